@@ -61,15 +61,15 @@ st.set_option("client.showSidebarNavigation", True)
 page = st.navigation(PAGES)
 st.set_option("client.showSidebarNavigation", False)
 starting = st.empty()
-if "ui.frame.page_frame" not in sys.modules:  # first visit, not started by `python -m ui`
+if "ui.shared.page_frame" not in sys.modules:  # first visit, not started by `python -m ui`
     starting.info(
         "ToolScope is starting. The first start takes a few seconds.", icon=":material/timer:"
     )
 
 # Last, as they take seconds: name and menu stand before.
-from toolscope_core.errors import ToolScopeError  # noqa: E402
-from ui.frame import audience, page_frame, safe_text, sign_in, tool_selection  # noqa: E402
-from ui.tools import tool_drawer  # noqa: E402
+from toolscope_core.model.errors import ToolScopeError  # noqa: E402
+from ui.shared import audience, page_frame, safe_text, sign_in  # noqa: E402
+from ui.shared.tools import tool_drawer, tool_selection  # noqa: E402
 
 starting.empty()
 try:

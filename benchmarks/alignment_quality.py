@@ -24,9 +24,9 @@ from scipy.optimize import linear_sum_assignment
 
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import load_paths
-from toolscope_core.config import read_environment
-from toolscope_core.datamodel import Tool
-from toolscope_core.merging.matching import match_parameters
+from toolscope_core.judging.arguments.matching import match_parameters
+from toolscope_core.model.configuration import read_environment
+from toolscope_core.model.datamodel import Tool
 
 _DATA = Path(__file__).resolve().parents[1] / "tests" / "data"
 GOLD = _DATA / "alignment.jsonl"

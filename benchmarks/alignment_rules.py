@@ -22,16 +22,17 @@ from typing import Any
 
 from benchmarks.alignment_quality import NEAR, Aligned, load_gold
 from benchmarks.openapi_directory import fetched
-from toolscope_core import similarity
-from toolscope_core.cache import VectorCache, embed_cached
 from toolscope_core.catalog import load_paths, read_isolated
 from toolscope_core.catalog.readers import read_catalog
-from toolscope_core.config import read_environment
-from toolscope_core.datamodel import Catalog, Tool
-from toolscope_core.errors import CatalogError
-from toolscope_core.merging import likeness, matching, roles, units, word_stems
-from toolscope_core.merging.vocabulary import singular, stem
-from toolscope_core.providers import SentenceEmbedder
+from toolscope_core.embedding import similarity
+from toolscope_core.embedding.encoders import SentenceEmbedder
+from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
+from toolscope_core.judging import word_stems
+from toolscope_core.judging.arguments import likeness, matching, roles, units
+from toolscope_core.judging.vocabulary import singular, stem
+from toolscope_core.model.configuration import read_environment
+from toolscope_core.model.datamodel import Catalog, Tool
+from toolscope_core.model.errors import CatalogError
 
 SEED = 17
 DOCUMENTS = 40

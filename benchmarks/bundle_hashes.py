@@ -16,12 +16,12 @@ import sys
 from pathlib import Path
 
 from benchmarks.held_out import FILES, source
-from toolscope_core.bundle import bundle_files
-from toolscope_core.cache import VectorCache
 from toolscope_core.catalog import load_paths, read_catalog
-from toolscope_core.config import AnalysisConfig, PlanConfig, read_environment
-from toolscope_core.pipeline import analyse, plan_merge
-from toolscope_core.providers import SentenceEmbedder
+from toolscope_core.embedding.encoders import SentenceEmbedder
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.export.bundle import bundle_files
+from toolscope_core.merging.pipeline import analyse, plan_merge
+from toolscope_core.model.configuration import AnalysisConfig, PlanConfig, read_environment
 
 HASHES = Path(__file__).with_name("data") / "bundle_hashes.json"
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "catalog.json"

@@ -17,10 +17,10 @@ import sys
 import time
 from pathlib import Path
 
-from toolscope_core.config import ConnectionLimits
-from toolscope_core.connections.server_definitions import read_configuration
-from toolscope_core.connections.sessions import load_sdk
-from toolscope_core.connections.survey import read_offers
+from toolscope_core.mcp.servers.server_definitions import read_configuration
+from toolscope_core.mcp.servers.sessions import load_sdk
+from toolscope_core.mcp.servers.survey import read_offers
+from toolscope_core.model.configuration import ConnectionLimits
 
 STUB = Path(__file__).parents[1] / "tests" / "connections" / "stub_server.py"
 LIMIT = 3.0

@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 from benchmarks.held_out import analysed, kept, unseen_weights
 from benchmarks.labelled_clusters import Example, examples
 from benchmarks.train_judge import CATALOGS, WHOLE, Labelled, load
-from toolscope_core.config import PlanConfig
-from toolscope_core.datamodel import Constraints
 from toolscope_core.merging.atoms import RowGraph
 from toolscope_core.merging.correction import correct
-from toolscope_core.pipeline import Analysis, plan_merge
+from toolscope_core.merging.pipeline import Analysis, plan_merge
+from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.datamodel import Constraints
 
 _RESAMPLES = 1000
 _GRID = tuple(step / 20 for step in range(1, 20))

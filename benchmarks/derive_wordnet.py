@@ -22,9 +22,9 @@ from typing import Any
 
 import networkx as nx
 
-from toolscope_core.config import read_environment
-from toolscope_core.merging import wordnet
-from toolscope_core.providers import SentenceEmbedder
+from toolscope_core.embedding.encoders import SentenceEmbedder
+from toolscope_core.judging import wordnet
+from toolscope_core.model.configuration import read_environment
 
 _SENSES = 4
 _CLOSE = 0.6

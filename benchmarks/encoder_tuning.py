@@ -23,24 +23,24 @@ import numpy as np
 
 from benchmarks.explore_speed import reference
 from benchmarks.usage_quality import ALONE, CUTOFFS, SETS, found, halves, line
-from toolscope_core.augmentation.variants import read_variants, with_variants
-from toolscope_core.backends import Embedder
-from toolscope_core.cache import VectorCache, embed_cached
 from toolscope_core.catalog import load_paths, read_isolated
-from toolscope_core.commands.learn_command import LearnFiles
-from toolscope_core.commands.tune_command import tune_files
-from toolscope_core.config import Settings, read_environment
-from toolscope_core.datamodel import Catalog, JsonObject, Tool
-from toolscope_core.embedders import embedder_of
+from toolscope_core.catalog.document_variants import read_variants, with_variants
+from toolscope_core.cli.commands.learn_command import LearnFiles
+from toolscope_core.cli.commands.tune_command import tune_files
+from toolscope_core.embedding.encoders import DEFAULT_MODEL, SentenceEmbedder
+from toolscope_core.embedding.similarity import tool_text
+from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
 from toolscope_core.evaluation.query_sets import Query, read_queries
-from toolscope_core.json_lines import write_rows
-from toolscope_core.providers import DEFAULT_MODEL, SentenceEmbedder
+from toolscope_core.files.json_lines import write_rows
+from toolscope_core.llm.embedders import embedder_of
+from toolscope_core.model.configuration import Settings, read_environment
+from toolscope_core.model.datamodel import Catalog, JsonObject, Tool
+from toolscope_core.model.protocols import Embedder
 from toolscope_core.retrieval.retriever import Retriever
-from toolscope_core.similarity import tool_text
-from toolscope_core.usage.blend import Blend
-from toolscope_core.usage.tool2vec import UsageVectors
-from toolscope_core.usage.training import LearnOptions, Trainer, trained_model
-from toolscope_core.usage.training_queries import training_queries
+from toolscope_core.tool2vec.blend import Blend
+from toolscope_core.tool2vec.tool2vec import UsageVectors
+from toolscope_core.tool2vec.training import LearnOptions, Trainer, trained_model
+from toolscope_core.tool2vec.training_queries import training_queries
 
 
 def rankings_of(

@@ -33,21 +33,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toolscope_core.backends import Embedder, Vectors
-from toolscope_core.cache import VectorCache, embed_cached
 from toolscope_core.catalog import load_paths, read_catalog
-from toolscope_core.config import LEAST_PROBABILITY, Cut, Settings, read_environment
-from toolscope_core.datamodel import Catalog, Server, Tool
-from toolscope_core.figures import curve_charts, heatmap_charts, map_charts
-from toolscope_core.figures.views import CellMeasure
-from toolscope_core.providers import SentenceEmbedder
-from toolscope_core.similarity import pairs_above, tool_text
-from toolscope_core.views.pair_list import PairFilter
-from toolscope_core.workspace.curves import THRESHOLDS, Curves
-from toolscope_core.workspace.heatmaps import Heatmaps
-from toolscope_core.workspace.maps import Maps
-from toolscope_core.workspace.thresholds import Thresholds
-from toolscope_core.workspace.workspace import Workspace
+from toolscope_core.embedding.encoders import SentenceEmbedder
+from toolscope_core.embedding.similarity import pairs_above, tool_text
+from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
+from toolscope_core.model.configuration import LEAST_PROBABILITY, Cut, Settings, read_environment
+from toolscope_core.model.datamodel import Catalog, Server, Tool
+from toolscope_core.model.protocols import Embedder, Vectors
+from ui.overlap import curve_charts, heatmap_charts, map_charts
+from ui.overlap.curves import THRESHOLDS, Curves
+from ui.overlap.heatmaps import Heatmaps
+from ui.overlap.maps import Maps
+from ui.overlap.thresholds import Thresholds
+from ui.shared.charts.figure_records import CellMeasure
+from ui.shared.pairs.pair_list import PairFilter
+from ui.shared.services.workspace import Workspace
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -21,12 +21,12 @@ import networkx as nx
 
 from benchmarks.explore_speed import CATALOGS, FLAGS, clocked, reference, row, serving
 from toolscope_core.catalog import load_paths, read_catalog
-from toolscope_core.config import Settings, read_environment
-from toolscope_core.datamodel import Catalog, Pair, Server
-from toolscope_core.figures.network import as_json, layout
-from toolscope_core.figures.standalone import graph_html
-from toolscope_core.figures.views import Edge, Network, Node
-from toolscope_core.workspace.workspace import Workspace
+from toolscope_core.model.configuration import Settings, read_environment
+from toolscope_core.model.datamodel import Catalog, Pair, Server
+from ui.graph.network import as_json, layout
+from ui.graph.standalone import graph_html
+from ui.shared.charts.figure_records import Edge, Network, Node
+from ui.shared.services.workspace import Workspace
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

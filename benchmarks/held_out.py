@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.train_judge import Labelled, left_out
-from toolscope_core.cache import VectorCache
 from toolscope_core.catalog import load_paths, read_catalog
-from toolscope_core.config import AnalysisConfig, read_environment
-from toolscope_core.datamodel import Catalog, PairScores
-from toolscope_core.merging.judge import OfflineJudge, Weights, shipped_weights
-from toolscope_core.pipeline import Analysis, analyse
-from toolscope_core.providers import SentenceEmbedder
+from toolscope_core.embedding.encoders import SentenceEmbedder
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.judging.judge import OfflineJudge, Weights, shipped_weights
+from toolscope_core.merging.pipeline import Analysis, analyse
+from toolscope_core.model.configuration import AnalysisConfig, read_environment
+from toolscope_core.model.datamodel import Catalog, PairScores
 
 FILES = {
     "bfcl": "tools.jsonl",

@@ -22,11 +22,11 @@ from pathlib import Path
 from sklearn.metrics import adjusted_rand_score
 
 from toolscope_core.catalog import load_paths, read_catalog
-from toolscope_core.config import read_environment
-from toolscope_core.datamodel import Tool
-from toolscope_core.errors import CatalogError
-from toolscope_core.merging.implied_servers import implied_servers
-from toolscope_core.similarity import split_name
+from toolscope_core.embedding.similarity import split_name
+from toolscope_core.judging.implied_servers import implied_servers
+from toolscope_core.model.configuration import read_environment
+from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.errors import CatalogError
 
 NAMED = ("docker-mcp", "livemcpbench", "mcp-registry")
 NAMELESS = ("bfcl", "bfcl-live", "ultratool", "seal-tools")

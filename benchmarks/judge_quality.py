@@ -39,10 +39,10 @@ from benchmarks.train_judge import (
     rows_of,
     unseen,
 )
-from toolscope_core.merging.judge import OfflineJudge, PairProbabilities, shipped_weights
-from toolscope_core.merging.signals import SIGNALS
-from toolscope_core.providers import DEFAULT_MODEL
-from toolscope_core.similarity import cosines, default_threshold, nearest
+from toolscope_core.embedding.encoders import DEFAULT_MODEL
+from toolscope_core.embedding.similarity import cosines, default_threshold, nearest
+from toolscope_core.judging.judge import OfflineJudge, PairProbabilities, shipped_weights
+from toolscope_core.judging.signals import SIGNALS
 
 Numbers = NDArray[np.float64]
 Mask = NDArray[np.bool_]

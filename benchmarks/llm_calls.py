@@ -24,13 +24,13 @@ from numpy.typing import NDArray
 
 from benchmarks.held_out import analysed, put_together, unseen_weights
 from benchmarks.train_judge import CATALOGS, WHOLE, Labelled, load
-from toolscope_core.backends import Answer, question_key
-from toolscope_core.config import PlanConfig, QuestionConfig
-from toolscope_core.datamodel import Constraints, JsonObject, Pair, canonical_json
-from toolscope_core.pipeline import Analysis, correct_pairs, plan_merge
-from toolscope_core.prompts.audit import ClusterTools
-from toolscope_core.prompts.judge_prompt import ToolPair
-from toolscope_core.questioning import ask_opinions
+from toolscope_core.llm.merge_questions import ask_opinions
+from toolscope_core.llm.tasks.audit import ClusterTools
+from toolscope_core.llm.tasks.judge_prompt import ToolPair
+from toolscope_core.merging.pipeline import Analysis, correct_pairs, plan_merge
+from toolscope_core.model.configuration import PlanConfig, QuestionConfig
+from toolscope_core.model.datamodel import Constraints, JsonObject, Pair, canonical_json
+from toolscope_core.model.protocols import Answer, question_key
 
 _RELATIONS = {
     "merge": "duplicate",

@@ -34,14 +34,15 @@ from benchmarks.explore_speed import (
     row,
     serving,
 )
-from toolscope_core.backends import Embedder
 from toolscope_core.catalog import load_paths, read_catalog
-from toolscope_core.config import Settings, read_environment
-from toolscope_core.datamodel import Catalog
-from toolscope_core.figures import map_charts, table_twins
-from toolscope_core.providers import SentenceEmbedder
-from toolscope_core.workspace.maps import MOST_TSNE, Maps
-from toolscope_core.workspace.workspace import Workspace
+from toolscope_core.embedding.encoders import SentenceEmbedder
+from toolscope_core.model.configuration import Settings, read_environment
+from toolscope_core.model.datamodel import Catalog
+from toolscope_core.model.protocols import Embedder
+from ui.overlap import map_charts
+from ui.overlap.maps import MOST_TSNE, Maps
+from ui.shared.charts import chart_tables
+from ui.shared.services.workspace import Workspace
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -106,7 +107,7 @@ def measure(settings: Settings, name: str, catalog: Catalog, options: Any) -> No
         f"figure with half selected; {kilobytes:,.0f} KB",
         again(lambda: map_charts.tool_map(drawn, picked)),
     )
-    row("its table", again(lambda: table_twins.map_rows(drawn)))
+    row("its table", again(lambda: chart_tables.map_rows(drawn)))
     work.close()
     if not options.skip_browser:
         in_chromium(settings, name, size)

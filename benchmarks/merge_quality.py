@@ -30,10 +30,10 @@ from benchmarks.held_out import FILES, analysed, kept, source, unseen_weights
 from benchmarks.train_judge import CATALOGS, Labelled, load
 from toolscope_core.catalog.formats import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import Costs, tokenizer
-from toolscope_core.config import PlanConfig
-from toolscope_core.datamodel import ArgumentMap, MergePlan, Tool
-from toolscope_core.pipeline import Analysis, plan_merge
-from toolscope_core.similarity import nearest
+from toolscope_core.embedding.similarity import nearest
+from toolscope_core.merging.pipeline import Analysis, plan_merge
+from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.datamodel import ArgumentMap, MergePlan, Tool
 
 _SEMHASH = "0.5.0"
 _THETAS = (0.6, 0.82)

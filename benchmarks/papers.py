@@ -19,14 +19,14 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from toolscope_core.commands.experiment_command import ExperimentOptions, Laboratory
-from toolscope_core.config import AnalysisConfig, RetrievalConfig, read_environment
+from toolscope_core.cli.commands.experiment_command import ExperimentOptions, Laboratory
+from toolscope_core.evaluation.ablation import Ablation, AblationRow
+from toolscope_core.evaluation.coverage import GoldCall, gold_calls, mapped
 from toolscope_core.evaluation.intervals import Interval
-from toolscope_core.experiments.ablation import Ablation, AblationRow
-from toolscope_core.experiments.coverage import GoldCall, gold_calls, mapped
-from toolscope_core.experiments.measured_toolsets import Toolset, as_it_is
-from toolscope_core.experiments.stress import LEVELS, stress_test
-from toolscope_core.pipeline import analyse
+from toolscope_core.evaluation.measured_toolsets import Toolset, as_it_is
+from toolscope_core.evaluation.stress import LEVELS, stress_test
+from toolscope_core.merging.pipeline import analyse
+from toolscope_core.model.configuration import AnalysisConfig, RetrievalConfig, read_environment
 from toolscope_core.retrieval.retriever import Retriever
 
 SETS = ("bfcl", "ultratool", "seal-tools")

@@ -18,19 +18,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from toolscope_core.cache import VectorCache
 from toolscope_core.catalog import load_paths, read_catalog
-from toolscope_core.config import RetrievalConfig, read_environment
-from toolscope_core.datamodel import Catalog
-from toolscope_core.embedders import embedder_of
+from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.intervals import interval
 from toolscope_core.evaluation.metrics import Gold, recall
 from toolscope_core.evaluation.query_sets import Query, read_queries
+from toolscope_core.llm.embedders import embedder_of
+from toolscope_core.model.configuration import RetrievalConfig, read_environment
+from toolscope_core.model.datamodel import Catalog
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.retrieval.servers import ServerRetriever
-from toolscope_core.subqueries import recorded_splits
+from toolscope_core.retrieval.subqueries import recorded_splits
 
 CUTOFFS, SERVER_CUTOFFS = (1, 5, 10), (1, 3, 5)
 SETS = {

@@ -19,30 +19,35 @@ from pathlib import Path
 
 import numpy as np
 
-from toolscope_core.augmentation.control import noise_matched
-from toolscope_core.augmentation.variants import read_variants, with_variants
-from toolscope_core.backends import Embedder
-from toolscope_core.cache import VectorCache
 from toolscope_core.catalog import load_paths, read_isolated
-from toolscope_core.config import AnalysisConfig, PlanConfig, RetrievalConfig, read_environment
-from toolscope_core.datamodel import Augmentation, Catalog, Tool
-from toolscope_core.embedders import embedder_of
+from toolscope_core.catalog.document_variants import read_variants, with_variants
+from toolscope_core.embedding.similarity import split_name
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.evaluation.comparison import Trial, request_of
 from toolscope_core.evaluation.intervals import paired_p
+from toolscope_core.evaluation.measured_toolsets import Toolset
 from toolscope_core.evaluation.metrics import Gold
 from toolscope_core.evaluation.query_sets import Query, read_queries
 from toolscope_core.evaluation.reports import MetricRow, metric_rows
-from toolscope_core.experiments.comparison import Trial, request_of
-from toolscope_core.experiments.measured_toolsets import Toolset
-from toolscope_core.experiments.stress import WHOLE_K, set_metrics, stress_test
-from toolscope_core.json_lines import read_rows
-from toolscope_core.merging.vocabulary import base_forms
-from toolscope_core.merging.wordnet import tables
-from toolscope_core.pipeline import analyse, plan_merge
-from toolscope_core.planning.planner import WORKER_K, PlanOptions, offline_planner
+from toolscope_core.evaluation.stress import WHOLE_K, set_metrics, stress_test
+from toolscope_core.files.json_lines import read_rows
+from toolscope_core.judging.vocabulary import base_forms
+from toolscope_core.judging.wordnet import tables
+from toolscope_core.llm.embedders import embedder_of
+from toolscope_core.merging.pipeline import analyse, plan_merge
+from toolscope_core.model.configuration import (
+    AnalysisConfig,
+    PlanConfig,
+    RetrievalConfig,
+    read_environment,
+)
+from toolscope_core.model.datamodel import Augmentation, Catalog, Tool
+from toolscope_core.model.protocols import Embedder
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.retriever import Retriever
-from toolscope_core.similarity import split_name
-from toolscope_core.telling_apart import (
+from toolscope_core.rps.control import noise_matched
+from toolscope_core.rps.planner import WORKER_K, PlanOptions, offline_planner
+from toolscope_core.rps.telling_apart import (
     COLLIDE,
     answers_of,
     effect_of,

@@ -30,12 +30,12 @@ from scipy.stats import binomtest
 
 from benchmarks.held_out import rejudged, unseen_weights
 from benchmarks.train_judge import APPS, CATALOGS, Labelled, load
-from toolscope_core.cache import VectorCache
 from toolscope_core.catalog import load_paths, read_catalog
-from toolscope_core.config import AnalysisConfig, PlanConfig, read_environment
-from toolscope_core.datamodel import Cluster, Tool
-from toolscope_core.pipeline import analyse, plan_merge
-from toolscope_core.providers import SentenceEmbedder
+from toolscope_core.embedding.encoders import SentenceEmbedder
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.merging.pipeline import analyse, plan_merge
+from toolscope_core.model.configuration import AnalysisConfig, PlanConfig, read_environment
+from toolscope_core.model.datamodel import Cluster, Tool
 
 _DATA = Path(__file__).with_name("data")
 _FOLDERS = ("bfcl", "bfcl-live", "ultratool", "seal-tools", "docker-mcp", "livemcpbench")

@@ -36,13 +36,14 @@ from benchmarks.explore_speed import (
     row,
     serving,
 )
-from toolscope_core.backends import Embedder
 from toolscope_core.catalog import load_paths, read_catalog
-from toolscope_core.config import Settings, read_environment
-from toolscope_core.datamodel import Catalog
-from toolscope_core.providers import SentenceEmbedder
-from toolscope_core.workspace.workspace import Workspace
-from ui.frame import page_frame, tool_selection
+from toolscope_core.embedding.encoders import SentenceEmbedder
+from toolscope_core.model.configuration import Settings, read_environment
+from toolscope_core.model.datamodel import Catalog
+from toolscope_core.model.protocols import Embedder
+from ui.shared import page_frame
+from ui.shared.services.workspace import Workspace
+from ui.shared.tools import tool_selection
 
 LIMITS = {4_076: 0.5, LARGE: 1.5}
 TURNS = 4

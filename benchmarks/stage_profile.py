@@ -26,7 +26,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
-from toolscope_core.config import PlanConfig, read_environment
+from toolscope_core.model.configuration import PlanConfig, read_environment
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARES = {  # seconds of 90 (cold) and of 5 (unchanged)
@@ -91,7 +91,7 @@ def profiled(catalog: str, out: Path) -> dict[str, float]:
     """Merge once under the watch; seconds by stage in the order of ``SHARES``."""
     gc.disable()  # as the command line does
     import toolscope_core.cli  # noqa: F401 - as the command line does
-    from toolscope_core.commands.merge_command import MergeRequest, merge_files
+    from toolscope_core.cli.commands.merge_command import MergeRequest, merge_files
 
     settings = read_environment()
     folder = settings.data_dir / catalog
@@ -139,12 +139,11 @@ class Watch:
 
 def lay_around(watch: Watch) -> None:
     """Replace each stage's functions, where they are called, by watched ones."""
-    from toolscope_core import similarity
     from toolscope_core.catalog import readers
-    from toolscope_core.commands import merge_command
-    from toolscope_core.merging import group_syntheses
-    from toolscope_core.merging.judge import OfflineJudge
-    from toolscope_core.pipeline import analysing, grouping, plan_making
+    from toolscope_core.cli.commands import merge_command
+    from toolscope_core.embedding import similarity
+    from toolscope_core.judging.judge import OfflineJudge
+    from toolscope_core.merging import analysing, group_syntheses, grouping, plan_making
 
     for stage, place, names in (
         ("read", merge_command, "load_paths read_isolated"),

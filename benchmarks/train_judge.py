@@ -20,19 +20,19 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
-from toolscope_core.backends import Vectors
-from toolscope_core.cache import VectorCache, embed_cached
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import load_paths
-from toolscope_core.config import read_environment
-from toolscope_core.datamodel import Tool
-from toolscope_core.merging import judge
-from toolscope_core.merging.alignment import serving
-from toolscope_core.merging.judge import MODELS, Model, OfflineJudge, Weights
-from toolscope_core.merging.matching import match_parameters
-from toolscope_core.merging.signals import SIGNALS, Matrix, Signals
-from toolscope_core.providers import SentenceEmbedder
-from toolscope_core.similarity import Rows, tool_text
+from toolscope_core.embedding.encoders import SentenceEmbedder
+from toolscope_core.embedding.similarity import Rows, tool_text
+from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
+from toolscope_core.judging import judge
+from toolscope_core.judging.arguments.alignment import serving
+from toolscope_core.judging.arguments.matching import match_parameters
+from toolscope_core.judging.judge import MODELS, Model, OfflineJudge, Weights
+from toolscope_core.judging.signals import SIGNALS, Matrix, Signals
+from toolscope_core.model.configuration import read_environment
+from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.protocols import Vectors
 
 VERSION = 3
 FUNCTIONS = ("bfcl", "bfcl-live", "ultratool")

@@ -22,18 +22,18 @@ from pathlib import Path
 
 import numpy as np
 
-from toolscope_core.augmentation.variants import read_variants, with_variants
-from toolscope_core.cache import VectorCache
 from toolscope_core.catalog import load_paths, read_isolated
-from toolscope_core.config import read_environment
-from toolscope_core.embedders import embedder_of
+from toolscope_core.catalog.document_variants import read_variants, with_variants
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.evaluation.comparison import request_of
 from toolscope_core.evaluation.query_sets import Query, read_queries
 from toolscope_core.evaluation.reports import metric_rows
-from toolscope_core.experiments.comparison import request_of
+from toolscope_core.llm.embedders import embedder_of
+from toolscope_core.model.configuration import read_environment
 from toolscope_core.retrieval.retriever import Retriever
-from toolscope_core.usage.blend import Blend
-from toolscope_core.usage.learned_model import LearnedModel
-from toolscope_core.usage.training import LearnOptions, Trainer, trained_model
+from toolscope_core.tool2vec.blend import Blend
+from toolscope_core.tool2vec.learned_model import LearnedModel
+from toolscope_core.tool2vec.training import LearnOptions, Trainer, trained_model
 
 SETS = ("ultratool", "seal-tools")
 CUTOFFS = (3, 5, 7, 10)

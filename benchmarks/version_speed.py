@@ -22,13 +22,13 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.held_out import source
-from toolscope_core.backends import Step
-from toolscope_core.cache import VectorCache
 from toolscope_core.catalog import load_paths, read_catalog
-from toolscope_core.config import AnalysisConfig, PlanConfig
-from toolscope_core.datamodel import Catalog
-from toolscope_core.pipeline import analyse, plan_merge
-from toolscope_core.providers import SentenceEmbedder
+from toolscope_core.embedding.encoders import SentenceEmbedder
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.merging.pipeline import analyse, plan_merge
+from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
+from toolscope_core.model.datamodel import Catalog
+from toolscope_core.model.protocols import Step
 
 LIMIT = 0.03
 

@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from toolscope_core.cli import app
-from toolscope_core.decisions import ACTIONS
+from toolscope_core.decisions.actions import ACTIONS
 
 CLI = Path(__file__).with_name("cli.md")
 DESIGN = Path(__file__).with_name("design.md")

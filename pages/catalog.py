@@ -13,7 +13,7 @@ from ui.catalog.rename_delete import rename_delete_panel
 from ui.catalog.servers_panel import servers_panel
 from ui.catalog.upload_panel import upload_panel
 from ui.catalog.usage_panel import usage_panel
-from ui.frame import page_frame
+from ui.shared import page_frame
 
 st.title("Catalog")
 first = st.container()

@@ -5,10 +5,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from toolscope_core.numbers import quantity
-from toolscope_core.views.cards import sources_in_words
-from toolscope_core.views.tried_calls import signature
-from ui.deciding import argument_panel, cluster_card, decision_buttons
+from toolscope_core.model.numbers import quantity
 from ui.documents import (
     argument_editor,
     document_checks_panel,
@@ -20,8 +17,11 @@ from ui.documents import (
     variant_panel,
     versions_panel,
 )
-from ui.frame import page_frame, safe_text, tool_selection
-from ui.tools import leave_out, tool_drawer
+from ui.documents.tried_calls import signature
+from ui.shared import page_frame, safe_text
+from ui.shared.cards import argument_panel, cluster_card, decision_buttons
+from ui.shared.cards.cards import sources_in_words
+from ui.shared.tools import leave_out, tool_drawer, tool_selection
 
 MERGES, VARIANTS, SIBLINGS = "Merges", "For search", "Tell apart"
 

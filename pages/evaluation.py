@@ -12,10 +12,10 @@ from ui.evaluation.comparison_panel import (
     queries_panel,
 )
 from ui.evaluation.experiments_panel import experiments_panel
-from ui.evaluation.generated_panel import GENERATED, generated_panel
-from ui.evaluation.request_panel import EXPERIMENTS, request_panel, shown_experiment
+from ui.evaluation.measure_panel import EXPERIMENTS, request_panel, shown_experiment
 from ui.evaluation.series_panel import ablation_panel, stress_panel, sweep_panel
-from ui.frame import page_frame
+from ui.shared import page_frame
+from ui.shared.queries.generated_panel import GENERATED, generated_panel
 
 PANELS = {
     "Before and after": figures_panel,

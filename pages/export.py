@@ -6,11 +6,11 @@ import pandas as pd
 import streamlit as st
 
 from toolscope_core.catalog.formats import OFFERED
-from toolscope_core.config import AcceptPolicy, PlanConfig
-from toolscope_core.numbers import quantity
-from toolscope_core.views.exports import Download
+from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
+from toolscope_core.model.numbers import quantity
 from ui.export.validity_panel import limit_panel, validity_panel
-from ui.frame import page_frame, safe_text
+from ui.shared import page_frame, safe_text
+from ui.shared.cards.exports import Download
 
 POLICIES: dict[AcceptPolicy, str] = {
     "none": "Accepted merges only",

@@ -6,12 +6,13 @@ import streamlit as st
 
 from toolscope_core.catalog.formats import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import tokenizer
-from toolscope_core.figures.network import Colouring, without_unsure
-from toolscope_core.numbers import quantity
-from ui.deciding import decision_trail
-from ui.frame import page_frame, safe_text, tool_selection
+from toolscope_core.model.numbers import quantity
 from ui.graph.cluster_table import cluster_table, only_selected
+from ui.graph.network import Colouring, without_unsure
 from ui.graph.network_panel import network_panel
+from ui.shared import page_frame, safe_text
+from ui.shared.cards import decision_trail
+from ui.shared.tools import tool_selection
 
 DRAWN = ("Chosen clusters", "All")
 COLOURS: tuple[Colouring, ...] = ("server", "state", "relation")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui.deciding import decision_buttons
-from ui.deciding.import_panel import import_panel
-from ui.frame import page_frame
 from ui.history.decision_list import decision_list
+from ui.history.import_panel import import_panel
 from ui.history.learning_panel import learning_panel
 from ui.history.people_panel import people_panel
 from ui.history.state_panel import state_panel
-from ui.models.runs_table import runs_panel
+from ui.shared import page_frame
+from ui.shared.cards import decision_buttons
+from ui.shared.models.runs_table import runs_panel
 
 st.title("History")
 catalog_id = page_frame.current().id

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from toolscope_core.numbers import quantity
-from ui.charts.curve_panel import curve_panel
-from ui.charts.heatmap_panel import heatmap_panel
-from ui.charts.map_panel import map_panel
-from ui.charts.threshold_panel import threshold_panel
-from ui.frame import page_frame, safe_text
-from ui.pairs.pair_table import pair_panel
+from toolscope_core.model.numbers import quantity
+from ui.overlap.curve_panel import curve_panel
+from ui.overlap.heatmap_panel import heatmap_panel
+from ui.overlap.map_panel import map_panel
+from ui.overlap.pair_table import pair_panel
+from ui.overlap.threshold_panel import threshold_panel
+from ui.shared import page_frame, safe_text
 
 st.title("Overlap")
 analysis, record, explore = (

@@ -5,20 +5,11 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from toolscope_core.views.queue import Show
-from ui.deciding import (
-    bulk_panel,
-    decision_buttons,
-    decision_trail,
-    queue_panel,
-    reshape_panel,
-    review_card,
-    server_pair_panel,
-    shortcuts,
-)
-from ui.frame import page_frame
-from ui.models import ask_panel
-from ui.pairs import undecided_panel
+from ui.review import bulk_panel, review_card, server_pair_panel, undecided_panel
+from ui.shared import page_frame
+from ui.shared.cards import decision_buttons, decision_trail, queue_panel, reshape_panel, shortcuts
+from ui.shared.cards.queue import Show
+from ui.shared.models import ask_panel
 
 # What is listed, by its value in the address.
 SHOW: dict[str, Show | Literal["bulk", "servers", "undecided"]] = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui.frame import page_frame, safe_text
-from ui.models.endpoint_panel import embeddings_caption, endpoint_panel
-from ui.models.prices_panel import prices_panel
+from ui.settings.endpoint_panel import embeddings_caption, endpoint_panel
+from ui.settings.prices_panel import prices_panel
+from ui.shared import page_frame, safe_text
 
 st.title("Settings")
 page_frame.current()

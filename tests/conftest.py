@@ -106,7 +106,7 @@ def store_url(request, tmp_path):
 @pytest.fixture(scope="session", autouse=True)
 def _jobs_are_looked_at_often():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("toolscope_core.workspace.analyses.POLL_SECONDS", 0.005)
+        patch.setattr("ui.shared.services.analyses.POLL_SECONDS", 0.005)
         yield
 
 

@@ -6,7 +6,7 @@ import zlib
 
 import numpy as np
 
-from toolscope_core.backends import ChatReply
+from toolscope_core.model.protocols import ChatReply
 
 
 class WordEmbedder:

@@ -3,9 +3,9 @@
 from contextlib import closing
 
 from tests.sums import Sums
-from toolscope_core.asking import Terms, ask_all
-from toolscope_core.config import ApiKey, Endpoint
 from toolscope_core.llm import EndpointModel, door  # noqa: F401  loaded once, before the fork
+from toolscope_core.llm.requests import Terms, ask_all
+from toolscope_core.model.configuration import ApiKey, Endpoint
 from toolscope_core.store import Store, StoredLedger
 
 

@@ -3,7 +3,7 @@
 import json
 import re
 
-from toolscope_core.backends import ChatRequest
+from toolscope_core.model.protocols import ChatRequest
 
 PHRASINGS = ["Translate the text"]
 QUESTIONS = ("Do it for me", "Could you do it?", "I need it done by noon")

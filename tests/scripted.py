@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from toolscope_core.merging.judge import OfflineJudge, PairProbabilities
+from toolscope_core.judging.judge import OfflineJudge, PairProbabilities
 
 
 def judge_says(monkeypatch, same_job=None, family=None):

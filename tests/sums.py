@@ -2,7 +2,7 @@
 
 import json
 
-from toolscope_core.backends import ChatRequest
+from toolscope_core.model.protocols import ChatRequest
 
 SCHEMA = {
     "type": "object",

@@ -1,8 +1,8 @@
 import pytest
 
-from toolscope_core import app_folder as module
-from toolscope_core.app_folder import app_folder
-from toolscope_core.errors import ConfigError
+from toolscope_core.files import app_folder as module
+from toolscope_core.files.app_folder import app_folder
+from toolscope_core.model.errors import ConfigError
 
 
 def test_the_app_is_found_in_a_checkout_where_it_is_installed_and_nowhere(tmp_path, monkeypatch):

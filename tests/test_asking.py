@@ -8,10 +8,10 @@ import pytest
 
 from tests.fakes import MemoryLedger, ScriptedModel
 from tests.sums import Sums, add, asked_of
-from toolscope_core.asking import Purse, Terms, ask_all, estimate, repair
-from toolscope_core.backends import ChatReply, ChatRequest
-from toolscope_core.config import Budget, Patience, Prices
-from toolscope_core.errors import ConfigError, ModelStopError, StoreError
+from toolscope_core.llm.requests import Purse, Terms, ask_all, estimate, repair
+from toolscope_core.model.configuration import Budget, Patience, Prices
+from toolscope_core.model.errors import ConfigError, ModelStopError, StoreError
+from toolscope_core.model.protocols import ChatReply, ChatRequest
 
 QUICK = Patience(attempts=3, first_wait=0.001)
 

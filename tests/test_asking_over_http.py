@@ -13,11 +13,11 @@ from sqlalchemy import text
 
 from tests import killed_run, sums
 from tests.model_server import MALFORMED, ModelServer
-from toolscope_core.asking import Purse, Terms, ask_all
-from toolscope_core.backends import question_key
-from toolscope_core.config import ApiKey, Budget, Endpoint, Patience, Prices
-from toolscope_core.datamodel import Catalog
 from toolscope_core.llm import EndpointModel
+from toolscope_core.llm.requests import Purse, Terms, ask_all
+from toolscope_core.model.configuration import ApiKey, Budget, Endpoint, Patience, Prices
+from toolscope_core.model.datamodel import Catalog
+from toolscope_core.model.protocols import question_key
 from toolscope_core.store import (
     Store,
     StoredLedger,

@@ -19,14 +19,21 @@ from benchmarks.mutated_documents import Outcome, Reading, Worker, sources, tabl
 from benchmarks.stage_profile import SHARES, Watch
 from benchmarks.train_judge import Labelled, as_json, fit, folds, left_out, prunable
 from tests.fakes import WordEmbedder
-from toolscope_core.cache import VectorCache
 from toolscope_core.catalog import Source
-from toolscope_core.config import AnalysisConfig, QuestionConfig
-from toolscope_core.datamodel import ArgumentMap, ArgumentMove, Catalog, Constraints, Pair, Tool
-from toolscope_core.merging.judge import MODELS, Weights
-from toolscope_core.merging.signals import SIGNALS
-from toolscope_core.pipeline import analyse
-from toolscope_core.questioning import ask_opinions
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.judging.judge import MODELS, Weights
+from toolscope_core.judging.signals import SIGNALS
+from toolscope_core.llm.merge_questions import ask_opinions
+from toolscope_core.merging.pipeline import analyse
+from toolscope_core.model.configuration import AnalysisConfig, QuestionConfig
+from toolscope_core.model.datamodel import (
+    ArgumentMap,
+    ArgumentMove,
+    Catalog,
+    Constraints,
+    Pair,
+    Tool,
+)
 
 TOOLS = tuple(Tool(name, name) for name in "abcdefgh")
 PAIRS = {  # a, b, c are one job; d, e another; f is none of them

@@ -9,26 +9,21 @@ from jsonschema import Draft202012Validator
 
 from tests.test_pipeline import analysed
 from tests.workspace.desk import open_desk
-from toolscope_core import folders
-from toolscope_core.bundle import (
-    FILES,
-    bundle_files,
-    verdict_row,
-    zipped,
-)
 from toolscope_core.catalog import Source, load_paths, read_catalog
 from toolscope_core.catalog.formats import CLIENT_FILES
 from toolscope_core.catalog.tokens import Tokenizer
-from toolscope_core.config import PlanConfig
-from toolscope_core.datamodel import Catalog, Decision, Pair, Server, Tool, Verdict
-from toolscope_core.errors import CatalogError, ExportError
-from toolscope_core.folders import write_folder
-from toolscope_core.imported_decisions import read_decisions
+from toolscope_core.decisions.imported_decisions import read_decisions
+from toolscope_core.evaluation.example import example_path
+from toolscope_core.export.bundle import FILES, bundle_files, verdict_row, zipped
+from toolscope_core.files import folders
+from toolscope_core.files.folders import write_folder
 from toolscope_core.merging.calls import map_call, relabel_query, unmap_call
+from toolscope_core.merging.pipeline import plan_merge
+from toolscope_core.merging.relabelling import read_relabelling
 from toolscope_core.merging.renaming import with_tools
-from toolscope_core.pipeline import plan_merge
-from toolscope_core.relabelling import read_relabelling
-from toolscope_core.workspace.example import example_path
+from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.datamodel import Catalog, Decision, Pair, Server, Tool, Verdict
+from toolscope_core.model.errors import CatalogError, ExportError
 
 ALL = PlanConfig(accept="all", routers=True)
 DECIDED = PlanConfig(accept="none")
@@ -529,7 +524,7 @@ def test_the_manifest_says_how_tokens_were_counted(files, analysis, monkeypatch)
     }
     exact = Tokenizer("exact, o200k_base", len)
     monkeypatch.setattr("toolscope_core.catalog.tokens.tokenizer", lambda: exact)
-    monkeypatch.setattr("toolscope_core.bundle.tokenizer", lambda: exact)
+    monkeypatch.setattr("toolscope_core.export.bundle.tokenizer", lambda: exact)
     again = bundle_files(analysis, plan_merge(analysis, (), ALL), (), ALL)
     told = loaded(again, "manifest.json")["tokens"]
     assert (told["estimate"], told["counted"]) == (False, "exact, o200k_base")

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.properties import examples
-from toolscope_core import cache as cache_module
-from toolscope_core.backends import Step
-from toolscope_core.cache import VectorCache, embed_cached
-from toolscope_core.errors import ConfigError
+from toolscope_core.embedding import vector_cache as cache_module
+from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.protocols import Step
 
 MODEL = "letters"
 

@@ -11,12 +11,12 @@ from referencing import Registry
 from typer.testing import CliRunner
 
 from toolscope_core import __version__
-from toolscope_core.bundle import FILES
 from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.cli import app
+from toolscope_core.evaluation.example import example_path
+from toolscope_core.export.bundle import FILES
 from toolscope_core.merging.calls import map_call, unmap_call
-from toolscope_core.relabelling import read_relabelling
-from toolscope_core.workspace.example import example_path
+from toolscope_core.merging.relabelling import read_relabelling
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLE = str(example_path())
@@ -465,8 +465,8 @@ def test_a_pipe_hears_no_progress(tmp_path):
 
 
 def test_a_terminal_sees_progress(monkeypatch, capsys, tmp_path):
-    from toolscope_core.backends import Step
     from toolscope_core.cli import terminal
+    from toolscope_core.model.protocols import Step
 
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     show = terminal.progress()

@@ -16,11 +16,11 @@ from tests.model_server import ModelServer
 from tests.replies import answering, questions_of, same_verb, served
 from tests.test_cli import run
 from toolscope_core.catalog import load_paths, read_catalog
-from toolscope_core.config import Budget, Endpoint, Prices, read_environment
+from toolscope_core.evaluation.example import example_path
+from toolscope_core.llm.endpoints import Endpoints
 from toolscope_core.merging.auto_accept import EVEN
+from toolscope_core.model.configuration import Budget, Endpoint, Prices, read_environment
 from toolscope_core.store import Store
-from toolscope_core.workspace.endpoints import Endpoints
-from toolscope_core.workspace.example import example_path
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLE = str(example_path())

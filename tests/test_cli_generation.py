@@ -9,8 +9,8 @@ from tests.model_server import ModelServer
 from tests.replies import served, two_wishes, writing
 from tests.test_cli import run
 from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.evaluation.example import example_path, example_queries
 from toolscope_core.evaluation.query_sets import read_queries, unknown_gold
-from toolscope_core.workspace.example import example_path, example_queries
 
 EXAMPLE = str(example_path())
 TOOLS = read_catalog(load_paths([example_path()])).by_id
@@ -18,7 +18,7 @@ TOOLS = read_catalog(load_paths([example_path()])).by_id
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
-    monkeypatch.setattr("toolscope_core.embedders.SentenceEmbedder", WordEmbedder)
+    monkeypatch.setattr("toolscope_core.llm.embedders.SentenceEmbedder", WordEmbedder)
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@ from dataclasses import asdict
 
 import pytest
 
-from toolscope_core.config import (
+from toolscope_core.model.configuration import (
     OPENAI,
     VARIABLES,
     ApiKey,
@@ -16,7 +16,7 @@ from toolscope_core.config import (
     read_keys,
     unused_variables,
 )
-from toolscope_core.errors import ConfigError
+from toolscope_core.model.errors import ConfigError
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from tests.properties import examples
-from toolscope_core.datamodel import Catalog, Constraints, Decision, Edit, Pair, Tool
-from toolscope_core.decision_log import (
+from toolscope_core.decisions.actions import check_form, decision_of_row, decision_row
+from toolscope_core.decisions.log import (
     active,
     admit,
     constraints,
@@ -21,8 +21,8 @@ from toolscope_core.decision_log import (
     version_of,
     versions_of,
 )
-from toolscope_core.decisions import check_form, decision_of_row, decision_row
-from toolscope_core.errors import DecisionError, StaleDecisionError
+from toolscope_core.model.datamodel import Catalog, Constraints, Decision, Edit, Pair, Tool
+from toolscope_core.model.errors import DecisionError, StaleDecisionError
 
 TOOLS = {name: Tool(id=name, name=name, description=f"does {name}") for name in "abcdef"}
 CATALOG = Catalog(tools=tuple(TOOLS.values()))

@@ -8,8 +8,8 @@ import typer
 
 from docs import make_reference
 from toolscope_core.cli import app
-from toolscope_core.datamodel import Action
-from toolscope_core.decisions import ACTIONS
+from toolscope_core.decisions.actions import ACTIONS
+from toolscope_core.model.datamodel import Action
 
 ROOT = Path(__file__).resolve().parents[1]
 CORE, DOCS = ROOT / "toolscope_core", ROOT / "docs"

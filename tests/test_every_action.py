@@ -15,16 +15,16 @@ from tests.properties import examples
 from tests.scripted import judge_says
 from tests.workspace.desk import MAIL, SUM, WEATHER, catalog, on
 from tests.workspace.town import BANKS, RECIPES, pairs
-from toolscope_core.config import Cut, PlanConfig, read_environment
-from toolscope_core.datamodel import Augmentation, Tool
-from toolscope_core.decision_log import active, admit, version_of
-from toolscope_core.decisions import ACTIONS
-from toolscope_core.errors import DecisionError, StaleDecisionError
-from toolscope_core.imported_decisions import decisions_in
-from toolscope_core.pipeline import plan_merge
-from toolscope_core.views.standing_decisions import standing_decisions
-from toolscope_core.workspace.histories import Histories
-from toolscope_core.workspace.workspace import Workspace
+from toolscope_core.decisions.actions import ACTIONS
+from toolscope_core.decisions.imported_decisions import decisions_in
+from toolscope_core.decisions.log import active, admit, version_of
+from toolscope_core.merging.pipeline import plan_merge
+from toolscope_core.model.configuration import Cut, PlanConfig, read_environment
+from toolscope_core.model.datamodel import Augmentation, Tool
+from toolscope_core.model.errors import DecisionError, StaleDecisionError
+from ui.history.histories import Histories
+from ui.shared.cards.standing_decisions import standing_decisions
+from ui.shared.services.workspace import Workspace
 
 MAILS = tuple(on(server, MAIL) for server in ("alpha", "beta", "gamma"))
 WEATHERS = tuple(on(server, WEATHER) for server in ("alpha", "beta"))

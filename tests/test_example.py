@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from toolscope_core.cache import VectorCache
 from toolscope_core.catalog import load_paths, read_catalog
-from toolscope_core.config import AnalysisConfig, PlanConfig
-from toolscope_core.datamodel import Pair
-from toolscope_core.pipeline import analyse, plan_merge
-from toolscope_core.providers import SentenceEmbedder
-from toolscope_core.workspace.example import example_path
+from toolscope_core.embedding.encoders import SentenceEmbedder
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.evaluation.example import example_path
+from toolscope_core.merging.pipeline import analyse, plan_merge
+from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
+from toolscope_core.model.datamodel import Pair
 
 SAFE = [
     ["pinboard-notes/fetch_note", "pinboard-notes/get_note"],

@@ -1,7 +1,7 @@
 """Tables of an experiment's result."""
 
-from toolscope_core.opinions import Grade
-from toolscope_core.views.experiment_tables import band_rows
+from toolscope_core.merging.model_verdicts import Grade
+from ui.shared.queries.experiment_tables import band_rows
 
 RESULT = {
     "queries": [

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from toolscope_core import folders
-from toolscope_core.errors import ExportError
-from toolscope_core.folders import restore, why_not_ours, write_folder
-from toolscope_core.relabelling import read_relabelling
+from toolscope_core.files import folders
+from toolscope_core.files.folders import restore, why_not_ours, write_folder
+from toolscope_core.merging.relabelling import read_relabelling
+from toolscope_core.model.errors import ExportError
 
 
 def bundle(text):

@@ -7,12 +7,12 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.workspace.desk import catalog
-from toolscope_core.bundle import FILES
 from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.cli import app
-from toolscope_core.datamodel import Tool
-from toolscope_core.guide import guide
+from toolscope_core.export.bundle import FILES
+from toolscope_core.export.bundle_readme import guide
 from toolscope_core.merging.plan import apply_clusters
+from toolscope_core.model.datamodel import Tool
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "catalog.json"
 

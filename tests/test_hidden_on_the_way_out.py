@@ -9,12 +9,12 @@ import pytest
 
 from tests.test_cli import run
 from tests.test_pipeline import analysed
-from toolscope_core.bundle import bundle_files
 from toolscope_core.catalog import Source, read_catalog
 from toolscope_core.catalog.cleaning import hidden_in
 from toolscope_core.catalog.hidden import count_hidden
-from toolscope_core.config import PlanConfig
-from toolscope_core.pipeline import plan_merge
+from toolscope_core.export.bundle import bundle_files
+from toolscope_core.merging.pipeline import plan_merge
+from toolscope_core.model.configuration import PlanConfig
 
 HIDDEN = [
     "\u200b",

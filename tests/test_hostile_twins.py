@@ -6,12 +6,12 @@ import pytest
 
 from tests.catalog.planted import HIDDEN
 from tests.fakes import WordEmbedder
-from toolscope_core.cache import VectorCache
 from toolscope_core.catalog import Source, read_catalog
-from toolscope_core.config import AnalysisConfig, PlanConfig
-from toolscope_core.datamodel import Decision
-from toolscope_core.pipeline import analyse, plan_merge
-from toolscope_core.views.catalog_tables import finding_rows
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.merging.pipeline import analyse, plan_merge
+from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
+from toolscope_core.model.datamodel import Decision
+from ui.shared.tools.catalog_tables import finding_rows
 
 CLEAN, TWIN = "post-office/send_letter", "a-mirror/send_letter"
 TEXT = "Send a letter to one address and return the number of the parcel."

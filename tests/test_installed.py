@@ -21,11 +21,11 @@ import yaml
 from tests.fakes import WordEmbedder
 from tests.test_cli import run
 from toolscope_core import __version__
-from toolscope_core.cache import VectorCache
 from toolscope_core.catalog import load_paths, read_catalog
-from toolscope_core.providers import SentenceEmbedder
-from toolscope_core.similarity import tool_text
-from toolscope_core.workspace.example import example_path
+from toolscope_core.embedding.encoders import SentenceEmbedder
+from toolscope_core.embedding.similarity import tool_text
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.evaluation.example import example_path
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = ["pyproject.toml", "requirements.txt", "README.md", "app.py"]
@@ -130,7 +130,7 @@ def test_the_command_merges_the_packaged_example_from_another_folder(installed, 
         return done.stdout
 
     assert "  check " in output(installed / "toolscope", "--help")
-    code = "from toolscope_core.workspace.example import example_path; print(example_path())"
+    code = "from toolscope_core.evaluation.example import example_path; print(example_path())"
     example = Path(output(installed / "python", "-c", code).strip())
     assert example.is_relative_to(installed.parent)
     assert "64 tools in" in output(installed / "toolscope", "merge", example, "--out", "bundle")

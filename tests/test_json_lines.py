@@ -1,7 +1,7 @@
 import pytest
 
-from toolscope_core.errors import ConfigError
-from toolscope_core.json_lines import rows_in
+from toolscope_core.files.json_lines import rows_in
+from toolscope_core.model.errors import ConfigError
 
 
 @pytest.mark.parametrize("constant", ["NaN", "Infinity", "-Infinity"])

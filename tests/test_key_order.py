@@ -10,12 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.test_pipeline import analysed
-from toolscope_core.bundle import bundle_files
 from toolscope_core.catalog import Source, read_catalog
 from toolscope_core.catalog.yaml_values import read_yaml
-from toolscope_core.config import PlanConfig
-from toolscope_core.pipeline import plan_merge
-from toolscope_core.workspace.example import example_path
+from toolscope_core.evaluation.example import example_path
+from toolscope_core.export.bundle import bundle_files
+from toolscope_core.merging.pipeline import plan_merge
+from toolscope_core.model.configuration import PlanConfig
 
 DATA = Path(__file__).parent / "data"
 POLICIES = (PlanConfig(accept="auto"), PlanConfig(accept="all", routers=True))

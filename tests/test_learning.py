@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from toolscope_core.datamodel import Catalog, Decision, Pair, Tool
-from toolscope_core.learning import LEAST_DECISIONS, Learned, learned, lessons
-from toolscope_core.merging.judge import OfflineJudge
-from toolscope_core.merging.judge_update import JudgeUpdate, described, fitted
-from toolscope_core.merging.signals import SIGNALS
+from toolscope_core.judging.judge import OfflineJudge
+from toolscope_core.judging.judge_update import JudgeUpdate, described, fitted
+from toolscope_core.judging.learned_weights import LEAST_DECISIONS, Learned, learned, lessons
+from toolscope_core.judging.signals import SIGNALS
+from toolscope_core.model.datamodel import Catalog, Decision, Pair, Tool
 
 TOOLS = tuple(Tool(f"t{i}", f"tool {i}", f"Does thing {i}.") for i in range(6))
 CATALOG = Catalog(TOOLS)

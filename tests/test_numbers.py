@@ -1,6 +1,6 @@
 import pytest
 
-from toolscope_core.numbers import quantity
+from toolscope_core.model.numbers import quantity
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolscope_core.datamodel import Cluster, Document, Pair, Verdict
-from toolscope_core.opinions import (
+from toolscope_core.merging.model_verdicts import (
     Audit,
     Bars,
     Disagreement,
@@ -12,6 +11,7 @@ from toolscope_core.opinions import (
     disagreements,
     most_contested,
 )
+from toolscope_core.model.datamodel import Cluster, Document, Pair, Verdict
 
 BARS = Bars(unsure_at=0.2, merge_at=0.85, auto_at=0.9, family_at=0.6)
 AB, AC, BC = Pair("a", "b"), Pair("a", "c"), Pair("b", "c")

@@ -3,11 +3,7 @@ from dataclasses import replace
 import pytest
 
 from tests.workspace.desk import FILES, SUM, catalog
-from toolscope_core.datamodel import Constraints, Group, Tool
-from toolscope_core.errors import ExportError
-from toolscope_core.merging.plan import apply_clusters, build_clusters
-from toolscope_core.merging.renaming import with_tools
-from toolscope_core.outgoing import (
+from toolscope_core.export.leaving import (
     checked,
     held_back,
     outgoing,
@@ -15,6 +11,10 @@ from toolscope_core.outgoing import (
     toolsets,
     with_fixes,
 )
+from toolscope_core.merging.plan import apply_clusters, build_clusters
+from toolscope_core.merging.renaming import with_tools
+from toolscope_core.model.datamodel import Constraints, Group, Tool
+from toolscope_core.model.errors import ExportError
 
 
 def planned(*tools, format="mcp"):

@@ -10,23 +10,29 @@ from hypothesis import strategies as st
 
 from tests.fakes import WordEmbedder
 from tests.properties import examples
-from toolscope_core.cache import VectorCache
 from toolscope_core.catalog import Source, load_paths, read_catalog
-from toolscope_core.config import (
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.evaluation.example import example_path
+from toolscope_core.judging.judge import OfflineJudge
+from toolscope_core.llm.embedders import embedder_of
+from toolscope_core.merging import group_syntheses
+from toolscope_core.merging.calls import map_call, unmap_call
+from toolscope_core.merging.pipeline import (
+    analyse,
+    groups_at,
+    judge_lowest_cut,
+    judged_edges,
+    plan_merge,
+)
+from toolscope_core.model.configuration import (
     LEAST_PROBABILITY,
     AnalysisConfig,
     Cut,
     PlanConfig,
     read_environment,
 )
-from toolscope_core.datamodel import Catalog, Constraints, Decision, Pair, Tool
-from toolscope_core.embedders import embedder_of
-from toolscope_core.errors import CatalogError, ConfigError
-from toolscope_core.merging import group_syntheses
-from toolscope_core.merging.calls import map_call, unmap_call
-from toolscope_core.merging.judge import OfflineJudge
-from toolscope_core.pipeline import analyse, groups_at, judge_lowest_cut, judged_edges, plan_merge
-from toolscope_core.workspace.example import example_path
+from toolscope_core.model.datamodel import Catalog, Constraints, Decision, Pair, Tool
+from toolscope_core.model.errors import CatalogError, ConfigError
 
 
 def analysed(catalog, tmp_path, **config):

@@ -8,14 +8,14 @@ from tests.fakes import WordEmbedder
 from tests.model_server import ModelServer
 from tests.replies import PHRASINGS, planning, served
 from tests.test_cli import EXAMPLE, run
-from toolscope_core.cache import VectorCache
-from toolscope_core.datamodel import Tool
-from toolscope_core.errors import ConfigError
-from toolscope_core.planning.planner import Planner
-from toolscope_core.planning.plans import Candidate, PlannedCall
-from toolscope_core.planning.workers import PlanJob, by_score, filtered_by_request, in_request
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.errors import ConfigError
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.retriever import Retriever
+from toolscope_core.rps.planner import Planner
+from toolscope_core.rps.plans import Candidate, PlannedCall
+from toolscope_core.rps.workers import PlanJob, by_score, filtered_by_request, in_request
 
 TOOLS = (
     Tool("mail", "send_mail", "send a mail to people"),
@@ -85,7 +85,7 @@ def widening(retriever, takes, k=1, widest=3):
 
 
 def test_a_worker_that_takes_nothing_sees_the_next_tools_and_none_twice(retriever, monkeypatch):
-    monkeypatch.setattr("toolscope_core.planning.planner.STEP", 1)
+    monkeypatch.setattr("toolscope_core.rps.planner.STEP", 1)
     best, second = (
         one.tool.id
         for one in plan(retriever, ToolRequest("send mail and get weather")).steps[0].candidates
@@ -97,7 +97,7 @@ def test_a_worker_that_takes_nothing_sees_the_next_tools_and_none_twice(retrieve
 
 
 def test_a_job_that_nothing_fits_takes_the_best_in_the_end(retriever, monkeypatch):
-    monkeypatch.setattr("toolscope_core.planning.planner.STEP", 1)
+    monkeypatch.setattr("toolscope_core.rps.planner.STEP", 1)
     planned, shown = widening(retriever, set())
     (step,) = planned.steps
     assert planned.tool_ids == (step.candidates[0].tool.id,)
@@ -124,7 +124,7 @@ def test_offline_a_job_is_searched_within_its_request_too():
 
 
 def test_offline_the_filter_drops_what_the_whole_request_does_not_find(retriever, monkeypatch):
-    monkeypatch.setattr("toolscope_core.planning.workers.WITHIN", 1)
+    monkeypatch.setattr("toolscope_core.rps.workers.WITHIN", 1)
     request = ToolRequest("tell the weather of a town", ("weather of a town", "write to a file"))
 
     def planner(**more):

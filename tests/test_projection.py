@@ -7,8 +7,8 @@ import pytest
 from sklearn.decomposition import PCA
 from sklearn.metrics import silhouette_score
 
-from toolscope_core import projection
-from toolscope_core.backends import Step
+from toolscope_core.embedding import projection
+from toolscope_core.model.protocols import Step
 
 
 def unit(rows, width=8, seed=0, groups=0):

@@ -9,12 +9,15 @@ import pytest
 from tests.fakes import MemoryLedger, ScriptedModel, WordEmbedder
 from tests.replies import writing
 from tests.workspace.desk import TOOLS, catalog
-from toolscope_core.asking import Purse, Terms
-from toolscope_core.config import Budget, QueryGeneration
-from toolscope_core.datamodel import Catalog
-from toolscope_core.errors import ConfigError
+from toolscope_core.embedding.similarity import tool_text
 from toolscope_core.evaluation.query_sets import Query, queries_of
-from toolscope_core.query_writing import (
+from toolscope_core.llm.merge_questions import Asking
+from toolscope_core.llm.requests import Purse, Terms
+from toolscope_core.model.configuration import Budget, QueryGeneration
+from toolscope_core.model.datamodel import Catalog
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.tool2vec.query_checks import QueryChecks
+from toolscope_core.tool2vec.query_writing import (
     NONE_FIT,
     WrittenQuery,
     as_queries,
@@ -25,9 +28,6 @@ from toolscope_core.query_writing import (
     query_counts,
     query_rows,
 )
-from toolscope_core.questioning import Asking
-from toolscope_core.similarity import tool_text
-from toolscope_core.toolbank.query_checks import QueryChecks
 
 DESK = catalog(*TOOLS)
 PEOPLE = tuple(

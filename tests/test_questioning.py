@@ -10,16 +10,10 @@ from hypothesis import strategies as st
 from tests.fakes import MemoryLedger, ScriptedModel, WordEmbedder
 from tests.properties import examples
 from tests.replies import answering, asked, same_verb
-from toolscope_core.asking import Purse, Terms
-from toolscope_core.cache import VectorCache
 from toolscope_core.catalog import load_paths, read_catalog
-from toolscope_core.config import AnalysisConfig, Budget, PlanConfig, QuestionConfig
-from toolscope_core.datamodel import Catalog, Constraints, Decision, Pair, Tool
-from toolscope_core.errors import ConfigError
-from toolscope_core.opinions import disagreements, most_contested
-from toolscope_core.pipeline import analyse, bars_of, plan_merge
-from toolscope_core.prompts.judge_prompt import JudgeTask
-from toolscope_core.questioning import (
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.evaluation.example import example_path
+from toolscope_core.llm.merge_questions import (
     Asking,
     _Joined,
     ask_opinions,
@@ -30,7 +24,13 @@ from toolscope_core.questioning import (
     with_documents,
     with_grades,
 )
-from toolscope_core.workspace.example import example_path
+from toolscope_core.llm.requests import Purse, Terms
+from toolscope_core.llm.tasks.judge_prompt import JudgeTask
+from toolscope_core.merging.model_verdicts import disagreements, most_contested
+from toolscope_core.merging.pipeline import analyse, bars_of, plan_merge
+from toolscope_core.model.configuration import AnalysisConfig, Budget, PlanConfig, QuestionConfig
+from toolscope_core.model.datamodel import Catalog, Constraints, Decision, Pair, Tool
+from toolscope_core.model.errors import ConfigError
 
 NOBODY = Constraints()
 PAPER = QuestionConfig(paper=True)

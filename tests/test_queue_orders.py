@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.workspace import desk
-from toolscope_core.views.queue import Filters, in_order, matching
+from ui.shared.cards.queue import Filters, in_order, matching
 
 
 @pytest.fixture(scope="module")

@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 
 from tests.properties import examples
 from tests.test_pipeline import analysed
-from toolscope_core.bundle import bundle_files
 from toolscope_core.catalog import load_paths, read_catalog
-from toolscope_core.config import PlanConfig
-from toolscope_core.errors import ExportError
-from toolscope_core.folders import write_folder
+from toolscope_core.evaluation.example import example_path
+from toolscope_core.export.bundle import bundle_files
+from toolscope_core.files.folders import write_folder
 from toolscope_core.merging.calls import relabel_query
-from toolscope_core.pipeline import plan_merge
-from toolscope_core.relabelling import read_relabelling
-from toolscope_core.workspace.example import example_path
+from toolscope_core.merging.pipeline import plan_merge
+from toolscope_core.merging.relabelling import read_relabelling
+from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.errors import ExportError
 
 ALL = PlanConfig(accept="all", routers=True)
 STRANGE = [None, True, 7, 1e400, "", "x", "/", "//", [], [1], [[1]], {}, {"a": 1}, "\ud800"]

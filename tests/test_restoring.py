@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolscope_core.datamodel import Catalog, Decision, Tool, canonical_json
-from toolscope_core.decision_log import active, admit, constraints, edits, notes, owners, variants
-from toolscope_core.decisions import decision_row
-from toolscope_core.errors import DecisionError
-from toolscope_core.imported_decisions import decisions_in
-from toolscope_core.restoring import restoration, with_dependents
+from toolscope_core.decisions.actions import decision_row
+from toolscope_core.decisions.imported_decisions import decisions_in
+from toolscope_core.decisions.log import active, admit, constraints, edits, notes, owners, variants
+from toolscope_core.decisions.restore import restoration, with_dependents
+from toolscope_core.model.datamodel import Catalog, Decision, Tool, canonical_json
+from toolscope_core.model.errors import DecisionError
 
 TOOLS = tuple(Tool(f"{i}", f"tool {i}", "words") for i in range(6))
 CATALOG = Catalog(TOOLS)

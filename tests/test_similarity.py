@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.properties import examples
-from toolscope_core import similarity
-from toolscope_core.datamodel import Tool
-from toolscope_core.similarity import (
+from toolscope_core.embedding import similarity
+from toolscope_core.embedding.similarity import (
     cosines,
     default_threshold,
     nearest,
@@ -16,6 +15,7 @@ from toolscope_core.similarity import (
     split_name,
     tool_text,
 )
+from toolscope_core.model.datamodel import Tool
 
 
 def unit(rows, width=12, seed=0):

@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 
 from toolscope_core.catalog import Source, read_catalog
-from toolscope_core.datamodel import Tool
-from toolscope_core.merging.licence import tool_words
-from toolscope_core.merging.reading import read_tool
-from toolscope_core.similarity import tool_text
-from toolscope_core.source_words import declared_as, identifier, source_name, source_text
-from toolscope_core.views.catalog_tables import matching, tool_rows
+from toolscope_core.catalog.source_words import declared_as, identifier, source_name, source_text
+from toolscope_core.embedding.similarity import tool_text
+from toolscope_core.judging.reading import read_tool
+from toolscope_core.judging.word_match import tool_words
+from toolscope_core.model.datamodel import Tool
+from ui.shared.tools.catalog_tables import matching, tool_rows
 
 
 def read(method="post", path="/x", **operation):

@@ -7,8 +7,8 @@ import pytest
 
 from tests.model_server import ModelServer
 from tests.test_cli import EXAMPLE, run
-from toolscope_core.errors import ConfigError
-from toolscope_core.subqueries import IN_VIEW, recorded_splits
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.retrieval.subqueries import IN_VIEW, recorded_splits
 
 PARTS = ["Translate a text to French", "Write a file"]
 

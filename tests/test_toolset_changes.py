@@ -2,8 +2,8 @@
 
 from collections import Counter
 
-from toolscope_core.datamodel import Catalog, MergedTool, MergePlan, Tool
-from toolscope_core.views.toolset_changes import change_rows, counted, toolset_changes
+from toolscope_core.model.datamodel import Catalog, MergedTool, MergePlan, Tool
+from ui.history.toolset_changes import change_rows, counted, toolset_changes
 
 
 def plan(*groups, **texts):

@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 
 from tests.properties import examples
 from tests.test_pipeline import analysed
-from toolscope_core.bundle import bundle_files
 from toolscope_core.catalog import load_paths, read_catalog
-from toolscope_core.config import Cut, PlanConfig
-from toolscope_core.datamodel import Catalog, Pair, Tool
-from toolscope_core.decision_log import admit
-from toolscope_core.decisions import decision_of_row
-from toolscope_core.imported_decisions import read_decisions
+from toolscope_core.decisions.actions import decision_of_row
+from toolscope_core.decisions.imported_decisions import read_decisions
+from toolscope_core.decisions.log import admit
+from toolscope_core.evaluation.example import example_path
+from toolscope_core.export.bundle import bundle_files
 from toolscope_core.merging.calls import relabel_query
-from toolscope_core.pipeline import alone, cut_of, judged_edges, own_cut, plan_merge
-from toolscope_core.workspace.example import example_path
+from toolscope_core.merging.pipeline import alone, cut_of, judged_edges, own_cut, plan_merge
+from toolscope_core.model.configuration import Cut, PlanConfig
+from toolscope_core.model.datamodel import Catalog, Pair, Tool
 
 ALL = PlanConfig(accept="all", routers=True)
 TIDE = Tool("", "get_tide", description="Get the tide of a harbour.")

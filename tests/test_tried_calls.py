@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from tests.merging.test_given_maps import FOUND, NEW, OLD
-from toolscope_core.errors import DecisionError
 from toolscope_core.merging.given_maps import with_given
 from toolscope_core.merging.synthesis import document_of
-from toolscope_core.views.tried_calls import sample_call, signature, try_call
+from toolscope_core.model.errors import DecisionError
+from ui.documents.tried_calls import sample_call, signature, try_call
 
 ALPHA = with_given(OLD, FOUND, NEW.schema, {"moves": {"town": {"to": "city"}}})
 DOCUMENT = document_of(NEW)

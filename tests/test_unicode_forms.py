@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.properties import examples
-from toolscope_core.unicode_forms import normalise
+from toolscope_core.model.unicode_forms import normalise
 
 FORMS = ["NFC", "NFKC", "NFKD"]
 

@@ -10,14 +10,14 @@ import zipfile
 import pytest
 
 from tests.gateway.town import town_catalog, write_town
-from toolscope_core import unpacking
-from toolscope_core.bundle import zipped
-from toolscope_core.commands.evaluate_command import merged_toolset
-from toolscope_core.errors import ConfigError, ExportError
-from toolscope_core.gate.baseline import read_baseline
-from toolscope_core.gateway.bundle_routes import read_served_bundle, read_unmerged_bundle
-from toolscope_core.relabelling import read_relabelling
-from toolscope_core.unpacking import bundle_files_in, bundle_folder
+from toolscope_core.check.baseline import read_baseline
+from toolscope_core.cli.commands.evaluate_command import merged_toolset
+from toolscope_core.export.bundle import zipped
+from toolscope_core.files import archives
+from toolscope_core.files.archives import bundle_files_in, bundle_folder
+from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle, read_unmerged_bundle
+from toolscope_core.merging.relabelling import read_relabelling
+from toolscope_core.model.errors import ConfigError, ExportError
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def test_names_lead_nowhere_else():
 
 
 def test_a_bundle_too_large_to_unpack_is_refused(archive, monkeypatch):
-    monkeypatch.setattr(unpacking, "MOST_BYTES", 1 << 10)
+    monkeypatch.setattr(archives, "MOST_BYTES", 1 << 10)
     with pytest.raises(ConfigError, match=r"town.zip holds more than 0 MiB; give the zip"):
         bundle_files_in(archive.read_bytes(), "town.zip")
 
@@ -142,7 +142,7 @@ def peak_of(work):
 
 @pytest.mark.parametrize("declared", [1, BOMB, 0xFFFFFFF0])
 def test_what_a_file_becomes_is_counted_whatever_the_zip_says(monkeypatch, declared):
-    monkeypatch.setattr(unpacking, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(archives, "MOST_BYTES", 1 << 20)
     bomb = zipped({"relabel.json": b"{}", "neutral.json": bytes(BOMB)})
     lying = with_declared_size(bomb, "neutral.json", declared)
     assert len(lying) < 1 << 14
@@ -155,7 +155,7 @@ def test_what_a_file_becomes_is_counted_whatever_the_zip_says(monkeypatch, decla
 
 
 def test_what_is_read_is_counted_also_where_zipfile_gives_more_than_is_declared(monkeypatch):
-    monkeypatch.setattr(unpacking, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(archives, "MOST_BYTES", 1 << 20)
     small = zipped({"relabel.json": b"{}"})
     monkeypatch.setattr("zipfile.ZipFile.open", lambda *args: io.BytesIO(bytes(BOMB)))
     with pytest.raises(ConfigError, match="holds more than 1 MiB"):
@@ -163,7 +163,7 @@ def test_what_is_read_is_counted_also_where_zipfile_gives_more_than_is_declared(
 
 
 def test_files_together_are_counted(monkeypatch):
-    monkeypatch.setattr(unpacking, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(archives, "MOST_BYTES", 1 << 20)
     half = {"relabel.json": b"{}", "a.json": bytes(600_000)}
     assert len(bundle_files_in(zipped(half), "town.zip")["a.json"]) == 600_000
     with pytest.raises(ConfigError, match="holds more than 1 MiB"):
@@ -200,7 +200,7 @@ def test_many_empty_files_are_refused_before_they_are_looked_at(monkeypatch, sai
 
 
 def test_more_files_than_a_bundle_has_are_refused():
-    few, many = (with_empty_files(number, 1) for number in (10, unpacking.MOST_FILES + 1))
+    few, many = (with_empty_files(number, 1) for number in (10, archives.MOST_FILES + 1))
     with pytest.raises(ConfigError, match=r"town.zip has no relabel.json"):
         bundle_files_in(few, "town.zip")
     with pytest.raises(ConfigError, match=r"town.zip has more than 10,000 files; give the zip"):
@@ -208,7 +208,7 @@ def test_more_files_than_a_bundle_has_are_refused():
 
 
 def test_a_zip_in_a_zip_stays_a_file(monkeypatch):
-    monkeypatch.setattr(unpacking, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(archives, "MOST_BYTES", 1 << 20)
     inner = zipped({"relabel.json": b"[]", "a.json": bytes(BOMB)})
     kept = bundle_files_in(zipped({"relabel.json": b"{}", "inner.zip": inner}), "town.zip")
     assert kept == {"relabel.json": b"{}", "inner.zip": inner}

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from toolscope_core.bundle import argument_row
 from toolscope_core.cli import app
-from toolscope_core.relabelling import read_relabelling
+from toolscope_core.export.bundle import argument_row
+from toolscope_core.merging.relabelling import read_relabelling
 
 FOLDER = Path(__file__).parent / "data" / "version1"
 EXPECTED = json.loads((FOLDER / "expected.json").read_text("utf-8"))

@@ -17,8 +17,8 @@ import streamlit as st
 from starlette.middleware import Middleware
 from streamlit.web import cli
 
-from toolscope_core.errors import ToolScopeError
-from ui.frame import audience, page_frame, request_guard, sign_in, start_token
+from toolscope_core.model.errors import ToolScopeError
+from ui.shared import audience, page_frame, request_guard, sign_in, start_token
 
 APP = Path(__file__).parents[1] / "app.py"
 NEEDED_BY_STREAMLIT = ("streamlit.emojis",)
@@ -33,8 +33,8 @@ OPEN_TO_OTHERS = (
 @cli.configurator_options
 def main(**options: object) -> None:
     """Serve the app."""
-    for path in sorted(Path(__file__).parent.glob("*/*.py")):
-        import_module(f"ui.{path.parent.name}.{path.stem}")
+    for path in sorted(APP.parent.glob("ui/*/**/*.py")):
+        import_module(".".join(path.relative_to(APP.parent).with_suffix("").parts))
     for name in NEEDED_BY_STREAMLIT:
         import_module(name)
     with contextlib.suppress(ToolScopeError):  # the page will say it

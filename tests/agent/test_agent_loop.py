@@ -2,8 +2,8 @@
 
 import asyncio
 
-from toolscope_core.agent.agent_loop import MadeCall, ToolResult, carry_out
-from toolscope_core.backends import AgentReply, ToolCall
+from toolscope_core.evaluation.agent.agent_loop import MadeCall, ToolResult, carry_out
+from toolscope_core.model.protocols import AgentReply, ToolCall
 
 
 class Shelf:

@@ -9,7 +9,7 @@ import pytest
 from tests.gateway.town import NORTH, configuration, write_town
 from tests.model_server import ModelServer
 from tests.test_cli import run
-from toolscope_core.gateway.own_client import result_in_words
+from toolscope_core.mcp.gateway.own_client import result_in_words
 
 QUERIES = [
     {"id": "q1", "query": "Read the file a.txt", "gold": ["north/read_file"]},
@@ -171,7 +171,7 @@ def test_an_estimate_starts_and_sends_nothing(agent, endpoint, tmp_path):
 def test_an_endpoint_that_does_not_answer_stops_it_and_says_where_it_goes_on(
     agent, endpoint, monkeypatch
 ):
-    monkeypatch.setattr("toolscope_core.config.Patience.pause", lambda *_: None)
+    monkeypatch.setattr("toolscope_core.model.configuration.Patience.pause", lambda *_: None)
     endpoint.mode = "busy"
     output = agent("--concurrency", 1, code=2).output
     assert "the endpoint does not answer" in output and "the same command goes on" in output
@@ -215,7 +215,7 @@ def test_the_agent_may_be_given_the_best_tools_of_each_request(agent, endpoint, 
     def best(tools, settings):
         return lambda request, k: [tool.id for tool in tools if "same" in tool.id][:k]
 
-    monkeypatch.setattr("toolscope_core.commands.served_search.tool_search", best)
+    monkeypatch.setattr("toolscope_core.cli.commands.served_search.tool_search", best)
     endpoint.turn = lambda body: {"content": "Nothing to do."}
     agent("--k", 1)
     offered = [

@@ -2,9 +2,9 @@
 
 import pytest
 
-from toolscope_core.augmentation.checks import variant_violations
-from toolscope_core.datamodel import Augmentation, Tool
 from toolscope_core.merging.faithful import Surroundings
+from toolscope_core.model.datamodel import Augmentation, Tool
+from toolscope_core.rps.checks import variant_violations
 
 SCHEMA = {"type": "object", "properties": {"user_id": {"type": "string"}}}
 TOOL = Tool(

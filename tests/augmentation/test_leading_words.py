@@ -2,8 +2,8 @@
 
 import pytest
 
-from toolscope_core.augmentation.leading_words import leading
-from toolscope_core.datamodel import Tool
+from toolscope_core.model.datamodel import Tool
+from toolscope_core.rps.leading_words import leading
 
 
 @pytest.mark.parametrize(

@@ -6,22 +6,22 @@ import numpy as np
 import pytest
 
 from tests.fakes import WordEmbedder
-from toolscope_core.augmentation.control import noise_matched
-from toolscope_core.augmentation.variants import (
+from toolscope_core.catalog.document_variants import (
     MOST_QUESTIONS,
     read_variants,
     variant_rows,
     variants_in,
     with_variants,
 )
-from toolscope_core.cache import VectorCache
-from toolscope_core.datamodel import Augmentation, Catalog, Tool
-from toolscope_core.errors import ConfigError
-from toolscope_core.experiments.measured_toolsets import Toolset, as_it_is, augmented
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.evaluation.measured_toolsets import Toolset, as_it_is, augmented
+from toolscope_core.model.datamodel import Augmentation, Catalog, Tool
+from toolscope_core.model.errors import ConfigError
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.documents import tool_document
 from toolscope_core.retrieval.fusion import DENSE_GAIN, levelled
 from toolscope_core.retrieval.retriever import Retriever
+from toolscope_core.rps.control import noise_matched
 
 CATALOG = Catalog(
     (

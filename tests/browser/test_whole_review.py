@@ -12,8 +12,8 @@ from playwright.sync_api import TimeoutError
 from tests.browser.conftest import Watched, running
 from toolscope_core.catalog.isolation import read_isolated
 from toolscope_core.catalog.sources import load_paths
-from toolscope_core.config import read_environment
-from toolscope_core.workspace.workspace import Workspace
+from toolscope_core.model.configuration import read_environment
+from ui.shared.services.workspace import Workspace
 
 pytestmark = [
     pytest.mark.browser,

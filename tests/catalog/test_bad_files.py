@@ -5,7 +5,7 @@ import json
 import pytest
 
 from toolscope_core.catalog import Source, read_catalog
-from toolscope_core.errors import CatalogError
+from toolscope_core.model.errors import CatalogError
 
 ODD = "\ufeffa\x00b\u2028c\u2029d\x85e 🙂 é"
 

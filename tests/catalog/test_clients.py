@@ -6,8 +6,8 @@ import yaml
 from tests.workspace.desk import FILES, MAIL, SUM, catalog, on
 from toolscope_core.catalog.clients import client_files, switches_of
 from toolscope_core.catalog.formats import CLIENT_FILES
-from toolscope_core.datamodel import ArgumentMap, Cluster, Document, Relabel
 from toolscope_core.merging.plan import apply_clusters
+from toolscope_core.model.datamodel import ArgumentMap, Cluster, Document, Relabel
 
 
 def cluster(members, canonical, kind="prune", description="Said."):

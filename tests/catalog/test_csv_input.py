@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from toolscope_core.catalog import Source, load_paths, read_catalog
 from toolscope_core.catalog.csv_input import looks_like_table, read_table
 from toolscope_core.catalog.flaws import Flaw
-from toolscope_core.errors import CatalogError
+from toolscope_core.model.errors import CatalogError
 
 DATA = Path(__file__).parents[1] / "data" / "documents"
 

@@ -18,7 +18,7 @@ from toolscope_core.catalog.formats import (
     target_named,
 )
 from toolscope_core.catalog.shapes import SHAPES
-from toolscope_core.errors import ExportError
+from toolscope_core.model.errors import ExportError
 
 EXAMPLES = {
     catalog.files[0].format: catalog

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from toolscope_core.catalog import Source, isolation, load_paths, parts, read_catalog, read_isolated
-from toolscope_core.errors import CatalogError
+from toolscope_core.model.errors import CatalogError
 
 DATA = Path(__file__).parents[1] / "data"
 

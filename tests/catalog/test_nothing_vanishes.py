@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from benchmarks.documents import KINDS, MARKER, PLACES, SPELLINGS, Grammar, planted, vanished
 from toolscope_core.catalog import OUTPUTS, Source, read_catalog
-from toolscope_core.errors import CatalogError
+from toolscope_core.model.errors import CatalogError
 
 
 def tool(name, **more):

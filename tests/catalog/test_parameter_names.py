@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from toolscope_core.catalog.formats import FORMATS
 from toolscope_core.catalog.parameter_names import property_names, renaming
-from toolscope_core.datamodel import ArgumentMap, ArgumentMove, NestedRename, canonical_json
 from toolscope_core.merging.calls import map_call, unmap_call
 from toolscope_core.merging.renaming import NewNames, composed
+from toolscope_core.model.datamodel import ArgumentMap, ArgumentMove, NestedRename, canonical_json
 
 GEMINI = FORMATS["gemini"].rules.parameter_rule
 TEXT = {"type": "string"}

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from tests.properties import examples
 from toolscope_core.catalog import OUTPUTS, Source, load_paths, read_catalog
-from toolscope_core.datamodel import Server, canonical_json
-from toolscope_core.errors import CatalogError
+from toolscope_core.model.datamodel import Server, canonical_json
+from toolscope_core.model.errors import CatalogError
 
 DATA = Path(__file__).parents[1] / "data"
 EXAMPLE = Path(__file__).parents[2] / "examples" / "catalog.json"

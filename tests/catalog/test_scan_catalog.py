@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from tests.catalog.planted import HIDDEN, NO_SERVERS, PLACES, WORDING, among, of, plant
 from toolscope_core.catalog import load_paths, read_catalog, scan_catalog, scan_tool
-from toolscope_core.datamodel import Tool
-from toolscope_core.workspace.example import example_path
+from toolscope_core.evaluation.example import example_path
+from toolscope_core.model.datamodel import Tool
 
 EXAMPLE = tuple(
     replace(tool, raw={})

@@ -3,7 +3,7 @@ import os
 import pytest
 
 from toolscope_core.catalog import Source, load_paths, read_catalog, sources
-from toolscope_core.errors import CatalogError
+from toolscope_core.model.errors import CatalogError
 
 
 def test_files_and_folders(tmp_path):

@@ -16,8 +16,8 @@ from toolscope_core.catalog.target_rules import (
     violation_counts,
 )
 from toolscope_core.catalog.writers import write_record
-from toolscope_core.datamodel import MergedTool, Tool
-from toolscope_core.errors import ExportError
+from toolscope_core.model.datamodel import MergedTool, Tool
+from toolscope_core.model.errors import ExportError
 
 
 def kept(*tools):

@@ -16,8 +16,8 @@ from toolscope_core.catalog import (
     read_catalog,
     write_toolset,
 )
-from toolscope_core.datamodel import MergedTool, Server, Tool, canonical_json
-from toolscope_core.errors import CatalogError, ExportError
+from toolscope_core.model.datamodel import MergedTool, Server, Tool, canonical_json
+from toolscope_core.model.errors import CatalogError, ExportError
 
 DATA = Path(__file__).parents[1] / "data"
 CATALOGS = [

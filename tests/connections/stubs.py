@@ -6,9 +6,9 @@ import sys
 import uuid
 from pathlib import Path
 
-from toolscope_core.config import ConnectionLimits
-from toolscope_core.connections.launches import Launch, read_launch
-from toolscope_core.connections.server_definitions import ClientConfiguration, read_configuration
+from toolscope_core.mcp.servers.launches import Launch, read_launch
+from toolscope_core.mcp.servers.server_definitions import ClientConfiguration, read_configuration
+from toolscope_core.model.configuration import ConnectionLimits
 
 STUB = str(Path(__file__).with_name("stub_server.py"))
 QUICK = ConnectionLimits(

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from toolscope_core.connections.launches import read_launch
-from toolscope_core.connections.server_definitions import read_configuration
-from toolscope_core.errors import ConfigError
+from toolscope_core.mcp.servers.launches import read_launch
+from toolscope_core.mcp.servers.server_definitions import read_configuration
+from toolscope_core.model.errors import ConfigError
 
 ENVIRON = {"HOME": "/srv/me", "TOK": "tok-secret-1", "EMPTY": ""}
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolscope_core.connections.masked_words import (
+from toolscope_core.mcp.servers.masked_words import (
     is_secret,
     looks_random,
     shown_arguments,

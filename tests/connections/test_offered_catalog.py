@@ -5,9 +5,9 @@ import os
 
 from tests.connections.stubs import QUICK, TOKEN, configuration, entry
 from toolscope_core.catalog import Source, read_catalog
-from toolscope_core.connections.offered_catalog import catalog_document, records_of
-from toolscope_core.connections.offers import ServerOffer
-from toolscope_core.connections.survey import read_offers
+from toolscope_core.mcp.servers.offered_catalog import catalog_document, records_of
+from toolscope_core.mcp.servers.offers import ServerOffer
+from toolscope_core.mcp.servers.survey import read_offers
 
 AT = "2026-01-02T03:04:05+00:00"
 

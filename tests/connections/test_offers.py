@@ -10,10 +10,10 @@ from types import SimpleNamespace
 import pytest
 
 from tests.connections.stubs import MARK, QUICK, TOKEN, launch, living, new_mark
-from toolscope_core.connections import server_processes
-from toolscope_core.connections.offers import read_offer
-from toolscope_core.connections.process_guard import marked_processes
-from toolscope_core.connections.sessions import load_sdk
+from toolscope_core.mcp.servers import server_processes
+from toolscope_core.mcp.servers.offers import read_offer
+from toolscope_core.mcp.servers.process_guard import marked_processes
+from toolscope_core.mcp.servers.sessions import load_sdk
 
 load_sdk()
 
@@ -65,7 +65,7 @@ def test_records_come_as_they_were_sent():
 def test_a_server_that_knows_no_newer_protocol_is_asked_in_the_older_way(monkeypatch):
     """It does not even answer a request that it does not know."""
     monkeypatch.setattr("mcp.client.session.DISCOVER_TIMEOUT_SECONDS", 0.1)
-    monkeypatch.setattr("toolscope_core.connections.offers.COUNT_SECONDS", 0.1)
+    monkeypatch.setattr("toolscope_core.mcp.servers.offers.COUNT_SECONDS", 0.1)
     offer = read("old")
     assert (len(offer.tools), offer.protocol) == (2, "2025-06-18")
     assert offer.others == {"resource": 3, "resource template": None, "prompt": 1}

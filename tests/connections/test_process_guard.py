@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from tests.connections.stubs import MARK, STUB, living, new_mark
-from toolscope_core.connections import process_guard
-from toolscope_core.connections.guarding import Guard
-from toolscope_core.connections.process_guard import MARKER, marked_processes, signal_all, watch
+from toolscope_core.mcp.servers import process_guard
+from toolscope_core.mcp.servers.guarding import Guard
+from toolscope_core.mcp.servers.process_guard import MARKER, marked_processes, signal_all, watch
 
 PROGRAM = f"""
 import subprocess, sys, time
-from toolscope_core.connections.guarding import GUARD
+from toolscope_core.mcp.servers.guarding import GUARD
 server = subprocess.Popen(
     [sys.executable, "-I", "-S", {STUB!r}, sys.argv[1]],
     env={{{MARKER!r}: "abc" + sys.argv[2], {MARK!r}: sys.argv[2]}},

@@ -16,8 +16,8 @@ import pytest
 from benchmarks.connect_speed import LIMIT, seconds_over_the_slowest
 from tests.connections.stubs import MARK, STUB, configuration, living, new_mark
 from toolscope_core.catalog import load_paths, read_catalog
-from toolscope_core.config import ready_within
-from toolscope_core.connections.survey import read_offers
+from toolscope_core.mcp.servers.survey import read_offers
+from toolscope_core.model.configuration import ready_within
 
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(1200)]
 ROOT = Path(__file__).parents[2]

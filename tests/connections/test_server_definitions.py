@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from toolscope_core.connections.server_definitions import (
+from toolscope_core.mcp.servers.server_definitions import (
     NamedValue,
     ServerDefinition,
     configuration_of_url,
     read_configuration,
 )
-from toolscope_core.errors import ConfigError
+from toolscope_core.model.errors import ConfigError
 
 SECRETS = ("sk-literal-value-1", "pw-in-args", "user:pass", "querykey")
 CLAUDE = {

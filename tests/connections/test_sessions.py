@@ -11,13 +11,13 @@ from mcp import MCPError
 
 from tests.connections.stub_http import stub_http
 from tests.connections.stubs import MARK, QUICK, launch, living, new_mark
-from toolscope_core.connections.launches import read_launch
-from toolscope_core.connections.offers import ServerOffer, read_offer
-from toolscope_core.connections.raw_pages import RawPages
-from toolscope_core.connections.server_definitions import read_configuration
-from toolscope_core.connections.server_processes import ProcessRecord
-from toolscope_core.connections.sessions import connected, load_sdk
-from toolscope_core.errors import ServerConnectionError
+from toolscope_core.mcp.servers.launches import read_launch
+from toolscope_core.mcp.servers.offers import ServerOffer, read_offer
+from toolscope_core.mcp.servers.raw_pages import RawPages
+from toolscope_core.mcp.servers.server_definitions import read_configuration
+from toolscope_core.mcp.servers.server_processes import ProcessRecord
+from toolscope_core.mcp.servers.sessions import connected, load_sdk
+from toolscope_core.model.errors import ServerConnectionError
 
 load_sdk()
 KEY = "s3cr3t-value-xyz"

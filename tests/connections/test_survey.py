@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from tests.connections.stubs import MARK, QUICK, TOKEN, configuration, entry, living, new_mark
-from toolscope_core.connections import survey
-from toolscope_core.connections.survey import read_offers
-from toolscope_core.errors import JobError
+from toolscope_core.mcp.servers import survey
+from toolscope_core.mcp.servers.survey import read_offers
+from toolscope_core.model.errors import JobError
 
 
 def test_a_server_that_fails_is_a_row_among_the_others():

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from toolscope_core.errors import ConfigError
 from toolscope_core.evaluation.query_sets import (
     Query,
     QuerySet,
@@ -13,6 +12,7 @@ from toolscope_core.evaluation.query_sets import (
     relabelled,
     with_gold_among,
 )
+from toolscope_core.model.errors import ConfigError
 
 
 def written(tmp_path, *rows):

@@ -1,6 +1,8 @@
 """A catalog of six tools, queries about it, and rankings that are known."""
 
-from toolscope_core.datamodel import (
+from toolscope_core.evaluation.comparison import Trial
+from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.model.datamodel import (
     ArgumentMap,
     ArgumentMove,
     Catalog,
@@ -9,8 +11,6 @@ from toolscope_core.datamodel import (
     Relabel,
     Tool,
 )
-from toolscope_core.evaluation.query_sets import Query
-from toolscope_core.experiments.comparison import Trial
 from toolscope_core.retrieval.assembly import ToolRequest
 
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 
 from tests.experiments.shelf import CATALOG, MERGED, QUERIES, TOOLS, KnownOrder, tool, trial
-from toolscope_core.datamodel import ArgumentMap, Catalog
-from toolscope_core.errors import ConfigError
-from toolscope_core.experiments.comparison import Trial, compared, measured
-from toolscope_core.experiments.coverage import GoldCall, coverage, gold_calls
-from toolscope_core.experiments.measured_toolsets import Toolset, as_it_is, of_plan, of_version
-from toolscope_core.experiments.merge_effects import merge_effects
+from toolscope_core.evaluation.comparison import Trial, compared, measured
+from toolscope_core.evaluation.coverage import GoldCall, coverage, gold_calls
+from toolscope_core.evaluation.measured_toolsets import Toolset, as_it_is, of_plan, of_version
+from toolscope_core.evaluation.merge_effects import merge_effects
+from toolscope_core.model.datamodel import ArgumentMap, Catalog
+from toolscope_core.model.errors import ConfigError
 from toolscope_core.retrieval.assembly import ToolRequest
 
 SECOND, THIRD = 1 / math.log2(3), 1 / 2

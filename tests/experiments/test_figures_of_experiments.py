@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from tests.experiments.shelf import CATALOG, MERGED, QUERIES, TOOLS, KnownOrder
-from toolscope_core.datamodel import Catalog, Pair, Tool
-from toolscope_core.experiments.confusions import pair_confusions
-from toolscope_core.experiments.measured_toolsets import as_it_is, of_plan
-from toolscope_core.experiments.over_merging import forbidden_merges, joined_queries
-from toolscope_core.experiments.selection import is_correct, selected
-from toolscope_core.experiments.synthetic import MOST, synthetic_queries
+from toolscope_core.evaluation.confusions import pair_confusions
+from toolscope_core.evaluation.measured_toolsets import as_it_is, of_plan
+from toolscope_core.evaluation.over_merging import forbidden_merges, joined_queries
+from toolscope_core.evaluation.selection import is_correct, selected
+from toolscope_core.evaluation.synthetic import MOST, synthetic_queries
+from toolscope_core.model.datamodel import Catalog, Pair, Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 
 

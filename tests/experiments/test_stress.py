@@ -5,17 +5,17 @@ import pytest
 
 from tests.experiments.shelf import CATALOG, MERGED, trial
 from tests.fakes import WordEmbedder
-from toolscope_core.cache import VectorCache
-from toolscope_core.config import RetrievalConfig
-from toolscope_core.experiments.measured_toolsets import as_it_is, of_plan
-from toolscope_core.experiments.results import stress_result, table_of
-from toolscope_core.experiments.stress import (
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.evaluation.measured_toolsets import as_it_is, of_plan
+from toolscope_core.evaluation.results import stress_result, table_of
+from toolscope_core.evaluation.stress import (
     LEVELS,
     closest_noise,
     random_noise,
     set_metrics,
     stress_test,
 )
+from toolscope_core.model.configuration import RetrievalConfig
 from toolscope_core.retrieval.retriever import Retriever
 
 

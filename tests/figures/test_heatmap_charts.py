@@ -4,9 +4,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from toolscope_core.figures import heatmap_charts, style, table_twins
-from toolscope_core.figures.heatmap_charts import cell_at, heatmap
-from toolscope_core.figures.views import Grid
+from ui.overlap import heatmap_charts
+from ui.overlap.heatmap_charts import cell_at, heatmap
+from ui.shared.charts import chart_style, chart_tables
+from ui.shared.charts.figure_records import Grid
 
 HOSTILE = "<b>x</b>"
 NONE = np.nan
@@ -57,7 +58,7 @@ def test_means_keep_their_empty_cells():
 
 def test_every_cell_to_choose_has_a_point_on_both_sides_of_the_diagonal():
     points = heatmap(COUNTS, 0.6).data[1]
-    one, two = (style.label(name) for name in COUNTS.rows[:2])
+    one, two = (chart_style.label(name) for name in COUNTS.rows[:2])
     assert list(zip(points.x, points.y, points.customdata, strict=True)) == [
         (two, two, "100"),
         (two, one, "10"),
@@ -134,7 +135,7 @@ def test_the_longest_label_has_room_and_a_wide_letter_takes_more():
 def test_an_empty_heatmap_is_drawn():
     empty = grid("pairs", np.zeros((0, 0)), [], names=())
     assert heatmap(empty, 0.6).data[0].z.size == 0
-    assert table_twins.grid_rows(empty) == []
+    assert chart_tables.grid_rows(empty) == []
 
 
 @pytest.mark.parametrize("shown", [COUNTS, MEANS, NEAR, WIDE])
@@ -145,11 +146,11 @@ def test_the_ground_is_transparent_and_no_markup_of_the_catalog_is_sent(shown):
 
 
 def test_the_twin_has_the_cells_to_choose_in_their_order():
-    assert table_twins.grid_rows(COUNTS) == [
+    assert chart_tables.grid_rows(COUNTS) == [
         {"one": HOSTILE, "other": HOSTILE, "pairs": 100.0},
         {"one": "one", "other": HOSTILE, "pairs": 10.0},
     ]
-    assert [row["cosine"] for row in table_twins.grid_rows(NEAR)] == [0.75, 0.5]
+    assert [row["cosine"] for row in chart_tables.grid_rows(NEAR)] == [0.75, 0.5]
 
 
 def test_what_is_not_kept_stands_back_on_the_same_scale():

@@ -3,8 +3,9 @@ import json
 import numpy as np
 import pytest
 
-from toolscope_core.figures import map_charts, table_twins
-from toolscope_core.figures.views import Panel, Region, Silhouettes, ToolMap
+from ui.overlap import map_charts
+from ui.shared.charts import chart_tables
+from ui.shared.charts.figure_records import Panel, Region, Silhouettes, ToolMap
 
 HOSTILE = "<b>x</b>"
 POINTS = np.array([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])
@@ -129,12 +130,12 @@ def test_an_empty_toolset_has_a_map():
 
 
 def test_twins_say_the_same_as_the_pictures():
-    rows = table_twins.map_rows(MAP)
+    rows = chart_tables.map_rows(MAP)
     assert rows[1] == {"tool": HOSTILE, "server": "a", "x": 2.0, "y": 3.0, "after": "get (2 tools)"}
     assert rows[2]["after"] == "as it is"
-    by_field = table_twins.map_rows(ToolMap((BEFORE,), (), "value"))
+    by_field = chart_tables.map_rows(ToolMap((BEFORE,), (), "value"))
     assert by_field[0] == {"tool": "get", "server": "a", "value": "a", "x": 0.0, "y": 1.0}
-    assert table_twins.silhouette_rows(SCORES)[2] == {"clusters": 4, "before": 0.5, "after": ""}
+    assert chart_tables.silhouette_rows(SCORES)[2] == {"clusters": 4, "before": 0.5, "after": ""}
 
 
 def test_silhouettes_are_lines_and_a_sentence():

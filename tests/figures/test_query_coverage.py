@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolscope_core.figures.query_coverage import (
+from ui.shared.charts.query_coverage import (
     BINS,
     QueryCoverage,
     bin_of,

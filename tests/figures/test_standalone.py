@@ -1,9 +1,9 @@
 import re
 
 from tests.figures.test_network import MIXED
-from toolscope_core.datamodel import Pair
-from toolscope_core.figures.standalone import graph_html, library
-from toolscope_core.figures.views import Edge, Network, Node
+from toolscope_core.model.datamodel import Pair
+from ui.graph.standalone import graph_html, library
+from ui.shared.charts.figure_records import Edge, Network, Node
 
 EVIL = "<img src=x onerror=alert(1)> href=//evil.example </script><script>alert(2)</script>"
 

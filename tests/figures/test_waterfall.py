@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from toolscope_core.figures.waterfall import Waterfall, waterfall, waterfall_rows
+from ui.shared.charts.waterfall import Waterfall, waterfall, waterfall_rows
 
 VIEW = Waterfall(
     ("start", "<b>words</b>", "copies"),

@@ -14,9 +14,9 @@ from tests.gate.town_bundle import (
     write_bundle,
     write_catalog,
 )
-from toolscope_core.datamodel import Pair
-from toolscope_core.errors import CatalogError, ExportError
-from toolscope_core.gate.baseline import read_baseline
+from toolscope_core.check.baseline import read_baseline
+from toolscope_core.model.datamodel import Pair
+from toolscope_core.model.errors import CatalogError, ExportError
 
 MAILS, WEATHERS = Pair.of(MAIL.id, OTHER_MAIL.id), Pair.of(WEATHER.id, OTHER_WEATHER.id)
 

@@ -18,7 +18,7 @@ from tests.gate.town_bundle import (
     write_catalog,
 )
 from tests.test_cli import run
-from toolscope_core.commands import check_command
+from toolscope_core.cli.commands import check_command
 
 NEW = on("gamma", MAIL)
 

@@ -21,15 +21,15 @@ from tests.gate.town_bundle import (
     on,
     reworded,
 )
-from toolscope_core.cache import VectorCache
 from toolscope_core.catalog import scan_catalog, tool_tokens
-from toolscope_core.config import AnalysisConfig
-from toolscope_core.datamodel import Dangling, Pair, Relabel, Tool
-from toolscope_core.errors import ConfigError
-from toolscope_core.gate.baseline import Baseline
-from toolscope_core.gate.comparison_report import Limits, compare, counted, failures
-from toolscope_core.gate.matched import matched
-from toolscope_core.gate.new_pairs import PairJudge
+from toolscope_core.check.baseline import Baseline
+from toolscope_core.check.comparison_report import Limits, compare, counted, failures
+from toolscope_core.check.matched import matched
+from toolscope_core.check.new_pairs import PairJudge
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.model.configuration import AnalysisConfig
+from toolscope_core.model.datamodel import Dangling, Pair, Relabel, Tool
+from toolscope_core.model.errors import ConfigError
 
 NEW_MAIL = on("gamma", MAIL)
 LIKE_MAIL = replace(MAIL, id="alpha/send_mail-2", description="Sends a mail to a person.")

@@ -25,25 +25,21 @@ from tests.gate.town_bundle import (
     on,
     reworded,
 )
-from toolscope_core.cache import VectorCache
 from toolscope_core.catalog import scan_catalog
 from toolscope_core.catalog.record_lines import RecordLine
-from toolscope_core.config import AnalysisConfig
-from toolscope_core.datamodel import Pair
-from toolscope_core.errors import ConfigError
-from toolscope_core.gate.baseline import Baseline
-from toolscope_core.gate.comparison_report import Limits, compare, failures
-from toolscope_core.gate.new_pairs import PairJudge
-from toolscope_core.views.address_keys import pair_key
-from toolscope_core.views.gate_items import TITLES, GateItem, gate_items
-from toolscope_core.views.junit_report import junit_report
-from toolscope_core.views.pair_addresses import AppPlace
-from toolscope_core.views.pull_request_summary import (
-    MOST_CHARACTERS,
-    code,
-    pull_request_summary,
-)
-from toolscope_core.views.sarif_report import MOST_RESULTS, sarif_report
+from toolscope_core.check.baseline import Baseline
+from toolscope_core.check.comparison_report import Limits, compare, failures
+from toolscope_core.check.gate_items import TITLES, GateItem, gate_items
+from toolscope_core.check.junit_report import junit_report
+from toolscope_core.check.new_pairs import PairJudge
+from toolscope_core.check.pair_addresses import AppPlace
+from toolscope_core.check.pull_request_summary import MOST_CHARACTERS, code, pull_request_summary
+from toolscope_core.check.sarif_report import MOST_RESULTS, sarif_report
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.model.address_keys import pair_key
+from toolscope_core.model.configuration import AnalysisConfig
+from toolscope_core.model.datamodel import Pair
+from toolscope_core.model.errors import ConfigError
 
 APP = AppPlace("https://tools.example/app/", "Our tools")
 ALIVE = "@octocat #12 <img src=//x> ![a](//b) [c](https://d) `e` ``f`` | :tada: \u202e\x1b[2J\ud800"

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 from tests.test_pipeline import analysed
 from tests.workspace.desk import FILES, MAIL, SUM, WEATHER, catalog, on
-from toolscope_core.bundle import bundle_files
-from toolscope_core.config import PlanConfig
-from toolscope_core.datamodel import Decision
-from toolscope_core.decision_log import admit
-from toolscope_core.folders import write_folder
-from toolscope_core.pipeline import plan_merge
+from toolscope_core.decisions.log import admit
+from toolscope_core.export.bundle import bundle_files
+from toolscope_core.files.folders import write_folder
+from toolscope_core.merging.pipeline import plan_merge
+from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.datamodel import Decision
 
 OTHER_MAIL = on("beta", MAIL)
 OTHER_WEATHER = on("beta", WEATHER)

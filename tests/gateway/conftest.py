@@ -1,7 +1,7 @@
 import pytest
 
 from tests.gateway.town import configuration, write_town
-from toolscope_core.connections.sessions import load_sdk
+from toolscope_core.mcp.servers.sessions import load_sdk
 
 load_sdk()
 

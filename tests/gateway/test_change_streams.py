@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from tests.gateway.town import through, told
-from toolscope_core.gateway import change_streams
+from toolscope_core.mcp.gateway import change_streams
 
 STUB = str(Path(__file__).with_name("modern_stub.py"))
 FOLLOWED = "north+file:///a.txt"

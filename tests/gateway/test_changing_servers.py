@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from tests.gateway.town import QUICK, configuration, through, told
-from toolscope_core.gateway.call_log import CallLog
+from toolscope_core.mcp.gateway.call_log import CallLog
 
 HELD = "'get' of north is not what it was"
 

@@ -9,9 +9,9 @@ import pytest
 from tests.gateway.test_serving import invoke
 from tests.gateway.town import STUB, client_of, gateway_config, record, told
 from tests.test_cli import run
-from toolscope_core.datamodel import Tool
-from toolscope_core.gateway.bundle_routes import read_served_bundle
-from toolscope_core.gateway.routing import BundleTool, Original, routing_table
+from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
+from toolscope_core.mcp.gateway.routing import BundleTool, Original, routing_table
+from toolscope_core.model.datamodel import Tool
 
 TEXT = {"type": "string"}
 GARDEN = [

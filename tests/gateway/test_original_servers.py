@@ -11,10 +11,10 @@ import pytest
 from mcp_types import Implementation
 
 from tests.gateway.town import QUICK, client_of, gateway_config, through, told
-from toolscope_core.connections.sessions import ServerRequests
-from toolscope_core.gateway import callers, original_servers
-from toolscope_core.gateway.original_servers import OriginalServers
-from toolscope_core.gateway.own_client import own_client
+from toolscope_core.mcp.gateway import callers, original_servers
+from toolscope_core.mcp.gateway.original_servers import OriginalServers
+from toolscope_core.mcp.gateway.own_client import own_client
+from toolscope_core.mcp.servers.sessions import ServerRequests
 
 
 async def text_of(client, name, arguments):

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import anyio
 import pytest
 
-from toolscope_core.gateway import outboxes
-from toolscope_core.gateway.callers import session_of
-from toolscope_core.gateway.outboxes import Outboxes
+from toolscope_core.mcp.gateway import outboxes
+from toolscope_core.mcp.gateway.callers import session_of
+from toolscope_core.mcp.gateway.outboxes import Outboxes
 
 
 @pytest.fixture(autouse=True)

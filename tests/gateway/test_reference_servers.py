@@ -18,11 +18,11 @@ from mcp import Client, MCPError, StdioServerParameters
 
 from tests.connections import test_real_servers
 from toolscope_core.catalog import load_paths, read_catalog
-from toolscope_core.datamodel import Decision
-from toolscope_core.decisions import decision_row
-from toolscope_core.gateway.bundle_routes import read_served_bundle
+from toolscope_core.decisions.actions import decision_row
+from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.merging.calls import map_call, sample_arguments
-from toolscope_core.relabelling import read_relabelling
+from toolscope_core.merging.relabelling import read_relabelling
+from toolscope_core.model.datamodel import Decision
 
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(1200)]
 ROOT = Path(__file__).parents[2]

@@ -7,15 +7,15 @@ from types import SimpleNamespace
 import pytest
 
 from tests.gateway.town import accepted, town_catalog, write_town
-from toolscope_core.datamodel import ArgumentMap, ArgumentMove, Tool
-from toolscope_core.errors import ConfigError, ExportError
-from toolscope_core.gateway.bundle_routes import read_served_bundle
-from toolscope_core.gateway.call_mapping import chosen_original, original_call
-from toolscope_core.gateway.configured_servers import matched_servers
-from toolscope_core.gateway.http_door import http_place
-from toolscope_core.gateway.passed_content import PassedContent
-from toolscope_core.gateway.routing import BundleTool, Original, routing_table
-from toolscope_core.gateway.tool_search import ToolSearch
+from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
+from toolscope_core.mcp.gateway.call_mapping import chosen_original, original_call
+from toolscope_core.mcp.gateway.configured_servers import matched_servers
+from toolscope_core.mcp.gateway.http_door import http_place
+from toolscope_core.mcp.gateway.passed_content import PassedContent
+from toolscope_core.mcp.gateway.routing import BundleTool, Original, routing_table
+from toolscope_core.mcp.gateway.tool_search import ToolSearch
+from toolscope_core.model.datamodel import ArgumentMap, ArgumentMove, Tool
+from toolscope_core.model.errors import ConfigError, ExportError
 
 
 def family():

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.gateway.town import through, told, write_town
-from toolscope_core.gateway.tool_search import ToolSearch
+from toolscope_core.mcp.gateway.tool_search import ToolSearch
 
 
 def test_the_merged_tools_are_listed_and_nothing_is_started_for_that(town, servers):

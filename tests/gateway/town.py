@@ -12,19 +12,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.test_pipeline import analysed
-from toolscope_core.bundle import bundle_files
 from toolscope_core.catalog import Source, read_catalog
-from toolscope_core.config import ConnectionLimits, PlanConfig
-from toolscope_core.connections.launches import read_launch
-from toolscope_core.connections.server_definitions import read_configuration
-from toolscope_core.datamodel import Cluster
-from toolscope_core.folders import write_folder
-from toolscope_core.gateway.bundle_routes import read_served_bundle
-from toolscope_core.gateway.call_log import CallLog
-from toolscope_core.gateway.own_client import own_client
-from toolscope_core.gateway.running import GatewayConfig, open_gateway
+from toolscope_core.export.bundle import bundle_files
+from toolscope_core.files.folders import write_folder
+from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
+from toolscope_core.mcp.gateway.call_log import CallLog
+from toolscope_core.mcp.gateway.own_client import own_client
+from toolscope_core.mcp.gateway.running import GatewayConfig, open_gateway
+from toolscope_core.mcp.servers.launches import read_launch
+from toolscope_core.mcp.servers.server_definitions import read_configuration
 from toolscope_core.merging.plan import apply_clusters
 from toolscope_core.merging.synthesis import synthesise
+from toolscope_core.model.configuration import ConnectionLimits, PlanConfig
+from toolscope_core.model.datamodel import Cluster
 
 STUB = str(Path(__file__).with_name("original_stub.py"))
 TEXT = {"type": "string"}

@@ -1,9 +1,9 @@
 import pytest
 
 from tests.model_server import ModelServer
-from toolscope_core.config import ApiKey, Endpoint
 from toolscope_core.llm import EndpointModel
 from toolscope_core.llm.chat import _capabilities
+from toolscope_core.model.configuration import ApiKey, Endpoint
 
 SECRET = "sk-secret/0123456789"
 

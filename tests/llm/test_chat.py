@@ -2,9 +2,9 @@ import pytest
 
 from tests.llm.conftest import SECRET, model_at
 from tests.model_server import MALFORMED, completion
-from toolscope_core.backends import ChatRequest
-from toolscope_core.errors import ModelStopError
 from toolscope_core.llm.chat import Capabilities, read_value
+from toolscope_core.model.errors import ModelStopError
+from toolscope_core.model.protocols import ChatRequest
 
 SCHEMA = {
     "type": "object",

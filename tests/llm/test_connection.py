@@ -1,8 +1,8 @@
 import pytest
 
 from tests.llm.conftest import SECRET, endpoint_at
-from toolscope_core.config import ApiKey
 from toolscope_core.llm import check_connection
+from toolscope_core.model.configuration import ApiKey
 
 
 def told(server, secret=SECRET):

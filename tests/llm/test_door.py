@@ -12,10 +12,10 @@ import pytest
 from tests.llm.conftest import SECRET, endpoint_at, model_at
 from tests.llm.test_chat import REQUEST
 from tests.model_server import ModelServer
-from toolscope_core.config import ApiKey, Endpoint
-from toolscope_core.errors import ConfigError, ModelStopError
 from toolscope_core.llm import EndpointModel
 from toolscope_core.llm.door import Door, retry_after
+from toolscope_core.model.configuration import ApiKey, Endpoint
+from toolscope_core.model.errors import ConfigError, ModelStopError
 
 
 @pytest.mark.parametrize("mode", ["slow", "dripping", "dripping-headers"])

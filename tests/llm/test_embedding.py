@@ -3,9 +3,9 @@ import pytest
 
 from tests.llm.conftest import SECRET, endpoint_at
 from tests.model_server import ModelServer, vectors
-from toolscope_core.config import ApiKey, Patience
-from toolscope_core.errors import ModelError, ModelStopError
 from toolscope_core.llm import EndpointEmbedder
+from toolscope_core.model.configuration import ApiKey, Patience
+from toolscope_core.model.errors import ModelError, ModelStopError
 
 TEXTS = ["send a mail", "send a mail to me", "", "weather of a city \ud800"]
 

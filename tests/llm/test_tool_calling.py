@@ -5,10 +5,10 @@ import json
 import pytest
 
 from tests.model_server import ModelServer
-from toolscope_core.config import ApiKey, Endpoint
-from toolscope_core.errors import ModelStopError
 from toolscope_core.llm import EndpointModel
 from toolscope_core.llm.tool_calling import ToolCallingModel
+from toolscope_core.model.configuration import ApiKey, Endpoint
+from toolscope_core.model.errors import ModelStopError
 
 USER = {"role": "user", "content": "Read a file."}
 TOOLS = [{"type": "function", "function": {"name": "read", "parameters": {"type": "object"}}}]

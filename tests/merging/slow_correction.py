@@ -5,7 +5,7 @@ from itertools import combinations
 import networkx as nx
 import numpy as np
 
-from toolscope_core.datamodel import Group, Pair, sorted_ids
+from toolscope_core.model.datamodel import Group, Pair, sorted_ids
 
 
 def slow_correct(edges, judge, merge_at, constraints, copies, *, divide=True):

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from tests.merging.strategies import calls, conforming, like_tools, tools
 from tests.merging.test_subschema import valid
 from tests.properties import examples
-from toolscope_core.datamodel import Tool
-from toolscope_core.merging.alignment import argument_map, unmappable
+from toolscope_core.judging.arguments.alignment import argument_map, unmappable
+from toolscope_core.judging.arguments.matching import match_parameters
+from toolscope_core.judging.arguments.subschema import inline_references
+from toolscope_core.judging.word_stems import PARAMETER_WORDS
 from toolscope_core.merging.calls import map_call, unmap_call
-from toolscope_core.merging.matching import match_parameters
-from toolscope_core.merging.subschema import inline_references
 from toolscope_core.merging.synthesis import synthesise
-from toolscope_core.merging.word_stems import PARAMETER_WORDS
+from toolscope_core.model.datamodel import Tool
 
 
 def tool(tool_id, name, required=(), **properties):

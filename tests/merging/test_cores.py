@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolscope_core.datamodel import Group
 from toolscope_core.merging.cores import with_cores
+from toolscope_core.model.datamodel import Group
 
 
 def cores(group, clean, pair_probabilities=None, auto_at=0.8):

@@ -4,10 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.merging.slow_correction import slow_correct
-from toolscope_core.datamodel import Constraints, Pair
 from toolscope_core.merging.atoms import RowGraph
 from toolscope_core.merging.correction import correct, suspended
 from toolscope_core.merging.graph import merge_graph
+from toolscope_core.model.datamodel import Constraints, Pair
 
 AT = 0.6
 IDS = tuple("abcdefg")

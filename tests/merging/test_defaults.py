@@ -3,8 +3,8 @@
 import pytest
 
 from tests.merging.test_alignment import text, tool
-from toolscope_core.merging.alignment import argument_map
-from toolscope_core.merging.defaults import silent_changes
+from toolscope_core.judging.arguments.alignment import argument_map
+from toolscope_core.judging.arguments.defaults import silent_changes
 
 
 def changes(left, right):

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolscope_core.datamodel import Tool
 from toolscope_core.merging.faithful import Surroundings, changes, violations
 from toolscope_core.merging.synthesis import synthesise
+from toolscope_core.model.datamodel import Tool
 
 
 def takes(*names):

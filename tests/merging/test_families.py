@@ -10,9 +10,13 @@ from hypothesis import strategies as st
 
 from tests.fakes import WordEmbedder
 from tests.properties import examples
-from toolscope_core.cache import VectorCache
-from toolscope_core.config import AnalysisConfig, PlanConfig
-from toolscope_core.datamodel import (
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.judging.judge import PairProbabilities, shipped_weights
+from toolscope_core.merging.atoms import RowGraph
+from toolscope_core.merging.families import family_groups
+from toolscope_core.merging.pipeline import analyse, plan_merge, with_families
+from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
+from toolscope_core.model.datamodel import (
     Catalog,
     Constraints,
     Finding,
@@ -21,10 +25,6 @@ from toolscope_core.datamodel import (
     PairScores,
     Tool,
 )
-from toolscope_core.merging.atoms import RowGraph
-from toolscope_core.merging.families import family_groups
-from toolscope_core.merging.judge import PairProbabilities, shipped_weights
-from toolscope_core.pipeline import analyse, plan_merge, with_families
 
 AT = shipped_weights().family_at
 TEXT = {"type": "string"}

@@ -1,9 +1,9 @@
 import numpy as np
 
 from tests.merging.test_judge import judged
-from toolscope_core.datamodel import Tool
-from toolscope_core.merging.fixed_values import general_tools
-from toolscope_core.merging.judge import shipped_weights
+from toolscope_core.judging.fixed_values import general_tools
+from toolscope_core.judging.judge import shipped_weights
+from toolscope_core.model.datamodel import Tool
 
 TEXT = {"type": "string"}
 

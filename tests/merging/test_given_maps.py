@@ -2,12 +2,12 @@
 
 import pytest
 
-from toolscope_core.datamodel import ArgumentMove, Tool
-from toolscope_core.errors import DecisionError
-from toolscope_core.merging.alignment import argument_map
+from toolscope_core.judging.arguments.alignment import argument_map
 from toolscope_core.merging.calls import map_call, unmap_call
 from toolscope_core.merging.given_maps import with_given
-from toolscope_core.views.map_rows import DROPPED, MapRow, given_by, map_rows, reachable
+from toolscope_core.model.datamodel import ArgumentMove, Tool
+from toolscope_core.model.errors import DecisionError
+from ui.documents.map_rows import DROPPED, MapRow, given_by, map_rows, reachable
 
 UNIT = {"type": "string", "enum": ["c", "f"]}
 WORD = {"type": "string", "enum": ["celsius", "fahrenheit"]}

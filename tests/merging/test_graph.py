@@ -2,8 +2,8 @@ import networkx as nx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolscope_core.datamodel import Constraints, Pair
 from toolscope_core.merging.graph import merge_graph
+from toolscope_core.model.datamodel import Constraints, Pair
 
 IDS = tuple("abcdefgh")
 EDGES = st.dictionaries(

@@ -2,12 +2,12 @@ from dataclasses import replace
 
 import pytest
 
-from toolscope_core.config import PlanConfig
-from toolscope_core.datamodel import Catalog, Constraints, Edit, Group, Tool
+from toolscope_core.judging.guards import Companions, effect, guards, kept_behind, returned
+from toolscope_core.judging.reading import read_tool
 from toolscope_core.merging.auto_accept import accept
-from toolscope_core.merging.guards import Companions, effect, guards, kept_behind, returned
 from toolscope_core.merging.plan import build_clusters
-from toolscope_core.merging.reading import read_tool
+from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.datamodel import Catalog, Constraints, Edit, Group, Tool
 
 TEXT, FLAG, NUMBER = {"type": "string"}, {"type": "boolean"}, {"type": "number"}
 

@@ -3,13 +3,13 @@
 import random
 from dataclasses import replace
 
-from toolscope_core.datamodel import Catalog, Tool
-from toolscope_core.merging.guards import Companions, guards
-from toolscope_core.merging.implied_servers import (
+from toolscope_core.judging.guards import Companions, guards
+from toolscope_core.judging.implied_servers import (
     implied_servers,
     present_servers,
     with_implied_servers,
 )
+from toolscope_core.model.datamodel import Catalog, Tool
 
 ACTIONS = "list_issues create_issue close_issue add_comment search_notes read_page".split()
 VENDORS = "github gitlab asana todoist".split()

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 
 from tests.merging.strategies import tools as merging_tools
 from tests.properties import examples
-from toolscope_core.datamodel import Pair, Tool
-from toolscope_core.merging import judge as judge_module
-from toolscope_core.merging.evidence import COUNTS, Compared, explain
-from toolscope_core.merging.judge import MODELS, OfflineJudge, Weights, shipped_weights
-from toolscope_core.merging.matching import match_parameters
-from toolscope_core.merging.reading import read_tool
-from toolscope_core.merging.signals import SIGNALS
-from toolscope_core.merging.vocabulary import is_foreign
+from toolscope_core.judging import judge as judge_module
+from toolscope_core.judging.arguments.matching import match_parameters
+from toolscope_core.judging.evidence import COUNTS, Compared, explain
+from toolscope_core.judging.judge import MODELS, OfflineJudge, Weights, shipped_weights
+from toolscope_core.judging.reading import read_tool
+from toolscope_core.judging.signals import SIGNALS
+from toolscope_core.judging.vocabulary import is_foreign
+from toolscope_core.model.datamodel import Pair, Tool
 
 
 def tool(tool_id, name, description, *parameters, required=(), server="", declared=True):
@@ -451,7 +451,7 @@ def test_an_empty_catalog_and_one_tool_can_be_prepared():
 
 def test_the_judge_needs_neither_torch_nor_scikit_learn():
     code = (
-        "import sys; import toolscope_core.merging.judge; "
+        "import sys; import toolscope_core.judging.judge; "
         "sys.exit(any(m in sys.modules for m in ('torch', 'sklearn', 'scipy', 'faiss')))"
     )
     assert run([sys.executable, "-c", code], check=False).returncode == 0

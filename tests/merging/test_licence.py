@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolscope_core.datamodel import Tool
+from toolscope_core.judging.vocabulary import base_forms, groups_of, is_filler, stem
+from toolscope_core.judging.word_match import tool_words, unshared
 from toolscope_core.merging.families import own_words
-from toolscope_core.merging.licence import tool_words, unshared
-from toolscope_core.merging.vocabulary import base_forms, groups_of, is_filler, stem
+from toolscope_core.model.datamodel import Tool
 
 TEXT = {"type": "string"}
 

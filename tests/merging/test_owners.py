@@ -2,14 +2,14 @@
 
 import pytest
 
-from toolscope_core.datamodel import Tool
-from toolscope_core.merging.owners import (
+from toolscope_core.judging.owners import (
     is_anywhere,
     keeps_things,
     product_words,
     proper_names,
     shared_product,
 )
+from toolscope_core.model.datamodel import Tool
 
 
 def tool(called, description, server=""):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from tests.merging.test_licence import WORDS, words
-from toolscope_core.merging.phrasing import (
+from toolscope_core.judging.phrasing import (
     alternatives,
     are_turned,
     in_one_order,

@@ -4,8 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolscope_core.config import PlanConfig
-from toolscope_core.datamodel import (
+from toolscope_core.merging.auto_accept import _below, accept
+from toolscope_core.merging.integrity import check_plan
+from toolscope_core.merging.plan import apply_clusters, build_clusters
+from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.datamodel import (
     Catalog,
     Constraints,
     Edit,
@@ -15,9 +18,6 @@ from toolscope_core.datamodel import (
     Pair,
     Tool,
 )
-from toolscope_core.merging.auto_accept import _below, accept
-from toolscope_core.merging.integrity import check_plan
-from toolscope_core.merging.plan import apply_clusters, build_clusters
 
 TEXT = {"type": "string"}
 NOTHING = Constraints()

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from tests.merging.strategies import tools as merging_tools
 from tests.merging.test_judge import RATE, TOOLS, biased, embed, tool
-from toolscope_core.datamodel import Tool
-from toolscope_core.merging.alignment import serving
-from toolscope_core.merging.judge import OfflineJudge, shipped_weights
-from toolscope_core.merging.matching import match_parameters
+from toolscope_core.judging.arguments.alignment import serving
+from toolscope_core.judging.arguments.matching import match_parameters
+from toolscope_core.judging.judge import OfflineJudge, shipped_weights
+from toolscope_core.model.datamodel import Tool
 
 TEXT = {"type": "string"}
 LANGUAGES = {"type": "string", "enum": ["French", "German"]}

@@ -8,16 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.properties import examples
-from toolscope_core.datamodel import Tool
-from toolscope_core.merging.reading import read_tool
-from toolscope_core.merging.signals import SIGNALS, Signals
-from toolscope_core.merging.vocabulary import (
+from toolscope_core.judging.reading import read_tool
+from toolscope_core.judging.signals import SIGNALS, Signals
+from toolscope_core.judging.vocabulary import (
     action_classes,
     is_plain_verb,
     opposites,
     singular,
     stem,
 )
+from toolscope_core.model.datamodel import Tool
 
 
 def tool(name, description="", *parameters, declared=True):

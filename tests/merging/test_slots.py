@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from tests.merging.test_subschema import valid
-from toolscope_core.datamodel import Catalog, Constraints, Group, Tool
+from toolscope_core.judging.selector import slot_of
+from toolscope_core.judging.word_match import tool_words
 from toolscope_core.merging.calls import map_call, unmap_call
 from toolscope_core.merging.families import own_words
-from toolscope_core.merging.licence import tool_words
 from toolscope_core.merging.plan import build_clusters
-from toolscope_core.merging.slots import slot_of
 from toolscope_core.merging.synthesis import synthesise
+from toolscope_core.model.datamodel import Catalog, Constraints, Group, Tool
 
 TEXT = {"type": "string"}
 

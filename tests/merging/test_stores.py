@@ -6,17 +6,17 @@ from dataclasses import replace
 import pytest
 
 from tests.fakes import WordEmbedder
-from toolscope_core.bundle import bundle_files
-from toolscope_core.cache import VectorCache
 from toolscope_core.catalog import Source, read_catalog
-from toolscope_core.config import AnalysisConfig, PlanConfig
-from toolscope_core.datamodel import Decision, Tool
-from toolscope_core.folders import write_folder
-from toolscope_core.gateway.bundle_routes import read_served_bundle
-from toolscope_core.gateway.call_mapping import chosen_original, original_call
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.export.bundle import bundle_files
+from toolscope_core.files.folders import write_folder
+from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
+from toolscope_core.mcp.gateway.call_mapping import chosen_original, original_call
 from toolscope_core.merging.calls import map_call
+from toolscope_core.merging.pipeline import analyse, plan_merge
 from toolscope_core.merging.stores import Stores
-from toolscope_core.pipeline import analyse, plan_merge
+from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
+from toolscope_core.model.datamodel import Decision, Tool
 
 TEXT = {"type": "string"}
 RECURSIVE = {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/block"}]}

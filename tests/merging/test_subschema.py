@@ -6,7 +6,7 @@ from referencing import Registry
 
 from tests.merging.strategies import SCHEMAS, values
 from tests.properties import examples
-from toolscope_core.merging.subschema import admits, inline_references
+from toolscope_core.judging.arguments.subschema import admits, inline_references
 
 STRING = {"type": "string"}
 

@@ -6,10 +6,10 @@ from jsonschema import Draft202012Validator
 from tests.merging.strategies import calls, tools
 from tests.merging.test_subschema import valid
 from tests.properties import examples
-from toolscope_core.datamodel import Tool
-from toolscope_core.merging.alignment import unmappable
+from toolscope_core.judging.arguments.alignment import unmappable
 from toolscope_core.merging.calls import map_call, unmap_call
 from toolscope_core.merging.synthesis import merged_annotations, synthesise
+from toolscope_core.model.datamodel import Tool
 
 TEXT = {"type": "string"}
 

@@ -1,15 +1,15 @@
 import pytest
 
-from toolscope_core.config import PlanConfig
-from toolscope_core.datamodel import Catalog, Constraints, Group, Parameter, Tool
-from toolscope_core.merging.alignment import argument_map
+from toolscope_core.judging.arguments.alignment import argument_map
+from toolscope_core.judging.arguments.matching import match_parameters
+from toolscope_core.judging.arguments.units import difference
+from toolscope_core.judging.evidence import Compared, explain
+from toolscope_core.judging.reading import read_tool
 from toolscope_core.merging.auto_accept import accept
 from toolscope_core.merging.calls import map_call
-from toolscope_core.merging.evidence import Compared, explain
-from toolscope_core.merging.matching import match_parameters
 from toolscope_core.merging.plan import build_clusters
-from toolscope_core.merging.reading import read_tool
-from toolscope_core.merging.units import difference
+from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.datamodel import Catalog, Constraints, Group, Parameter, Tool
 
 TABLE = [
     ("temp_c", "", "temp_f", "", "degrees Celsius, not degrees Fahrenheit"),

@@ -7,9 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fakes import WordEmbedder
-from toolscope_core.cache import VectorCache
-from toolscope_core.config import AnalysisConfig, PlanConfig
-from toolscope_core.datamodel import (
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.judging.arguments.alignment import argument_map
+from toolscope_core.judging.unmatched_words import unlicensed
+from toolscope_core.judging.word_match import tool_words
+from toolscope_core.merging.auto_accept import accept
+from toolscope_core.merging.model_verdicts import Opinions
+from toolscope_core.merging.pipeline import analyse, plan_merge
+from toolscope_core.merging.plan import build_clusters
+from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
+from toolscope_core.model.datamodel import (
     ArgumentMap,
     ArgumentMove,
     Catalog,
@@ -19,13 +26,6 @@ from toolscope_core.datamodel import (
     Tool,
     Verdict,
 )
-from toolscope_core.merging.alignment import argument_map
-from toolscope_core.merging.auto_accept import accept
-from toolscope_core.merging.licence import tool_words
-from toolscope_core.merging.plan import build_clusters
-from toolscope_core.merging.unlicensed import unlicensed
-from toolscope_core.opinions import Opinions
-from toolscope_core.pipeline import analyse, plan_merge
 
 TEXT = {"type": "string"}
 

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks import derive_wordnet
-from toolscope_core.merging import wordnet
-from toolscope_core.merging.wordnet import (
+from toolscope_core.embedding.encoders import SentenceEmbedder
+from toolscope_core.judging import wordnet
+from toolscope_core.judging.wordnet import (
     are_opposite,
     are_siblings,
     is_kind_of,
@@ -18,7 +19,6 @@ from toolscope_core.merging.wordnet import (
     kinds_of,
     tables,
 )
-from toolscope_core.providers import SentenceEmbedder
 
 WORDS = st.sampled_from(
     "open close buy sell city location vowel consonant french march note speed qwxz".split()

@@ -11,14 +11,14 @@ from tests.workspace.conftest import (  # noqa: F401
     stores_apart,
     work,
 )
-from ui.charts import pictures
-from ui.frame import page_frame
+from ui.shared import page_frame
+from ui.shared.charts import pictures
 
 
 @pytest.fixture
 def bench(monkeypatch):
     """Benches on their own store; the app's workspace is closed at the end."""
-    monkeypatch.setattr("toolscope_core.embedders.SentenceEmbedder", WordEmbedder)
+    monkeypatch.setattr("toolscope_core.llm.embedders.SentenceEmbedder", WordEmbedder)
     page_frame.workspace.clear()
     made = []
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
-from ui.frame import page_frame
+from ui.shared import page_frame
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
 

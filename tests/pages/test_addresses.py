@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.pages.screen import open_page
-from toolscope_core.datamodel import Pair
-from toolscope_core.views.address_keys import pair_key, tool_key
+from toolscope_core.model.address_keys import pair_key, tool_key
+from toolscope_core.model.datamodel import Pair
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = {"catalog", "sel", "only", "tool"}

@@ -9,9 +9,9 @@ from tests.agent.test_agent_run import QUERIES, scripted
 from tests.gateway.town import configuration, town_catalog
 from tests.model_server import ModelServer
 from tests.workspace.test_agent_jobs import SET
-from toolscope_core.config import Endpoint
-from toolscope_core.datamodel import Pair
-from ui.frame import audience, start_token
+from toolscope_core.model.configuration import Endpoint
+from toolscope_core.model.datamodel import Pair
+from ui.shared import audience, start_token
 
 VIEW = {"evaluation_view": "Agent runs"}
 asks_for_token = start_token.asks_for_token

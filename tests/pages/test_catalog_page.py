@@ -5,9 +5,9 @@ import pytest
 from tests.pages.screen import open_page, words
 from tests.workspace import desk
 from toolscope_core.catalog import scan_catalog
-from toolscope_core.datamodel import Pair, Problem, canonical_json
-from toolscope_core.numbers import quantity
-from toolscope_core.views.address_keys import pair_key
+from toolscope_core.model.address_keys import pair_key
+from toolscope_core.model.datamodel import Pair, Problem, canonical_json
+from toolscope_core.model.numbers import quantity
 
 GOOD = canonical_json(
     {"tools": [{"name": f"make_{n}", "description": n, "inputSchema": {}} for n in ("tea", "pie")]}

@@ -6,12 +6,12 @@ from tests.pages.screen import open_page, words
 from tests.pages.test_addresses import PAGES
 from tests.workspace.desk import MAIL, SUM, catalog, on
 from toolscope_core.catalog.hidden import count_hidden
-from toolscope_core.config import PlanConfig
-from toolscope_core.datamodel import Pair
-from toolscope_core.figures.standalone import graph_html
-from toolscope_core.figures.views import Edge, Network, Node
-from toolscope_core.workspace.histories import Histories
-from ui.frame.safe_text import untrusted
+from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.datamodel import Pair
+from ui.graph.standalone import graph_html
+from ui.history.histories import Histories
+from ui.shared.charts.figure_records import Edge, Network, Node
+from ui.shared.safe_text import untrusted
 
 VIEWS = {
     **{page: (page, {}) for page in PAGES},

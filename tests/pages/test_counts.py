@@ -6,8 +6,8 @@ from collections import defaultdict
 import pytest
 
 from tests.pages.screen import open_page, words
-from toolscope_core.config import read_environment
-from toolscope_core.workspace.workspace import Workspace
+from toolscope_core.model.configuration import read_environment
+from ui.shared.services.workspace import Workspace
 
 SHARED = [
     pytest.param(name, marks=pytest.mark.shared_data)

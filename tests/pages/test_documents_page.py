@@ -4,8 +4,8 @@ from dataclasses import replace
 import pytest
 
 from tests.workspace.desk import FILES, SUM, by_name, on, tool
-from toolscope_core.datamodel import canonical_json
-from toolscope_core.views.address_keys import tool_key
+from toolscope_core.model.address_keys import tool_key
+from toolscope_core.model.datamodel import canonical_json
 
 
 @pytest.fixture

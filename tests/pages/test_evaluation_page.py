@@ -5,10 +5,10 @@ import json
 import pytest
 
 from tests.workspace.desk import MAIL, WEATHER, by_name, tool
-from toolscope_core.datamodel import Pair
+from toolscope_core.model.address_keys import pair_key
+from toolscope_core.model.datamodel import Pair
 from toolscope_core.store import keep_result, open_experiment
-from toolscope_core.views.address_keys import pair_key
-from toolscope_core.workspace.evaluations import Wanted
+from ui.shared.services.evaluations import Wanted
 
 QUERIES = [
     {

@@ -5,8 +5,8 @@ import pytest
 from tests.scripted import judge_says
 from tests.workspace import town
 from tests.workspace.desk import by_name
-from toolscope_core.datamodel import Pair
-from toolscope_core.views.address_keys import pair_key, tool_key
+from toolscope_core.model.address_keys import pair_key, tool_key
+from toolscope_core.model.datamodel import Pair
 
 BANKS = [tool.id for tool in town.BANKS]
 SCHWAB = "get_positions_schwab"

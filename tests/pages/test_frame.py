@@ -7,8 +7,8 @@ import streamlit as st
 
 from tests.model_server import ModelServer
 from tests.replies import answering, same_verb, served
-from toolscope_core.config import ApiKey, Endpoint
-from ui.frame import page_frame, safe_text
+from toolscope_core.model.configuration import ApiKey, Endpoint
+from ui.shared import page_frame, safe_text
 
 
 def badge(bench):
@@ -52,9 +52,9 @@ def test_an_address_that_names_no_catalog_says_so(bench):
 
 
 def test_a_job_that_asks_a_model_says_what_it_is_at():
-    package = importlib.import_module("toolscope_core.prompts")
+    package = importlib.import_module("toolscope_core.llm.tasks")
     modules = (
-        importlib.import_module(f"toolscope_core.prompts.{one.name}")
+        importlib.import_module(f"toolscope_core.llm.tasks.{one.name}")
         for one in pkgutil.iter_modules(package.__path__)
     )
     tasks = [

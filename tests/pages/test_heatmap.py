@@ -2,10 +2,10 @@ import pytest
 
 from tests.pages.screen import open_page, words
 from tests.workspace import desk
-from toolscope_core.datamodel import Pair, digest
-from toolscope_core.views.address_keys import pair_key
-from toolscope_core.views.collisions import block_grid, blocks_of
-from toolscope_core.workspace.heatmaps import Heatmaps
+from toolscope_core.model.address_keys import pair_key
+from toolscope_core.model.datamodel import Pair, digest
+from ui.overlap.collisions import block_grid, blocks_of
+from ui.overlap.heatmaps import Heatmaps
 
 EVIL = "![x](http://evil.test/p.png) <img src=x onerror=alert(1)> [go](javascript:alert(2))"
 
@@ -131,7 +131,7 @@ def test_all_tools_at_once(monkeypatch, work):
 
 
 def test_too_many_tools_are_not_offered_at_once(monkeypatch, work):
-    monkeypatch.setattr("toolscope_core.views.collisions.MOST_WHOLE", 7)
+    monkeypatch.setattr("ui.overlap.collisions.MOST_WHOLE", 7)
     assert "tools" not in heatmap(monkeypatch, work).get_by_key("heatmap_show").options
 
 

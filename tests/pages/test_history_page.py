@@ -5,10 +5,10 @@ import json
 import pytest
 
 from tests.workspace.desk import by_name
-from toolscope_core.config import PlanConfig
-from toolscope_core.datamodel import canonical_json
-from toolscope_core.learning import Learned
-from toolscope_core.merging.judge_update import JudgeUpdate
+from toolscope_core.judging.judge_update import JudgeUpdate
+from toolscope_core.judging.learned_weights import Learned
+from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.datamodel import canonical_json
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_somebody_who_decided_meanwhile_is_not_overruled_by_a_restore(page):
 
 
 def test_a_catalog_teaches_the_order_of_its_queue_and_forgets_it(bench, monkeypatch):
-    monkeypatch.setattr("toolscope_core.workspace.learned_judge.learned", offered)
+    monkeypatch.setattr("ui.shared.services.learned_judge.learned", offered)
     page = bench().open("history")
     page.open("history", history_part="Learning")
     assert "Decided one by one: **0 decisions**" in page.text

@@ -6,14 +6,14 @@ import streamlit as st
 
 from tests.pages.screen import open_page, words
 from tests.workspace import desk
-from toolscope_core import projection
-from toolscope_core.background import subprocess_jobs
-from toolscope_core.datamodel import digest
-from toolscope_core.errors import JobError
-from toolscope_core.workspace import toolsets
-from toolscope_core.workspace.maps import Maps
-from ui.charts import map_panel
-from ui.frame import tool_selection
+from toolscope_core.embedding import projection
+from toolscope_core.model.datamodel import digest
+from toolscope_core.model.errors import JobError
+from toolscope_core.store.background import subprocess_jobs
+from ui.overlap import map_panel
+from ui.overlap.maps import Maps
+from ui.shared.services import toolsets
+from ui.shared.tools import tool_selection
 
 pytestmark = pytest.mark.usefixtures("through_the_app")
 EVIL = "![x](http://evil.test/p.png) <img src=x onerror=alert(1)> [go](javascript:alert(2))"
@@ -126,7 +126,7 @@ def test_a_failed_projection_is_told_and_started_again_only_when_asked(monkeypat
 
 
 def test_a_large_catalog_is_projected_only_when_asked(monkeypatch, work, quick):
-    monkeypatch.setattr("ui.charts.map_panel.UNASKED", 7)
+    monkeypatch.setattr("ui.overlap.map_panel.UNASKED", 7)
     app = plane(monkeypatch, work)
     catalog_id = work.catalogs.newest()[0].id
     assert work.service(Maps).job(catalog_id, "UMAP") is None

@@ -6,8 +6,8 @@ import pytest
 
 from tests.scripted import judge_says
 from tests.workspace import desk
-from toolscope_core.datamodel import Pair
-from toolscope_core.views.address_keys import pair_key
+from toolscope_core.model.address_keys import pair_key
+from toolscope_core.model.datamodel import Pair
 
 WORDS = {
     "add_book": "Add a book to the library.",

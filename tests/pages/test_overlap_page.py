@@ -7,13 +7,13 @@ import pytest
 from tests.pages.screen import open_page, words
 from tests.workspace import desk
 from toolscope_core.catalog.tokens import tool_tokens
-from toolscope_core.datamodel import Pair
-from toolscope_core.errors import ConfigError, JobError
-from toolscope_core.views.address_keys import pair_key
-from toolscope_core.views.pair_addresses import AppPlace
-from toolscope_core.workspace import curves
-from toolscope_core.workspace.curves import Curves
-from ui.charts import pictures
+from toolscope_core.check.pair_addresses import AppPlace
+from toolscope_core.model.address_keys import pair_key
+from toolscope_core.model.datamodel import Pair
+from toolscope_core.model.errors import ConfigError, JobError
+from ui.overlap import curves
+from ui.overlap.curves import Curves
+from ui.shared.charts import pictures
 
 
 def table(app):
@@ -265,7 +265,7 @@ def test_a_table_is_made_and_sent_once_it_is_opened(monkeypatch, work, view):
     opened = tables()
     monkeypatch.setattr(pictures, "OPEN", False)
     for name in ("map_rows", "grid_rows", "sweep_rows"):
-        monkeypatch.setattr(f"toolscope_core.figures.table_twins.{name}", never)
+        monkeypatch.setattr(f"ui.shared.charts.chart_tables.{name}", never)
     assert tables() == opened - 1
 
 

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 from ui import __main__ as start
-from ui.frame import audience, request_guard, start_token
+from ui.shared import audience, request_guard, start_token
 
 OWN = {"host": "localhost:8501", "origin": "http://localhost:8501"}
 

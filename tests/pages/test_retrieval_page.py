@@ -8,10 +8,10 @@ import pytest
 from tests.model_server import ModelServer
 from tests.replies import planning, served
 from tests.workspace.desk import MAIL, WEATHER, on, tool
-from toolscope_core.config import Endpoint
-from toolscope_core.errors import JobError, ModelError, ToolScopeError
-from toolscope_core.workspace import searches
-from toolscope_core.workspace.request_plans import Plans
+from toolscope_core.model.configuration import Endpoint
+from toolscope_core.model.errors import JobError, ModelError, ToolScopeError
+from ui.retrieval.request_plans import Plans
+from ui.shared.services import searches
 
 QUERIES = [
     {"id": "a", "query": "send a mail", "gold": ["beta/send_mail"]},

@@ -6,10 +6,10 @@ import pytest
 import streamlit as st
 
 from tests.workspace.desk import FILES, MAIL, SUM, by_name, on
-from toolscope_core.views.address_keys import tool_key
-from ui.deciding.cluster_card import sorted_rows
-from ui.deciding.shortcuts import SHORTCUTS
-from ui.frame import page_frame
+from toolscope_core.model.address_keys import tool_key
+from ui.shared import page_frame
+from ui.shared.cards.cluster_card import sorted_rows
+from ui.shared.cards.shortcuts import SHORTCUTS
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@ import pytest
 
 from tests.pages.screen import open_page, words
 from tests.workspace import desk
-from toolscope_core.views.address_keys import tool_key
+from toolscope_core.model.address_keys import tool_key
 
 pytestmark = pytest.mark.usefixtures("through_the_app")
 MAILS = ("alpha/send_mail", "beta/send_mail")

@@ -2,9 +2,9 @@
 
 from tests.pages.screen import open_page, words
 from tests.workspace import desk
-from toolscope_core.errors import StoreError
+from toolscope_core.model.errors import StoreError
 from toolscope_core.store import start_job
-from toolscope_core.workspace.analyses import JOB_KIND
+from ui.shared.services.analyses import JOB_KIND
 
 AWAY = "the store postgresql://db/x cannot be used: the connection to the server was lost"
 

@@ -10,8 +10,8 @@ import pytest
 
 from tests.connections.stubs import MARK, TOKEN, entry, living, new_mark
 from tests.pages.screen import open_page, words
-from toolscope_core.workspace.live_servers import ServerOffer, Survey
-from ui.frame import audience, start_token
+from ui.shared import audience, start_token
+from ui.shared.services.live_servers import ServerOffer, Survey
 
 EVIL = "![x](http://evil.test/a) <b>"
 

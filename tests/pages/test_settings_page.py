@@ -9,11 +9,11 @@ from tests.model_server import ModelServer
 from tests.replies import answering, served
 from tests.scripted import judge_says
 from tests.workspace.desk import MAIL, SUM, by_name, on
-from toolscope_core.config import Budget, Endpoint, Prices
-from toolscope_core.errors import ConfigError, JobError
-from toolscope_core.views.address_keys import tool_key
-from ui.models.endpoint_panel import TESTED
-from ui.models.prices_panel import price_table
+from toolscope_core.model.address_keys import tool_key
+from toolscope_core.model.configuration import Budget, Endpoint, Prices
+from toolscope_core.model.errors import ConfigError, JobError
+from ui.settings.endpoint_panel import TESTED
+from ui.settings.prices_panel import price_table
 
 SECRET = "sk-secret-0123456789"
 HOSTILE = "![p](http://evil.example/p.png) <img src=x onerror=alert(1)>"

@@ -4,7 +4,7 @@ import pytest
 
 from tests.workspace.desk import tool
 from tests.workspace.test_siblings import END, OTHER, PAIR, START, TEXT_OF_BOTH
-from toolscope_core.workspace.siblings import Siblings
+from ui.documents.siblings import Siblings
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.prompts.strategies import keyed, tool
-from toolscope_core.prompts.audit import SYSTEM, AuditTask, ClusterTools, audit_groups
-from toolscope_core.prompts.fence import RULES
-from toolscope_core.prompts.replies import question_id
+from toolscope_core.llm.tasks.audit import SYSTEM, AuditTask, ClusterTools, audit_groups
+from toolscope_core.llm.tasks.fence import RULES
+from toolscope_core.llm.tasks.replies import question_id
 
 TASK = AuditTask()
 TOOLS = [tool(f"tool_{letter}") for letter in "abcde"]

@@ -3,9 +3,9 @@
 import pytest
 
 from tests.prompts.strategies import keyed, tool
-from toolscope_core.datamodel import Augmentation
-from toolscope_core.prompts.augmentation_prompt import AugmentationTask, augmentation_of
-from toolscope_core.prompts.replies import question_id
+from toolscope_core.llm.tasks.augmentation_prompt import AugmentationTask, augmentation_of
+from toolscope_core.llm.tasks.replies import question_id
+from toolscope_core.model.datamodel import Augmentation
 
 TASK = AugmentationTask()
 ITEMS = keyed(TASK, tool())

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.prompts.strategies import TOOLS, tool
 from toolscope_core.catalog.hidden import HIDDEN
-from toolscope_core.prompts.fence import (
+from toolscope_core.llm.tasks.fence import (
     CUT,
     LONGEST_TEXT,
     LONGEST_TOOL,

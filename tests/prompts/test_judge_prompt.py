@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.prompts.strategies import TOOLS, keyed, tool
-from toolscope_core.prompts.fence import RULES
-from toolscope_core.prompts.judge_prompt import (
+from toolscope_core.llm.tasks.fence import RULES
+from toolscope_core.llm.tasks.judge_prompt import (
     OUTCOMES,
     RELATIONS,
     SYSTEM,
@@ -16,7 +16,7 @@ from toolscope_core.prompts.judge_prompt import (
     ToolPair,
     serves_of,
 )
-from toolscope_core.prompts.replies import LONGEST_REASON, question_id
+from toolscope_core.llm.tasks.replies import LONGEST_REASON, question_id
 
 A, B, C = tool("find_notes"), tool("search_notes"), tool("delete_notes", "Deletes notes.")
 TASK = JudgeTask()

@@ -1,9 +1,9 @@
 import pytest
 
 from tests.prompts.strategies import keyed, tool
-from toolscope_core.opinions import Grade
-from toolscope_core.prompts.quality import QualityTask
-from toolscope_core.prompts.replies import question_id
+from toolscope_core.llm.tasks.quality import QualityTask
+from toolscope_core.llm.tasks.replies import question_id
+from toolscope_core.merging.model_verdicts import Grade
 
 TASK = QualityTask()
 ITEMS = keyed(TASK, tool())

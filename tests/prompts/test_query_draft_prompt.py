@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 
 from tests.prompts.strategies import ANY_TEXT, TOOLS, keyed, tool
-from toolscope_core.prompts.query_draft_prompt import (
+from toolscope_core.llm.tasks.query_draft_prompt import (
     DraftQuestion,
     DraftTask,
     ExampleQuery,
     chosen_tools,
 )
-from toolscope_core.prompts.replies import question_id
+from toolscope_core.llm.tasks.replies import question_id
 
 TASK = DraftTask()
 SHOWN = tuple(tool(name) for name in ("find_notes", "send_mail", "get_weather"))

@@ -3,8 +3,8 @@
 import pytest
 
 from tests.prompts.strategies import keyed, tool
-from toolscope_core.prompts.query_polish_prompt import PolishQuestion, PolishTask
-from toolscope_core.prompts.replies import question_id
+from toolscope_core.llm.tasks.query_polish_prompt import PolishQuestion, PolishTask
+from toolscope_core.llm.tasks.replies import question_id
 
 TASK = PolishTask()
 DRAFT = "Find the 3 notes on the fence and then mail them to Ann by 17:30."

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 
 from tests.prompts.strategies import ANY_TEXT, keyed, tool
-from toolscope_core.prompts.replies import question_id
-from toolscope_core.prompts.selection_prompt import SelectionQuestion, SelectionTask, in_order
+from toolscope_core.llm.tasks.replies import question_id
+from toolscope_core.llm.tasks.selection_prompt import SelectionQuestion, SelectionTask, in_order
 
 TASK = SelectionTask()
 TOOLS = (tool("search_notes"), tool("send_mail"))

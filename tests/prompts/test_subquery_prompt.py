@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 
 from tests.prompts.strategies import ANY_TEXT, keyed, tool
-from toolscope_core.prompts.replies import question_id
-from toolscope_core.prompts.subquery_prompt import (
+from toolscope_core.llm.tasks.replies import question_id
+from toolscope_core.llm.tasks.subquery_prompt import (
     LONGEST_STEP,
     MOST_STEPS,
     SplitQuestion,

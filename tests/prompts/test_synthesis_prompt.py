@@ -1,9 +1,9 @@
 import pytest
 
 from tests.prompts.strategies import keyed, tool
+from toolscope_core.llm.tasks.replies import question_id
+from toolscope_core.llm.tasks.synthesis_prompt import MergeDraft, SynthesisTask, written
 from toolscope_core.merging.synthesis import synthesise
-from toolscope_core.prompts.replies import question_id
-from toolscope_core.prompts.synthesis_prompt import MergeDraft, SynthesisTask, written
 
 TASK = SynthesisTask()
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from tests.fakes import WordEmbedder
-from toolscope_core.cache import VectorCache
-from toolscope_core.config import RetrievalConfig
-from toolscope_core.datamodel import Catalog, Tool
-from toolscope_core.errors import ConfigError
-from toolscope_core.providers import SentenceEmbedder
+from toolscope_core.embedding.encoders import SentenceEmbedder
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.model.configuration import RetrievalConfig
+from toolscope_core.model.datamodel import Catalog, Tool
+from toolscope_core.model.errors import ConfigError
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.documents import SearchDocument
 from toolscope_core.retrieval.late import TOOL_SIDE, LateInteraction

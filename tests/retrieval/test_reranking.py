@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from tests.fakes import WordEmbedder
-from toolscope_core.cache import VectorCache
-from toolscope_core.config import RetrievalConfig
-from toolscope_core.datamodel import Tool
-from toolscope_core.embedders import scorer_of
-from toolscope_core.errors import ModelError
-from toolscope_core.providers import CrossScorer
+from toolscope_core.embedding.encoders import CrossScorer
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.llm.embedders import scorer_of
+from toolscope_core.model.configuration import RetrievalConfig
+from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.errors import ModelError
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.retriever import Retriever
 

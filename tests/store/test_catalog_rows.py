@@ -7,8 +7,8 @@ from sqlalchemy import text
 
 from tests.postgres import BOTH, new_url
 from tests.properties import examples
-from toolscope_core.datamodel import Catalog, Decision, Finding, Problem, Server, Tool
-from toolscope_core.errors import StoreError
+from toolscope_core.model.datamodel import Catalog, Decision, Finding, Problem, Server, Tool
+from toolscope_core.model.errors import StoreError
 from toolscope_core.store import (
     Store,
     append_decision,

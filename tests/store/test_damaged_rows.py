@@ -9,9 +9,18 @@ from pathlib import Path
 import pytest
 
 from tests.store.test_ledger import ANSWER, CALL
-from toolscope_core.config import Endpoint, Prices, Settings
-from toolscope_core.datamodel import Augmentation, Catalog, Decision, Finding, Problem, Server, Tool
-from toolscope_core.errors import StoreError, ToolScopeError
+from toolscope_core.llm.endpoints import Endpoints
+from toolscope_core.model.configuration import Endpoint, Prices, Settings
+from toolscope_core.model.datamodel import (
+    Augmentation,
+    Catalog,
+    Decision,
+    Finding,
+    Problem,
+    Server,
+    Tool,
+)
+from toolscope_core.model.errors import StoreError, ToolScopeError
 from toolscope_core.store import (
     GeneratedQuery,
     Store,
@@ -49,8 +58,7 @@ from toolscope_core.store import (
     write_setting,
 )
 from toolscope_core.store.tables import Json, Row
-from toolscope_core.workspace.chosen_judge import Choice, ChosenJudge
-from toolscope_core.workspace.endpoints import Endpoints
+from ui.shared.services.chosen_judge import Choice, ChosenJudge
 
 CATALOG = Catalog(
     tools=(Tool("a", "a", schema={"type": "object"}, raw={"x": 1}), Tool("b", "b", server="s")),

@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import inspect, text
 from sqlmodel import select
 
-from toolscope_core.datamodel import Catalog, Decision, Tool
-from toolscope_core.errors import StoreError
+from toolscope_core.model.datamodel import Catalog, Decision, Tool
+from toolscope_core.model.errors import StoreError
 from toolscope_core.store import (
     Store,
     append_decision,

@@ -1,7 +1,7 @@
 import pytest
 
-from toolscope_core.datamodel import Catalog, Tool
-from toolscope_core.errors import StoreError
+from toolscope_core.model.datamodel import Catalog, Tool
+from toolscope_core.model.errors import StoreError
 from toolscope_core.store import (
     Store,
     delete_catalog,

@@ -3,8 +3,8 @@
 import pytest
 from sqlalchemy import text
 
-from toolscope_core.datamodel import Catalog, Tool
-from toolscope_core.errors import StoreError
+from toolscope_core.model.datamodel import Catalog, Tool
+from toolscope_core.model.errors import StoreError
 from toolscope_core.store import (
     SET_NAME,
     GeneratedQuery,

@@ -1,7 +1,7 @@
 import pytest
 
-from toolscope_core.backends import Step
-from toolscope_core.errors import StoreError
+from toolscope_core.model.errors import StoreError
+from toolscope_core.model.protocols import Step
 from toolscope_core.store import (
     end_job,
     get_job,

@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 from sqlalchemy.exc import StatementError
 
-from toolscope_core.backends import Answer, Call
+from toolscope_core.model.protocols import Answer, Call
 from toolscope_core.store import Store, StoredLedger, read_calls
 
 ANSWER = Answer(

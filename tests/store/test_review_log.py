@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from toolscope_core.datamodel import Catalog, Decision, Tool
-from toolscope_core.errors import DecisionError, StoreError
+from toolscope_core.model.datamodel import Catalog, Decision, Tool
+from toolscope_core.model.errors import DecisionError, StoreError
 from toolscope_core.store import append_decision, read_log, save_catalog
 
 CATALOG = Catalog((Tool("a", "a"),))

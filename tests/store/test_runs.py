@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from toolscope_core.backends import Call
-from toolscope_core.errors import StoreError
+from toolscope_core.model.errors import StoreError
+from toolscope_core.model.protocols import Call
 from toolscope_core.store import (
     StoredLedger,
     end_run,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from toolscope_core.datamodel import Catalog, Tool
-from toolscope_core.toolbank.query_checks import QueryChecks, copy_flaw
+from toolscope_core.model.datamodel import Catalog, Tool
+from toolscope_core.tool2vec.query_checks import QueryChecks, copy_flaw
 
 CATALOG = Catalog(
     (

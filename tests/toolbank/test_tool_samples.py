@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from tests.fakes import WordEmbedder
-from toolscope_core.datamodel import Catalog, Finding, Tool
-from toolscope_core.errors import ConfigError
-from toolscope_core.similarity import tool_text
-from toolscope_core.toolbank.tool_samples import ALIKE, TOOLS, tool_samples
+from toolscope_core.embedding.similarity import tool_text
+from toolscope_core.model.datamodel import Catalog, Finding, Tool
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.tool2vec.tool_samples import ALIKE, TOOLS, tool_samples
 
 
 def tool(server, number, about=""):

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from toolscope_core.datamodel import Tool
-from toolscope_core.errors import ConfigError
-from toolscope_core.traces.moments import moment
-from toolscope_core.traces.tool_usage import query_rows, together, usage_of
-from toolscope_core.traces.trace_formats import read_trace
-from toolscope_core.traces.traced_calls import CallTrace, TracedCall, TracedRequest
+from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.usage.moments import moment
+from toolscope_core.usage.tool_usage import query_rows, together, usage_of
+from toolscope_core.usage.trace_formats import read_trace
+from toolscope_core.usage.traced_calls import CallTrace, TracedCall, TracedRequest
 
 LOG = [
     {

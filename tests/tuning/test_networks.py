@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from tests.tuning.tiny_bert import save_tiny_bert
-from toolscope_core.errors import ModelError
-from toolscope_core.providers import SentenceEmbedder
-from toolscope_core.tuning.refiner_network import RefinerExample, RefinerNetwork
-from toolscope_core.tuning.tuned_classifier import TunedClassifier
-from toolscope_core.tuning.tuned_embedder import TunedEmbedder
+from toolscope_core.embedding.encoders import SentenceEmbedder
+from toolscope_core.model.errors import ModelError
+from toolscope_core.tool2vec.refiner_network import RefinerExample, RefinerNetwork
+from toolscope_core.tool2vec.tuned_classifier import TunedClassifier
+from toolscope_core.tool2vec.tuned_embedder import TunedEmbedder
 
 SIZE = 4
 
@@ -47,8 +47,8 @@ def right(network, some):
 
 
 def test_a_refiner_begins_with_the_first_stage_and_learns(tiny_model, monkeypatch):
-    monkeypatch.setattr("toolscope_core.tuning.refiner_network.RATE", 1e-2)
-    monkeypatch.setattr("toolscope_core.tuning.refiner_network.FIRST_SCALE", 1.0)
+    monkeypatch.setattr("toolscope_core.tool2vec.refiner_network.RATE", 1e-2)
+    monkeypatch.setattr("toolscope_core.tool2vec.refiner_network.FIRST_SCALE", 1.0)
     network = RefinerNetwork(SIZE, str(tiny_model))
     some, steps = examples(), []
     one = some[0]
@@ -74,8 +74,8 @@ def test_weights_of_another_network_are_refused(tiny_model):
 
 
 def test_a_classifier_learns_keeps_checkpoints_and_the_best_epoch(tiny_model, monkeypatch):
-    monkeypatch.setattr("toolscope_core.tuning.tuned_classifier.HEAD_RATE", 1.0)
-    monkeypatch.setattr("toolscope_core.tuning.tuned_classifier.PATIENCE", 6)
+    monkeypatch.setattr("toolscope_core.tool2vec.tuned_classifier.HEAD_RATE", 1.0)
+    monkeypatch.setattr("toolscope_core.tool2vec.tuned_classifier.PATIENCE", 6)
     texts = ["open", "file", "weather"] * 8
     labels = np.tile(np.eye(3, dtype=np.float32), (8, 1))
     network, kept = TunedClassifier(np.zeros((3, SIZE), np.float32), str(tiny_model)), []
@@ -106,8 +106,8 @@ def test_training_stops_when_held_out_texts_get_worse(tiny_model):
 def test_an_embedder_moves_requests_to_what_serves_them_and_is_saved_as_one(
     tiny_model, monkeypatch, tmp_path
 ):
-    monkeypatch.setattr("toolscope_core.tuning.tuned_embedder.RATE", 1e-2)
-    monkeypatch.setattr("toolscope_core.tuning.tuned_embedder.MARGIN", 1.0)
+    monkeypatch.setattr("toolscope_core.tool2vec.tuned_embedder.RATE", 1e-2)
+    monkeypatch.setattr("toolscope_core.tool2vec.tuned_embedder.MARGIN", 1.0)
     words = ["open the door", "get weather", "close the file"]
 
     def gap(folder):

@@ -7,11 +7,11 @@ import pytest
 
 from tests.usage.lessons import QUERIES, TOOLS, WordEmbedder
 from tests.usage.test_training import ASKED, CONFIG, trained
-from toolscope_core.cache import VectorCache
-from toolscope_core.datamodel import Augmentation
-from toolscope_core.errors import ConfigError, ExportError
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.model.datamodel import Augmentation
+from toolscope_core.model.errors import ConfigError, ExportError
 from toolscope_core.retrieval.retriever import Retriever
-from toolscope_core.usage.model_folder import read_model, write_model
+from toolscope_core.tool2vec.model_folder import read_model, write_model
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def test_damage_is_seen(folder, name):
 
 
 def resealed(folder, **changes):
-    from toolscope_core.folders import MODEL_PROGRAM, manifest_of
+    from toolscope_core.files.folders import MODEL_PROGRAM, manifest_of
 
     card = json.loads((folder / "model.json").read_text())
     (folder / "model.json").write_text(json.dumps({**card, **changes}))

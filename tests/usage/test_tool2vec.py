@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from toolscope_core.evaluation.query_sets import Query
-from toolscope_core.usage.tool2vec import UsageVectors, normalised
-from toolscope_core.usage.training_queries import training_queries
+from toolscope_core.tool2vec.tool2vec import UsageVectors, normalised
+from toolscope_core.tool2vec.training_queries import training_queries
 
 X, Y = np.array([1.0, 0.0], np.float32), np.array([0.0, 1.0], np.float32)
 OWN = np.array([[0.0, -1.0], [0.0, -1.0], [0.6, 0.8]], np.float32)

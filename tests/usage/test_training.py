@@ -7,17 +7,17 @@ import pytest
 
 from tests.tuning.tiny_bert import save_tiny_bert
 from tests.usage.lessons import QUERIES, TOOLS, WordEmbedder
-from toolscope_core.cache import VectorCache
-from toolscope_core.config import RetrievalConfig
-from toolscope_core.datamodel import Augmentation, Tool
-from toolscope_core.errors import ConfigError
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.model.configuration import RetrievalConfig
+from toolscope_core.model.datamodel import Augmentation, Tool
+from toolscope_core.model.errors import ConfigError
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.retriever import Retriever
-from toolscope_core.usage.blend import Blend
-from toolscope_core.usage.model_folder import read_model, write_model
-from toolscope_core.usage.training import LearnOptions, Trainer, trained_model
-from toolscope_core.usage.training_queries import training_queries
-from toolscope_core.usage.tuned_stage import Checkpoints, tuned_classifier
+from toolscope_core.tool2vec.blend import Blend
+from toolscope_core.tool2vec.model_folder import read_model, write_model
+from toolscope_core.tool2vec.training import LearnOptions, Trainer, trained_model
+from toolscope_core.tool2vec.training_queries import training_queries
+from toolscope_core.tool2vec.tuned_stage import Checkpoints, tuned_classifier
 
 CONFIG = RetrievalConfig(rerank="none")
 ASKED = ToolRequest("fly paris today")
@@ -149,11 +149,11 @@ def test_a_merged_tool_has_what_was_learned_about_its_members(tmp_path, model):
 
 
 def test_all_stages_on_a_tiny_encoder(tmp_path, monkeypatch, tiny, retriever):
-    monkeypatch.setattr("toolscope_core.usage.refining.DEFAULT_MODEL", str(tiny))
-    monkeypatch.setattr("toolscope_core.usage.tuned_stage.EPOCHS", 2)
-    monkeypatch.setattr("toolscope_core.usage.refining.EPOCHS", 1)
+    monkeypatch.setattr("toolscope_core.tool2vec.refining.DEFAULT_MODEL", str(tiny))
+    monkeypatch.setattr("toolscope_core.tool2vec.tuned_stage.EPOCHS", 2)
+    monkeypatch.setattr("toolscope_core.tool2vec.refining.EPOCHS", 1)
     weights = (1.0,)
-    monkeypatch.setattr("toolscope_core.usage.blend.WEIGHTS", weights)
+    monkeypatch.setattr("toolscope_core.tool2vec.blend.WEIGHTS", weights)
     model = trained(tmp_path, "refiner", encoder=str(tiny))
     assert set(model.about["held_out"]["metrics"]) == {
         "text", "tool2vec", "mlc", "tuned", "refiner", "blend",

@@ -3,10 +3,10 @@
 import numpy as np
 
 from tests.usage.lessons import QUERIES, TOOLS, WordEmbedder
-from toolscope_core.usage import triplets
-from toolscope_core.usage.tool2vec import UsageVectors
-from toolscope_core.usage.training_queries import training_queries
-from toolscope_core.usage.triplets import triplets_of
+from toolscope_core.tool2vec import triplets
+from toolscope_core.tool2vec.tool2vec import UsageVectors
+from toolscope_core.tool2vec.training_queries import training_queries
+from toolscope_core.tool2vec.triplets import triplets_of
 
 IDS = sorted(tool.id for tool in TOOLS)
 OWN = [f"text of {one}" for one in IDS]

@@ -10,9 +10,9 @@ from tests.merging.strategies import tools
 from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.catalog import renamed_tools as module
 from toolscope_core.catalog.renamed_tools import new_ids_of
-from toolscope_core.datamodel import Catalog, Tool
-from toolscope_core.versions.diff import diff
-from toolscope_core.workspace.example import example_path
+from toolscope_core.check.versions.diff import diff
+from toolscope_core.evaluation.example import example_path
+from toolscope_core.model.datamodel import Catalog, Tool
 
 TEXT = {"type": "string"}
 

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from tests.fakes import WordEmbedder
-from toolscope_core.config import read_environment
-from toolscope_core.datamodel import Catalog, Server, Tool
-from toolscope_core.workspace.workspace import Workspace
+from toolscope_core.model.configuration import read_environment
+from toolscope_core.model.datamodel import Catalog, Server, Tool
+from ui.shared.services.workspace import Workspace
 
 
 def tool(server, name, description, **properties):

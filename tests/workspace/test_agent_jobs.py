@@ -10,10 +10,10 @@ from tests.agent.test_agent_run import QUERIES, scripted
 from tests.gateway.town import configuration, town_catalog
 from tests.model_server import ModelServer
 from tests.workspace.desk import open_desk
-from toolscope_core.config import AgentConfig, Budget, Endpoint
-from toolscope_core.datamodel import Pair
-from toolscope_core.errors import ConfigError, JobError
-from toolscope_core.workspace.agent_jobs import AGENT, AgentRuns, WantedRun
+from toolscope_core.model.configuration import AgentConfig, Budget, Endpoint
+from toolscope_core.model.datamodel import Pair
+from toolscope_core.model.errors import ConfigError, JobError
+from ui.evaluation.agent_jobs import AGENT, AgentRuns, WantedRun
 
 KEYS = {"north": "north", "south": "south"}
 SET = "asked.jsonl"

@@ -6,10 +6,10 @@ import pytest
 
 from tests.fakes import WordEmbedder
 from tests.workspace.desk import MAIL, SUM, catalog, on, open_desk
-from toolscope_core.config import read_environment
-from toolscope_core.errors import JobError, ModelError, StoreError
-from toolscope_core.workspace import analyses
-from toolscope_core.workspace.workspace import Workspace
+from toolscope_core.model.configuration import read_environment
+from toolscope_core.model.errors import JobError, ModelError, StoreError
+from ui.shared.services import analyses
+from ui.shared.services.workspace import Workspace
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def test_only_the_latest_analyses_stay_in_memory(opened, monkeypatch):
 
 def tool_named_anew():
     """A tool that no cache has seen, so that the embedder is asked."""
-    from toolscope_core.datamodel import Tool
+    from toolscope_core.model.datamodel import Tool
 
     return Tool("new", "new", f"Seen never before {uuid.uuid4()}")
 

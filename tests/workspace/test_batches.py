@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from tests.workspace.desk import by_name
-from toolscope_core.datamodel import Decision
 from toolscope_core.evaluation.intervals import share_interval
-from toolscope_core.views.batches import audit_of, batches, sample_size, taken
-from toolscope_core.views.objections import KINDS, objection_kind
+from toolscope_core.model.datamodel import Decision
+from ui.shared.cards.batches import audit_of, batches, sample_size, taken
+from ui.shared.cards.objections import KINDS, objection_kind
 
 
 @pytest.fixture

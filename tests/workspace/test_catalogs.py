@@ -2,10 +2,10 @@ import pytest
 
 from tests.workspace.desk import MAIL, SUM, catalog
 from toolscope_core.catalog import Source
-from toolscope_core.config import read_environment
-from toolscope_core.errors import CatalogError, StoreError
+from toolscope_core.model.configuration import read_environment
+from toolscope_core.model.errors import CatalogError, StoreError
 from toolscope_core.store import Store
-from toolscope_core.workspace.catalogs import Catalogs
+from ui.shared.services.catalogs import Catalogs
 
 
 @pytest.fixture

@@ -5,12 +5,12 @@ import pytest
 
 from tests.workspace import desk, six
 from tests.workspace.six import cos
-from toolscope_core.config import PlanConfig
-from toolscope_core.datamodel import Catalog, Pair, Tool
-from toolscope_core.figures.table_twins import grid_rows
-from toolscope_core.pipeline import plan_merge
-from toolscope_core.views import collisions
-from toolscope_core.views.collisions import block_grid, blocks_of, groupings, tile, whole
+from toolscope_core.merging.pipeline import plan_merge
+from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.datamodel import Catalog, Pair, Tool
+from ui.overlap import collisions
+from ui.overlap.collisions import block_grid, blocks_of, groupings, tile, whole
+from ui.shared.charts.chart_tables import grid_rows
 
 
 @pytest.fixture(scope="module")

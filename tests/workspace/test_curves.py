@@ -3,12 +3,12 @@ import pytest
 
 from tests.fakes import WordEmbedder
 from tests.workspace import desk
-from toolscope_core.config import PlanConfig, read_environment
-from toolscope_core.errors import ConfigError, JobError
-from toolscope_core.similarity import tool_text
-from toolscope_core.workspace import curves
-from toolscope_core.workspace.curves import Curves
-from toolscope_core.workspace.workspace import Workspace
+from toolscope_core.embedding.similarity import tool_text
+from toolscope_core.model.configuration import PlanConfig, read_environment
+from toolscope_core.model.errors import ConfigError, JobError
+from ui.overlap import curves
+from ui.overlap.curves import Curves
+from ui.shared.services.workspace import Workspace
 
 
 def at(view, threshold):

@@ -6,11 +6,11 @@ import pytest
 
 from tests.model_server import ModelServer
 from tests.workspace.desk import catalog
-from toolscope_core.config import ApiKey, Budget, Endpoint, Prices, read_environment
-from toolscope_core.errors import ConfigError
+from toolscope_core.llm.endpoints import Endpoints, on_this_machine
+from toolscope_core.model.configuration import ApiKey, Budget, Endpoint, Prices, read_environment
+from toolscope_core.model.errors import ConfigError
 from toolscope_core.store import Store
-from toolscope_core.workspace.endpoints import Endpoints, on_this_machine
-from toolscope_core.workspace.workspace import Workspace
+from ui.shared.services.workspace import Workspace
 
 SECRET = "sk-secret-0123456789"
 FULL = Endpoint(

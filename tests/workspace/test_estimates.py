@@ -7,13 +7,13 @@ from tests.fakes import MemoryLedger, ScriptedModel, WordEmbedder
 from tests.replies import answering
 from tests.scripted import judge_says
 from tests.workspace.desk import MAIL, catalog, on
-from toolscope_core.asking import Terms
-from toolscope_core.cache import VectorCache
-from toolscope_core.config import AnalysisConfig, Prices, QuestionConfig
-from toolscope_core.datamodel import Constraints
-from toolscope_core.pipeline import analyse
-from toolscope_core.questioning import Asking, ask_opinions
-from toolscope_core.views.estimates import Estimates, judging_takes
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.llm.merge_questions import Asking, ask_opinions
+from toolscope_core.llm.requests import Terms
+from toolscope_core.merging.pipeline import analyse
+from toolscope_core.model.configuration import AnalysisConfig, Prices, QuestionConfig
+from toolscope_core.model.datamodel import Constraints
+from toolscope_core.tool2vec.estimates import Estimates, judging_takes
 
 NOBODY, QUESTIONS = Constraints(), QuestionConfig()
 

@@ -6,9 +6,9 @@ import pytest
 
 from tests.workspace import desk as tools_of
 from tests.workspace.desk import by_name
-from toolscope_core.errors import ConfigError, DecisionError, ModelError, StoreError
+from toolscope_core.model.errors import ConfigError, DecisionError, ModelError, StoreError
 from toolscope_core.store import keep_result
-from toolscope_core.workspace.evaluations import SYNTHETIC, Wanted
+from ui.shared.services.evaluations import SYNTHETIC, Wanted
 
 QUERIES = [
     {

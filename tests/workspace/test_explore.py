@@ -6,7 +6,7 @@ import pytest
 from tests.workspace import desk
 from toolscope_core.catalog import Source
 from toolscope_core.catalog.tokens import Costs, tool_tokens
-from toolscope_core.datamodel import (
+from toolscope_core.model.datamodel import (
     Catalog,
     Finding,
     Pair,
@@ -15,11 +15,12 @@ from toolscope_core.datamodel import (
     Tool,
     canonical_json,
 )
-from toolscope_core.errors import CatalogError, JobError
-from toolscope_core.views import catalog_tables, components
-from toolscope_core.views.catalog_figures import pair_counts
-from toolscope_core.views.pair_list import PairFilter, pair_list
-from toolscope_core.workspace.heatmaps import Heatmaps
+from toolscope_core.model.errors import CatalogError, JobError
+from ui.overlap.heatmaps import Heatmaps
+from ui.shared.cards import components
+from ui.shared.pairs.pair_list import PairFilter, pair_list
+from ui.shared.tools import catalog_tables
+from ui.shared.tools.catalog_figures import pair_counts
 
 COST = {tool.id: tool_tokens(tool) for tool in desk.TOOLS}
 

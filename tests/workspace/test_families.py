@@ -9,15 +9,15 @@ import pytest
 from tests.scripted import judge_says
 from tests.workspace import desk, town
 from tests.workspace.desk import by_name
-from toolscope_core.config import PlanConfig
-from toolscope_core.datamodel import Pair, Tool, Verdict
-from toolscope_core.views import written_documents
-from toolscope_core.views.catalog_figures import Standing, pair_counts
-from toolscope_core.views.document_checks import document_checks
-from toolscope_core.views.next_steps import NextStep
-from toolscope_core.views.pair_list import PairFilter
-from toolscope_core.views.relations import apart_of, serving_of, slot_in
-from toolscope_core.workspace.overview import Overview
+from toolscope_core.judging.relation_words import apart_of, serving_of, slot_in
+from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.datamodel import Pair, Tool, Verdict
+from ui.catalog.next_steps import NextStep
+from ui.catalog.overview import Overview
+from ui.documents.document_checks import document_checks
+from ui.shared.cards import written_documents
+from ui.shared.pairs.pair_list import PairFilter
+from ui.shared.tools.catalog_figures import Standing, pair_counts
 
 BANKS = tuple(tool.id for tool in town.BANKS)
 SCHWAB = "get_positions_schwab"

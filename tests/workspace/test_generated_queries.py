@@ -9,10 +9,10 @@ import pytest
 from tests.model_server import ModelServer
 from tests.replies import served, writing
 from tests.workspace import desk
-from toolscope_core.config import Budget, Endpoint, Prices, QueryGeneration
-from toolscope_core.errors import ConfigError, JobError, StoreError
-from toolscope_core.workspace.evaluations import Wanted
-from toolscope_core.workspace.generated_queries import SET_NAME
+from toolscope_core.model.configuration import Budget, Endpoint, Prices, QueryGeneration
+from toolscope_core.model.errors import ConfigError, JobError, StoreError
+from ui.shared.services.evaluations import Wanted
+from ui.shared.services.generated_queries import SET_NAME
 
 WANTED = QueryGeneration(4)
 

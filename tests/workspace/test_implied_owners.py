@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from tests.workspace import desk
-from toolscope_core.errors import DecisionError
-from toolscope_core.views.collisions import SERVERS, blocks_of, groupings
+from toolscope_core.model.errors import DecisionError
+from ui.overlap.collisions import SERVERS, blocks_of, groupings
 
 VENDORS = ("acme", "globex", "initech")
 

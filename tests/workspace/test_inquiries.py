@@ -3,8 +3,8 @@ from dataclasses import asdict
 import pytest
 
 from tests.workspace.desk import catalog
-from toolscope_core.config import Endpoint, QuestionConfig
-from toolscope_core.run_configuration import configuration, still_holds
+from toolscope_core.llm.run_configuration import configuration, still_holds
+from toolscope_core.model.configuration import Endpoint, QuestionConfig
 
 CATALOG = catalog()
 TOLD = {

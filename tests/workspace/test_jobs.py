@@ -6,11 +6,9 @@ from types import SimpleNamespace
 import pytest
 from sqlalchemy import text
 
-from toolscope_core.backends import Step
-from toolscope_core.background import jobs
-from toolscope_core.background.jobs import JobRunner
-from toolscope_core.datamodel import Catalog
-from toolscope_core.errors import CatalogError, StoreError
+from toolscope_core.model.datamodel import Catalog
+from toolscope_core.model.errors import CatalogError, StoreError
+from toolscope_core.model.protocols import Step
 from toolscope_core.store import (
     Store,
     end_job,
@@ -19,6 +17,8 @@ from toolscope_core.store import (
     save_catalog,
     start_job,
 )
+from toolscope_core.store.background import jobs
+from toolscope_core.store.background.jobs import JobRunner
 
 PATIENCE = 10.0
 

@@ -9,17 +9,24 @@ import pytest
 
 from tests.model_server import ModelServer
 from tests.replies import answering, questions_of, same_verb, served
-from toolscope_core import run_configuration
-from toolscope_core.config import ApiKey, Budget, Endpoint, PlanConfig, Prices, read_environment
-from toolscope_core.datamodel import canonical_json
-from toolscope_core.errors import ConfigError, JobError
-from toolscope_core.prompts.audit import AuditTask
-from toolscope_core.prompts.fence import prompt_text
-from toolscope_core.prompts.judge_prompt import JudgeTask
-from toolscope_core.views.drafts import Draft
-from toolscope_core.views.pair_list import PairFilter
-from toolscope_core.workspace.judging import OFFLINE
-from toolscope_core.workspace.workspace import Workspace
+from toolscope_core.llm import run_configuration
+from toolscope_core.llm.tasks.audit import AuditTask
+from toolscope_core.llm.tasks.fence import prompt_text
+from toolscope_core.llm.tasks.judge_prompt import JudgeTask
+from toolscope_core.model.configuration import (
+    ApiKey,
+    Budget,
+    Endpoint,
+    PlanConfig,
+    Prices,
+    read_environment,
+)
+from toolscope_core.model.datamodel import canonical_json
+from toolscope_core.model.errors import ConfigError, JobError
+from ui.shared.cards.drafts import Draft
+from ui.shared.pairs.pair_list import PairFilter
+from ui.shared.services.judging import OFFLINE
+from ui.shared.services.workspace import Workspace
 
 SECRET = "sk-secret-0123456789"
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from tests.workspace.desk import by_name
-from toolscope_core.errors import ConfigError
-from toolscope_core.workspace.evaluations import Wanted
-from toolscope_core.workspace.searches import Lookup
+from toolscope_core.model.errors import ConfigError
+from ui.shared.services.evaluations import Wanted
+from ui.shared.services.searches import Lookup
 
 ASKED = "put a letter in the post box nine"
 QUERIES = [

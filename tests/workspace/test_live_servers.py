@@ -8,14 +8,9 @@ from dataclasses import replace
 import pytest
 
 from tests.connections.stubs import MARK, QUICK, TOKEN, configuration, entry, living, new_mark
-from toolscope_core.config import Settings
-from toolscope_core.errors import ConfigError
-from toolscope_core.workspace.live_servers import (
-    LiveServers,
-    ServerOffer,
-    Survey,
-    changed_servers,
-)
+from toolscope_core.model.configuration import Settings
+from toolscope_core.model.errors import ConfigError
+from ui.shared.services.live_servers import LiveServers, ServerOffer, Survey, changed_servers
 
 
 @pytest.fixture(scope="module")

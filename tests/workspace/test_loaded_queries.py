@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.workspace.desk import MAIL, catalog
-from toolscope_core.errors import ConfigError
+from toolscope_core.model.errors import ConfigError
 
 ROWS = [
     {"id": "a", "query": "Mail Ann", "gold": ["alpha/send_mail"], "steps": ["Send a mail"]},
@@ -44,7 +44,7 @@ def test_what_is_no_query_set_is_refused(own, content, name, message):
 
 def test_a_set_that_is_too_large_is_refused(own, monkeypatch):
     work, catalog_id = own
-    monkeypatch.setattr("toolscope_core.workspace.loaded_queries.MOST_BYTES", 10)
+    monkeypatch.setattr("ui.shared.services.loaded_queries.MOST_BYTES", 10)
     with pytest.raises(ConfigError, match="has 11 bytes; give a query set of at most 10"):
         work.queries.add(catalog_id, b"x" * 11, "q.jsonl")
 

@@ -5,12 +5,12 @@ import pytest
 
 from tests.workspace import desk
 from tests.workspace.desk import by_name
-from toolscope_core import projection
-from toolscope_core.background import subprocess_jobs
-from toolscope_core.errors import ConfigError, JobError
-from toolscope_core.workspace import maps as module
-from toolscope_core.workspace.maps import Maps
-from toolscope_core.workspace.memo import Memo
+from toolscope_core.embedding import projection
+from toolscope_core.model.errors import ConfigError, JobError
+from toolscope_core.store.background import subprocess_jobs
+from ui.overlap import maps as module
+from ui.overlap.maps import Maps
+from ui.shared.services.memo import Memo
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-from toolscope_core.workspace.memo import Memo
+from ui.shared.services.memo import Memo
 
 
 def counting(value=None):

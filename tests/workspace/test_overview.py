@@ -3,11 +3,11 @@ from dataclasses import replace
 import pytest
 
 from tests.workspace import desk
-from toolscope_core.datamodel import Pair
-from toolscope_core.errors import JobError
-from toolscope_core.views.catalog_figures import progressed
-from toolscope_core.views.next_steps import NextStep, export_steps, reading_steps, review_steps
-from toolscope_core.workspace.overview import Overview
+from toolscope_core.model.datamodel import Pair
+from toolscope_core.model.errors import JobError
+from ui.catalog.next_steps import NextStep, export_steps, reading_steps, review_steps
+from ui.catalog.overview import Overview
+from ui.shared.tools.catalog_figures import progressed
 
 
 def test_each_tool_is_in_one_of_the_worst_collisions_at_most(work, catalog_id):

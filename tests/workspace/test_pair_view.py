@@ -2,16 +2,10 @@ import pytest
 
 from tests.workspace import desk
 from tests.workspace.desk import MAIL, SUM, TEXT, by_name
-from toolscope_core.config import PlanConfig
-from toolscope_core.datamodel import Pair
-from toolscope_core.errors import DecisionError, StaleDecisionError
-from toolscope_core.views.pair_view import (
-    in_words,
-    neighbours,
-    other_lines,
-    pair_key,
-    parameter_lines,
-)
+from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.datamodel import Pair
+from toolscope_core.model.errors import DecisionError, StaleDecisionError
+from ui.shared.pairs.pair_view import in_words, neighbours, other_lines, pair_key, parameter_lines
 
 FAR = Pair.of("alpha/send_mail", "beta/add_numbers")
 LONE = Pair.of("alpha/get_weather", "alpha/send_mail")

@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 
 from tests.workspace.desk import by_name
-from toolscope_core.datamodel import Cluster, Decision, Document, Tool
-from toolscope_core.errors import DecisionError
 from toolscope_core.evaluation.agreement import cohens_kappa
-from toolscope_core.views.queue import Filters, matching
-from toolscope_core.views.reviewers import Shares, agreement, disagreements, shared_out, to_look_at
+from toolscope_core.model.datamodel import Cluster, Decision, Document, Tool
+from toolscope_core.model.errors import DecisionError
+from ui.shared.cards.queue import Filters, matching
+from ui.shared.cards.reviewers import Shares, agreement, disagreements, shared_out, to_look_at
 
 TOOLS = {
     f"s{at % 7}/t{at}": Tool(f"s{at % 7}/t{at}", f"t{at}", "words", f"s{at % 7}")

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from tests.workspace import desk, six
-from toolscope_core.errors import ConfigError
-from toolscope_core.views import queries
-from toolscope_core.views.queries import Echo, query_grid, query_lines
-from toolscope_core.workspace.heatmaps import Heatmaps
+from toolscope_core.model.errors import ConfigError
+from ui.overlap import query_collisions
+from ui.overlap.heatmaps import Heatmaps
+from ui.overlap.query_collisions import Echo, query_grid, query_lines
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def test_near_tools_that_differ_are_no_echo(known):
 
 
 def test_the_nearest_tool_of_each_query_is_always_shown(known, monkeypatch):
-    monkeypatch.setattr(queries, "SHOWN_TOOLS", 1)
+    monkeypatch.setattr(query_collisions, "SHOWN_TOOLS", 1)
     found = asked(known, "at 0", "at 180").grid
     assert {name.partition(" ")[0] for name in found.columns} == {"a1", "c1"}
 

@@ -1,8 +1,8 @@
 import numpy as np
 
 from tests.workspace.desk import tool
-from toolscope_core.figures.map_charts import frame_of
-from toolscope_core.views.regions import HIGH, WIDE, _overlap, _wide, regions
+from ui.overlap.map_charts import frame_of
+from ui.overlap.regions import HIGH, WIDE, _overlap, _wide, regions
 
 
 def crowd(word, count, at, rng):

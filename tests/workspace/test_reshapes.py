@@ -3,9 +3,9 @@
 import pytest
 
 from tests.workspace.desk import by_name
-from toolscope_core.errors import DecisionError, StaleDecisionError
-from toolscope_core.views.reshaping import groups_of
-from toolscope_core.workspace.reshapes import APART
+from toolscope_core.model.errors import DecisionError, StaleDecisionError
+from ui.shared.cards.reshaping import groups_of
+from ui.shared.services.reshapes import APART
 
 
 def members(work, catalog_id):
@@ -140,7 +140,7 @@ def test_a_flag_stands_on_its_tools_changes_no_version_and_is_undone(own):
 
 
 def test_what_is_kept_for_review_no_policy_takes(own):
-    from toolscope_core.config import PlanConfig
+    from toolscope_core.model.configuration import PlanConfig
 
     work, i = own
     mail = by_name(work, i, "send_mail")

@@ -4,19 +4,12 @@ from dataclasses import replace
 import pytest
 
 from tests.workspace.desk import MAIL, SUM, TEXT, by_name, on, open_desk, tool
-from toolscope_core.config import PlanConfig
-from toolscope_core.datamodel import ArgumentMap, ArgumentMove, Document, Finding
-from toolscope_core.decision_log import version_of
-from toolscope_core.errors import DecisionError, JobError, StaleDecisionError
-from toolscope_core.views.cards import argument_rows
-from toolscope_core.views.drafts import (
-    Draft,
-    ParameterRow,
-    parsed,
-    rows_of,
-    schema_of,
-    with_cells,
-)
+from toolscope_core.decisions.log import version_of
+from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.datamodel import ArgumentMap, ArgumentMove, Document, Finding
+from toolscope_core.model.errors import DecisionError, JobError, StaleDecisionError
+from ui.shared.cards.cards import argument_rows
+from ui.shared.cards.drafts import Draft, ParameterRow, parsed, rows_of, schema_of, with_cells
 
 
 @pytest.fixture

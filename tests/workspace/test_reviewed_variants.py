@@ -6,13 +6,13 @@ from dataclasses import replace
 import pytest
 
 from tests.workspace.desk import MAIL, TOOLS, catalog
-from toolscope_core.config import PlanConfig
-from toolscope_core.datamodel import Augmentation
-from toolscope_core.errors import ConfigError, DecisionError
-from toolscope_core.imported_decisions import decisions_in
-from toolscope_core.workspace.evaluations import Wanted
-from toolscope_core.workspace.measured_sides import VARIANT_SIDES
-from toolscope_core.workspace.searches import Lookup
+from toolscope_core.decisions.imported_decisions import decisions_in
+from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.datamodel import Augmentation
+from toolscope_core.model.errors import ConfigError, DecisionError
+from ui.shared.services.evaluations import Wanted
+from ui.shared.services.measured_sides import VARIANT_SIDES
+from ui.shared.services.searches import Lookup
 
 WRITTEN = Augmentation("Sends a mail to somebody.", ("Write to Ann about lunch",))
 ROWS = [

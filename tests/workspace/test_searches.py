@@ -5,9 +5,9 @@ import json
 import pytest
 
 from tests.workspace.desk import by_name
-from toolscope_core.errors import JobError
-from toolscope_core.workspace import searches
-from toolscope_core.workspace.searches import Lookup
+from toolscope_core.model.errors import JobError
+from ui.shared.services import searches
+from ui.shared.services.searches import Lookup
 
 QUERIES = [
     {"id": "a", "query": "send a mail", "gold": [["beta/send_mail", "gamma/send_mail"]]},

@@ -1,4 +1,4 @@
-from toolscope_core.workspace import selections
+from ui.shared.services import selections
 
 
 def test_only_tools_of_the_catalog_are_kept(shared):

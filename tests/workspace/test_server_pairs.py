@@ -7,10 +7,10 @@ import pytest
 
 from tests.scripted import judge_says
 from tests.workspace.desk import FILES, MAIL, SUM, TEXT, WEATHER, by_name, on, open_desk, tool
-from toolscope_core.config import PlanConfig
+from toolscope_core.merging.pipeline import plan_merge
 from toolscope_core.merging.stores import Stores
-from toolscope_core.pipeline import plan_merge
-from toolscope_core.views.queue import kind_of
+from toolscope_core.model.configuration import PlanConfig
+from ui.shared.cards.queue import kind_of
 
 BOTH = tuple(on(server, one) for one in (MAIL, WEATHER, FILES) for server in ("alpha", "beta"))
 APART = (on("gamma", SUM), on("delta", SUM))

@@ -8,10 +8,10 @@ from tests.model_server import ModelServer
 from tests.replies import served
 from tests.workspace import desk
 from tests.workspace.desk import TEXT, tool
-from toolscope_core.config import Endpoint, PlanConfig
-from toolscope_core.datamodel import Pair
-from toolscope_core.errors import DecisionError
-from toolscope_core.workspace.siblings import Siblings
+from toolscope_core.model.configuration import Endpoint, PlanConfig
+from toolscope_core.model.datamodel import Pair
+from toolscope_core.model.errors import DecisionError
+from ui.documents.siblings import Siblings
 
 TEXT_OF_BOTH = "Get the airport of a flight as a code and as a name in plain words"
 START = tool("alpha", "get_flight_origin", TEXT_OF_BOTH, flight=TEXT)

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from tests.test_projection import unit
-from toolscope_core import projection
-from toolscope_core.background import subprocess_jobs
-from toolscope_core.errors import JobError
+from toolscope_core.embedding import projection
+from toolscope_core.model.errors import JobError
+from toolscope_core.store.background import subprocess_jobs
 
 VECTORS = unit(200, groups=4)
 

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from tests.fakes import WordEmbedder
 from tests.workspace import desk
-from toolscope_core.config import Cut
-from toolscope_core.datamodel import Constraints, Pair, PairScores
-from toolscope_core.errors import JobError
-from toolscope_core.pipeline import own_cut
-from toolscope_core.views.threshold_preview import effect, next_to_fall, sweep
-from toolscope_core.workspace.thresholds import Thresholds
+from toolscope_core.merging.pipeline import own_cut
+from toolscope_core.model.configuration import Cut
+from toolscope_core.model.datamodel import Constraints, Pair, PairScores
+from toolscope_core.model.errors import JobError
+from ui.overlap.threshold_preview import effect, next_to_fall, sweep
+from ui.overlap.thresholds import Thresholds
 
 IDS = [tool.id for tool in desk.catalog().tools]
 COSTS = {tool_id: 10 * (row + 1) for row, tool_id in enumerate(IDS)}
@@ -149,8 +149,8 @@ def test_at_its_own_cut_the_effect_is_the_plan(shared):
 
 @pytest.mark.shared_data
 def test_at_its_own_cut_the_effect_is_the_plan_of_a_real_catalog(benchmark_catalog):
-    from toolscope_core.config import read_environment
-    from toolscope_core.workspace.workspace import Workspace
+    from toolscope_core.model.configuration import read_environment
+    from ui.shared.services.workspace import Workspace
 
     work = Workspace(read_environment(), WordEmbedder())
     record = work.catalogs.add("Real", benchmark_catalog("livemcpbench"))

@@ -1,7 +1,7 @@
 import pytest
 
 from tests.workspace.desk import by_name, catalog
-from toolscope_core.views.address_keys import tool_key
+from toolscope_core.model.address_keys import tool_key
 
 
 def test_a_tool_is_known_by_a_hash_of_its_id(shared):

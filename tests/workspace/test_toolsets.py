@@ -1,10 +1,10 @@
 import pytest
 
 from tests.workspace.desk import by_name
-from toolscope_core.datamodel import Pair
-from toolscope_core.decision_log import constraints
-from toolscope_core.errors import DecisionError, StaleDecisionError
-from toolscope_core.workspace import toolsets
+from toolscope_core.decisions.log import constraints
+from toolscope_core.model.datamodel import Pair
+from toolscope_core.model.errors import DecisionError, StaleDecisionError
+from ui.shared.services import toolsets
 
 THREE = ("alpha/list_files", "alpha/send_mail", "beta/add_numbers")
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tests.workspace import six
-from toolscope_core.datamodel import PairScores
-from toolscope_core.views.twins import ServerPair, ServerTwins, server_twins
-from toolscope_core.workspace.heatmaps import Heatmaps
+from toolscope_core.model.datamodel import PairScores
+from ui.overlap.heatmaps import Heatmaps
+from ui.overlap.twins import ServerPair, ServerTwins, server_twins
 
 
 def judged(analysis, *merges):

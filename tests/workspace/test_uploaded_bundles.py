@@ -7,9 +7,9 @@ import zipfile
 import pytest
 
 from tests.workspace import desk as tools_of
-from toolscope_core.config import PlanConfig
-from toolscope_core.errors import ConfigError, ExportError
-from toolscope_core.workspace.evaluations import Wanted
+from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.errors import ConfigError, ExportError
+from ui.shared.services.evaluations import Wanted
 
 
 def zipped(files):

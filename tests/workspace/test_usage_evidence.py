@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.workspace.desk import MAIL, by_name, on, open_desk
-from toolscope_core.errors import ConfigError
+from toolscope_core.model.errors import ConfigError
 
 BETA = on("beta", MAIL)
 

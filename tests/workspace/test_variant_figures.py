@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from toolscope_core.background import subprocess_jobs
-from toolscope_core.errors import JobError
-from toolscope_core.workspace import variant_figures
-from toolscope_core.workspace.reviewed_variants import NONE
-from toolscope_core.workspace.variant_figures import CONTROL, OWN, SIDES, WRITTEN, VariantFigures
+from toolscope_core.model.errors import JobError
+from toolscope_core.store.background import subprocess_jobs
+from ui.overlap import variant_figures
+from ui.overlap.variant_figures import CONTROL, OWN, SIDES, WRITTEN, VariantFigures
+from ui.shared.services.reviewed_variants import NONE
 
 ROWS = [
     {"tool": "alpha/send_mail", "expanded": "Post a letter now.", "questions": ["Write to Ann"]},

@@ -4,10 +4,10 @@ from dataclasses import replace
 import pytest
 
 from tests.workspace.desk import FILES, MAIL, SUM, TOOLS, WEATHER, by_name, catalog, on
-from toolscope_core.datamodel import Server
-from toolscope_core.imported_decisions import decisions_in
-from toolscope_core.views.version_changes import one_line
-from toolscope_core.workspace.histories import Histories
+from toolscope_core.check.version_changes import one_line
+from toolscope_core.decisions.imported_decisions import decisions_in
+from toolscope_core.model.datamodel import Server
+from ui.history.histories import Histories
 
 CHANGED = replace(MAIL, description="Send a mail to a person now.")
 NEXT = (CHANGED, *TOOLS[1:-1])

@@ -6,7 +6,7 @@ from itertools import combinations
 
 from tests.scripted import judge_says
 from tests.workspace.desk import TEXT, open_desk
-from toolscope_core.datamodel import Tool
+from toolscope_core.model.datamodel import Tool
 
 
 def tool(name, description, **properties):

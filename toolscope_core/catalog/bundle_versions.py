@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from toolscope_core.catalog.flaws import Flaw, excerpt
-from toolscope_core.datamodel import JsonObject
+from toolscope_core.model.datamodel import JsonObject
 
 READABLE = (1, 2)
 """Version 2 added how the tools of a pair or a cluster are related."""

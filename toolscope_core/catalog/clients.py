@@ -16,7 +16,7 @@ from typing import Any
 
 from toolscope_core.catalog.formats import FORMATS
 from toolscope_core.catalog.splitting import split
-from toolscope_core.datamodel import MergedTool, MergePlan, Tool
+from toolscope_core.model.datamodel import MergedTool, MergePlan, Tool
 
 _VSCODE = FORMATS["vscode"]
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from toolscope_core.errors import ExportError
+from toolscope_core.model.errors import ExportError
 
 Scope = Literal["toolset", "server", "none"]
 

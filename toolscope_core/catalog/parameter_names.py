@@ -15,8 +15,8 @@ from typing import Any
 
 from toolscope_core.catalog.references import IN_PLACE, resolve
 from toolscope_core.catalog.schemas import map_subschemas, subschemas
-from toolscope_core.datamodel import JsonObject, NestedRename, digest
-from toolscope_core.unicode_forms import normalise
+from toolscope_core.model.datamodel import JsonObject, NestedRename, digest
+from toolscope_core.model.unicode_forms import normalise
 
 LONGEST = 64
 HASH_DIGITS = 8

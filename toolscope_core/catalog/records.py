@@ -31,7 +31,7 @@ from toolscope_core.catalog.places import (
     unexpected_tools,
 )
 from toolscope_core.catalog.values import Placed
-from toolscope_core.datamodel import JsonObject, Problem, Server
+from toolscope_core.model.datamodel import JsonObject, Problem, Server
 
 LEVELS = 20
 

@@ -19,7 +19,7 @@ from toolscope_core.catalog.passages import Passage, passages
 from toolscope_core.catalog.shadowing import find_shadowing
 from toolscope_core.catalog.suspicious_wording import Wording, find_length, read_wording
 from toolscope_core.catalog.tokens import estimate_tokens
-from toolscope_core.datamodel import Finding, Tool
+from toolscope_core.model.datamodel import Finding, Tool
 
 WINDOW = 256
 

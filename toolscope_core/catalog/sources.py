@@ -9,8 +9,8 @@ from pathlib import Path
 
 from toolscope_core.catalog.bundle_versions import why_unreadable
 from toolscope_core.catalog.limits import MAX_BYTES, MAX_TOTAL_BYTES, MIB
-from toolscope_core.errors import CatalogError
-from toolscope_core.files import read_file
+from toolscope_core.files.whole_files import read_file
+from toolscope_core.model.errors import CatalogError
 
 SUFFIXES = (".json", ".jsonl", ".ndjson", ".yaml", ".yml", ".csv", ".tsv")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from toolscope_core.datamodel import MergedTool, sorted_ids
+from toolscope_core.model.datamodel import MergedTool, sorted_ids
 
 NAMED = 4
 

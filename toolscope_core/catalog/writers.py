@@ -26,8 +26,8 @@ from toolscope_core.catalog.shapes import (
     own_server,
     read_record,
 )
-from toolscope_core.datamodel import JsonObject, MergedTool, Server, Tool, canonical_json
-from toolscope_core.errors import ExportError
+from toolscope_core.model.datamodel import JsonObject, MergedTool, Server, Tool, canonical_json
+from toolscope_core.model.errors import ExportError
 
 NOTHING = Tool(id="", name="")
 OVERLAID: tuple[ToolPart, ...] = ("name", "description", "schema", "returns", "annotations")

@@ -18,11 +18,11 @@ from toolscope_core.cli.terminal import (
     say,
     say_error,
 )
-from toolscope_core.config import AgentConfig, ConnectionLimits, read_environment
-from toolscope_core.numbers import quantity
+from toolscope_core.model.configuration import AgentConfig, ConnectionLimits, read_environment
+from toolscope_core.model.numbers import quantity
 
 if TYPE_CHECKING:
-    from toolscope_core.agent.agent_report import AgentReport
+    from toolscope_core.evaluation.agent.agent_report import AgentReport
 
 DEFAULT = AgentConfig()
 LABEL = 30
@@ -96,9 +96,9 @@ def agent_run(
     call_timeout: Annotated[float, typer.Option(help="Seconds for each call of a tool.")] = 60.0,
 ) -> None:
     """Let a model carry out queries with the merged toolset and with the original one."""
-    from toolscope_core.commands.agent_command import AgentRequest, estimate_run
-    from toolscope_core.commands.agent_command import run_agent as run_now
-    from toolscope_core.commands.model_options import AskRequest
+    from toolscope_core.cli.commands.agent_command import AgentRequest, estimate_run
+    from toolscope_core.cli.commands.agent_command import run_agent as run_now
+    from toolscope_core.cli.commands.model_options import AskRequest
 
     request = AgentRequest(
         bundle=bundle,
@@ -129,7 +129,7 @@ def agent_run(
 
 
 def _table(report: AgentReport) -> list[str]:
-    from toolscope_core.views.agent_work import WorkRow, work_rows
+    from toolscope_core.evaluation.agent.agent_work import WorkRow, work_rows
 
     names = WorkRow("", tuple(side.name for side in report.sides))
     return [

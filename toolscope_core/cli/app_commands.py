@@ -5,22 +5,22 @@ from __future__ import annotations
 import gc
 import runpy
 import sys
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
-from toolscope_core.app_folder import app_folder
 from toolscope_core.cli.terminal import app, errors_as_sentences, progress, say
-from toolscope_core.config import read_environment
+from toolscope_core.files.app_folder import app_folder
+from toolscope_core.model.configuration import read_environment
 
 
 @app.command()
 @errors_as_sentences
 def prepare() -> None:
     """Put the bundled example into the app's store, analysed."""
-    from toolscope_core.workspace.workspace import Workspace
-
-    work = Workspace(read_environment())
+    sys.path.insert(0, str(app_folder()))
+    work = import_module("ui.shared.services.workspace").Workspace(read_environment())
     try:
         record = work.prepare(progress())
     finally:
@@ -36,6 +36,5 @@ def open_app(
     """Prepare the store and open the app, as `make app` does; end it with Ctrl-C."""
     prepare()
     gc.enable()  # the app runs on
-    sys.path.insert(0, str(app_folder()))
     sys.argv[1:] = ["--server.port", str(port)]
     runpy.run_module("ui", run_name="__main__", alter_sys=True)

@@ -18,12 +18,12 @@ from toolscope_core.cli.terminal import (
     progress,
     say,
 )
-from toolscope_core.config import AnalysisConfig, read_environment
-from toolscope_core.numbers import quantity
+from toolscope_core.model.configuration import AnalysisConfig, read_environment
+from toolscope_core.model.numbers import quantity
 
 if TYPE_CHECKING:
-    from toolscope_core.commands.check_command import CheckOutcome
-    from toolscope_core.views.gate_items import GateItem
+    from toolscope_core.check.gate_items import GateItem
+    from toolscope_core.cli.commands.check_command import CheckOutcome
 
 _MOST_SHOWN = 10
 _MOST_DETAILS = 3
@@ -93,8 +93,8 @@ def check(
     from toolscope_core.catalog.isolation import start_waiting
 
     start_waiting()
-    from toolscope_core.commands.check_command import CheckRequest, check_files
-    from toolscope_core.gate.comparison_report import Limits
+    from toolscope_core.check.comparison_report import Limits
+    from toolscope_core.cli.commands.check_command import CheckRequest, check_files
 
     limits = Limits(
         max_new_overlaps,
@@ -121,8 +121,8 @@ def check(
 
 
 def _tell(outcome: CheckOutcome) -> None:
-    from toolscope_core.views.gate_items import TITLES
-    from toolscope_core.views.version_changes import counted
+    from toolscope_core.check.gate_items import TITLES
+    from toolscope_core.check.version_changes import counted
 
     report, total = outcome.report, outcome.report.tokens.total
     say(f"{quantity(len(report.catalog.tools), 'tool')}; {counted(report.tools.changes)}")

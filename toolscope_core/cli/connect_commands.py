@@ -17,14 +17,14 @@ from toolscope_core.cli.terminal import (
     progress,
     say,
 )
-from toolscope_core.config import ready_within
-from toolscope_core.errors import ConfigError
-from toolscope_core.numbers import quantity
+from toolscope_core.model.configuration import ready_within
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.numbers import quantity
 
 if TYPE_CHECKING:
-    from toolscope_core.commands.connect_command import ConnectReport
-    from toolscope_core.connections.offers import ServerOffer
-    from toolscope_core.connections.server_definitions import ClientConfiguration, ServerDefinition
+    from toolscope_core.cli.commands.connect_command import ConnectReport
+    from toolscope_core.mcp.servers.offers import ServerOffer
+    from toolscope_core.mcp.servers.server_definitions import ClientConfiguration, ServerDefinition
 
 
 @app.command()
@@ -57,7 +57,7 @@ def connect(
     ),
 ) -> None:
     """Read tools from MCP servers: show how each is started, ask, list its tools, end it."""
-    from toolscope_core.commands.connect_command import connect_servers, read_configurations
+    from toolscope_core.cli.commands.connect_command import connect_servers, read_configurations
 
     limits = ready_within(timeout, parallel)
     configuration = read_configurations(configurations)

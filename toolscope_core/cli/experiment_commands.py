@@ -19,12 +19,12 @@ from toolscope_core.cli.terminal import (
     progress,
     say,
 )
-from toolscope_core.config import RetrievalConfig, read_environment
-from toolscope_core.errors import ConfigError
+from toolscope_core.model.configuration import RetrievalConfig, read_environment
+from toolscope_core.model.errors import ConfigError
 
 if TYPE_CHECKING:
-    from toolscope_core.config import Knob
-    from toolscope_core.datamodel import JsonObject
+    from toolscope_core.model.configuration import Knob
+    from toolscope_core.model.datamodel import JsonObject
 
 
 class Splitting(StrEnum):
@@ -81,7 +81,7 @@ def stress(
     as_json: AsJson = False,
 ) -> None:
     """Find tools among more and more distractors, drawn at random or the closest."""
-    from toolscope_core.commands.experiment_command import ExperimentOptions, stress_files
+    from toolscope_core.cli.commands.experiment_command import ExperimentOptions, stress_files
 
     options = ExperimentOptions(
         queries, decomposition.value, skip_unknown, embedder, variants=variants
@@ -133,7 +133,7 @@ def sweep(
     as_json: AsJson = False,
 ) -> None:
     """Move one setting and measure each value: size, recall, gold calls that run."""
-    from toolscope_core.commands.experiment_command import (
+    from toolscope_core.cli.commands.experiment_command import (
         ExperimentOptions,
         encoder_files,
         sweep_files,

@@ -23,11 +23,11 @@ from toolscope_core.cli.terminal import (
     tell_estimates,
     tell_spent,
 )
-from toolscope_core.config import QueryGeneration, read_environment
-from toolscope_core.numbers import quantity
+from toolscope_core.model.configuration import QueryGeneration, read_environment
+from toolscope_core.model.numbers import quantity
 
 if TYPE_CHECKING:
-    from toolscope_core.commands.generate_command import GenerateReport
+    from toolscope_core.cli.commands.generate_command import GenerateReport
 
 MOST_TOLD = 10
 DEFAULT = QueryGeneration()
@@ -63,12 +63,12 @@ def generate_queries(
     budget_calls: BudgetCalls = None,
 ) -> None:
     """Have a model write queries with the tools that they need, and check them."""
-    from toolscope_core.commands.generate_command import (
+    from toolscope_core.cli.commands.generate_command import (
         GenerateOptions,
         estimate_queries,
         generate_queries_file,
     )
-    from toolscope_core.commands.model_options import AskRequest
+    from toolscope_core.cli.commands.model_options import AskRequest
 
     options = GenerateOptions(
         wanted=QueryGeneration(count, seed),

@@ -17,11 +17,11 @@ from toolscope_core.cli.terminal import (
     progress,
     say,
 )
-from toolscope_core.config import read_environment
-from toolscope_core.numbers import quantity
+from toolscope_core.model.configuration import read_environment
+from toolscope_core.model.numbers import quantity
 
 if TYPE_CHECKING:
-    from toolscope_core.commands.learn_command import LearnReport
+    from toolscope_core.cli.commands.learn_command import LearnReport
 
 
 LoggedQueries = Annotated[
@@ -72,8 +72,8 @@ def learn(
     embedder: EmbedderName = None,
 ) -> None:
     """Learn from requests which tools serve them; search --model uses what was learned."""
-    from toolscope_core.commands.learn_command import LearnFiles, learn_files
-    from toolscope_core.usage.training import LearnOptions
+    from toolscope_core.cli.commands.learn_command import LearnFiles, learn_files
+    from toolscope_core.tool2vec.training import LearnOptions
 
     options = LearnOptions(method.value, candidates, encoder or "")
     files = LearnFiles(catalogs, queries, variants, embedder, options)
@@ -97,8 +97,8 @@ def tune_embedder(
     """Tune an embedder for one epoch on triplets of a request, a text of what serves it, and one of
     what does not (Tool2Vec, section 5.1). Name the folder with --embedder afterwards.
     """
-    from toolscope_core.commands.learn_command import LearnFiles
-    from toolscope_core.commands.tune_command import tune_files
+    from toolscope_core.cli.commands.learn_command import LearnFiles
+    from toolscope_core.cli.commands.tune_command import tune_files
 
     files = LearnFiles(catalogs, queries, variants, embedder)
     triplets = tune_files(files, out, read_environment(), progress())

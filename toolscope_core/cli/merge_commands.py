@@ -27,13 +27,13 @@ from toolscope_core.cli.terminal import (
     tell_estimates,
     tell_spent,
 )
-from toolscope_core.config import AnalysisConfig, PlanConfig, read_environment
-from toolscope_core.errors import ConfigError
-from toolscope_core.numbers import quantity
+from toolscope_core.model.configuration import AnalysisConfig, PlanConfig, read_environment
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.numbers import quantity
 
 if TYPE_CHECKING:
-    from toolscope_core.commands.inspect_command import Inspection
-    from toolscope_core.datamodel import Catalog, Finding
+    from toolscope_core.cli.commands.inspect_command import Inspection
+    from toolscope_core.model.datamodel import Catalog, Finding
 
 
 class Accept(StrEnum):
@@ -136,9 +136,9 @@ def merge(
     from toolscope_core.catalog.isolation import start_waiting
 
     start_waiting()
-    from toolscope_core.commands.merge_command import MergeRequest, merge_files
-    from toolscope_core.commands.model_options import AskRequest
-    from toolscope_core.outgoing import held_back
+    from toolscope_core.cli.commands.merge_command import MergeRequest, merge_files
+    from toolscope_core.cli.commands.model_options import AskRequest
+    from toolscope_core.export.leaving import held_back
 
     ask = AskRequest(base_url, model, paper, budget_calls)
     if judge is Judge.offline and ask != AskRequest(base_url):
@@ -209,7 +209,7 @@ def judge(
     out: Annotated[Path, typer.Option(help="JSONL of verdicts, in the same order.")],
 ) -> None:
     """Give a verdict on each pair of tools, with the evidence."""
-    from toolscope_core.commands.judge_command import judge_files
+    from toolscope_core.cli.commands.judge_command import judge_files
 
     counts = judge_files(catalogs, pairs, out, read_environment(), progress())
     outcomes = ("merge", "family", "unsure", "keep")
@@ -228,7 +228,7 @@ def inspect(
     ] = None,
 ) -> None:
     """Show what a catalog holds: format, counts, problems, findings, tokens."""
-    from toolscope_core.commands.inspect_command import inspect_files, why_failing
+    from toolscope_core.cli.commands.inspect_command import inspect_files, why_failing
 
     inspection = inspect_files(catalogs)
     if as_json:
@@ -252,7 +252,7 @@ def _tell_files(catalog: Catalog) -> None:
 
 
 def _tell(inspection: Inspection) -> None:
-    from toolscope_core.merging.implied_servers import implied_servers
+    from toolscope_core.judging.implied_servers import implied_servers
 
     catalog = inspection.catalog
     say(
@@ -276,8 +276,8 @@ def diff(
     as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
 ) -> None:
     """Show what changed between two versions of a catalog; exit 1 if a change breaks callers."""
-    from toolscope_core.commands.inspect_command import diff_files, diff_json
-    from toolscope_core.views.version_changes import counted, table
+    from toolscope_core.check.version_changes import counted, table
+    from toolscope_core.cli.commands.inspect_command import diff_files, diff_json
 
     changes = diff_files(old, new)
     if as_json:
@@ -306,8 +306,8 @@ def quality(
     budget_calls: BudgetCalls = None,
 ) -> None:
     """Have a model grade how well each tool is documented, 1 to 5."""
-    from toolscope_core.commands.judge_command import quality_files
-    from toolscope_core.commands.model_options import AskRequest
+    from toolscope_core.cli.commands.judge_command import quality_files
+    from toolscope_core.cli.commands.model_options import AskRequest
 
     ask = AskRequest(base_url, model, budget_calls=budget_calls)
     bands, tools, spent = quality_files(catalogs, out, ask, read_environment(), progress())
@@ -329,8 +329,8 @@ def estimate(
     paper: Paper = False,
 ) -> None:
     """Estimate what asking a model would cost; sends nothing."""
-    from toolscope_core.commands.judge_command import estimate_files
-    from toolscope_core.commands.model_options import AskRequest
+    from toolscope_core.cli.commands.judge_command import estimate_files
+    from toolscope_core.cli.commands.model_options import AskRequest
 
     ask, config = AskRequest(base_url, model, paper), AnalysisConfig(threshold=threshold)
     estimates_by_kind = estimate_files(catalogs, ask, config, read_environment(), progress())
@@ -348,7 +348,7 @@ def relabel(
     out: Annotated[Path, typer.Option(help="JSONL of the rewritten queries.")],
 ) -> None:
     """Rewrite the gold answers and calls of an evaluation set for the merged toolset."""
-    from toolscope_core.commands.relabel_command import relabel_file
+    from toolscope_core.cli.commands.relabel_command import relabel_file
 
     report = relabel_file(queries, bundle, out)
     say(

@@ -20,12 +20,12 @@ from toolscope_core.cli.terminal import (
     progress,
     say,
 )
-from toolscope_core.config import RetrievalConfig, read_environment
-from toolscope_core.errors import ConfigError
-from toolscope_core.numbers import quantity
+from toolscope_core.model.configuration import RetrievalConfig, read_environment
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.numbers import quantity
 
 if TYPE_CHECKING:  # planning takes half a second to import, which the help does not need
-    from toolscope_core.planning.plans import PlannedStep
+    from toolscope_core.rps.plans import PlannedStep
 
 
 @app.command()
@@ -63,10 +63,10 @@ def plan_request(
     as_json: Annotated[bool, typer.Option("--json", help="The whole trace, as JSON.")] = False,
 ) -> None:
     """Find the tools of a long request: its jobs, candidates for each, what is called."""
-    from toolscope_core.commands import plan_command
-    from toolscope_core.commands.model_options import AskRequest
-    from toolscope_core.commands.search_command import SearchOptions
-    from toolscope_core.planning.planner import PlanOptions
+    from toolscope_core.cli.commands import plan_command
+    from toolscope_core.cli.commands.model_options import AskRequest
+    from toolscope_core.cli.commands.search_command import SearchOptions
+    from toolscope_core.rps.planner import PlanOptions
 
     *files, request = catalogs
     if not files:

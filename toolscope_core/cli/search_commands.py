@@ -23,15 +23,15 @@ from toolscope_core.cli.terminal import (
     progress,
     say,
 )
-from toolscope_core.config import RetrievalConfig, read_environment
-from toolscope_core.errors import ConfigError
-from toolscope_core.numbers import quantity
+from toolscope_core.model.configuration import RetrievalConfig, read_environment
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.numbers import quantity
 
 if TYPE_CHECKING:
-    from toolscope_core.commands.evaluate_command import EvaluationReport
-    from toolscope_core.commands.search_command import SearchReport
+    from toolscope_core.cli.commands.evaluate_command import EvaluationReport
+    from toolscope_core.cli.commands.search_command import SearchReport
+    from toolscope_core.evaluation.comparison import Comparison
     from toolscope_core.evaluation.intervals import Interval
-    from toolscope_core.experiments.comparison import Comparison
 
 
 class Corpus(StrEnum):
@@ -137,13 +137,13 @@ def search(
     budget_calls: BudgetCalls = None,
 ) -> None:
     """Show which tools an agent would be given for a request, the best first."""
-    from toolscope_core.commands.model_options import AskRequest
-    from toolscope_core.commands.search_command import (
+    from toolscope_core.cli.commands.model_options import AskRequest
+    from toolscope_core.cli.commands.search_command import (
         SearchOptions,
         search_queries,
         search_request,
     )
-    from toolscope_core.views.searched import doubt
+    from toolscope_core.evaluation.search_results import doubt
 
     learned = _trained_model(model, asks=decomposition in ASKING)
     options = SearchOptions(
@@ -258,9 +258,9 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
 ) -> None:
     """Measure how well queries find their tools or servers, before and after a merge."""
-    from toolscope_core.commands.evaluate_command import EvaluationOptions, evaluate_files
-    from toolscope_core.commands.model_options import AskRequest
-    from toolscope_core.commands.search_command import SearchOptions
+    from toolscope_core.cli.commands.evaluate_command import EvaluationOptions, evaluate_files
+    from toolscope_core.cli.commands.model_options import AskRequest
+    from toolscope_core.cli.commands.search_command import SearchOptions
 
     wanted = _least_recalls(least or [])
     ks = sorted({*_cutoffs(cutoffs), *wanted})

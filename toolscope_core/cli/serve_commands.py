@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolscope_core.cli.terminal import app, errors_as_sentences, fail_for, say, say_error
-from toolscope_core.config import ConnectionLimits, read_environment
-from toolscope_core.numbers import quantity
+from toolscope_core.model.configuration import ConnectionLimits, read_environment
+from toolscope_core.model.numbers import quantity
 
 if TYPE_CHECKING:
-    from toolscope_core.gateway.serve_check import ServerState
+    from toolscope_core.mcp.gateway.serve_check import ServerState
 
 
 class OnChangeOption(StrEnum):
@@ -92,9 +92,9 @@ def serve(
     call_timeout: Annotated[float, typer.Option(help="Seconds for each call.")] = 300.0,
 ) -> None:
     """Serve a merged toolset as one MCP server; calls go to the original servers."""
-    from toolscope_core.commands.serve_command import ServeRequest
-    from toolscope_core.commands.serve_command import check as check_now
-    from toolscope_core.commands.serve_command import serve as serve_now
+    from toolscope_core.cli.commands.serve_command import ServeRequest
+    from toolscope_core.cli.commands.serve_command import check as check_now
+    from toolscope_core.cli.commands.serve_command import serve as serve_now
 
     request = ServeRequest(
         bundle=bundle,

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from toolscope_core.cli.terminal import app, errors_as_sentences, progress, say
-from toolscope_core.config import read_environment
-from toolscope_core.numbers import quantity
+from toolscope_core.model.configuration import read_environment
+from toolscope_core.model.numbers import quantity
 
 PASSWORDS = "A password may be left out: PGPASSWORD or a password file gives it."
 
@@ -20,7 +20,7 @@ def copy_store(
     target: Annotated[str, typer.Argument(help="URL of the new store: a file or a server.")],
 ) -> None:
     """Copy a whole store into a new one, of the same or of the other database, and check it."""
-    from toolscope_core.commands.copy_store_command import copy_to
+    from toolscope_core.cli.commands.copy_store_command import copy_to
 
     report = copy_to(source, target, progress())
     for table in report.tables:
@@ -32,6 +32,6 @@ def copy_store(
 @errors_as_sentences
 def upgrade_store() -> None:
     """Bring the store of an earlier ToolScope up to date, once you have a backup of it."""
-    from toolscope_core.commands.copy_store_command import upgrade
+    from toolscope_core.cli.commands.copy_store_command import upgrade
 
     say(f"{upgrade(read_environment().store_url)} is up to date")

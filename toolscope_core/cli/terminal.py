@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Annotated, ParamSpec, TypeVar
 import typer
 
 from toolscope_core import __version__
-from toolscope_core.backends import Progress, Step, silent
-from toolscope_core.config import unused_variables
-from toolscope_core.errors import ToolScopeError
+from toolscope_core.model.configuration import unused_variables
+from toolscope_core.model.errors import ToolScopeError
+from toolscope_core.model.protocols import Progress, Step, silent
 
 if TYPE_CHECKING:
-    from toolscope_core.opinions import Spent
-    from toolscope_core.views.estimates import Estimates
+    from toolscope_core.merging.model_verdicts import Spent
+    from toolscope_core.tool2vec.estimates import Estimates
 
 app = typer.Typer(
     name="toolscope",

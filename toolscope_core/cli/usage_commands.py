@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from toolscope_core.cli.terminal import app, errors_as_sentences, say
-from toolscope_core.numbers import quantity
+from toolscope_core.model.numbers import quantity
 
 SHOWN = 20
 
@@ -43,8 +43,8 @@ def usage(
     as_json: Annotated[bool, typer.Option("--json", help="All figures, as JSON.")] = False,
 ) -> None:
     """Count calls, errors and the last use of each tool, from logs or traces of agents."""
-    from toolscope_core.commands.usage_command import tool_usage
-    from toolscope_core.views.usage_words import figures_line, usage_line
+    from toolscope_core.cli.commands.usage_command import tool_usage
+    from toolscope_core.tool2vec.usage_words import figures_line, usage_line
 
     report = tool_usage(logs, catalog, unused_days, queries)
     figures = report.figures

@@ -20,8 +20,8 @@ from toolscope_core.cli.terminal import (
     say,
     tell_spent,
 )
-from toolscope_core.config import read_environment
-from toolscope_core.numbers import quantity
+from toolscope_core.model.configuration import read_environment
+from toolscope_core.model.numbers import quantity
 
 MOST_TOLD = 10
 
@@ -41,8 +41,8 @@ def augment(
     budget_calls: BudgetCalls = None,
 ) -> None:
     """Have a model write what helps a search to find each tool, and check it."""
-    from toolscope_core.commands.augment_command import augment_files
-    from toolscope_core.commands.model_options import AskRequest
+    from toolscope_core.cli.commands.augment_command import augment_files
+    from toolscope_core.cli.commands.model_options import AskRequest
 
     ask = AskRequest(base_url, model, budget_calls=budget_calls)
     report = augment_files(

@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 
 import jsonschema_rs
 
-from toolscope_core.backends import ChatReply, ChatRequest
-from toolscope_core.config import ApiKey, Endpoint
-from toolscope_core.datamodel import JsonObject, canonical_json
 from toolscope_core.llm.http_replies import HttpFailure, HttpReply, failure_of, load, short_line
 from toolscope_core.llm.masking import masked
+from toolscope_core.model.configuration import ApiKey, Endpoint
+from toolscope_core.model.datamodel import JsonObject, canonical_json
+from toolscope_core.model.protocols import ChatReply, ChatRequest
 
 if TYPE_CHECKING:
     from toolscope_core.llm.door import Door

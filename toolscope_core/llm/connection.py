@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from toolscope_core.backends import ChatReply, ChatRequest
-from toolscope_core.config import ApiKey, Endpoint
-from toolscope_core.errors import ModelStopError
 from toolscope_core.llm.chat import EndpointModel
+from toolscope_core.model.configuration import ApiKey, Endpoint
+from toolscope_core.model.errors import ModelStopError
+from toolscope_core.model.protocols import ChatReply, ChatRequest
 
 TRIES = 5
 """Calls that may be needed to find out what the server supports."""

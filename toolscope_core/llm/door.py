@@ -19,10 +19,10 @@ import httpcore2
 import httpx2
 import openai
 
-from toolscope_core.config import ApiKey, Endpoint, origin_of
-from toolscope_core.errors import ConfigError
 from toolscope_core.llm.http_replies import MOST_BYTES, TOO_LARGE, HttpReply
 from toolscope_core.llm.masking import masked
+from toolscope_core.model.configuration import ApiKey, Endpoint, origin_of
+from toolscope_core.model.errors import ConfigError
 
 SENT = ("accept", "content-type", "content-length", "host")
 _CHUNK = 65_536

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.backends import Vectors
-from toolscope_core.config import ApiKey, Endpoint, Patience
-from toolscope_core.errors import ModelError
 from toolscope_core.llm.http_replies import HttpReply, failure_of
+from toolscope_core.model.configuration import ApiKey, Endpoint, Patience
+from toolscope_core.model.errors import ModelError
+from toolscope_core.model.protocols import Vectors
 
 if TYPE_CHECKING:
     from toolscope_core.llm.door import Door

@@ -6,8 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from toolscope_core.config import Endpoint
-from toolscope_core.errors import ModelStopError
+from toolscope_core.model.configuration import Endpoint
+from toolscope_core.model.errors import ModelStopError
 
 MOST_BYTES = 5_000_000
 """The largest reply that is read."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from toolscope_core.backends import AgentReply, ToolCall
-from toolscope_core.datamodel import JsonObject, canonical_json
 from toolscope_core.llm.chat import (
     REPEATED_KEY,
     Capabilities,
@@ -18,6 +16,8 @@ from toolscope_core.llm.chat import (
     usage_of,
 )
 from toolscope_core.llm.http_replies import HttpReply, load
+from toolscope_core.model.datamodel import JsonObject, canonical_json
+from toolscope_core.model.protocols import AgentReply, ToolCall
 
 
 class ToolCallingModel:

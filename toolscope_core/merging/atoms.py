@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.datamodel import Constraints
+from toolscope_core.model.datamodel import Constraints
 
 Rows = NDArray[np.int32]
 Atom = int

@@ -27,9 +27,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from toolscope_core.config import PlanConfig
-from toolscope_core.datamodel import Cluster, Group, Verdict
 from toolscope_core.merging.synthesis import Synthesis
+from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.datamodel import Cluster, Group, Verdict
 
 EVEN = 0.5
 """The least probability of the offline judge with which a model's merge needs no person."""

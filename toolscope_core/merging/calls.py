@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from toolscope_core.datamodel import (
+from toolscope_core.model.datamodel import (
     ArgumentMap,
     ArgumentMove,
     JsonObject,

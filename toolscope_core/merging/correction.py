@@ -16,7 +16,6 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.datamodel import Constraints, Group, Pair, sorted_ids
 from toolscope_core.merging.atoms import (
     AtomComponent,
     Atoms,
@@ -25,6 +24,7 @@ from toolscope_core.merging.atoms import (
     atoms_of,
     components,
 )
+from toolscope_core.model.datamodel import Constraints, Group, Pair, sorted_ids
 
 _MOST_CELLS = 1_000_000
 """How many numbers are compared in one go."""

@@ -14,13 +14,13 @@ from typing import Literal
 
 from toolscope_core.catalog.passages import passages
 from toolscope_core.catalog.scan import scan_tool
-from toolscope_core.datamodel import Document, Tool
-from toolscope_core.merging.edit_validity import document_problems
-from toolscope_core.merging.notes import unshared_notes, whole_text
+from toolscope_core.decisions.edit_validity import document_problems
+from toolscope_core.judging.notes import unshared_notes, whole_text
+from toolscope_core.judging.vocabulary import STOP_WORDS
+from toolscope_core.judging.wordnet import is_word
 from toolscope_core.merging.plan import documented
 from toolscope_core.merging.synthesis import Synthesis, edited_arguments
-from toolscope_core.merging.vocabulary import STOP_WORDS
-from toolscope_core.merging.wordnet import is_word
+from toolscope_core.model.datamodel import Document, Tool
 
 Code = Literal[
     "invalid", "lossy", "parameter", "address", "tool", "invented", "safety", "hostile", "long"

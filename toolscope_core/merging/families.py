@@ -12,10 +12,10 @@ from itertools import combinations
 
 import numpy as np
 
-from toolscope_core.datamodel import Constraints, Group, Tool
+from toolscope_core.judging.word_match import ToolWords, tool_words, unshared
 from toolscope_core.merging.atoms import RowGraph, RowJudge
 from toolscope_core.merging.correction import correct
-from toolscope_core.merging.licence import ToolWords, tool_words, unshared
+from toolscope_core.model.datamodel import Constraints, Group, Tool
 
 
 def family_groups(

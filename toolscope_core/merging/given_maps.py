@@ -12,7 +12,10 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from toolscope_core.datamodel import (
+from toolscope_core.judging.arguments.alignment import map_onto
+from toolscope_core.judging.arguments.subschema import inline_references
+from toolscope_core.merging.call_validity import takes, validator_of
+from toolscope_core.model.datamodel import (
     ArgumentMap,
     ArgumentMove,
     JsonObject,
@@ -20,9 +23,6 @@ from toolscope_core.datamodel import (
     Tool,
     canonical_json,
 )
-from toolscope_core.merging.alignment import map_onto
-from toolscope_core.merging.call_validity import takes, validator_of
-from toolscope_core.merging.subschema import inline_references
 
 
 def with_given(

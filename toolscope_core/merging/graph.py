@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import networkx as nx
 
-from toolscope_core.datamodel import Constraints, Pair, sorted_ids
+from toolscope_core.model.datamodel import Constraints, Pair, sorted_ids
 
 
 @dataclass(frozen=True, slots=True)

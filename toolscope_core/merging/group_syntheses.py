@@ -7,16 +7,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from toolscope_core.datamodel import ArgumentMap, Catalog, Kind, Relation, Tool, digest
-from toolscope_core.merging.alignment import argument_map, unit_conflicts
+from toolscope_core.judging.arguments.alignment import argument_map, unit_conflicts
+from toolscope_core.judging.arguments.defaults import silent_changes
+from toolscope_core.judging.guards import Companions, guards
+from toolscope_core.judging.unmatched_words import unlicensed
+from toolscope_core.judging.word_match import ToolWords, tool_words
 from toolscope_core.merging.auto_accept import Differences, is_clean
-from toolscope_core.merging.defaults import silent_changes
-from toolscope_core.merging.guards import Companions, guards
-from toolscope_core.merging.licence import ToolWords, tool_words
 from toolscope_core.merging.stores import Stores
 from toolscope_core.merging.synthesis import Synthesis, synthesise
-from toolscope_core.merging.unlicensed import unlicensed
-from toolscope_core.unicode_forms import normalise
+from toolscope_core.model.datamodel import ArgumentMap, Catalog, Kind, Relation, Tool, digest
+from toolscope_core.model.unicode_forms import normalise
 
 Members = tuple[str, ...]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolscope_core.datamodel import Cluster, MergedTool, MergePlan, Tool
+from toolscope_core.model.datamodel import Cluster, MergedTool, MergePlan, Tool
 
 
 def check_plan(plan: MergePlan) -> None:

@@ -12,7 +12,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from toolscope_core.datamodel import (
+from toolscope_core.merging.auto_accept import reasons_against
+from toolscope_core.merging.given_maps import with_given
+from toolscope_core.merging.group_syntheses import GroupSyntheses, folded
+from toolscope_core.merging.integrity import check_plan
+from toolscope_core.merging.synthesis import Synthesis, edited_arguments
+from toolscope_core.model.datamodel import (
     Catalog,
     Cluster,
     Constraints,
@@ -27,11 +32,6 @@ from toolscope_core.datamodel import (
     State,
     Tool,
 )
-from toolscope_core.merging.auto_accept import reasons_against
-from toolscope_core.merging.given_maps import with_given
-from toolscope_core.merging.group_syntheses import GroupSyntheses, folded
-from toolscope_core.merging.integrity import check_plan
-from toolscope_core.merging.synthesis import Synthesis, edited_arguments
 
 Edits = Mapping[frozenset[str], Edit]
 WANTS_A_LOOK = "a person wants to look at it first"

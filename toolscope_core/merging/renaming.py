@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from toolscope_core.datamodel import (
+from toolscope_core.merging.calls import renamed_inside
+from toolscope_core.merging.integrity import check_plan
+from toolscope_core.merging.plan import find_dangling
+from toolscope_core.model.datamodel import (
     ArgumentMap,
     ArgumentMove,
     JsonObject,
@@ -14,9 +17,6 @@ from toolscope_core.datamodel import (
     Relabel,
     Tool,
 )
-from toolscope_core.merging.calls import renamed_inside
-from toolscope_core.merging.integrity import check_plan
-from toolscope_core.merging.plan import find_dangling
 
 
 @dataclass(frozen=True, slots=True)

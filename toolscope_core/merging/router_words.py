@@ -13,7 +13,7 @@ from inspect import cleandoc
 from itertools import chain
 
 from toolscope_core.catalog.hidden import without_hidden
-from toolscope_core.merging.word_stems import text_words
+from toolscope_core.judging.word_stems import text_words
 
 MOST_NAMED = 12
 """So many values of a selector are named in the description; its schema lists all."""

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from toolscope_core.datamodel import Tool
-from toolscope_core.merging.guards import effect, kept_behind
-from toolscope_core.merging.owners import is_of_facts, keeps_things
-from toolscope_core.merging.reading import Reading, read_tool
+from toolscope_core.judging.guards import effect, kept_behind
+from toolscope_core.judging.owners import is_of_facts, keeps_things
+from toolscope_core.judging.reading import Reading, read_tool
+from toolscope_core.model.datamodel import Tool
 
 _PLACES = frozenset(
     """path file filename filepath folder directory session account database db table project repo

@@ -13,7 +13,15 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-from toolscope_core.datamodel import (
+from toolscope_core.judging.arguments.alignment import argument_map, inlined, map_onto, surmises
+from toolscope_core.judging.arguments.matching import match_parameters
+from toolscope_core.judging.arguments.subschema import admits, leaves_out
+from toolscope_core.judging.arguments.units import difference
+from toolscope_core.judging.selector import slot_of
+from toolscope_core.judging.word_match import ToolWords, tool_words, unshared
+from toolscope_core.merging.families import own_words
+from toolscope_core.merging.router_words import argument_description, router_description
+from toolscope_core.model.datamodel import (
     ArgumentMap,
     Document,
     JsonObject,
@@ -22,14 +30,6 @@ from toolscope_core.datamodel import (
     Tool,
     canonical_json,
 )
-from toolscope_core.merging.alignment import argument_map, inlined, map_onto, surmises
-from toolscope_core.merging.families import own_words
-from toolscope_core.merging.licence import ToolWords, tool_words, unshared
-from toolscope_core.merging.matching import match_parameters
-from toolscope_core.merging.router_words import argument_description, router_description
-from toolscope_core.merging.slots import slot_of
-from toolscope_core.merging.subschema import admits, leaves_out
-from toolscope_core.merging.units import difference
 
 _WORDS = ("description", "title", "default")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from toolscope_core.config import RetrievalConfig
+from toolscope_core.model.configuration import RetrievalConfig
 from toolscope_core.retrieval.fusion import best_first, min_max
 from toolscope_core.retrieval.sparse import Scores
 

@@ -6,7 +6,7 @@ import re
 
 from bm25s.stopwords import STOPWORDS_EN
 
-from toolscope_core.merging.vocabulary import action_classes, is_plain_verb, leads
+from toolscope_core.judging.vocabulary import action_classes, is_plain_verb, leads
 
 MOST_SUBQUERIES = 8
 LEAST_WORDS = 2

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from bm25s.stopwords import STOPWORDS_EN
 
-from toolscope_core.datamodel import Catalog, Server, Tool
-from toolscope_core.similarity import split_name, tool_text
-from toolscope_core.source_words import source_name, source_text
+from toolscope_core.catalog.source_words import source_name, source_text
+from toolscope_core.embedding.similarity import split_name, tool_text
+from toolscope_core.model.datamodel import Catalog, Server, Tool
 
 MADE_WORDS = 12
 """The most words of a description that is made for a server without one."""

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.backends import Embedder, Progress, Vectors, silent
-from toolscope_core.cache import VectorCache, embed_cached, unusable
-from toolscope_core.datamodel import digest
+from toolscope_core.embedding.vector_cache import VectorCache, embed_cached, unusable
+from toolscope_core.model.datamodel import digest
+from toolscope_core.model.protocols import Embedder, Progress, Vectors, silent
 from toolscope_core.retrieval.documents import SearchDocument
 from toolscope_core.retrieval.sparse import Scores, SparseIndex
 

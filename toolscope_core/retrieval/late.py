@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from toolscope_core.backends import Progress, TokenEmbedder, Vectors, silent
+from toolscope_core.model.protocols import Progress, TokenEmbedder, Vectors, silent
 from toolscope_core.retrieval.documents import SearchDocument
 from toolscope_core.retrieval.fusion import min_max
 from toolscope_core.retrieval.request_vectors import FEW, RequestVectors

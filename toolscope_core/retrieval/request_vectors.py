@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolscope_core.backends import Embedder, Progress, TokenEmbedder, Vectors, silent
-from toolscope_core.cache import VectorCache, embed_cached
+from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
+from toolscope_core.model.protocols import Embedder, Progress, TokenEmbedder, Vectors, silent
 from toolscope_core.retrieval.token_cache import TokenCache, TokenCodes, coded
 
 FEW = 32

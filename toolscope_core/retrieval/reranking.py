@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from toolscope_core.backends import PairScorer
+from toolscope_core.model.protocols import PairScorer
 from toolscope_core.retrieval.fusion import min_max
 from toolscope_core.retrieval.sparse import Scores
 

@@ -10,7 +10,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.backends import (
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.model.configuration import RetrievalConfig
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.protocols import (
     Embedder,
     PairScorer,
     Progress,
@@ -19,9 +22,6 @@ from toolscope_core.backends import (
     Vectors,
     silent,
 )
-from toolscope_core.cache import VectorCache
-from toolscope_core.config import RetrievalConfig
-from toolscope_core.errors import ConfigError
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.documents import SearchDocument
 from toolscope_core.retrieval.fusion import DENSE_GAIN, SPARSE_GAIN, best_first, levelled, weighted

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.backends import Progress, Step, TokenEmbedder, Vectors, silent
-from toolscope_core.cache import put, text_key, unusable
+from toolscope_core.embedding.vector_cache import put, text_key, unusable
+from toolscope_core.model.protocols import Progress, Step, TokenEmbedder, Vectors, silent
 
 TokenCodes = NDArray[np.int8]
 

@@ -11,8 +11,8 @@ from sqlalchemy import Column, Connection, Integer, MetaData, Table, Text, inser
 from sqlmodel import Session, col
 from sqlmodel import select as select_rows
 
-from toolscope_core.backends import Progress, Step, silent
-from toolscope_core.errors import StoreError
+from toolscope_core.model.errors import StoreError
+from toolscope_core.model.protocols import Progress, Step, silent
 from toolscope_core.store.engine import Store
 from toolscope_core.store.tables import JobRow, Json, Row
 

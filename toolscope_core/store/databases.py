@@ -9,7 +9,7 @@ from sqlalchemy import Column, Connection, Engine
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
-from toolscope_core.errors import StoreError
+from toolscope_core.model.errors import StoreError
 from toolscope_core.store.postgres_server import SCHEMES, PostgresServer
 from toolscope_core.store.sqlite_file import SqliteFile
 

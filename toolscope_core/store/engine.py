@@ -10,7 +10,7 @@ from sqlalchemy import Column, String, inspect, select, type_coerce
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import Session
 
-from toolscope_core.errors import StoreError
+from toolscope_core.model.errors import StoreError
 from toolscope_core.store.databases import Database, database_of
 from toolscope_core.store.migrations import is_current, migrate
 from toolscope_core.store.tables import CellError

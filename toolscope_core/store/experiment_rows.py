@@ -6,8 +6,8 @@ from sqlalchemy import delete
 from sqlalchemy.orm import defer
 from sqlmodel import Session, col, select
 
-from toolscope_core.datamodel import Experiment, JsonObject, digest
-from toolscope_core.errors import StoreError
+from toolscope_core.model.datamodel import Experiment, JsonObject, digest
+from toolscope_core.model.errors import StoreError
 from toolscope_core.store.catalog_rows import catalog_row
 from toolscope_core.store.engine import Store, now
 from toolscope_core.store.tables import CatalogRow, ExperimentRow

@@ -13,7 +13,7 @@ from typing import Literal, cast, get_args
 from sqlalchemy import delete, func
 from sqlmodel import Session, col, select
 
-from toolscope_core.errors import StoreError
+from toolscope_core.model.errors import StoreError
 from toolscope_core.store.catalog_rows import catalog_row
 from toolscope_core.store.engine import Store, damaged_row, now
 from toolscope_core.store.tables import GeneratedRow, QueryFileRow

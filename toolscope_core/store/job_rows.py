@@ -9,8 +9,8 @@ from typing import Literal, cast
 from sqlalchemy import CursorResult, update
 from sqlmodel import Session, col, select
 
-from toolscope_core.backends import Step
-from toolscope_core.errors import StoreError
+from toolscope_core.model.errors import StoreError
+from toolscope_core.model.protocols import Step
 from toolscope_core.store.catalog_rows import catalog_row
 from toolscope_core.store.engine import Store
 from toolscope_core.store.tables import JobRow

@@ -9,7 +9,7 @@ from sqlalchemy import insert
 from sqlalchemy import select as core_select
 from sqlmodel import Session, col, select
 
-from toolscope_core.backends import Answer, Call
+from toolscope_core.model.protocols import Answer, Call
 from toolscope_core.store.engine import Store
 from toolscope_core.store.tables import AnswerRow, CallRow
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from sqlalchemy import Connection, inspect, text
 
-from toolscope_core.errors import StoreError
+from toolscope_core.model.errors import StoreError
 from toolscope_core.store.databases import Database
 
 RunStatement = Callable[..., object]

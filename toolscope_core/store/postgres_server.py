@@ -23,7 +23,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from toolscope_core.errors import StoreError
+from toolscope_core.model.errors import StoreError
 
 SCHEMES = ("postgresql", "postgresql+psycopg", "postgres")
 

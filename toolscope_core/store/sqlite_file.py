@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import URL, Column, Connection, Engine, NullPool, create_engine, event
 from sqlalchemy.exc import DatabaseError
 
-from toolscope_core.errors import StoreError
+from toolscope_core.model.errors import StoreError
 
 REMEDIES = {
     "locked": "another program keeps it locked; close that program or try again",

@@ -1,1 +1,1 @@
-"""What retrieval learns from queries with known tools (Moon et al. 2024)."""
+"""How tools are used: calls and requests read from a gateway's log or an agent's traces."""

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from toolscope_core.datamodel import Decision
-from toolscope_core.errors import JobError
-from toolscope_core.numbers import quantity
-from toolscope_core.views.address_keys import tool_key
-from toolscope_core.views.version_changes import Changes, Doubt
-from ui.deciding import changed_since, decision_words, queue_panel
-from ui.frame import page_frame, safe_text
+from toolscope_core.check.version_changes import Changes, Doubt
+from toolscope_core.model.address_keys import tool_key
+from toolscope_core.model.datamodel import Decision
+from toolscope_core.model.errors import JobError
+from toolscope_core.model.numbers import quantity
+from ui.shared import page_frame, safe_text
+from ui.shared.cards import changed_since, decision_words, queue_panel
 
 SHOWN = 10
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from toolscope_core.datamodel import ImpliedServer
-from toolscope_core.numbers import quantity
-from ui.deciding import decision_buttons
-from ui.frame import page_frame
+from toolscope_core.model.datamodel import ImpliedServer
+from toolscope_core.model.numbers import quantity
+from ui.shared import page_frame
+from ui.shared.cards import decision_buttons
 
 
 def implied_panel(catalog_id: int) -> None:

@@ -10,19 +10,19 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from toolscope_core.catalog.formats import PROMPT_SHAPES
-from toolscope_core.datamodel import Decision
-from toolscope_core.numbers import quantity
-from toolscope_core.views.catalog_tables import (
+from toolscope_core.model.datamodel import Decision
+from toolscope_core.model.numbers import quantity
+from ui.shared import page_frame, safe_text
+from ui.shared.cards import decision_buttons
+from ui.shared.models.grades_panel import BANDS, grades_panel
+from ui.shared.tools import leave_out, tool_drawer, tool_selection
+from ui.shared.tools.catalog_tables import (
     FindingKind,
     FindingRow,
     ToolRow,
     finding_kinds,
     rejects_csv,
 )
-from ui.deciding import decision_buttons
-from ui.frame import page_frame, safe_text, tool_selection
-from ui.models.grades_panel import BANDS, grades_panel
-from ui.tools import leave_out, tool_drawer
 
 MAX_ROWS = 5_000
 """At most so many tools are sent to the browser: 40,000 are 10 MB and take two more seconds."""

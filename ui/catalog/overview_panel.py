@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from toolscope_core.numbers import quantity
-from toolscope_core.views.catalog_figures import Forecast
-from toolscope_core.views.next_steps import Collision, NextStep
-from toolscope_core.workspace.overview import Overview
-from ui.frame import page_frame, safe_text
+from toolscope_core.model.numbers import quantity
+from ui.catalog.next_steps import Collision, NextStep
+from ui.catalog.overview import Overview
+from ui.shared import page_frame, safe_text
+from ui.shared.tools.catalog_figures import Forecast
 
 ICONS = {
     "review": ":material/rule:",

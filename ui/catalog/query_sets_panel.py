@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from toolscope_core.errors import ConfigError, ToolScopeError
-from toolscope_core.numbers import quantity
-from toolscope_core.workspace.loaded_queries import MOST_BYTES, QuerySetView
-from ui.evaluation.generated_panel import GENERATED
-from ui.frame import page_frame, safe_text
+from toolscope_core.model.errors import ConfigError, ToolScopeError
+from toolscope_core.model.numbers import quantity
+from ui.shared import page_frame, safe_text
+from ui.shared.queries.generated_panel import GENERATED
+from ui.shared.services.loaded_queries import MOST_BYTES, QuerySetView
 
 SHOWN = 20
 NAMED = 5

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from toolscope_core.errors import StoreError, ToolScopeError
-from toolscope_core.numbers import quantity
-from ui.frame import page_frame, safe_text
+from toolscope_core.model.errors import StoreError, ToolScopeError
+from toolscope_core.model.numbers import quantity
+from ui.shared import page_frame, safe_text
 
 
 def rename_delete_panel() -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from toolscope_core.config import ConnectionLimits, ready_within
-from toolscope_core.datamodel import digest
-from toolscope_core.errors import ConfigError, JobError, ToolScopeError
-from toolscope_core.numbers import quantity
-from toolscope_core.workspace.live_servers import (
+from toolscope_core.model.configuration import ConnectionLimits, ready_within
+from toolscope_core.model.datamodel import digest
+from toolscope_core.model.errors import ConfigError, JobError, ToolScopeError
+from toolscope_core.model.numbers import quantity
+from ui.catalog.upload_panel import preview_and_add
+from ui.shared import audience, page_frame, safe_text, start_token
+from ui.shared.services.live_servers import (
     ClientConfiguration,
     LiveServers,
     ServerOffer,
@@ -16,9 +18,7 @@ from toolscope_core.workspace.live_servers import (
     Survey,
     changed_servers,
 )
-from ui.catalog import server_choice
-from ui.catalog.upload_panel import preview_and_add
-from ui.frame import audience, page_frame, safe_text, start_token
+from ui.shared.tools import server_choice
 
 HEIGHT = 420
 NAMED = 6

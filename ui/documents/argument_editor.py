@@ -9,11 +9,11 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from toolscope_core.datamodel import ArgumentMap, JsonObject, Tool, digest
-from toolscope_core.errors import DecisionError
-from toolscope_core.views.address_keys import tool_key
-from toolscope_core.views.cards import Card
-from toolscope_core.views.map_rows import DROPPED, MapRow, as_constants, given_by, map_rows
+from toolscope_core.model.address_keys import tool_key
+from toolscope_core.model.datamodel import ArgumentMap, JsonObject, Tool, digest
+from toolscope_core.model.errors import DecisionError
+from ui.documents.map_rows import DROPPED, MapRow, as_constants, given_by, map_rows
+from ui.shared.cards.cards import Card
 
 TYPED, BEGAN = "typed_maps", "map_began"
 """Session keys: by form what people gave of each map; by table the rows it began with."""

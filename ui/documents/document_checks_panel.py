@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from toolscope_core.views.cards import Card
-from toolscope_core.views.document_checks import document_checks
-from ui.frame import safe_text
+from ui.documents.document_checks import document_checks
+from ui.shared import safe_text
+from ui.shared.cards.cards import Card
 
 
 def checks(card: Card) -> None:

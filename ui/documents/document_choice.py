@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from toolscope_core.datamodel import Cluster
-from toolscope_core.numbers import quantity
-from toolscope_core.views.address_keys import tool_key
-from toolscope_core.views.queue import kind_of
+from toolscope_core.model.address_keys import tool_key
+from toolscope_core.model.datamodel import Cluster
+from toolscope_core.model.numbers import quantity
 from ui.documents import document_form
-from ui.frame import page_frame, safe_text
+from ui.shared import page_frame, safe_text
+from ui.shared.cards.queue import kind_of
 
 MAX_OPTIONS = 500
 

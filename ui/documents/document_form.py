@@ -9,9 +9,9 @@ from typing import cast
 
 import streamlit as st
 
-from toolscope_core.errors import DecisionError
-from toolscope_core.views.drafts import Draft, ParameterRow, parsed, rows_of, schema_of
+from toolscope_core.model.errors import DecisionError
 from ui.documents import parameter_editor
+from ui.shared.cards.drafts import Draft, ParameterRow, parsed, rows_of, schema_of
 
 TABLE, TEXT = parameter_editor.WAYS
 

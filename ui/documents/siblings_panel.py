@@ -6,22 +6,15 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from toolscope_core.datamodel import Decision, Tool, digest
-from toolscope_core.numbers import quantity
-from toolscope_core.views.address_keys import pair_key
-from toolscope_core.views.relations import RELATIONS
-from toolscope_core.workspace.siblings import (
-    COLLIDE,
-    LEAST,
-    SiblingPair,
-    Siblings,
-    SiblingsCard,
-    TellingEffect,
-)
-from ui.deciding import decision_buttons
-from ui.frame import page_frame, safe_text
-from ui.models import ask_panel
-from ui.pairs.pair_links import pair_link
+from toolscope_core.judging.relation_words import RELATIONS
+from toolscope_core.model.address_keys import pair_key
+from toolscope_core.model.datamodel import Decision, Tool, digest
+from toolscope_core.model.numbers import quantity
+from ui.documents.siblings import COLLIDE, LEAST, SiblingPair, Siblings, SiblingsCard, TellingEffect
+from ui.shared import page_frame, safe_text
+from ui.shared.cards import decision_buttons
+from ui.shared.models import ask_panel
+from ui.shared.pairs.pair_links import pair_link
 
 WAITING, EDITED, ALL = "waiting", "edited", "all"
 NOW, IN_FRONT, MODEL = "as they are", "own words in front", "by the model"

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import streamlit as st
 
-from toolscope_core.datamodel import Cluster
-from toolscope_core.views.drafts import Draft
-from toolscope_core.views.written_documents import Written
-from ui.deciding import decision_buttons
-from ui.frame import page_frame, safe_text
-from ui.models import ask_panel
+from toolscope_core.model.datamodel import Cluster
+from ui.shared import page_frame, safe_text
+from ui.shared.cards import decision_buttons
+from ui.shared.cards.drafts import Draft
+from ui.shared.cards.written_documents import Written
+from ui.shared.models import ask_panel
 
 
 def suggestion_panel(catalog_id: int, cluster: Cluster, draft: Draft) -> None:

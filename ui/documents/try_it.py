@@ -6,11 +6,11 @@ import json
 
 import streamlit as st
 
-from toolscope_core.errors import DecisionError
-from toolscope_core.views.address_keys import tool_key
-from toolscope_core.views.cards import Card
-from toolscope_core.views.tried_calls import sample_call, try_call
-from ui.frame import safe_text
+from toolscope_core.model.address_keys import tool_key
+from toolscope_core.model.errors import DecisionError
+from ui.documents.tried_calls import sample_call, try_call
+from ui.shared import safe_text
+from ui.shared.cards.cards import Card
 
 
 def try_it(card: Card, key: str) -> None:

@@ -8,13 +8,13 @@ from dataclasses import replace
 
 import streamlit as st
 
-from toolscope_core.datamodel import Augmentation, digest
-from toolscope_core.errors import ToolScopeError
-from toolscope_core.numbers import quantity
-from toolscope_core.workspace.reviewed_variants import NONE, VariantView
-from ui.deciding import decision_buttons
-from ui.frame import page_frame, safe_text
-from ui.models import ask_panel
+from toolscope_core.model.datamodel import Augmentation, digest
+from toolscope_core.model.errors import ToolScopeError
+from toolscope_core.model.numbers import quantity
+from ui.shared import page_frame, safe_text
+from ui.shared.cards import decision_buttons
+from ui.shared.models import ask_panel
+from ui.shared.services.reviewed_variants import NONE, VariantView
 
 SHOWS = ("waiting", "with warnings", "accepted", "edited", "rejected")
 MOST_OPTIONS = 500

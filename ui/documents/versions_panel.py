@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from toolscope_core.datamodel import Cluster
-from toolscope_core.workspace.document_versions import DocumentVersions
-from ui.deciding import decision_buttons, decision_words
-from ui.frame import page_frame, safe_text
+from toolscope_core.model.datamodel import Cluster
+from ui.documents.document_versions import DocumentVersions
+from ui.shared import page_frame, safe_text
+from ui.shared.cards import decision_buttons, decision_words
 
 NAMES = {
     "name": "name",

@@ -6,17 +6,17 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from toolscope_core.config import AgentConfig
-from toolscope_core.datamodel import Experiment, digest
-from toolscope_core.errors import ConfigError, JobError, ToolScopeError
-from toolscope_core.numbers import quantity
-from toolscope_core.views.agent_work import request_rows, work_rows
-from toolscope_core.workspace.agent_jobs import AGENT, AgentEstimate, AgentRuns, WantedRun
-from toolscope_core.workspace.live_servers import ClientConfiguration
-from toolscope_core.workspace.measured_sides import POLICIES
-from ui.catalog import server_choice
-from ui.frame import audience, page_frame, safe_text, start_token
-from ui.models import ask_panel
+from toolscope_core.evaluation.agent.agent_work import request_rows, work_rows
+from toolscope_core.model.configuration import AgentConfig
+from toolscope_core.model.datamodel import Experiment, digest
+from toolscope_core.model.errors import ConfigError, JobError, ToolScopeError
+from toolscope_core.model.numbers import quantity
+from ui.evaluation.agent_jobs import AGENT, AgentEstimate, AgentRuns, WantedRun
+from ui.shared import audience, page_frame, safe_text, start_token
+from ui.shared.models import ask_panel
+from ui.shared.services.live_servers import ClientConfiguration
+from ui.shared.services.measured_sides import POLICIES
+from ui.shared.tools import server_choice
 
 AGENT_RUNS = "Agent runs"
 FAILED = "agent_run_failed"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from toolscope_core.datamodel import Experiment
-from toolscope_core.numbers import quantity
-from toolscope_core.views.experiment_tables import (
+from toolscope_core.model.datamodel import Experiment
+from toolscope_core.model.numbers import quantity
+from ui.shared import page_frame, safe_text
+from ui.shared.pairs.pair_links import pair_link
+from ui.shared.queries.experiment_tables import (
     MergeRow,
     QueryRow,
     band_rows,
@@ -16,8 +18,6 @@ from toolscope_core.views.experiment_tables import (
     outcomes,
     query_rows,
 )
-from ui.frame import page_frame, safe_text
-from ui.pairs.pair_links import pair_link
 
 MOST_ROWS = 2_000
 MOST_LINKED = 25

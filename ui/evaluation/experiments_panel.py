@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from toolscope_core.datamodel import Experiment
-from toolscope_core.views.experiment_tables import compared_rows
+from toolscope_core.model.datamodel import Experiment
 from ui.evaluation.agent_panel import AGENT_RUNS
-from ui.evaluation.request_panel import KINDS, described
-from ui.frame import page_frame
+from ui.evaluation.measure_panel import KINDS, described
+from ui.shared import page_frame
+from ui.shared.queries.experiment_tables import compared_rows
 
 VIEWS: dict[str, str] = {**{kind: view for view, kind in KINDS.items()}, "agent": AGENT_RUNS}
 """The view of each kind of experiment; a comparison's is the first."""

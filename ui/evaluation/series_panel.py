@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from toolscope_core.datamodel import Experiment
-from toolscope_core.figures.experiment_charts import stress_lines, sweep_lines
-from toolscope_core.views.experiment_tables import ablation_rows, stress_rows, sweep_rows
-from ui.charts.pictures import picture
-from ui.evaluation.request_panel import KNOBS
+from toolscope_core.model.datamodel import Experiment
+from ui.evaluation.experiment_charts import stress_lines, sweep_lines
+from ui.evaluation.measure_panel import KNOBS
+from ui.shared.charts.pictures import picture
+from ui.shared.queries.experiment_tables import ablation_rows, stress_rows, sweep_rows
 
 
 def stress_panel(experiment: Experiment) -> None:

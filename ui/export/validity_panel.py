@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from toolscope_core.catalog.formats import Rules, target_named
-from toolscope_core.config import AcceptPolicy
-from toolscope_core.views.exports import ExportFigures, ToolsetLine, Way
-from ui.frame import safe_text
+from toolscope_core.model.configuration import AcceptPolicy
+from ui.shared import safe_text
+from ui.shared.cards.exports import ExportFigures, ToolsetLine, Way
 
 
 def validity_panel(figures: ExportFigures, chosen: str) -> str:

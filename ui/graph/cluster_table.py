@@ -6,9 +6,10 @@ from collections.abc import Collection, Sequence
 
 import streamlit as st
 
-from toolscope_core.numbers import quantity
-from toolscope_core.views.components import ClusterRow
-from ui.frame import page_frame, safe_text, tool_selection
+from toolscope_core.model.numbers import quantity
+from ui.shared import page_frame, safe_text
+from ui.shared.cards.components import ClusterRow
+from ui.shared.tools import tool_selection
 
 ORDER = (
     "name selected size state kind density weakest bridges intransitive servers tokens saved "

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import streamlit as st
 
-from toolscope_core.datamodel import Pair
-from toolscope_core.figures.network import Colouring, as_json
-from toolscope_core.figures.standalone import library
-from toolscope_core.figures.views import Network
+from toolscope_core.model.datamodel import Pair
+from ui.graph.network import Colouring, as_json
+from ui.graph.standalone import library
+from ui.shared.charts.figure_records import Network
 
 KEY, ALT = "network", "Merge graph"
 HTML = """

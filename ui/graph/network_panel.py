@@ -6,19 +6,18 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from toolscope_core.datamodel import Pair, digest
-from toolscope_core.figures import table_twins
-from toolscope_core.figures.network import NODE_SHAPES, Colouring
-from toolscope_core.figures.standalone import graph_html
-from toolscope_core.figures.views import Edge, Network, Node
-from toolscope_core.views.address_keys import pair_key
-from toolscope_core.views.components import Bridge
-from ui.charts import pictures
-from ui.deciding import decision_buttons, reshape_panel
-from ui.frame import page_frame, safe_text, tool_selection
+from toolscope_core.model.address_keys import pair_key
+from toolscope_core.model.datamodel import Pair, digest
 from ui.graph.cluster_table import choose_holders
+from ui.graph.network import NODE_SHAPES, Colouring
 from ui.graph.network_component import ALT, Click, network_view
-from ui.tools import tool_drawer
+from ui.graph.standalone import graph_html
+from ui.shared import page_frame, safe_text
+from ui.shared.cards import decision_buttons, reshape_panel
+from ui.shared.cards.components import Bridge
+from ui.shared.charts import chart_tables, pictures
+from ui.shared.charts.figure_records import Edge, Network, Node
+from ui.shared.tools import tool_drawer, tool_selection
 
 SOURCE = "the merge graph"
 TITLES = {
@@ -91,7 +90,7 @@ def _edge_panel(catalog_id: int, part: Network, edge: Edge) -> None:
     names = {node.id: safe_text.untrusted(node.name) for node in part.nodes}
     one, other = names[edge.pair.left], names[edge.pair.right]
     st.subheader(f"{one} — {other}", anchor=False)
-    text = table_twins.LINKS[edge.link]
+    text = chart_tables.LINKS[edge.link]
     if edge.link in ("merge", "family", "unsure"):
         text += f", probability {edge.probability:.2f}"
     st.markdown(f"{text[0].upper()}{text[1:]}.")
@@ -156,14 +155,14 @@ def _tool_panel(catalog_id: int, part: Network, node: Node) -> None:
         st.html(safe_text.untrusted_html(tool.description[:TEXT_SHOWN]))
     own = [
         edge
-        for edge in table_twins.doubtful_first(part)
+        for edge in chart_tables.doubtful_first(part)
         if node.id in (edge.pair.left, edge.pair.right)
     ]
     names = {other.id: other.name for other in part.nodes}
-    rows: list[table_twins.TableRow] = [
+    rows: list[chart_tables.TableRow] = [
         {
             "neighbour": names[edge.pair.right if edge.pair.left == node.id else edge.pair.left],
-            "relation": table_twins.LINKS[edge.link],
+            "relation": chart_tables.LINKS[edge.link],
             "probability": round(edge.probability, 2),
         }
         for edge in own
@@ -180,10 +179,10 @@ def _overview(part: Network, chosen: int) -> None:
         "Click a tool or a link; Ctrl-click adds tools. With the keyboard, arrow keys move between "
         "tools and Enter selects. The tables below offer the same."
     )
-    bridges = [edge for edge in table_twins.doubtful_first(part) if edge.parts]
+    bridges = [edge for edge in chart_tables.doubtful_first(part) if edge.parts]
     if bridges:
         names = {node.id: node.name for node in part.nodes}
-        rows: list[table_twins.TableRow] = [
+        rows: list[chart_tables.TableRow] = [
             {
                 "cutting it leaves": "{:,} and {:,}".format(*edge.parts or (0, 0)),
                 "tool A": names[edge.pair.left],
@@ -196,7 +195,7 @@ def _overview(part: Network, chosen: int) -> None:
         _choice(rows, f"bridges_{_version(part)}", "Bridges", bridges)
 
 
-def _choice(rows: list[table_twins.TableRow], key: str, alt: str, edges: Sequence[Edge]) -> None:
+def _choice(rows: list[chart_tables.TableRow], key: str, alt: str, edges: Sequence[Edge]) -> None:
     """A table of edges, of which one can be chosen."""
 
     def chosen() -> None:
@@ -213,7 +212,10 @@ def _choice(rows: list[table_twins.TableRow], key: str, alt: str, edges: Sequenc
 
 def _twin(catalog_id: int, part: Network) -> None:
     """The links and the tools as tables, selectable with the keyboard, and as files."""
-    edges, ids = table_twins.doubtful_first(part), [node.id for node in part.nodes[: pictures.ROWS]]
+    edges, ids = (
+        chart_tables.doubtful_first(part),
+        [node.id for node in part.nodes[: pictures.ROWS]],
+    )
     key = f"network_{_version(part)}"
     links, tools = f"{key}_links", f"{key}_tools"
 
@@ -223,7 +225,7 @@ def _twin(catalog_id: int, part: Network) -> None:
             choose_edge(edges[rows[0]].pair)
 
     st.markdown("**Links**: select a row, like a click in the graph")
-    rows = table_twins.network_rows(part)
+    rows = chart_tables.network_rows(part)
     pictures.table(
         rows, links, f"{ALT}, links",
         on_select=link, selection_mode="single-row", column_config=TITLES,
@@ -240,7 +242,7 @@ def _twin(catalog_id: int, part: Network) -> None:
     chosen = {node.id for node in _tools(catalog_id, part)}
     ticked = [at for at, tool in enumerate(ids) if tool in chosen]
     st.session_state[f"{tools}_rows"] = {"selection": {"rows": ticked, "columns": [], "cells": []}}
-    rows = table_twins.node_rows(part)
+    rows = chart_tables.node_rows(part)
     pictures.table(
         rows, tools, f"{ALT}, tools",
         on_select=tick, selection_mode="multi-row", column_config=TITLES,

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from toolscope_core.datamodel import Decision
-from toolscope_core.decisions import LONGEST_NOTE
-from toolscope_core.numbers import quantity
-from toolscope_core.views.batches import batches
-from toolscope_core.views.history_rows import Entry
-from toolscope_core.views.toolset_changes import change_rows, counted
-from toolscope_core.workspace.histories import Histories
-from ui.deciding import decision_buttons, decision_words
-from ui.frame import page_frame, safe_text
+from toolscope_core.decisions.actions import LONGEST_NOTE
+from toolscope_core.model.datamodel import Decision
+from toolscope_core.model.numbers import quantity
+from ui.history.histories import Histories
+from ui.history.history_rows import Entry
+from ui.history.toolset_changes import change_rows, counted
+from ui.shared import page_frame, safe_text
+from ui.shared.cards import decision_buttons, decision_words
+from ui.shared.cards.batches import batches
 
 SHOWN = 12
 

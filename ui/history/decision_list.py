@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from toolscope_core.decisions import ACTIONS
-from toolscope_core.numbers import quantity
-from toolscope_core.views.history_rows import STATES, Entry, HistoryFilter, listed
-from toolscope_core.workspace.histories import Histories
-from ui.frame import page_frame, safe_text
+from toolscope_core.decisions.actions import ACTIONS
+from toolscope_core.model.numbers import quantity
 from ui.history.decision_detail import decision_detail
+from ui.history.histories import Histories
+from ui.history.history_rows import STATES, Entry, HistoryFilter, listed
+from ui.shared import page_frame, safe_text
 
 HEIGHT = 330
 

@@ -6,10 +6,10 @@ import json
 
 import streamlit as st
 
-from toolscope_core.numbers import quantity
-from toolscope_core.workspace.learned_judge import LearningView
-from ui.deciding import decision_buttons
-from ui.frame import page_frame
+from toolscope_core.model.numbers import quantity
+from ui.shared import page_frame
+from ui.shared.cards import decision_buttons
+from ui.shared.services.learned_judge import LearningView
 
 SHOWN = 8
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from toolscope_core.datamodel import Decision
-from toolscope_core.numbers import quantity
-from toolscope_core.views.reviewers import Shares, Split
-from ui.deciding import decision_buttons, decision_words
-from ui.frame import page_frame, safe_text
+from toolscope_core.model.datamodel import Decision
+from toolscope_core.model.numbers import quantity
+from ui.shared import page_frame, safe_text
+from ui.shared.cards import decision_buttons, decision_words
+from ui.shared.cards.reviewers import Shares, Split
 
 SPLITS: dict[Split, str] = {"random": "at random", "server": "by server"}
 SIZES = (10, 20, 50, 100)

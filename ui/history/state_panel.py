@@ -6,9 +6,9 @@ from collections import Counter
 
 import streamlit as st
 
-from toolscope_core.views.toolset_changes import KINDS, change_rows
-from toolscope_core.workspace.histories import Histories
-from ui.frame import page_frame, safe_text
+from ui.history.histories import Histories
+from ui.history.toolset_changes import KINDS, change_rows
+from ui.shared import page_frame, safe_text
 
 HEIGHT = 480
 

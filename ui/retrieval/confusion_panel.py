@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from toolscope_core.numbers import quantity
-from toolscope_core.views.searched import Confusion, Found
-from ui.frame import safe_text
-from ui.pairs.pair_links import pair_link
+from toolscope_core.evaluation.search_results import Confusion, Found
+from toolscope_core.model.numbers import quantity
+from ui.shared import safe_text
+from ui.shared.pairs.pair_links import pair_link
 
 MOST_LINKED = 8
 

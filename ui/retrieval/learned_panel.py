@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from toolscope_core.errors import ConfigError
-from toolscope_core.numbers import quantity
-from toolscope_core.workspace.learned_searches import (
-    Ranking,
-    TrainedMethod,
-    TrainedSide,
-    TrainedView,
-)
-from ui.frame import page_frame, safe_text
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.numbers import quantity
+from ui.shared import page_frame, safe_text
+from ui.shared.services.learned_searches import Ranking, TrainedMethod, TrainedSide, TrainedView
 
 TITLES: dict[str, Ranking] = {"Text": "text", "Usage": "usage", "Learned": "learned"}
 METHODS: dict[str, dict[str, TrainedMethod]] = {

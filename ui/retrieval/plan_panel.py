@@ -9,13 +9,13 @@ from typing import Any
 import streamlit as st
 
 from toolscope_core.catalog.tokens import tokenizer
-from toolscope_core.errors import JobError, ToolScopeError
-from toolscope_core.numbers import quantity
-from toolscope_core.workspace.request_plans import PlannedStep, Plans, PlanSide
-from ui.frame import page_frame, safe_text
+from toolscope_core.model.errors import JobError, ToolScopeError
+from toolscope_core.model.numbers import quantity
 from ui.retrieval.request_panel import Asked
+from ui.retrieval.request_plans import PlannedStep, Plans, PlanSide
 from ui.retrieval.result_panel import ANSWER, OPEN, building_panel
-from ui.tools import tool_drawer
+from ui.shared import page_frame, safe_text
+from ui.shared.tools import tool_drawer
 
 CALLED = "●"
 REFUSED = "plan_refused"

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from toolscope_core.config import AcceptPolicy, Corpus
-from toolscope_core.workspace.request_plans import WORKER_K, PlanOptions
-from toolscope_core.workspace.searches import Lookup
-from ui.frame import page_frame
+from toolscope_core.model.configuration import AcceptPolicy, Corpus
 from ui.retrieval.learned_panel import TITLES, learned_panel
+from ui.retrieval.request_plans import WORKER_K, PlanOptions
+from ui.shared import page_frame
+from ui.shared.services.searches import Lookup
 
 MERGES: dict[str, AcceptPolicy] = {
     "accepted and safe": "auto",

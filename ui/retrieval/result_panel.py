@@ -8,14 +8,14 @@ from typing import Any
 import streamlit as st
 
 from toolscope_core.catalog.tokens import tokenizer
-from toolscope_core.figures.score_charts import PART_NAMES, ScoreBar, score_bars
-from toolscope_core.figures.table_twins import TableRow
-from toolscope_core.numbers import quantity
-from toolscope_core.views.searched import Found, FoundSide
-from toolscope_core.workspace.searches import Lookup, SearchView
-from ui.charts.pictures import picture
-from ui.frame import page_frame, safe_text
-from ui.tools import tool_drawer
+from toolscope_core.evaluation.search_results import Found, FoundSide
+from toolscope_core.model.numbers import quantity
+from ui.retrieval.score_charts import PART_NAMES, ScoreBar, score_bars
+from ui.shared import page_frame, safe_text
+from ui.shared.charts.chart_tables import TableRow
+from ui.shared.charts.pictures import picture
+from ui.shared.services.searches import Lookup, SearchView
+from ui.shared.tools import tool_drawer
 
 MOST_HEIGHT = 420
 ANSWER = "✓"

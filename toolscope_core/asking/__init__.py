@@ -1,7 +1,0 @@
-"""Ask a model what the ledger has no answer to yet: within a budget, and nothing twice."""
-
-from toolscope_core.asking.lanes import AskingState, Terms, repair
-from toolscope_core.asking.purse import Purse
-from toolscope_core.asking.questions import Asked, Estimate, ask_all, estimate
-
-__all__ = ["Asked", "AskingState", "Estimate", "Purse", "Terms", "ask_all", "estimate", "repair"]

@@ -1,1 +1,0 @@
-"""What is written about tools so that searches find them and tell them apart."""

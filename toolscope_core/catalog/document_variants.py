@@ -1,0 +1,145 @@
+"""Document variants: files of them, and tools that carry them.
+
+A variant is an expanded description and questions that a tool answers (Retrieval–Plan–Select,
+§3.1). In a file it is a row with ``tool`` (an id, or a name that one tool has), ``expanded`` and
+``questions``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from pathlib import Path
+
+from toolscope_core.files.json_lines import read_rows, rows_in
+from toolscope_core.model.datamodel import (
+    Augmentation,
+    Catalog,
+    JsonObject,
+    MergedTool,
+    MergePlan,
+    Tool,
+)
+from toolscope_core.model.errors import ConfigError
+
+MOST_QUESTIONS = 12
+"""Of a merged tool: more would push the others out of what an encoder reads."""
+LONGEST = 20_000
+"""Characters of one text of a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedVariants:
+    """Variants by tool id; ``unknown`` are the names in a file that no tool of the catalog has, or
+    several.
+    """
+
+    by_id: Mapping[str, Augmentation]
+    unknown: tuple[str, ...] = ()
+
+
+def read_variants(path: Path, catalog: Catalog) -> LoadedVariants:
+    """The variants of a JSONL file for the tools of a catalog. Raises ``ConfigError`` for a row of
+    another form, a tool that comes twice, and a file without a variant of the catalog's tools.
+    """
+    return _loaded(read_rows(path), str(path), catalog)
+
+
+def variants_in(content: bytes, label: str, catalog: Catalog) -> LoadedVariants:
+    """As ``read_variants``, of the content of a file."""
+    return _loaded(rows_in(content, label), label, catalog)
+
+
+def variant_rows(variants: Mapping[str, Augmentation]) -> list[JsonObject]:
+    """The rows of a file, by tool id."""
+    return [
+        {"tool": one, "expanded": written.expanded, "questions": list(written.questions)}
+        for one, written in sorted(variants.items())
+    ]
+
+
+def with_variants(
+    tools: Iterable[Tool],
+    variants: Mapping[str, Augmentation],
+    phi: Mapping[str, str | None] | None = None,
+) -> tuple[Tool, ...]:
+    """The tools with their variants. ``phi`` leads from the ids that ``variants`` has to those of
+    the tools: one that took the place of several has its own expanded description, else that of the
+    first, and the questions of all in turn, at most ``MOST_QUESTIONS``.
+    """
+    former: dict[str, list[str]] = {}
+    for old, new in sorted((phi or {}).items()):
+        if new is not None:
+            former.setdefault(new, []).append(old)
+    return tuple(
+        replace(tool, augmentation=_joined([tool.id, *former.get(tool.id, ())], variants))
+        for tool in tools
+    )
+
+
+def with_expanded(plan: MergePlan, variants: Mapping[str, Augmentation]) -> MergePlan:
+    """The plan with the expanded descriptions of ``variants`` in place of the tools' own, as far as
+    they still have their own: what people edited and the wording of merged tools stay.
+    """
+    own = plan.catalog.by_id
+
+    def expanded(item: MergedTool) -> MergedTool:
+        written = variants.get(item.tool.id)
+        changed = item.tool.description != own[item.tool.id].description
+        if written is None or not written.expanded.strip() or changed:
+            return item
+        return replace(item, tool=replace(item.tool, description=written.expanded))
+
+    return replace(plan, tools=tuple(expanded(item) for item in plan.tools))
+
+
+def _joined(ids: Sequence[str], variants: Mapping[str, Augmentation]) -> Augmentation | None:
+    written = [variants[one] for one in dict.fromkeys(ids) if one in variants]
+    if len(written) < 2:
+        return written[0] if written else None
+    in_turn = zip_longest(*(one.questions for one in written))
+    questions = dict.fromkeys(one for turn in in_turn for one in turn if one is not None)
+    return Augmentation(written[0].expanded, tuple(questions)[:MOST_QUESTIONS])
+
+
+def _loaded(rows: Iterable[tuple[int, JsonObject]], label: str, catalog: Catalog) -> LoadedVariants:
+    ids, used = catalog.by_id, Counter(tool.name for tool in catalog.tools)
+    by_name = {tool.name: tool.id for tool in catalog.tools if used[tool.name] == 1}
+    by_id: dict[str, Augmentation] = {}
+    unknown = []
+    for number, row in rows:
+        name, written = _row(row, f"{label}, line {number}")
+        own = name if name in ids else by_name.get(name)
+        if own is None:
+            unknown.append(name)
+        elif own in by_id:
+            raise ConfigError(f"{label}, line {number}: {name!r:.80} comes twice; give it once")
+        else:
+            by_id[own] = written
+    if not by_id:
+        named = f"; its first names {unknown[0]!r:.80}" if unknown else ""
+        raise ConfigError(
+            f"{label} has no variant of a tool of this catalog{named}; give rows with `tool` (an "
+            "id or a name), `expanded` and `questions`"
+        )
+    return LoadedVariants(by_id, tuple(unknown))
+
+
+def _row(row: JsonObject, place: str) -> tuple[str, Augmentation]:
+    name, expanded, questions = (row.get(key) for key in ("tool", "expanded", "questions"))
+    if not isinstance(name, str) or not name:
+        raise ConfigError(f"{place}: `tool` is {name!r:.60}; give the id or name of a tool")
+    if not isinstance(expanded, str):
+        raise ConfigError(f"{place}: `expanded` is {expanded!r:.60}; give a text")
+    if not isinstance(questions, list) or not all(isinstance(one, str) for one in questions):
+        raise ConfigError(f"{place}: `questions` is {questions!r:.60}; give a list of texts")
+    if max(len(one) for one in (expanded, *questions)) > LONGEST:
+        raise ConfigError(
+            f"{place}: a text has more than {LONGEST:,} characters; give shorter ones"
+        )
+    kept = tuple(one for one in questions if one.strip())
+    if not expanded.strip() and not kept:
+        raise ConfigError(f"{place}: it has no text; leave the row out")
+    return name, Augmentation(expanded, kept)

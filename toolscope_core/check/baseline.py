@@ -1,0 +1,118 @@
+"""What was accepted before: a catalog, or a bundle with what was judged and decided on it."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any, get_args
+
+from toolscope_core.catalog import Source, load_paths, read_isolated
+from toolscope_core.catalog.sources import is_bundle
+from toolscope_core.decisions.imported_decisions import read_decisions
+from toolscope_core.decisions.log import active, constraints
+from toolscope_core.files.archives import bundle_folder
+from toolscope_core.files.folders import restore
+from toolscope_core.files.json_lines import read_rows
+from toolscope_core.files.whole_files import read_file
+from toolscope_core.model.datamodel import Catalog, Decision, Outcome, Pair, Relabel, RelabelStatus
+from toolscope_core.model.errors import ConfigError, ExportError
+
+_CATALOG = "original.json"
+_OUTCOMES: Mapping[str, Outcome] = {one: one for one in get_args(Outcome)}
+_STATUSES: Mapping[str, RelabelStatus] = {one: one for one in get_args(RelabelStatus)}
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """What was accepted before, by the ids of its catalog.
+
+    ``outcomes`` are the verdicts on its pairs, ``None`` where nobody judged it yet; ``settled`` are
+    pairs that people keep apart or put together; ``dangling`` the tools with the names of gone
+    tools that they cited. ``relabels`` is φ, empty for a catalog. ``least_similarity`` and
+    ``least_probability`` are those of the threshold that people applied, ``threshold`` and
+    ``model`` those that a bundle was made with.
+    """
+
+    catalog: Catalog
+    log: tuple[Decision, ...] = ()
+    outcomes: Mapping[Pair, Outcome] | None = None
+    settled: frozenset[Pair] = frozenset()
+    dangling: frozenset[tuple[str, str]] = frozenset()
+    relabels: tuple[Relabel, ...] = ()
+    threshold: float | None = None
+    model: str = ""
+    least_similarity: float = 0.0
+    least_probability: float | None = None
+
+
+def read_baseline(path: Path) -> Baseline:
+    """The baseline in a catalog file, a folder of them, or a bundle's folder or zip.
+
+    Raises ``CatalogError`` where no catalog can be made of it, ``ExportError`` for a damaged bundle
+    and for one of a release that did not keep the tools as they came in, ``ConfigError`` for a
+    damaged zip.
+    """
+    if not path.exists():
+        restore(path.absolute())
+    if is_bundle(path) or zipfile.is_zipfile(path):
+        with bundle_folder(path) as folder:
+            return _of_bundle(folder)
+    return Baseline(read_isolated(load_paths([path])))
+
+
+def _of_bundle(folder: Path) -> Baseline:
+    try:
+        original = Source(str(folder / _CATALOG), read_file(folder / _CATALOG), "neutral")
+    except OSError as error:
+        raise ExportError(
+            f"{folder} has no {_CATALOG} that can be read ({error.strerror}), which bundles of "
+            "earlier releases lack; merge the catalog again with its decisions, or give the "
+            "catalog as it was as --baseline"
+        ) from error
+    catalog = read_isolated([original])
+    try:
+        log = read_decisions(catalog, folder / "decisions.jsonl")
+        return _with_files(Baseline(catalog, log), folder)
+    except (OSError, ValueError, LookupError, TypeError, RecursionError, ConfigError) as error:
+        raise ExportError(f"the bundle {folder} is damaged ({error}); export it again") from error
+
+
+def _with_files(baseline: Baseline, folder: Path) -> Baseline:
+    manifest = json.loads(read_file(folder / "manifest.json"))
+    relabel = json.loads(read_file(folder / "relabel.json"))
+    dangling = json.loads(read_file(folder / "dangling.json"))
+    apart = json.loads(read_file(folder / "never_merge.json"))
+    rows = (row for _, row in read_rows(folder / "pairs.jsonl"))
+    applied = [one.detail for one in active(baseline.log) if one.action == "threshold"]
+    last = applied[-1] if applied else {}
+    return Baseline(
+        catalog=baseline.catalog,
+        log=baseline.log,
+        outcomes={Pair.of(row["left"], row["right"]): _outcome(row) for row in rows},
+        settled=_settled(baseline) | {Pair.of(left, right) for left, right in apart},
+        dangling=frozenset((item["tool_id"], item["cites"]) for item in dangling),
+        relabels=tuple(_relabel(row) for row in relabel["entries"]),
+        threshold=float(manifest["configuration"]["threshold"]),
+        model=str(manifest["versions"]["model"]),
+        least_similarity=float(last.get("similarity", 0.0)),
+        least_probability=float(last["probability"]) if last else None,
+    )
+
+
+def _settled(baseline: Baseline) -> frozenset[Pair]:
+    links = constraints(baseline.catalog, baseline.log)
+    together = (Pair.of(a, b) for group in links.must for a, b in combinations(group, 2))
+    return links.cannot | frozenset(together)
+
+
+def _outcome(row: Mapping[str, Any]) -> Outcome:
+    return _OUTCOMES[row["verdict"]]
+
+
+def _relabel(row: Mapping[str, Any]) -> Relabel:
+    names = row["old_id"], row["new_id"], row["server"], row["old_name"], row["new_name"]
+    return Relabel(*names, _STATUSES[row["status"]])

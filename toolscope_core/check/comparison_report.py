@@ -1,0 +1,157 @@
+"""A catalog compared with its baseline, and which of the limits that were set it does not keep."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from toolscope_core.check.baseline import Baseline
+from toolscope_core.check.lost_names import new_danglings
+from toolscope_core.check.matched import Matched, matched
+from toolscope_core.check.new_findings import new_findings
+from toolscope_core.check.new_pairs import NewPairs, PairJudge, new_pairs
+from toolscope_core.check.stale_decisions import StaleDecision, stale_decisions
+from toolscope_core.check.token_growth import TokenGrowth, token_growth
+from toolscope_core.model.datamodel import Catalog, Dangling, Finding
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.numbers import quantity
+
+Check = Literal[
+    "problem",
+    "overlap",
+    "family",
+    "dangling",
+    "breaking",
+    "stale",
+    "changed",
+    "block",
+    "warn",
+    "tokens",
+]
+"""What a catalog can fail for."""
+ON_REQUEST: tuple[Check, ...] = tuple(one for one in get_args(Check) if one != "tokens")
+"""The checks of which one case is enough, where they are asked for; tokens have a limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What makes a catalog fail: more new overlaps or tokens than these, and any case of the checks
+    in ``fail_on``. Nothing by default.
+    """
+
+    new_overlaps: int | None = None
+    tokens: int | None = None
+    token_growth: int | None = None
+    fail_on: frozenset[Check] = frozenset()
+
+    def __post_init__(self) -> None:
+        for name in ("new_overlaps", "tokens"):
+            value = getattr(self, name)
+            if value is not None and value < 0:
+                raise ConfigError(f"--max-{name.replace('_', '-')} is {value}; give 0 or more")
+
+    @property
+    def are_set(self) -> bool:
+        return self != Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class GateReport:
+    """What a catalog brings against its baseline; empty parts where it brings nothing."""
+
+    catalog: Catalog
+    tools: Matched
+    pairs: NewPairs
+    dangling: tuple[Dangling, ...]
+    tokens: TokenGrowth
+    stale: tuple[StaleDecision, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def counts(self) -> dict[Check, int]:
+        """How many cases of each check there are; of tokens how many more than before, if more."""
+        severities = Counter(item.severity for item in self.findings)
+        return {
+            "problem": len(self.catalog.problems),
+            "overlap": len(self.pairs.overlaps),
+            "family": len(self.pairs.families),
+            "dangling": len(self.dangling),
+            "breaking": self.tools.changes.breaking,
+            "stale": len(self.stale),
+            "changed": len(self.tools.changes.changed),
+            "block": severities["block"],
+            "warn": severities["warn"],
+            "tokens": max(0, self.tokens.total.growth),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A check that a catalog fails, and why in words."""
+
+    check: Check
+    reason: str
+
+
+def compare(catalog: Catalog, baseline: Baseline, judge: PairJudge) -> GateReport:
+    """The report on a catalog; only pairs with a new or changed tool are judged. Raises
+    ``ModelError`` where the embedding model is missing.
+    """
+    tools = matched(baseline.catalog, catalog)
+    return GateReport(
+        catalog=catalog,
+        tools=tools,
+        pairs=new_pairs(catalog, tools, baseline, judge),
+        dangling=new_danglings(catalog, tools, baseline),
+        tokens=token_growth(baseline.catalog, catalog),
+        stale=stale_decisions(catalog, baseline, tools),
+        findings=new_findings(baseline.catalog, catalog, tools),
+    )
+
+
+def failures(report: GateReport, limits: Limits) -> tuple[Failure, ...]:
+    """The checks that are failed, each once for each limit."""
+    return tuple(_failures(report, limits))
+
+
+_IN_WORDS: dict[Check, str] = {
+    "problem": "record that cannot be read",
+    "overlap": "new overlap",
+    "family": "new pair of a family",
+    "dangling": "new dangling reference",
+    "breaking": "breaking change",
+    "stale": "decision gone stale",
+    "changed": "changed tool",
+    "block": "new block finding",
+    "warn": "new warn finding",
+}
+_PLURALS: dict[Check, str] = {
+    "problem": "records that cannot be read",
+    "family": "new pairs of families",
+    "stale": "decisions gone stale",
+}
+
+
+def counted(check: Check, count: int) -> str:
+    """``3 new overlaps``, ``1 decision gone stale``."""
+    if check in _PLURALS and count != 1:
+        return f"{count:,} {_PLURALS[check]}"
+    return quantity(count, _IN_WORDS[check])
+
+
+def _failures(report: GateReport, limits: Limits) -> Iterator[Failure]:
+    overlaps, tokens = report.counts["overlap"], report.tokens.total
+    if limits.new_overlaps is not None and overlaps > limits.new_overlaps:
+        allowed = f"at most {limits.new_overlaps} allowed"
+        yield Failure("overlap", f"{counted('overlap', overlaps)}, {allowed}")
+    for check in ON_REQUEST:
+        seen = check == "overlap" and limits.new_overlaps is not None
+        if check in limits.fail_on and not seen and (count := report.counts[check]):
+            yield Failure(check, counted(check, count))
+    if limits.tokens is not None and tokens.now > limits.tokens:
+        yield Failure("tokens", f"{tokens.now:,} tokens, at most {limits.tokens:,} allowed")
+    if limits.token_growth is not None and tokens.growth > limits.token_growth:
+        allowed = f"at most {limits.token_growth:,} allowed"
+        yield Failure("tokens", f"{tokens.growth:,} more tokens than before, {allowed}")

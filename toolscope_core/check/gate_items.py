@@ -1,0 +1,160 @@
+"""What a catalog brings against its baseline, case by case, as every report of it lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from toolscope_core.catalog.hidden import for_terminal
+from toolscope_core.check.comparison_report import Check, Failure, GateReport
+from toolscope_core.check.pair_addresses import AppPlace
+from toolscope_core.check.stale_decisions import StaleDecision
+from toolscope_core.check.version_changes import one_line
+from toolscope_core.check.versions.diff import ToolChange
+from toolscope_core.check.versions.fields import FieldChange
+from toolscope_core.judging.relation_words import RELATIONS
+from toolscope_core.model.datamodel import Pair, Problem, Verdict
+
+Section = Check | Literal["unsure"]
+TITLES: Mapping[Section, str] = {
+    "problem": "Records that cannot be read",
+    "overlap": "New overlaps",
+    "family": "New families",
+    "unsure": "Pairs that a person should look at",
+    "dangling": "Dangling references",
+    "breaking": "Breaking changes",
+    "stale": "Decisions gone stale",
+    "changed": "Changed tools",
+    "block": "New block findings",
+    "warn": "New warn findings",
+    "tokens": "Tokens",
+}
+"""Each kind of case with its title, in the order of every report."""
+
+_PERHAPS = "perhaps the same job"
+_SHARED = 40
+
+
+@dataclass(frozen=True, slots=True)
+class GateItem:
+    """One case: the ``tools`` it is about (ids), what it is in our own words, and ``details``,
+    sentences with text of the catalog in them; of a pair its ``address`` on the page. Ids and
+    details are untrusted: in one line, and nothing else is done to them.
+    """
+
+    section: Section
+    tools: tuple[str, ...]
+    says: str
+    details: tuple[str, ...] = ()
+    address: str = ""
+
+
+def gate_items(
+    report: GateReport, failures: tuple[Failure, ...], app: AppPlace
+) -> tuple[GateItem, ...]:
+    """Every case in the order of ``TITLES``; of tokens the limits that are not kept."""
+    return (
+        *(_problem(one) for one in report.catalog.problems),
+        *_pairs(report, "overlap", report.pairs.overlaps, app),
+        *_pairs(report, "family", report.pairs.families, app),
+        *_pairs(report, "unsure", report.pairs.unsure, app),
+        *_danglings(report),
+        *_breaking(report),
+        *(_stale(one) for one in report.stale),
+        *(_changed(change) for change in report.tools.changes.changed),
+        *_findings(report, "block"),
+        *_findings(report, "warn"),
+        *(GateItem("tokens", (), one.reason) for one in failures if one.check == "tokens"),
+    )
+
+
+def _problem(problem: Problem) -> GateItem:
+    """A record that is no tool, and is not checked; its place stands for its id."""
+    says = "cannot be read, and is not checked"
+    return GateItem("problem", (_line(problem.position),), says, (_line(problem.reason),))
+
+
+def _pairs(
+    report: GateReport, section: Section, verdicts: tuple[Verdict, ...], app: AppPlace
+) -> Iterator[GateItem]:
+    """The pairs, the most probable first; of each the new tool first."""
+    new, is_family = report.tools.new, section == "family"
+
+    def probability(verdict: Verdict) -> float:
+        return verdict.family if is_family else verdict.probability
+
+    for verdict in sorted(verdicts, key=lambda one: (-probability(one), one.pair)):
+        pair: Pair = verdict.pair
+        ids = sorted((pair.left, pair.right), key=lambda one: one not in new)
+        relation = _PERHAPS if section == "unsure" else RELATIONS[verdict.relation]
+        yield GateItem(
+            section,
+            tuple(map(for_terminal, ids)),
+            f"{relation}, probability {probability(verdict):.2f}",
+            tuple(map(_line, verdict.evidence)),
+            app.address(pair),
+        )
+
+
+def _danglings(report: GateReport) -> Iterator[GateItem]:
+    for item in report.dangling:
+        now = f"{item.cites} is called {item.now} now" if item.now else f"{item.cites} is gone"
+        tools = (for_terminal(item.tool_id),)
+        yield GateItem("dangling", tools, "names a tool that is gone", (_line(now),))
+
+
+def _breaking(report: GateReport) -> Iterator[GateItem]:
+    for row in report.tools.changes.rows:
+        change = row.change
+        if change.breaking:
+            details = (_of_field(change),)
+            tools = (for_terminal(row.tool_id),)
+            yield GateItem("breaking", tools, change.breaking, details if change.field else ())
+
+
+def _stale(stale: StaleDecision) -> GateItem:
+    decision = stale.decision
+    details = [f"made by {decision.reviewer}, {decision.at[:16].replace('T', ' ')}"]
+    details += [f"{tool_id} changed" for tool_id in stale.changed]
+    details += [f"{tool_id} is gone" for tool_id in stale.gone]
+    ids = tuple(map(for_terminal, decision.ids))
+    says = f"decision {decision.seq} ({decision.action}) waits for a second look"
+    return GateItem("stale", ids, says, tuple(map(_line, details)))
+
+
+def _changed(change: ToolChange) -> GateItem:
+    says = "renamed" if change.renamed else "changed since it was accepted"
+    return GateItem(
+        "changed", (for_terminal(change.new.id),), says, tuple(map(_of_field, change.fields))
+    )
+
+
+def _of_field(change: FieldChange) -> str:
+    """The change in one line. Of long texts the beginning that both share is left out: what was
+    added at the end has to be seen.
+    """
+    old, new = change.old, change.new
+    if isinstance(old, str) and isinstance(new, str):
+        start = max(0, _shared(old, new) - _SHARED)
+        old, new = (f"{'…' if start else ''}{text[start:]}" for text in (old, new))
+    before = "–" if change.kind == "added" else one_line(old)
+    after = "–" if change.kind == "removed" else one_line(new)
+    return _line(f"{change.field}: {before} → {after}")
+
+
+def _shared(one: str, other: str) -> int:
+    """How many characters two texts begin with alike."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def _findings(report: GateReport, section: Literal["block", "warn"]) -> Iterator[GateItem]:
+    for item in report.findings:
+        if item.severity == section:
+            details = tuple(_line(text) for text in (item.message, item.excerpt) if text)
+            yield GateItem(section, (for_terminal(item.tool_id),), item.code, details)
+
+
+def _line(text: str) -> str:
+    return for_terminal(" ".join(text.split()))

@@ -1,0 +1,119 @@
+"""The pairs that came with new and changed tools: only they are judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from toolscope_core.check.baseline import Baseline
+from toolscope_core.check.matched import Matched
+from toolscope_core.embedding import similarity
+from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
+from toolscope_core.judging.judge import OfflineJudge, shipped_weights
+from toolscope_core.model.configuration import AnalysisConfig
+from toolscope_core.model.datamodel import Catalog, Outcome, Pair, Verdict
+from toolscope_core.model.protocols import Embedder, Progress, Step, silent
+
+
+@dataclass(frozen=True, slots=True)
+class PairJudge:
+    """What pairs are judged with: the embedding model, its cache, and which pairs are near."""
+
+    embedder: Embedder
+    cache: VectorCache
+    config: AnalysisConfig
+    progress: Progress = silent
+
+
+@dataclass(frozen=True, slots=True)
+class NewPairs:
+    """The verdicts on pairs that were not there, by left and right id: of *merge*, of *family*, and
+    *unsure*.
+    """
+
+    overlaps: tuple[Verdict, ...] = ()
+    families: tuple[Verdict, ...] = ()
+    unsure: tuple[Verdict, ...] = ()
+
+
+def new_pairs(catalog: Catalog, tools: Matched, baseline: Baseline, judge: PairJudge) -> NewPairs:
+    """The pairs with a new or changed tool that are an overlap, a family or unsure, and were not
+    the same before. Pairs that people keep apart or put together are left out.
+    """
+    verdicts = _judged(catalog, tools.new, judge)
+    outcome = _outcome_at(baseline.least_probability)
+    earlier = _earlier(tools, baseline, judge) if verdicts else {}
+    kinds: dict[Outcome, list[Verdict]] = {"merge": [], "family": [], "unsure": []}
+    for verdict in verdicts:
+        is_now, was = outcome(verdict), tools.earlier(verdict.pair)
+        before = None if was is None else earlier.get(was)
+        settled = was in baseline.settled or verdict.similarity < baseline.least_similarity
+        if is_now in kinds and not settled and not _was_there(is_now, before):
+            kinds[is_now].append(verdict)
+    return NewPairs(tuple(kinds["merge"]), tuple(kinds["family"]), tuple(kinds["unsure"]))
+
+
+def _was_there(now: Outcome, before: Outcome | None) -> bool:
+    """Whether the pair was the same before; one that was an overlap is not unsure anew."""
+    return before == now or (now == "unsure" and before in ("merge", "family"))
+
+
+def _earlier(tools: Matched, baseline: Baseline, judge: PairJudge) -> Mapping[Pair, Outcome]:
+    """The verdicts of before on pairs of which both tools were there; judged where nobody had."""
+    if baseline.outcomes is not None:
+        return baseline.outcomes
+    changed = {change.old.id for change in tools.changes.changed}
+    return {one.pair: one.outcome for one in _judged(baseline.catalog, changed, judge)}
+
+
+def _outcome_at(least: float | None) -> Callable[[Verdict], Outcome]:
+    """The outcome of a verdict at the least probability that people applied, if they did."""
+
+    def outcome(verdict: Verdict) -> Outcome:
+        if least is None or verdict.outcome == "family":
+            return verdict.outcome
+        if verdict.probability >= least:
+            return "merge"
+        return "unsure" if verdict.outcome == "merge" else verdict.outcome
+
+    return outcome
+
+
+def _judged(catalog: Catalog, wanted: Collection[str], judge: PairJudge) -> tuple[Verdict, ...]:
+    """The verdicts, without *keep*, on the near pairs that hold one of the tools ``wanted``."""
+    if not wanted:
+        return ()
+    texts = [similarity.tool_text(tool) for tool in catalog.tools]
+    vectors = embed_cached(texts, judge.embedder, judge.cache, judge.progress)
+    theta = judge.config.threshold or similarity.default_threshold(judge.embedder.name)
+    is_wanted = np.array([tool.id in wanted for tool in catalog.tools])
+    first = _first_copies(catalog, is_wanted)
+    near = similarity.candidates(vectors, first, judge.config.neighbours, theta)
+    chosen = is_wanted[near.left] | is_wanted[near.right]
+    left, right = near.left[chosen], near.right[chosen]
+    judge.progress(Step("judge", 0, len(left)))
+    offline = OfflineJudge.of(catalog.tools, vectors)
+    given = offline.pair_probabilities(left, right)
+    weights = shipped_weights()
+    likely = (given.same_job >= weights.unsure_at) | (given.family >= weights.family_at)
+    judge.progress(Step("judge", len(left), len(left)))
+    return offline.verdicts(left[likely], right[likely])
+
+
+def _first_copies(
+    catalog: Catalog, is_new: np.ndarray[tuple[int], np.dtype[np.bool_]]
+) -> similarity.Rows:
+    """By row the row that stands for all tools of its content: the first that is not new, so that a
+    new copy is paired with what was there.
+    """
+    first: dict[str, int] = {}
+    for row in _old_first(is_new.tolist()):
+        first.setdefault(catalog.tools[row].content_hash, row)
+    return np.array([first[tool.content_hash] for tool in catalog.tools], dtype=np.int32)
+
+
+def _old_first(is_new: list[bool]) -> Iterator[int]:
+    yield from (row for row, new in enumerate(is_new) if not new)
+    yield from (row for row, new in enumerate(is_new) if new)

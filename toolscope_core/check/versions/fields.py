@@ -1,0 +1,186 @@
+"""The changes of one tool, field by field, and whether a caller of the old version breaks.
+
+A caller sends what the old version declares and nothing else, and reads what it says of the
+result. A change breaks such a caller unless ``merging.subschema`` shows that it does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from toolscope_core.catalog.shapes import unread
+from toolscope_core.judging.arguments.subschema import admits, core, inline_references
+from toolscope_core.model.datamodel import JsonObject, Tool, canonical_json
+
+Place = Literal["schema", "map", "names", "value"]
+
+_ABSENT: Any = object()
+_INSIDE: dict[str, Place] = {
+    **dict.fromkeys(("properties", "patternProperties", "$defs", "definitions"), "map"),
+    **dict.fromkeys(("items", "additionalProperties", "not"), "schema"),
+    "required": "names",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    """One field of a tool that differs.
+
+    ``field`` is its path, as in findings (``schema/properties/limit/maximum``); ``old`` and
+    ``new`` are JSON values, ``None`` on the side where ``kind`` says that there is none.
+    ``breaking`` says why a caller breaks; empty where none does.
+    """
+
+    field: str
+    kind: Literal["added", "removed", "changed"]
+    old: Any
+    new: Any
+    breaking: str = ""
+
+
+def field_changes(old: Tool, new: Tool) -> tuple[FieldChange, ...]:
+    """The changes between two versions of a tool, in the order of a definition.
+
+    Local references in schemas are followed. A new id is a change only where server and name
+    stayed, since it follows them. Fields that only the raw record holds come last and break nobody.
+    """
+    return tuple(_changes(old, new))
+
+
+@dataclass(frozen=True, slots=True)
+class _Leaf:
+    """The smallest part that differs; ``place`` says what it is a part of."""
+
+    path: tuple[str, ...]
+    old: Any
+    new: Any
+    place: Place
+
+    @property
+    def is_property(self) -> bool:
+        return self.place == "map" and self.path[-2] == "properties"
+
+    @property
+    def constrains(self) -> bool:
+        """Whether it can rule a value out; a new property by itself cannot."""
+        if self.is_property and self.old is _ABSENT:
+            return False
+        return self.place in ("map", "names") or bool(core({self.path[-1]: True}))
+
+    def change(self, breaking: str) -> FieldChange:
+        kind: Literal["added", "removed", "changed"] = "changed"
+        if self.old is _ABSENT or self.new is _ABSENT:
+            kind = "added" if self.old is _ABSENT else "removed"
+        old, new = (None if side is _ABSENT else side for side in (self.old, self.new))
+        return FieldChange("/".join(self.path), kind, old, new, breaking)
+
+
+def _changes(old: Tool, new: Tool) -> Iterator[FieldChange]:
+    if (old.id, old.fingerprint) != (new.id, new.fingerprint):
+        yield from _known_changes(old, new)
+    if old.raw is not new.raw and canonical_json(old.raw) != canonical_json(new.raw):
+        for leaf in _leaves(unread(old.raw), unread(new.raw), (), "value"):
+            yield leaf.change("")
+
+
+def _known_changes(old: Tool, new: Tool) -> Iterator[FieldChange]:
+    if (old.server, old.name) == (new.server, new.name) and old.id != new.id:
+        yield FieldChange("id", "changed", old.id, new.id)
+    if old.server != new.server:
+        yield FieldChange("server", "changed", old.server, new.server, "calls to the old one fail")
+    if old.name != new.name:
+        yield FieldChange("name", "changed", old.name, new.name, "calls by the old name fail")
+    if old.description != new.description:
+        yield FieldChange("description", "changed", old.description, new.description)
+    yield from _arguments(_object(old.schema), _object(new.schema))
+    yield from _result(inline_references(old.returns or {}), inline_references(new.returns or {}))
+    for leaf in _leaves(old.annotations, new.annotations, ("annotations",), "value"):
+        yield leaf.change(_hazard(leaf))
+
+
+def _object(schema: JsonObject | None) -> JsonObject:
+    """A tool that does not say what it takes is compared as one that takes nothing."""
+    return {"type": "object", "properties": {}, **inline_references(schema or {})}
+
+
+def _arguments(old: JsonObject, new: JsonObject) -> Iterator[FieldChange]:
+    """Breaking: what the old version let a caller send, and the new one is not seen to take."""
+    leaves = list(_leaves(old, new, ("schema",), "schema"))
+    sent = _closed(old)
+    safe = admits(new, sent)
+    suspects = [] if safe else [leaf for leaf in leaves if leaf.constrains]
+    blamed = [s for s in suspects if not admits(_with(old, s.path[1:], s.new), sent)] or suspects
+    for leaf in leaves:
+        reason = ""
+        if leaf.is_property and leaf.new is _ABSENT:
+            reason = "calls that send it fail or lose it"
+        elif leaf in blamed:
+            needed = leaf.place == "names"
+            reason = "callers must send it now" if needed else "some calls are no longer valid"
+        yield leaf.change(reason)
+
+
+def _result(old: JsonObject, new: JsonObject) -> Iterator[FieldChange]:
+    """Breaking: what the new version may return and a reader of the old one does not expect."""
+    leaves = list(_leaves(old, new, ("returns",), "schema"))
+    suspects = [] if admits(old, new) else [leaf for leaf in leaves if leaf.constrains]
+    blamed = [s for s in suspects if not admits(old, _with(old, s.path[1:], s.new))] or suspects
+    for leaf in leaves:
+        lost = leaf.is_property and leaf.new is _ABSENT
+        yield leaf.change("the result is not what it was" if lost or leaf in blamed else "")
+
+
+def _hazard(leaf: _Leaf) -> str:
+    if leaf.path[1:] == ("destructiveHint",) and leaf.new is True:
+        return "it may destroy now"
+    if leaf.path[1:] == ("readOnlyHint",) and leaf.old is True:
+        return "it is no longer read-only"
+    return ""
+
+
+def _leaves(old: Any, new: Any, path: tuple[str, ...], place: Place) -> Iterator[_Leaf]:
+    """The differences inside two mappings, by key; a list is one value, but ``required`` a set."""
+    for key in sorted(old.keys() | new.keys()):
+        a, b = old.get(key, _ABSENT), new.get(key, _ABSENT)
+        inner: Place = "value"
+        if place in ("schema", "map"):
+            inner = "schema" if place == "map" else _INSIDE.get(key, "value")
+        if inner == "map":
+            a, b = ({} if side is _ABSENT else side for side in (a, b))
+        elif inner == "names":
+            a, b = ({} if side is _ABSENT else _named(side) for side in (a, b))
+        if isinstance(a, dict) and isinstance(b, dict):
+            parts = _leaves(a, b, (*path, key), inner)
+            yield from parts
+        elif a is _ABSENT or b is _ABSENT or canonical_json(a) != canonical_json(b):
+            yield _Leaf((*path, key), a, b, place)
+
+
+def _named(required: Any) -> Any:
+    return {str(name): name for name in required} if isinstance(required, list) else required
+
+
+def _with(schema: JsonObject, path: Sequence[str], value: Any) -> dict[str, Any]:
+    """The schema with the part at ``path`` replaced, or left out where ``value`` is absent."""
+    key, rest = path[0], path[1:]
+    part = schema.get(key)
+    if key == "required" and len(rest) == 1 and not isinstance(part, dict):
+        others = [name for name in part or () if name != rest[0]]
+        value = others if value is _ABSENT else [*others, rest[0]]
+    elif rest:
+        value = _with(part if isinstance(part, dict) else {}, rest, value)
+    kept = {name: item for name, item in schema.items() if name != key}
+    return kept if value is _ABSENT else {**kept, key: value}
+
+
+def _closed(schema: Any) -> Any:
+    """The schema of calls that send what is declared and nothing else."""
+    if not isinstance(schema, dict):
+        return schema
+    shut = {**schema, "items": _closed(schema["items"])} if "items" in schema else dict(schema)
+    if isinstance(schema.get("properties"), dict):
+        shut["properties"] = {name: _closed(sub) for name, sub in schema["properties"].items()}
+        shut.setdefault("additionalProperties", False)
+    return shut

@@ -1,0 +1,226 @@
+"""What the command line does with a model: judge, grade, estimate. Answers are kept in the store.
+
+A command that was interrupted, or paused by its budget, goes on when it is given again: what the
+ledger knows is not asked. The budget counts the calls of one command.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from toolscope_core.decisions.log import constraints
+from toolscope_core.llm import EndpointModel
+from toolscope_core.llm.merge_questions import Asking, ask_opinions, with_grades
+from toolscope_core.llm.requests import Purse, Terms
+from toolscope_core.llm.run_configuration import configuration, model_without_key
+from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
+from toolscope_core.merging.model_verdicts import Grade, Opinions, Spent
+from toolscope_core.merging.pipeline import Analysis
+from toolscope_core.model.configuration import Endpoint, QuestionConfig, Settings, key_for
+from toolscope_core.model.datamodel import Catalog, Decision, JsonObject
+from toolscope_core.model.errors import ConfigError, ModelStopError, PausedError
+from toolscope_core.model.protocols import Progress, silent
+from toolscope_core.tool2vec.estimates import (
+    Estimates,
+    augmenting_takes,
+    generating_takes,
+    grading_takes,
+    judging_takes,
+)
+
+if TYPE_CHECKING:  # the store takes a fifth of a second to import, and only a model needs it
+    from toolscope_core.store import Store, StoredLedger
+
+NOBODY = (
+    "no model is chosen; give --base-url and --model, or TOOLSCOPE_BASE_URL and TOOLSCOPE_MODEL"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AskRequest:
+    """Which model is asked, and how much; what is ``None`` comes from the environment or is what
+    was saved in the app.
+    """
+
+    base_url: str | None = None
+    model: str | None = None
+    paper: bool = False
+    budget_calls: int | None = None
+
+
+def with_opinions(
+    analysis: Analysis,
+    log: Sequence[Decision],
+    asked: AskRequest,
+    settings: Settings,
+    progress: Progress = silent,
+) -> Analysis:
+    """The analysis with what the model says of it.
+
+    Raises ``PausedError`` or ``ModelStopError`` where questions stay open.
+    """
+    questions = QuestionConfig(paper=asked.paper)
+    links = constraints(analysis.catalog, log)
+    with asking(asked, settings, progress) as (endpoint, asker):
+        opinions = ask_opinions(analysis, links, asker, questions)
+    run_config = configuration("judge", endpoint, analysis.catalog, analysis, questions)
+    return replace(analysis, opinions=replace(opinions, configuration=run_config))
+
+
+def grades_of(
+    catalog: Catalog, asked: AskRequest, settings: Settings, progress: Progress = silent
+) -> Opinions:
+    """The documentation quality of every tool. Raises as ``with_opinions`` does."""
+    with asking(asked, settings, progress) as (_, asker):
+        return with_grades(Opinions(asker.name), catalog, asker)
+
+
+def estimates_of(
+    analysis: Analysis, asked: AskRequest, settings: Settings
+) -> Mapping[str, Estimates]:
+    """What judging, grading and writing variants would take, by kind; sends nothing."""
+    from toolscope_core.store import StoredLedger
+
+    with _store(settings) as store:
+        ledger, endpoint = StoredLedger(store), _endpoint(asked, settings, store)
+        model, prices = model_without_key(endpoint), endpoint.prices
+        links = constraints(analysis.catalog, ())
+        own, whole = (
+            judging_takes(analysis, links, model, ledger, QuestionConfig(paper=way), prices)
+            for way in (asked.paper, True)
+        )
+        grading = grading_takes(analysis.catalog, model, ledger, prices)
+        augmenting = augmenting_takes(analysis.catalog, model, ledger, prices)
+    return {
+        "judge": Estimates(own, whole),
+        "quality": Estimates(grading),
+        "variants": Estimates(augmenting),
+    }
+
+
+def generating_estimates(
+    questions: Sequence[DraftQuestion], asked: AskRequest, settings: Settings
+) -> Estimates:
+    """What writing queries would take; sends nothing."""
+    from toolscope_core.store import StoredLedger
+
+    with _store(settings) as store:
+        endpoint = _endpoint(asked, settings, store)
+        model, prices = model_without_key(endpoint), endpoint.prices
+        return Estimates(generating_takes(questions, model, StoredLedger(store), prices))
+
+
+def grade_rows(catalog: Catalog, opinions: Opinions) -> list[JsonObject]:
+    """One row a tool, in their order; without a score where there is no usable answer."""
+    return [
+        _grade_row(tool.id, opinions.grades.get(tool.id), opinions.judge) for tool in catalog.tools
+    ]
+
+
+def bands_of(opinions: Opinions) -> Counter[str]:
+    """How many tools are in each band."""
+    return Counter(grade.band for grade in opinions.grades.values())
+
+
+def spent_on(opinions: Opinions | None) -> Spent | None:
+    """What a command took in all; ``None`` where no model was asked."""
+    return None if opinions is None else spent_in_all(opinions.judge, opinions.spent)
+
+
+def spent_in_all(name: str, spent: Sequence[Spent]) -> Spent:
+    """The sum over tasks, under the name of the model."""
+    return Spent(
+        task=name,
+        questions=sum(one.questions for one in spent),
+        reused=sum(one.reused for one in spent),
+        unanalysed=sum(one.unanalysed for one in spent),
+        calls=sum(one.calls for one in spent),
+        tokens_in=sum(one.tokens_in for one in spent),
+        tokens_out=sum(one.tokens_out for one in spent),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAccess:
+    """An endpoint's model with the ledger that keeps its answers, and the terms of one run;
+    ``place`` is where the ledger is.
+    """
+
+    endpoint: Endpoint
+    model: EndpointModel
+    ledger: StoredLedger
+    terms: Terms
+    place: str
+
+
+@contextmanager
+def model_access(asked: AskRequest, settings: Settings) -> Iterator[ModelAccess]:
+    """Access to the model for one run. Raises ``ConfigError`` where none is chosen."""
+    from toolscope_core.store import StoredLedger
+
+    with _store(settings) as store:
+        endpoint = _endpoint(asked, settings, store)
+        model = EndpointModel(endpoint, key_for(endpoint.origin, settings.keys))
+        purse = Purse(endpoint.budget, endpoint.prices)
+        terms = Terms(uuid.uuid4().hex, purse, endpoint.concurrency)
+        yield ModelAccess(endpoint, model, StoredLedger(store), terms, str(store.place))
+
+
+@contextmanager
+def asking(
+    asked: AskRequest, settings: Settings, progress: Progress
+) -> Iterator[tuple[Endpoint, Asking]]:
+    """Someone to ask; raises at the end where questions stay open."""
+    with model_access(asked, settings) as access:
+        asker = Asking(access.model, access.ledger, access.terms, progress)
+        yield access.endpoint, asker
+        kept = f"what was answered is kept in {access.place}: the same command goes on from there"
+    if asker.state == "paused":
+        raise PausedError(f"paused: {asker.message}; {kept}")
+    if asker.state == "stopped":
+        raise ModelStopError(f"{asker.message}; {kept}")
+
+
+@contextmanager
+def _store(settings: Settings) -> Iterator[Store]:
+    from toolscope_core.store import Store
+
+    store = Store(settings.store_url)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def _endpoint(asked: AskRequest, settings: Settings, store: Store) -> Endpoint:
+    from toolscope_core.llm.endpoints import Endpoints
+
+    endpoints = Endpoints(settings, store)
+    saved = endpoints.get()
+    base_url = asked.base_url or (saved.base_url if saved else settings.base_url)
+    model = asked.model or (saved.model if saved else settings.model)
+    if not base_url or not model:
+        raise ConfigError(NOBODY)
+    if saved is None or (saved.base_url, saved.model) != (base_url, model):
+        saved = endpoints.priced(Endpoint(base_url, model))
+    if asked.budget_calls is None:
+        return saved
+    return replace(saved, budget=replace(saved.budget, calls=asked.budget_calls))
+
+
+def _grade_row(tool_id: str, grade: Grade | None, judge: str) -> JsonObject:
+    if grade is None:
+        return {"tool": tool_id, "score": None, "band": None, "judge": judge}
+    return {
+        "tool": tool_id,
+        "score": grade.score,
+        "band": grade.band,
+        "lacking": list(grade.lacking),
+        "reason": grade.reason,
+        "judge": judge,
+    }

@@ -1,0 +1,305 @@
+"""What a request finds in a catalog: tools, or the servers that have them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from toolscope_core.catalog import load_paths, read_isolated
+from toolscope_core.catalog.document_variants import LoadedVariants, read_variants, with_variants
+from toolscope_core.cli.commands.learn_command import usage_model, usage_queries
+from toolscope_core.cli.commands.model_options import AskRequest, asking
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.evaluation.query_sets import Query, read_queries
+from toolscope_core.evaluation.ranking import ToolsetRanker
+from toolscope_core.evaluation.selection import found_for_jobs, selected, selected_by_model
+from toolscope_core.files.json_lines import write_rows
+from toolscope_core.llm.embedders import embedder_of, scorer_of
+from toolscope_core.merging.model_verdicts import Spent
+from toolscope_core.model.configuration import RetrievalConfig, Settings
+from toolscope_core.model.datamodel import Catalog, Tool
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.protocols import Embedder, Progress, silent
+from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.retrieval.decomposition import decompose
+from toolscope_core.retrieval.retriever import RankedTool, Retriever
+from toolscope_core.retrieval.servers import RankedServer, ServerRetriever
+from toolscope_core.retrieval.subqueries import IN_VIEW, recorded_splits, splits_of_model
+from toolscope_core.tool2vec.learned_model import LearnedModel
+from toolscope_core.tool2vec.model_folder import read_model
+
+Decomposition = Literal["none", "rules", "steps", "dummy", "context"]
+Selection = Literal["best", "model"]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """How a catalog is searched: the ``k`` best tools, or ``servers``.
+
+    ``decomposition`` says what splits a request: nothing, *rules*, the *steps* of its query, or a
+    model that sees the request alone (*dummy*) or the nearest tools too (*context*); of the last
+    two the answers are in the file ``splits`` where it is given, else the model of ``ask`` gives
+    them. ``variants`` is a file of document variants; ``learned`` the folder of a trained model, or
+    ``usage`` a file of queries whose vectors stand for the tools beside their text.
+    """
+
+    k: int = 10
+    decomposition: Decomposition = "rules"
+    config: RetrievalConfig = field(default_factory=RetrievalConfig)
+    embedder: str | None = None
+    servers: bool = False
+    splits: Path | None = None
+    variants: Path | None = None
+    ask: AskRequest = field(default_factory=AskRequest)
+    learned: Path | None = None
+    usage: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.learned is not None and self.usage is not None:
+            raise ConfigError("a trained model and --usage were both given; give one of them")
+        if self.servers and (self.learned is not None or self.usage is not None):
+            raise ConfigError("what is learned ranks tools; leave out --servers")
+        if self.k < 1:
+            raise ConfigError(f"k is {self.k}; give at least 1")
+        if self.splits is not None and self.decomposition in ("none", "rules"):
+            raise ConfigError(
+                f"--splits was given with --decompose {self.decomposition}; give --decompose "
+                "steps, dummy or context, whichever the file has"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class SearchReport:
+    """What one request finds in a catalog, and what it was split into: ``tools``, or ``servers``
+    where those were asked for.
+    """
+
+    catalog: Catalog
+    subqueries: tuple[str, ...]
+    tools: tuple[RankedTool, ...] = ()
+    servers: tuple[RankedServer, ...] = ()
+    made_up: frozenset[str] = frozenset()
+    """Servers that declare no description: theirs is made of their tools' names."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRankings:
+    """For each query, in their order, what was asked and the names and scores of what it finds:
+    tool ids, or names of servers. ``from_tools`` is the share of places that a tool led to.
+    """
+
+    requests: tuple[ToolRequest, ...]
+    names: tuple[tuple[str, ...], ...]
+    scores: tuple[tuple[float, ...], ...]
+    from_tools: float = 1.0
+
+    @property
+    def whole(self) -> int:
+        """Requests for which no steps were given, though steps were asked for."""
+        return sum(not one.by_rule and not one.subqueries for one in self.requests)
+
+
+def search_request(
+    paths: Sequence[Path],
+    request: str,
+    options: SearchOptions,
+    settings: Settings,
+    progress: Progress = silent,
+) -> SearchReport:
+    """What one request finds. Raises ``ConfigError`` for one without text."""
+    if not request.strip():
+        raise ConfigError("the request is empty; say in words what an agent is asked")
+    if options.splits is not None or options.decomposition == "steps":
+        raise ConfigError("recorded steps are of the queries of a file; give --queries")
+    catalog = searched_catalog(paths, options.variants, options.learned).catalog
+    searcher = Searcher(catalog, options, settings)
+    (asked,) = searcher.requests([Query("", request)], progress)
+    if options.servers:
+        retriever = searcher.servers(progress)
+        made = frozenset(one.name for one in retriever.profiles if one.made)
+        ranked = retriever.search(asked, options.k)
+        return SearchReport(catalog, asked.subqueries, servers=ranked, made_up=made)
+    return SearchReport(
+        catalog, asked.subqueries, searcher.tools(progress).search(asked, options.k)
+    )
+
+
+def search_queries(
+    paths: Sequence[Path],
+    queries: Path,
+    out: Path,
+    options: SearchOptions,
+    settings: Settings,
+    progress: Progress = silent,
+) -> QueryRankings:
+    """A ranking for each query of a set, written as JSONL in its order."""
+    catalog = searched_catalog(paths, options.variants, options.learned).catalog
+    asked = read_queries(queries)
+    found = Searcher(catalog, options, settings).rankings(asked, options.k, progress)
+    rows = zip(asked, found.requests, found.names, found.scores, strict=True)
+    write_rows(
+        out,
+        (
+            {
+                "id": query.id,
+                "ranking": list(names),
+                "scores": [round(score, 6) for score in scores],
+                "subqueries": list(request.subqueries),
+            }
+            for query, request, names, scores in rows
+        ),
+    )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class SearchedCatalog:
+    """A catalog whose tools carry their document variants, where a file has some."""
+
+    catalog: Catalog
+    variants: LoadedVariants
+
+
+def searched_catalog(
+    paths: Sequence[Path], variants: Path | None, learned: Path | None = None
+) -> SearchedCatalog:
+    """The catalog of these files with the variants of another, or with those that a trained model
+    was trained with. Raises as the readers do.
+    """
+    catalog = read_isolated(load_paths(paths))
+    if variants is not None:
+        loaded = read_variants(variants, catalog)
+    elif learned is not None:
+        loaded = LoadedVariants(read_model(learned).variants_of(catalog.tools))
+    else:
+        loaded = LoadedVariants({})
+    tools = with_variants(catalog.tools, loaded.by_id)
+    return SearchedCatalog(replace(catalog, tools=tools), loaded)
+
+
+class Searcher:
+    """A catalog searched as the options say; ``phi`` leads to it from the ids that queries name,
+    which are those of the catalog ``former``.
+    """
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        options: SearchOptions,
+        settings: Settings,
+        phi: Mapping[str, str | None] | None = None,
+        former: Catalog | None = None,
+    ) -> None:
+        self._catalog, self._options, self._settings = catalog, options, settings
+        self._phi, self._former = phi, former
+        self._embedder: Embedder = embedder_of(settings, options.embedder)
+        self._cache = VectorCache(settings.cache_dir)
+        self._scorer = scorer_of(options.config)
+        self.spent: tuple[Spent, ...] = ()
+        """What a model that split requests took."""
+
+    def tools(self, progress: Progress = silent) -> Retriever:
+        """The search for tools."""
+        config = self._options.config
+        retriever = Retriever(
+            self._catalog.tools, self._embedder, self._cache, config, self._scorer, progress
+        )
+        return retriever.with_learned(self._model(progress))
+
+    def _model(self, progress: Progress) -> LearnedModel | None:
+        if self._options.learned is not None:
+            model = read_model(self._options.learned)
+            if self._former is None or self._phi is None:
+                return model
+            return model.after_merge(self._former.tools, self._phi, self._catalog.tools)
+        if self._options.usage is None:
+            return None
+        return usage_model(
+            self._catalog,
+            usage_queries(self._options.usage, self._phi),
+            self._options.config,
+            self._embedder,
+            self._cache,
+            progress,
+        )
+
+    def servers(self, progress: Progress = silent) -> ServerRetriever:
+        """The search for servers. Raises ``ConfigError`` where no tool has one."""
+        config = self._options.config
+        retriever = ServerRetriever(
+            self._catalog, self._embedder, self._cache, config, self._scorer, progress
+        )
+        if not retriever.profiles:
+            raise ConfigError("no tool of the catalog has a server; search without --servers")
+        return retriever
+
+    def rankings(
+        self, queries: Sequence[Query], k: int, progress: Progress = silent
+    ) -> QueryRankings:
+        """What each query finds."""
+        requests = tuple(self.requests(queries, progress))
+        if self._options.servers:
+            servers = self.servers(progress).search_each(requests, k, progress)
+            places = [place for ranking in servers for place in ranking]
+            return QueryRankings(
+                requests,
+                tuple(tuple(place.server for place in ranking) for ranking in servers),
+                tuple(tuple(place.score for place in ranking) for ranking in servers),
+                sum(place.tool_id is not None for place in places) / max(1, len(places)),
+            )
+        tools = self.tools(progress).search_each(requests, k, progress)
+        return QueryRankings(
+            requests,
+            tuple(tuple(place.tool_id for place in ranking) for ranking in tools),
+            tuple(tuple(place.score for place in ranking) for ranking in tools),
+        )
+
+    def selected(
+        self, requests: Sequence[ToolRequest], k: int, by: Selection, progress: Progress = silent
+    ) -> tuple[frozenset[str], ...]:
+        """For each request the tools that are taken of the k best of each of its jobs: the *best*,
+        or what a *model* takes. Raises as the model's commands do.
+        """
+        tools, config = self._catalog.tools, self._options.config
+        ranker = ToolsetRanker(self._embedder, self._cache, config, self._scorer)
+        if by == "best":
+            return selected(tools, requests, ranker, progress)
+        by_job = found_for_jobs(tools, requests, ranker, k, progress)
+        with asking(self._options.ask, self._settings, progress) as (_, model):
+            return selected_by_model(tools, requests, by_job, model)
+
+    def requests(self, queries: Sequence[Query], progress: Progress = silent) -> list[ToolRequest]:
+        """What is searched for each query. Raises as the model's commands do where one is asked."""
+        texts = [one.text for one in queries]
+        splits = self._splits(queries, texts, progress)
+        by_rule = self._options.decomposition in ("none", "rules")
+        return [ToolRequest(*one, by_rule) for one in zip(texts, splits, strict=True)]
+
+    def _splits(
+        self, queries: Sequence[Query], texts: Sequence[str], progress: Progress
+    ) -> Sequence[tuple[str, ...]]:
+        """The sub-queries of each query, none where it is searched whole."""
+        kind = self._options.decomposition
+        if kind == "none":
+            return [()] * len(texts)
+        if kind == "rules":
+            return [decompose(text) for text in texts]
+        if self._options.splits is not None:
+            recorded = recorded_splits(self._options.splits, kind)
+            return [recorded.get(one.id, ()) for one in queries]
+        if kind == "steps":
+            return [one.steps for one in queries]
+        with asking(self._options.ask, self._settings, progress) as (_, model):
+            in_view = self._nearest(texts, progress) if kind == "context" else [()] * len(texts)
+            splits = splits_of_model(texts, in_view, kind, model)
+            self.spent = model.spent
+            return splits
+
+    def _nearest(self, texts: Sequence[str], progress: Progress) -> list[tuple[Tool, ...]]:
+        """The tools that a model sees beside each request: the nearest by the hybrid score."""
+        tools = self._catalog.by_id
+        plain = Retriever(self._catalog.tools, self._embedder, self._cache, progress=progress)
+        rankings = plain.search_each([ToolRequest(text) for text in texts], IN_VIEW, progress)
+        return [tuple(tools[one.tool_id] for one in ranking) for ranking in rankings]

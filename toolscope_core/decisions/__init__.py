@@ -1,0 +1,1 @@
+"""What people decided: the log, its actions, replay and import."""

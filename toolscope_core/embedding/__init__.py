@@ -1,0 +1,1 @@
+"""Vectors of tools: encoders, their cache, neighbours and pictures in two dimensions."""

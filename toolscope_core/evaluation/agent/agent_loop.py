@@ -1,0 +1,117 @@
+"""One request carried out by a model that calls tools: turn by turn, until it stops calling."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from toolscope_core.llm.tasks.agent_prompt import AGENT
+from toolscope_core.llm.tasks.fence import plain_prompt_text
+from toolscope_core.model.datamodel import JsonObject
+from toolscope_core.model.protocols import AgentReply, ToolCall
+
+CallOutcome = Literal["ok", "error", "not carried out", "no tool"]
+"""*not carried out*: the run only reads, and the tool may change something; *no tool*: there is
+none of that name."""
+Ending = Literal["answered", "out of turns", "failed"]
+LONGEST_ANSWER = 2_000
+
+Turn = Callable[[Sequence[JsonObject], Sequence[JsonObject]], Awaitable[AgentReply]]
+"""Messages and tools → the model's next turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a call came to, in words for the model."""
+
+    outcome: CallOutcome
+    text: str
+    tool_id: str = ""
+
+
+class AgentTools(Protocol):
+    """The tools that an agent may call."""
+
+    def offered(self, request: str) -> Sequence[JsonObject]:
+        """Their definitions for this request, as chat completions take them."""
+        ...
+
+    async def call(self, call: ToolCall) -> ToolResult:
+        """Never raises for what the model did wrong."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class MadeCall:
+    """A call that the agent made: ``tool_id`` is empty where there is no such tool."""
+
+    tool_id: str
+    name: str
+    outcome: CallOutcome
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """How a request was carried out: every call, in order, what all turns took (``counted`` is
+    false where the endpoint does not report tokens), the wall-clock ``seconds``, and the ``answer``
+    at the end, or the ``reason`` why there is none.
+    """
+
+    calls: tuple[MadeCall, ...]
+    turns: int
+    tokens_in: int
+    tokens_out: int
+    counted: bool
+    seconds: float
+    ending: Ending
+    reason: str = ""
+    answer: str = ""
+
+    @property
+    def chosen(self) -> frozenset[str]:
+        """The ids of the tools that were called."""
+        return frozenset(call.tool_id for call in self.calls) - {""}
+
+
+async def carry_out(request: str, turn: Turn, tools: AgentTools, most_turns: int) -> Episode:
+    """Let the model call tools for a request, at most so many turns. Raises what ``turn`` does."""
+    import anyio
+
+    started = time.monotonic()
+    offered = await anyio.to_thread.run_sync(tools.offered, request)
+    messages: list[JsonObject] = [
+        {"role": "system", "content": AGENT},
+        {"role": "user", "content": request},
+    ]
+    made: list[MadeCall] = []
+    replies: list[AgentReply] = []
+
+    def episode(ending: Ending, reason: str = "", answer: str = "") -> Episode:
+        return Episode(
+            calls=tuple(made),
+            turns=len(replies),
+            tokens_in=sum(one.tokens_in for one in replies),
+            tokens_out=sum(one.tokens_out for one in replies),
+            counted=all(one.counted for one in replies),
+            seconds=time.monotonic() - started,
+            ending=ending,
+            reason=reason,
+            answer=answer[:LONGEST_ANSWER],
+        )
+
+    while len(replies) < most_turns:
+        reply = await turn(messages, offered)
+        replies.append(reply)
+        if reply.reason:
+            return episode("failed", reply.reason)
+        if not reply.calls:
+            return episode("answered", answer=reply.text)
+        messages.append(reply.message)
+        for call in reply.calls:
+            result = await tools.call(call)
+            made.append(MadeCall(result.tool_id, call.name, result.outcome))
+            content = plain_prompt_text(result.text).text
+            messages.append({"role": "tool", "tool_call_id": call.id, "content": content})
+    return episode("out of turns", f"it still called tools after {most_turns} turns")

@@ -1,0 +1,78 @@
+"""What an agent did with two toolsets, as rows: the figures side by side, and each request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from toolscope_core.model.datamodel import JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class WorkRow:
+    """A figure of every toolset, in their order, with the p-value of no change where there is
+    one.
+    """
+
+    label: str
+    cells: tuple[str, ...]
+    p: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRow:
+    """A request: what it needs, by toolset the tools that were called in order, and whether they
+    are exactly those that it needs; ``answers`` are the agent's, or why there is none.
+    """
+
+    text: str
+    needed: str
+    called: tuple[str, ...]
+    right: tuple[bool, ...]
+    answers: tuple[str, ...]
+
+
+def work_rows(report: JsonObject) -> list[WorkRow]:
+    """The figures of ``AgentReport.as_json``."""
+    sides: Sequence[JsonObject] = report["sides"]
+
+    def row(label: str, cell: Callable[[JsonObject], str], p: float | None = None) -> WorkRow:
+        return WorkRow(label, tuple(map(cell, sides)), p)
+
+    return [
+        row("tools", lambda side: f"{side['tools']:,}"),
+        row("exactly the right tools", lambda side: _share(side["correct"]), report["correct_p"]),
+        row("needs served", lambda side: _share(side["served"]), report["served_p"]),
+        row("calls a request", lambda side: f"{side['calls']:.2f}"),
+        row("  of tools not needed", lambda side: f"{side['unneeded_calls']:.2f}"),
+        row("  that failed", lambda side: f"{side['failed_calls']:.2f}"),
+        row("turns a request", lambda side: f"{side['turns']:.2f}"),
+        row("tokens in a request", lambda side: _tokens(side, "tokens_in")),
+        row("tokens out a request", lambda side: _tokens(side, "tokens_out")),
+        row("seconds a request", lambda side: f"{side['seconds']:.2f}"),
+        row("requests without an answer", lambda side: f"{side['unanswered']:,}"),
+    ]
+
+
+def request_rows(requests: Sequence[Mapping[str, Any]]) -> list[RequestRow]:
+    """The requests of a kept run, those first that went right with one toolset only."""
+    rows = [
+        RequestRow(
+            text=str(one["query"]),
+            needed=" and ".join(" or ".join(need) for need in one["gold"]),
+            called=tuple(", ".join(side["called"]) or "nothing" for side in one["sides"]),
+            right=tuple(bool(side["right"]) for side in one["sides"]),
+            answers=tuple(str(side["answer"]) for side in one["sides"]),
+        )
+        for one in requests
+    ]
+    return sorted(rows, key=lambda row: len(set(row.right)) == 1)
+
+
+def _share(interval: Mapping[str, float]) -> str:
+    return f"{interval['mean']:.3f} [{interval['low']:.2f}, {interval['high']:.2f}]"
+
+
+def _tokens(side: JsonObject, name: str) -> str:
+    return f"{'' if side['counted'] else 'about '}{side[name]:,.0f}"

@@ -1,0 +1,99 @@
+"""The tools of a gateway as an agent is given them, and its calls on their way there."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+
+from toolscope_core.catalog.target_rules import FixedTool, fixed
+from toolscope_core.catalog.writers import write_record
+from toolscope_core.evaluation.agent.agent_loop import ToolResult
+from toolscope_core.llm.tasks.fence import cleaned
+from toolscope_core.mcp.gateway.routing import Route
+from toolscope_core.merging.calls import unmap_call
+from toolscope_core.merging.renaming import NewNames, composed
+from toolscope_core.model.datamodel import ArgumentMap, JsonObject, MergedTool, Tool
+from toolscope_core.model.protocols import ToolCall
+
+TARGET = "openai-chat"
+NOT_CARRIED_OUT = (
+    "This call was noted and not carried out, since it may change something. Go on as if it had "
+    "succeeded."
+)
+
+CallTool = Callable[[str, JsonObject], Awaitable[tuple[str, bool]]]
+"""A tool's name and arguments → what it answers, as a text, and whether that is an error."""
+Choice = Callable[[str], Sequence[str]]
+"""A request → the ids of the tools that the agent is given for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Offer:
+    """A tool as the model knows it, and the way back from its call."""
+
+    route: Route
+    record: JsonObject
+    alpha: ArgumentMap
+
+    @property
+    def only_reads(self) -> bool:
+        return dict(self.route.record.get("annotations") or {}).get("readOnlyHint") is True
+
+
+class OfferedTools:
+    """An ``AgentTools`` whose calls ``call_tool`` passes on to a gateway. Names and schemas are
+    changed where chat completions would refuse them, and changed back in calls.
+
+    ``tools`` are those of the gateway's bundle, by whose ids ``choice`` chooses, all without one.
+    A tool that does not say that it only reads is called only with ``changes``.
+    """
+
+    def __init__(
+        self,
+        call_tool: CallTool,
+        routes: Sequence[Route],
+        tools: Sequence[Tool],
+        choice: Choice | None = None,
+        changes: bool = False,
+    ) -> None:
+        self._call_tool, self._choice, self._changes = call_tool, choice, changes
+        by_id = {tool.id: tool for tool in tools}
+        merged = [
+            MergedTool(replace(by_id[route.tool_id], name=route.name), (route.tool_id,))
+            for route in routes
+        ]
+        mended = fixed(merged, TARGET)
+        self._offers = {}
+        for route, item in zip(routes, merged, strict=True):
+            offer = _offer(route, mended.get(item.tool.id, FixedTool(item.tool)))
+            self._offers[offer.record["function"]["name"]] = offer
+        self._names = {offer.route.tool_id: name for name, offer in self._offers.items()}
+
+    def offered(self, request: str) -> list[JsonObject]:
+        """See ``AgentTools``."""
+        if self._choice is None:
+            return [offer.record for offer in self._offers.values()]
+        names = [self._names[one] for one in self._choice(request) if one in self._names]
+        return [self._offers[name].record for name in names]
+
+    async def call(self, call: ToolCall) -> ToolResult:
+        """See ``AgentTools``."""
+        offer = self._offers.get(call.name)
+        if offer is None:
+            return ToolResult("no tool", f"There is no tool {call.name!r}.")
+        tool_id = offer.route.tool_id
+        if call.arguments is None:
+            return ToolResult("error", "The arguments are no JSON object.", tool_id)
+        if not (offer.only_reads or self._changes):
+            return ToolResult("not carried out", NOT_CARRIED_OUT, tool_id)
+        arguments = unmap_call(offer.alpha, call.arguments, {}).arguments
+        text, failed = await self._call_tool(offer.route.name, arguments)
+        return ToolResult("error" if failed else "ok", text, tool_id)
+
+
+def _offer(route: Route, mended: FixedTool) -> _Offer:
+    tool, renaming = mended.tool, mended.renaming
+    alpha = ArgumentMap(tool.id, tool.id)
+    if renaming.names:
+        alpha = composed(alpha, NewNames(renaming.top, renaming.nested))
+    return _Offer(route, cleaned(write_record(tool, TARGET)), alpha)

@@ -1,0 +1,88 @@
+"""The turns of an agent's model: paid for before they are sent, sent again where that helps."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+from toolscope_core.llm.requests import Terms
+from toolscope_core.llm.tasks.agent_prompt import AGENT_PROMPT
+from toolscope_core.model.datamodel import JsonObject, canonical_json
+from toolscope_core.model.errors import PausedError
+from toolscope_core.model.protocols import AgentModel, AgentReply, Call, ChatRequest, Ledger
+
+MOST_TOKENS = 1_000
+"""Of one turn."""
+
+
+class PaidTurns:
+    """Asks ``model`` within the budget of ``terms``; every call is a line of the ledger's log."""
+
+    def __init__(self, model: AgentModel, ledger: Ledger, terms: Terms) -> None:
+        self._model, self._ledger, self._terms = model, ledger, terms
+        self._lock = threading.Lock()
+        self._given_up = 0
+
+    async def __call__(
+        self, messages: Sequence[JsonObject], tools: Sequence[JsonObject]
+    ) -> AgentReply:
+        """The next turn, with what all attempts at it took.
+
+        Raises ``PausedError`` where the budget is used up or the endpoint does not answer any more,
+        ``ModelStopError`` where it refuses every call.
+        """
+        import anyio
+
+        patience, attempt, seconds = self._terms.patience, 0, 0.0
+        while True:
+            reply = await anyio.to_thread.run_sync(self._once, messages, tools)
+            attempt, seconds = attempt + 1, seconds + reply.seconds
+            if reply.final:
+                self._answered()
+                return reply
+            pause = None if reply.wait is None else patience.pause(attempt, reply.wait)
+            if pause is None or seconds > patience.seconds:
+                self._give_up(reply)
+                return reply
+            await anyio.sleep(pause)
+
+    def _once(self, messages: Sequence[JsonObject], tools: Sequence[JsonObject]) -> AgentReply:
+        purse = self._terms.purse
+        size = ChatRequest("", canonical_json([messages, tools]), "agent", {}, MOST_TOKENS)
+        held = purse.reserve(size)
+        if held is None:
+            raise PausedError("the budget is used up")
+        cost = 0.0
+        try:
+            reply = self._model.turn(messages, tools, MOST_TOKENS)
+            cost = purse.cost(reply.tokens_in, reply.tokens_out) or 0.0
+        finally:
+            purse.settle(held, cost)
+        self._ledger.commit(self._line(reply), ())
+        return reply
+
+    def _line(self, reply: AgentReply) -> Call:
+        return Call(
+            run=self._terms.run,
+            task=AGENT_PROMPT.name,
+            model=self._model.name,
+            origin=self._model.origin,
+            questions=1,
+            tokens_in=reply.tokens_in,
+            tokens_out=reply.tokens_out,
+            counted=reply.counted,
+            cost=self._terms.purse.cost(reply.tokens_in, reply.tokens_out),
+            seconds=reply.seconds,
+            finish=reply.finish,
+            error=reply.reason,
+        )
+
+    def _answered(self) -> None:
+        with self._lock:
+            self._given_up = 0
+
+    def _give_up(self, reply: AgentReply) -> None:
+        with self._lock:
+            self._given_up += 1
+            if self._given_up >= self._terms.patience.failures:
+                raise PausedError(f"the endpoint does not answer: {reply.reason}")

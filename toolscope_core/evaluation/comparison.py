@@ -1,0 +1,190 @@
+"""The same queries on two toolsets: what an agent finds, sends and can call in each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from toolscope_core.evaluation.coverage import Coverage, coverage, gold_calls
+from toolscope_core.evaluation.intervals import Interval, holm, interval
+from toolscope_core.evaluation.measured_toolsets import Toolset
+from toolscope_core.evaluation.metrics import Gold, ndcg
+from toolscope_core.evaluation.query_sets import Query, relabelled
+from toolscope_core.evaluation.ranking import Ranker, Rankings
+from toolscope_core.evaluation.reports import MetricRow, metric_rows, p_values
+from toolscope_core.evaluation.selection import selected, selection_rate
+from toolscope_core.model.configuration import Split
+from toolscope_core.model.datamodel import Catalog, Tool
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.protocols import Progress, silent
+from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.retrieval.decomposition import decompose
+
+SPLIT_NAMES: dict[Split, str] = {"none": "whole", "rules": "by rule", "steps": "by step"}
+Outcome = Literal["won", "lost", "unchanged"]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What every toolset is asked: queries with gold answers, which name tools of ``catalog``, what
+    is searched for each, and the cut-offs.
+    """
+
+    catalog: Catalog
+    queries: tuple[Query, ...]
+    requests: tuple[ToolRequest, ...]
+    cutoffs: tuple[int, ...]
+
+    @classmethod
+    def of(
+        cls,
+        catalog: Catalog,
+        queries: Iterable[Query],
+        request_of: Callable[[Query], ToolRequest],
+        cutoffs: Sequence[int],
+    ) -> Trial:
+        """The queries that have gold answers. Raises ``ConfigError`` where none has."""
+        judged = tuple(query for query in queries if query.gold)
+        if not judged:
+            raise ConfigError("no query has a gold answer; give tool ids under `gold`")
+        return cls(catalog, judged, tuple(map(request_of, judged)), tuple(cutoffs))
+
+    def split_by(self, split: Split) -> Trial:
+        """The same queries, split in another way."""
+        return replace(self, requests=tuple(map(request_of(split), self.queries)))
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What the queries find in one toolset, in their order. ``tokens`` are those of all its
+    definitions, ``sent`` by cut-off the mean of those of the tools that a query finds.
+    """
+
+    toolset: Toolset
+    golds: tuple[Gold, ...]
+    rankings: Rankings
+    rows: tuple[MetricRow, ...]
+    coverage: Coverage
+    tokens: int
+    sent: Mapping[int, float]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryChange:
+    """A query on both toolsets: nDCG at the largest cut-off, and for each need its best
+    place, from 1; ``None`` where it is not among those.
+    """
+
+    query: Query
+    before: float
+    after: float
+    places_before: tuple[int | None, ...]
+    places_after: tuple[int | None, ...]
+
+    @property
+    def outcome(self) -> Outcome:
+        if self.after == self.before:
+            return "unchanged"
+        return "won" if self.after > self.before else "lost"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two toolsets under the same queries. ``changes`` has by metric the mean difference with its
+    paired interval, ``p`` the paired p-value of no change, corrected by Holm.
+    """
+
+    before: Measured
+    after: Measured
+    changes: Mapping[str, Interval]
+    p: Mapping[str, float]
+    queries: tuple[QueryChange, ...]
+
+    def count(self, outcome: Outcome) -> int:
+        return sum(one.outcome == outcome for one in self.queries)
+
+
+def request_of(split: Split) -> Callable[[Query], ToolRequest]:
+    """What is searched for a query: split by *rules*, by its own *steps* where it has some, or
+    whole. Steps are part of the gold answer: what they reach is a bound.
+    """
+
+    def request(query: Query) -> ToolRequest:
+        if split == "steps" and query.steps:
+            return ToolRequest(query.text, query.steps, by_rule=False)
+        return ToolRequest(query.text, decompose(query.text) if split == "rules" else ())
+
+    return request
+
+
+def measured(
+    toolset: Toolset,
+    trial: Trial,
+    ranker: Ranker,
+    tokens: Callable[[Tool], int],
+    progress: Progress = silent,
+) -> Measured:
+    """What the queries of a trial find in a toolset, and the rate of correct selections (*csr*);
+    ``tokens`` counts those of a definition.
+    """
+    k = max(trial.cutoffs)
+    rankings = ranker.rankings(toolset.tools, trial.requests, k, progress)
+    figures = of_rankings(toolset, trial, rankings, tokens)
+    chosen = selected(toolset.tools, trial.requests, ranker, progress)
+    rate = selection_rate(chosen, figures.golds, k)
+    return replace(figures, rows=(*figures.rows, rate))
+
+
+def of_rankings(
+    toolset: Toolset, trial: Trial, rankings: Rankings, tokens: Callable[[Tool], int]
+) -> Measured:
+    """The figures of rankings that are there, of at least the largest cut-off."""
+    golds = tuple(query.gold for query in relabelled(trial.queries, toolset.phi))
+    costs = {tool.id: tokens(tool) for tool in toolset.tools}
+    sent = {
+        k: sum(costs[one] for ranking in rankings for one in ranking[:k]) / len(rankings)
+        for k in trial.cutoffs
+    }
+    return Measured(
+        toolset=toolset,
+        golds=golds,
+        rankings=rankings,
+        rows=metric_rows(golds, rankings, trial.cutoffs),
+        coverage=coverage(gold_calls(trial.queries, trial.catalog), toolset),
+        tokens=sum(costs.values()),
+        sent=sent,
+    )
+
+
+def compared(trial: Trial, before: Measured, after: Measured) -> Comparison:
+    """Two measurements of one trial side by side."""
+    raw = p_values(before.rows, after.rows)
+    corrected = dict(zip(raw, holm([*raw.values()]), strict=True))
+    changes = {
+        old.name: interval(
+            [new_value - value for value, new_value in zip(old.values, new.values, strict=True)]
+        )
+        for old, new in zip(before.rows, after.rows, strict=True)
+    }
+    return Comparison(before, after, changes, corrected, _query_changes(trial, before, after))
+
+
+def _query_changes(trial: Trial, before: Measured, after: Measured) -> tuple[QueryChange, ...]:
+    k = max(trial.cutoffs)
+    return tuple(
+        QueryChange(
+            query,
+            ndcg(before.rankings[at], before.golds[at], k),
+            ndcg(after.rankings[at], after.golds[at], k),
+            places(before.rankings[at], before.golds[at]),
+            places(after.rankings[at], after.golds[at]),
+        )
+        for at, query in enumerate(trial.queries)
+    )
+
+
+def places(ranking: Sequence[str], gold: Gold) -> tuple[int | None, ...]:
+    """The best place of each need, from 1."""
+    ranks = {tool_id: rank for rank, tool_id in enumerate(ranking, 1)}
+    return tuple(min((ranks[one] for one in need if one in ranks), default=None) for need in gold)

@@ -1,0 +1,71 @@
+"""A toolset to be measured, and the way from the catalog that the queries name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from toolscope_core.catalog.document_variants import with_variants
+from toolscope_core.merging.relabelling import Relabelling
+from toolscope_core.model.datamodel import (
+    ArgumentMap,
+    Augmentation,
+    Catalog,
+    MergePlan,
+    Tool,
+    digest,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Toolset:
+    """Tools by ids of their own. ``phi`` leads to them from the ids that queries name: an id that
+    it does not know stays, one that it has as ``None`` is gone. ``arguments`` has α by old id.
+    """
+
+    name: str
+    tools: tuple[Tool, ...]
+    phi: Mapping[str, str | None] = field(default_factory=dict)
+    arguments: Mapping[str, ArgumentMap] = field(default_factory=dict)
+
+    @property
+    def by_id(self) -> dict[str, Tool]:
+        return {tool.id: tool for tool in self.tools}
+
+    @property
+    def version(self) -> str:
+        """The same for toolsets of equal tools and maps, whatever their name."""
+        parts = sorted((tool.id, tool.fingerprint) for tool in self.tools)
+        written = sorted((t.id, repr(t.augmentation)) for t in self.tools if t.augmentation)
+        return digest(
+            parts, written, sorted(self.phi.items()), repr(sorted(self.arguments.items()))
+        )
+
+
+def augmented(toolset: Toolset, variants: Mapping[str, Augmentation]) -> Toolset:
+    """The toolset with variants of the catalog's tools, see ``with_variants``."""
+    return replace(toolset, tools=with_variants(toolset.tools, variants, toolset.phi))
+
+
+def as_it_is(catalog: Catalog, name: str = "as it is") -> Toolset:
+    """The catalog itself."""
+    return Toolset(name, catalog.tools)
+
+
+def of_plan(plan: MergePlan, name: str) -> Toolset:
+    """What the plan exports, with the variants that the tools of its catalog carry."""
+    arguments = {one.tool_id: one for one in plan.arguments}
+    toolset = Toolset(name, tuple(item.tool for item in plan.tools), plan.phi, arguments)
+    written = {one.id: one.augmentation for one in plan.catalog.tools if one.augmentation}
+    return augmented(toolset, written) if written else toolset
+
+
+def of_bundle(catalog: Catalog, relabelling: Relabelling, name: str) -> Toolset:
+    """The tools of an exported bundle with its own φ and α."""
+    return Toolset(name, catalog.tools, relabelling.phi, relabelling.arguments)
+
+
+def of_version(catalog: Catalog, named: Catalog, name: str) -> Toolset:
+    """Another version of the catalog ``named``: its tools by the same ids, and what is gone."""
+    kept = catalog.by_id
+    return Toolset(name, catalog.tools, {one.id: None for one in named.tools if one.id not in kept})

@@ -1,0 +1,161 @@
+"""Wanted tools among many that are not: the stress test of Retrieval–Plan–Select (§4.4).
+
+For each query a pool of its gold tools and n distractors, drawn at random or the closest by cosine;
+what is found in the pool is a set, of which precision, recall and F1 are taken.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from toolscope_core.evaluation.comparison import Trial
+from toolscope_core.evaluation.intervals import Interval, holm, interval, paired_p
+from toolscope_core.evaluation.measured_toolsets import Toolset
+from toolscope_core.evaluation.metrics import Gold
+from toolscope_core.evaluation.query_sets import relabelled
+from toolscope_core.evaluation.selection import jobs_of
+from toolscope_core.model.protocols import Progress, Step, Vectors, silent
+from toolscope_core.retrieval.fusion import best_first, weighted
+from toolscope_core.retrieval.retriever import Retriever
+
+Noise = Literal["random", "closest"]
+
+LEVELS = (0, 10, 20, 30, 40, 50)
+WHOLE_K, STEP_K = 10, 5
+"""How many tools are taken for a request that is not split, and for each sub-query."""
+SEED = 20_251
+
+
+@dataclass(frozen=True, slots=True)
+class StressPoint:
+    """The mean precision, recall and F1 at a number of distractors, over queries. ``p`` are the
+    p-values of no change of recall and F1 against no distractors, corrected by Holm.
+    """
+
+    noise: Noise
+    distractors: int
+    precision: Interval
+    recall: Interval
+    f1: Interval
+    p_recall: float
+    p_f1: float
+
+
+@dataclass(frozen=True, slots=True)
+class Stress:
+    """A stress test of one toolset: its points, and recall and F1 of each query at each of them, in
+    the order of the queries.
+    """
+
+    points: tuple[StressPoint, ...]
+    recalls: tuple[tuple[float, ...], ...]
+    f1s: tuple[tuple[float, ...], ...]
+
+
+def random_noise(size: int, gold: Sequence[int], most: int, query_id: str) -> list[int]:
+    """Up to ``most`` rows of ``size`` that are not gold, in an order that the query's id decides:
+    the first n are the noise of level n, so that more noise is the same and some.
+    """
+    others = np.setdiff1d(np.arange(size), gold)
+    generator = np.random.default_rng([SEED, zlib.crc32(query_id.encode("utf-8", "replace"))])
+    return [int(row) for row in generator.permutation(others)[:most]]
+
+
+def closest_noise(vectors: Vectors, gold: Sequence[int], most: int) -> list[int]:
+    """Up to ``most`` rows that are not gold, closest by cosine to a gold row: the closest of each
+    gold row in turn, then the second closest, each once. ``vectors`` are normalised.
+    """
+    cosines = vectors[list(gold)] @ vectors.T
+    cosines[:, list(gold)] = -np.inf
+    orders = [best_first(row, most + len(gold)) for row in cosines]
+    others = dict.fromkeys(
+        int(order[place])
+        for place in range(min((len(order) for order in orders), default=0))
+        for order in orders
+        if np.isfinite(cosines[0, order[place]])
+    )
+    return list(others)[:most]
+
+
+def stress_test(
+    toolset: Toolset, retriever: Retriever, trial: Trial, progress: Progress = silent
+) -> Stress:
+    """Random and closest noise at every level of ``LEVELS``. ``retriever`` has the toolset's tools;
+    of its configuration only α counts.
+
+    A request that is not split finds its ``WHOLE_K`` best of the pool by the hybrid score, min-max
+    normalised in the pool; each sub-query its ``STEP_K`` best, together a set. All tools that serve
+    a need count as gold. Reports ``Step("stress", …)`` in queries.
+    """
+    ids, alpha = retriever.ids, retriever.config.alpha
+    rows = {tool_id: row for row, tool_id in enumerate(ids)}
+    vectors = retriever.vectors
+    vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    values: dict[tuple[Noise, int], list[tuple[float, float, float]]] = {}
+    moved = relabelled(trial.queries, toolset.phi)
+    retriever.encode(text for one in trial.requests for text in jobs_of(one))
+    for number, (query, request) in enumerate(zip(moved, trial.requests, strict=True)):
+        progress(Step("stress", number, len(moved)))
+        gold = sorted({rows[one] for need in query.gold for one in need if one in rows})
+        scores = retriever.base_scores(jobs_of(request))
+        most = max(LEVELS)
+        noises: dict[Noise, list[int]] = {
+            "random": random_noise(len(rows), gold, most, query.id),
+            "closest": closest_noise(vectors, gold, most) if gold else [],
+        }
+        for noise, distractors in noises.items():
+            for level in LEVELS:
+                pool = np.array(sorted([*gold, *distractors[:level]]), dtype=np.intp)
+                found: set[str] = set()
+                for dense, sparse in scores:
+                    fused = np.sum(weighted(dense[pool], sparse[pool], alpha), axis=0)
+                    k = WHOLE_K if len(scores) == 1 else STEP_K
+                    found |= {ids[pool[at]] for at in best_first(fused, k)}
+                values.setdefault((noise, level), []).append(set_metrics(found, query.gold))
+    progress(Step("stress", len(moved), len(moved)))
+    return _stress(values)
+
+
+def set_metrics(found: set[str], gold: Gold) -> tuple[float, float, float]:
+    """Precision, recall and F1 of a set of tools: a need is served by any of its alternatives, and
+    a tool counts where it serves a need.
+    """
+    served = sum(not found.isdisjoint(need) for need in gold)
+    right = sum(any(one in need for need in gold) for one in found)
+    recall = served / len(gold)
+    precision = right / len(found) if found else 0.0
+    both = precision + recall
+    return precision, recall, 2 * precision * recall / both if both else 0.0
+
+
+def _stress(values: dict[tuple[Noise, int], list[tuple[float, float, float]]]) -> Stress:
+    points, recalls, f1s = [], [], []
+    for (noise, level), rows in values.items():
+        clean = values[noise, LEVELS[0]]
+        precision, recall, f1 = zip(*rows, strict=True)
+        _, clean_recall, clean_f1 = zip(*clean, strict=True)
+        points.append(
+            StressPoint(
+                noise,
+                level,
+                interval(precision),
+                interval(recall),
+                interval(f1),
+                paired_p(clean_recall, recall),
+                paired_p(clean_f1, f1),
+            )
+        )
+        recalls.append(tuple(recall))
+        f1s.append(tuple(f1))
+    p_recall = holm([one.p_recall for one in points])
+    p_f1 = holm([one.p_f1 for one in points])
+    corrected = (
+        StressPoint(one.noise, one.distractors, one.precision, one.recall, one.f1, first, second)
+        for one, first, second in zip(points, p_recall, p_f1, strict=True)
+    )
+    return Stress(tuple(corrected), tuple(recalls), tuple(f1s))

@@ -1,1 +1,0 @@
-"""What a merge does to agents: measurements that need no agent, and those that need one."""

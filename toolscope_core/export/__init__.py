@@ -1,0 +1,1 @@
+"""The bundle that leaves, and what may not leave."""

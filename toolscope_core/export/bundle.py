@@ -1,0 +1,358 @@
+"""The export bundle: the merged toolset and everything needed to move over to it.
+
+Equal input and configuration give equal bytes: ids are sorted, no clock is read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from toolscope_core.catalog.bundle_versions import READABLE
+from toolscope_core.catalog.clients import client_files
+from toolscope_core.catalog.document_variants import variant_rows, with_variants
+from toolscope_core.catalog.formats import PROMPT_SHAPES
+from toolscope_core.catalog.splitting import ToolsetPart, servers_of
+from toolscope_core.catalog.spreadsheets import relabel_csv, tools_csv
+from toolscope_core.catalog.tokens import Costs, plan_tokens, tokenizer
+from toolscope_core.catalog.writers import write_toolset
+from toolscope_core.decisions.imported_decisions import decision_lines
+from toolscope_core.decisions.log import constraints, variants
+from toolscope_core.export.bundle_readme import guide
+from toolscope_core.export.leaving import checked, outgoing, toolsets
+from toolscope_core.files.folders import PROGRAM
+from toolscope_core.files.json_lines import lines_of
+from toolscope_core.merging.pipeline import Analysis, cut_of
+from toolscope_core.model.configuration import Cut, PlanConfig
+from toolscope_core.model.datamodel import (
+    ArgumentMap,
+    Catalog,
+    Cluster,
+    Decision,
+    JsonObject,
+    MergedTool,
+    MergePlan,
+    Serves,
+    Verdict,
+)
+
+FILES = (
+    "toolset.json",
+    "relabel.json",
+    "arguments.json",
+    "clusters.json",
+    "pairs.jsonl",
+    "aliases.json",
+    "never_merge.json",
+    "decisions.jsonl",
+    "dangling.json",
+    "fingerprints.json",
+    "tools.csv",
+    "relabel.csv",
+    "neutral.json",
+    "original.json",
+    "README.md",
+    "manifest.json",
+)
+VARIANTS = "variants.jsonl"
+VERSION = max(READABLE)
+_TURNED: Mapping[Serves, Serves] = {"left": "right", "right": "left"}
+_compact = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+_ascii = json.JSONEncoder(allow_nan=False).encode
+
+
+def bundle_files(
+    analysis: Analysis,
+    plan: MergePlan,
+    log: Sequence[Decision],
+    config: PlanConfig,
+    shape: str | None = None,
+    fix: bool = False,
+) -> dict[str, bytes]:
+    """File name → content, in the order of ``FILES``, before the manifest ``VARIANTS``
+    where document variants were accepted, and the ``CLIENT_FILES`` where tools of servers were
+    pruned.
+
+    ``shape`` defaults to the input's; ``fix`` applies the fixes that are offered for it, and writes
+    too many tools as ``toolset-1.json`` and so on in place of ``toolset.json``. Raises
+    ``ExportError`` where the target would refuse the toolset.
+    """
+    plan = outgoing(plan, shape, fix)
+    asked = shape is not None
+    shape = shape or plan.catalog.format
+    costs, (pairs, siblings) = Costs(), _pairs(analysis)
+    files = {
+        **{
+            name: _json(write_toolset(part, plan.catalog.servers, shape, asked), 3)
+            for name, part in named_toolsets(plan, shape, fix).items()
+        },
+        "relabel.json": _json({"version": VERSION, "entries": [asdict(r) for r in plan.relabels]}),
+        "arguments.json": _json(
+            {"version": VERSION, "maps": {a.tool_id: argument_row(a) for a in plan.arguments}}
+        ),
+        "clusters.json": _json([_cluster_row(cluster) for cluster in plan.clusters]),
+        "pairs.jsonl": pairs,
+        "aliases.json": _json(_aliases(plan)),
+        "never_merge.json": _json(_never_merge(analysis, log)),
+        "decisions.jsonl": decision_lines(log, plan.catalog),
+        "dangling.json": _json([asdict(item) for item in plan.dangling]),
+        "fingerprints.json": _json({tool.id: tool.fingerprint for tool in plan.catalog.tools}),
+        "tools.csv": tools_csv(plan.tools, costs),
+        "relabel.csv": relabel_csv(plan.relabels),
+        "neutral.json": _json(write_toolset(plan.tools, plan.catalog.servers, "neutral"), 3),
+        "original.json": _original(plan.catalog),
+        "README.md": guide(plan).encode("utf-8", "backslashreplace"),
+        **_variant_file(plan, log),
+        **client_files(plan),
+    }
+    chosen = {"shape": shape, "fix": fix}
+    about = {
+        **_manifest(analysis, plan, config, cut_of(analysis, log), chosen, siblings),
+        "tokens": _tokens(plan, shape, costs),
+        "sha256": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()},
+    }
+    files["manifest.json"] = _json(about)
+    return files
+
+
+def named_toolsets(plan: MergePlan, shape: str, fix: bool) -> dict[str, ToolsetPart]:
+    """File name → the tools in it: ``toolset.json``, or the parts of a toolset that is split."""
+    parts = toolsets(plan, shape, fix)
+    if len(parts) == 1:
+        return {FILES[0]: parts[0]}
+    width = len(str(len(parts)))
+    return {f"toolset-{n:0{width}}.json": part for n, part in enumerate(parts, 1)}
+
+
+def pair_rows(analysis: Analysis) -> Iterable[JsonObject]:
+    """One row a judged pair, by left and right id; of clear *keep*s only the main evidence."""
+    scores = analysis.scores
+    for verdict in map(
+        analysis.effective_verdict, analysis.judge.verdicts(scores.left, scores.right, brief=True)
+    ):
+        yield verdict_row(verdict.pair.left, verdict.pair.right, verdict)
+
+
+def verdict_row(left: str, right: str, verdict: Verdict) -> JsonObject:
+    """A verdict as ``pairs.jsonl`` and ``judge`` write it, the ids in the order asked: the sides
+    in ``serves`` and ``differs`` are those of this row.
+    """
+    serves, differs = verdict.serves, verdict.differs
+    if left != verdict.pair.left:
+        serves, differs = _TURNED.get(serves, serves), differs[::-1]
+    return {
+        "left": left,
+        "right": right,
+        "similarity": round(verdict.similarity, 6),
+        "relation": verdict.relation,
+        "probability": verdict.probability,
+        "family": round(verdict.family, 6),
+        "serves": serves,
+        "differs": {"left": list(differs[0]), "right": list(differs[1])},
+        "verdict": verdict.outcome,
+        "judge": verdict.judge,
+        "evidence": list(verdict.evidence),
+    }
+
+
+def argument_row(alpha: ArgumentMap) -> JsonObject:
+    """One α as the bundle writes it."""
+    moves = []
+    for move in alpha.moves:
+        entry: dict[str, Any] = {"from": move.source, "to": move.target, "op": move.op}
+        if move.values:
+            entry["values"] = [list(pair) for pair in move.values]
+        moves.append(entry)
+    row = {
+        "to": alpha.to,
+        "args": moves,
+        "constants": dict(alpha.constants),
+        "dropped": dict(alpha.dropped),
+    }
+    nested = [{"from": item.source, "to": item.target} for item in alpha.nested]
+    return {**row, "nested": nested} if nested else row
+
+
+def zipped(files: Mapping[str, bytes]) -> bytes:
+    """One zip of the files, without clock times, so that equal files give equal bytes."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            entry = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, content)
+    return buffer.getvalue()
+
+
+def _pairs(analysis: Analysis) -> tuple[bytes, int]:
+    """``pairs.jsonl``, and how many of its pairs are siblings: related, and kept apart."""
+    siblings = 0
+
+    def counted() -> Iterator[JsonObject]:
+        nonlocal siblings
+        for row in pair_rows(analysis):
+            siblings += row["relation"] == "related" and row["verdict"] == "keep"
+            yield row
+
+    lines = lines_of(counted())
+    return lines, siblings
+
+
+def _variant_file(plan: MergePlan, log: Sequence[Decision]) -> dict[str, bytes]:
+    """The accepted document variants of the outgoing tools, where there are any."""
+    written = {one: it for one, it in variants(plan.catalog, log).items() if it.is_there}
+    tools = with_variants((item.tool for item in plan.tools), written, plan.phi)
+    rows = variant_rows({tool.id: tool.augmentation for tool in tools if tool.augmentation})
+    return {VARIANTS: lines_of(rows)} if rows else {}
+
+
+def _cluster_row(cluster: Cluster) -> JsonObject:
+    return {
+        "cluster_id": cluster.id,
+        "canonical": cluster.canonical,
+        "members": list(cluster.members),
+        "relation": cluster.relation,
+        "kind": cluster.kind,
+        "selector": cluster.selector,
+        "state": cluster.state,
+        "weakest_edge": cluster.weakest_edge,
+        "reasons": list(cluster.reasons),
+        "newcomers": list(cluster.newcomers),
+    }
+
+
+def _aliases(plan: MergePlan) -> JsonObject:
+    """Old name → new name by server, of the names that are free and mean one tool only."""
+    still = {(item.tool.server, item.tool.name) for item in plan.tools}
+    became: dict[tuple[str, str], set[str]] = {}
+    for row in plan.relabels:
+        if row.new_name is not None:
+            became.setdefault((row.server, row.old_name), set()).add(row.new_name)
+    aliases: dict[str, dict[str, str]] = {}
+    for (server, old), new in became.items():
+        if (server, old) not in still and len(new) == 1 and old not in new:
+            aliases.setdefault(server, {})[old] = min(new)
+    return aliases
+
+
+def _never_merge(analysis: Analysis, log: Sequence[Decision]) -> list[list[str]]:
+    cannot = constraints(analysis.catalog, log).cannot
+    return [[pair.left, pair.right] for pair in sorted(cannot)]
+
+
+def _implied(catalog: Catalog) -> JsonObject:
+    """The tool ids of each server that names imply, where they imply one."""
+    tools_by_owner: dict[str, list[str]] = {}
+    for tool in catalog.tools:
+        if tool.implied_server:
+            tools_by_owner.setdefault(tool.implied_server, []).append(tool.id)
+    return {"implied_servers": dict(sorted(tools_by_owner.items()))} if tools_by_owner else {}
+
+
+def _unreadable(plan: MergePlan) -> JsonObject:
+    """What was held back since no client of MCP could read it, and why, where anything was."""
+    rows = [{"tools": ids, "why": why} for ids, why in sorted(plan.unreadable.items())]
+    return {"unreadable": rows} if rows else {}
+
+
+def _manifest(
+    analysis: Analysis,
+    plan: MergePlan,
+    config: PlanConfig,
+    cut: Cut,
+    chosen: JsonObject,
+    siblings: int,
+) -> JsonObject:
+    states = Counter(cluster.state for cluster in plan.clusters)
+    relations = Counter(cluster.relation for cluster in plan.clusters)
+    applied = plan.applied
+    return {
+        "program": PROGRAM,
+        "version": VERSION,
+        "counts": {
+            "tools_before": len(plan.catalog.tools),
+            "tools_after": len(plan.tools),
+            "tools_edited": len(plan.edited),
+            "tools_removed": len(plan.removed),
+            "servers": len(plan.catalog.servers),
+            "clusters": len(plan.clusters),
+            "clusters_by_state": dict(sorted(states.items())),
+            "clusters_by_relation": dict(sorted(relations.items())),
+            "duplicates_to_prune": sum(c.kind == "prune" for c in plan.clusters),
+            "families": relations["parametric"],
+            "siblings": siblings,
+            "clusters_applied": dict(sorted(Counter(c.kind for c in applied).items())),
+            "routers_withheld": sum(
+                c.state == "accepted" and c.kind == "router" for c in plan.clusters
+            )
+            - sum(c.kind == "router" for c in applied),
+            "judged_pairs": len(analysis.scores),
+            "expected_merges": analysis.scores.expected_merges,
+            "problems": len(plan.catalog.problems),
+            "findings": dict(sorted(Counter(f.severity for f in plan.catalog.findings).items())),
+        },
+        "configuration": {
+            **chosen,
+            "threshold": cut.similarity,
+            "probability": cut.probability,
+            "neighbours": analysis.config.neighbours,
+            "accept": config.accept,
+            "routers": config.routers,
+            "correct": config.correct,
+            **({"expanded": True} if config.expanded else {}),
+            "judge": dict(analysis.opinions.configuration) if analysis.opinions else "offline",
+        },
+        "versions": {"model": analysis.model, "judge": analysis.judge.name},
+        "catalog": plan.catalog.version,
+        **_implied(plan.catalog),
+        **_unreadable(plan),
+        "toolsets": [
+            {"file": name, "tools": len(part), "servers": servers_of(part)}
+            for name, part in named_toolsets(plan, chosen["shape"], chosen["fix"]).items()
+        ],
+        "violations": [
+            asdict(violation) for violation in checked(plan, chosen["shape"], chosen["fix"])
+        ],
+    }
+
+
+def _tokens(plan: MergePlan, shape: str, costs: Costs) -> JsonObject:
+    """Tokens of the toolset in the shape that totals are given in, and in the one it leaves in."""
+    total, *others = PROMPT_SHAPES
+    sums = [plan_tokens(plan, name, costs) for name in (total, *({shape} & set(others)))]
+    return {
+        "estimate": not tokenizer().exact,
+        "counted": tokenizer().label,
+        "before": sums[0].before,
+        "after": sums[0].after,
+        "by_shape": {line.shape: {"before": line.before, "after": line.after} for line in sums},
+    }
+
+
+def _original(catalog: Catalog) -> bytes:
+    """The tools as they came in, in the neutral shape: the same ids and fingerprints when read
+    again. Hidden characters are in it, so that all but ASCII is escaped.
+    """
+    tools = [MergedTool(tool, (tool.id,)) for tool in catalog.tools]
+    return f"{_laid_out(write_toolset(tools, catalog.servers, 'neutral'), 3, _ascii)}\n".encode()
+
+
+def _json(value: object, levels: int = 2) -> bytes:
+    return f"{_laid_out(value, levels)}\n".encode("utf-8", "backslashreplace")
+
+
+def _laid_out(value: object, levels: int, write: Callable[[object], str] = _compact) -> str:
+    """JSON with one entry a line for the outer ``levels``, easy to read and to compare."""
+    if levels and isinstance(value, dict) and value:
+        rows = (f"{write(k)}: {_laid_out(item, levels - 1, write)}" for k, item in value.items())
+        return "\n".join(["{", ",\n".join(rows), "}"])
+    if levels and isinstance(value, list) and value:
+        rows = (_laid_out(item, levels - 1, write) for item in value)
+        return "\n".join(["[", ",\n".join(rows), "]"])
+    return write(value)

@@ -1,0 +1,139 @@
+"""Whether a plan may be exported in a shape, and the plan as it is exported."""
+
+from __future__ import annotations
+
+from toolscope_core.catalog.cleaning import without_hidden_text
+from toolscope_core.catalog.formats import target_named
+from toolscope_core.catalog.splitting import ToolsetPart, split
+from toolscope_core.catalog.target_rules import (
+    RuleViolation,
+    fixed,
+    rule_violations,
+    unreadable,
+)
+from toolscope_core.merging.plan import without_unreadable
+from toolscope_core.merging.renaming import NewNames, with_tools
+from toolscope_core.model.datamodel import MergedTool, MergePlan
+from toolscope_core.model.errors import ExportError
+
+SHOWN = 10
+
+
+def toolsets(plan: MergePlan, target: str, fix: bool) -> tuple[ToolsetPart, ...]:
+    """The outgoing tools in the parts in which they are written: one, or with ``fix`` as many as
+    the limit of ``target`` on tools asks for. Every tool is in one part.
+
+    Raises ``ExportError`` for an unknown target.
+    """
+    return split(plan.tools, target_named(target).rules.most_tools if fix else None)
+
+
+def checked(plan: MergePlan, target: str, fix: bool = False) -> tuple[RuleViolation, ...]:
+    """The rules of ``target`` that the outgoing toolset breaks, or with ``fix`` its parts.
+
+    Raises ``ExportError`` for an unknown target.
+    """
+    old, blocked = _old_names(plan), plan.catalog.blocked
+    parts = toolsets(plan, target, fix)
+    return tuple(
+        violation for part in parts for violation in rule_violations(part, target, old, blocked)
+    )
+
+
+def with_fixes(plan: MergePlan, target: str) -> MergePlan:
+    """The plan with every offered fix to a tool for ``target`` applied, and without the hidden
+    characters of names and texts; φ shows the new names of tools, α those of parameters. Too many
+    tools are split by ``toolsets``.
+    """
+    leaving = [item.tool for item in plan.tools]
+    clean = without_hidden_text(leaving, sorted(_old_names(plan)))
+    plan = with_tools(plan, clean) if clean else plan
+    changed = fixed(plan.tools, target, _old_names(plan), plan.catalog.blocked)
+    renamed = {
+        tool_id: NewNames(item.renaming.top, item.renaming.nested)
+        for tool_id, item in changed.items()
+        if item.renaming.names
+    }
+    return with_tools(plan, {tool_id: item.tool for tool_id, item in changed.items()}, renamed)
+
+
+def leaving(plan: MergePlan, shape: str | None, fix: bool) -> MergePlan:
+    """The plan as it would leave in ``shape``: with fixes if ``fix``, and where clients of MCP are
+    to read it, without the tools that none could read, but for those that came in so where
+    ``shape`` is ``None``. ``refusals`` says what else is against it.
+    """
+    target = shape or plan.catalog.format
+    plan = with_fixes(plan, target) if fix else plan
+    reasons = unreadable([item.tool for item in plan.tools], target)
+    if reasons and shape is None:
+        came = unreadable(plan.catalog.tools, target)
+        reasons = {tool_id: why for tool_id, why in reasons.items() if tool_id not in came}
+    return leaving(without_unreadable(plan, reasons), shape, fix) if reasons else plan
+
+
+def held_back(plan: MergePlan) -> tuple[str, ...]:
+    """The tools and merges that are not written since no client of MCP could read them, a sentence
+    each.
+    """
+    return tuple(
+        f"{', '.join(map(repr, ids))} {'is held back' if len(ids) == 1 else 'are not merged'}: "
+        f"{why}"
+        for ids, why in sorted(plan.unreadable.items())
+    )
+
+
+def refusals(plan: MergePlan, shape: str | None, fix: bool = False) -> tuple[RuleViolation, ...]:
+    """The violations that keep the toolset from being written in ``shape``, in parts if ``fix``.
+
+    ``None`` is the shape it came in. A rule that a tool already broke when it came in is then not
+    held against it: the file had that flaw already.
+    """
+    if shape is not None:
+        return checked(plan, shape, fix)
+    came = [MergedTool(tool, (tool.id,)) for tool in plan.catalog.tools]
+    before = {
+        (violation.tool_id, violation.rule)
+        for violation in rule_violations(came, plan.catalog.format)
+    }
+    new = checked(plan, plan.catalog.format, fix)
+    return tuple(
+        violation for violation in new if (violation.tool_id, violation.rule) not in before
+    )
+
+
+def outgoing(plan: MergePlan, shape: str | None, fix: bool) -> MergePlan:
+    """The plan as it leaves in ``shape`` (``None``: as it came in), fixes applied if ``fix``.
+
+    Raises ``ExportError`` with the first 10 violations and their number where the target would
+    refuse it.
+    """
+    plan = leaving(plan, shape, fix)
+    against = refusals(plan, shape, fix)
+    if against:
+        raise ExportError(_refusal(against, shape or plan.catalog.format, fix))
+    return plan
+
+
+def _old_names(plan: MergePlan) -> set[str]:
+    return {tool.name for tool in plan.catalog.tools}
+
+
+def _refusal(against: tuple[RuleViolation, ...], shape: str, fixed_already: bool) -> str:
+    fixable = sum(bool(violation.fix) for violation in against)
+    lines = [f"  {_line(violation)}" for violation in against[:SHOWN]]
+    if len(against) > SHOWN:
+        lines.append(f"  … and {len(against) - SHOWN} more")
+    mends = f"--fix mends {fixable} of them" if not fixed_already else "no fix is left"
+    return "\n".join(
+        [
+            f"the toolset breaks {len(against)} rules of {target_named(shape).title}, so it is not "
+            f"written as {shape}; {mends}; another format may take it:",
+            *lines,
+        ]
+    )
+
+
+def _line(violation: RuleViolation) -> str:
+    place = f"{violation.tool_id!r}: " if violation.tool_id else ""
+    remedy = f"Fix: {violation.fix}" if violation.fix else violation.remedy
+    return f"{place}{violation.message} {remedy}"

@@ -1,0 +1,1 @@
+"""Files and folders written whole or not at all, archives, and JSON Lines."""

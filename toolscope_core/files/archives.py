@@ -1,0 +1,119 @@
+"""A bundle's files out of the zip that the Export page makes.
+
+What a zip says of itself may be a lie, so the bytes that it becomes are counted.
+"""
+
+from __future__ import annotations
+
+import io
+import lzma
+import re
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+
+from toolscope_core.files.whole_files import MOST_BYTES, read_file
+from toolscope_core.model.errors import ConfigError
+
+_ANCHOR = "relabel.json"
+_PART = re.compile(r"(?!\.+$)[\w. -]{1,80}")
+_DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    RuntimeError,
+    ValueError,
+    IndexError,
+    EOFError,
+    OSError,
+)
+"""What ``zipfile`` raises for files that are damaged."""
+_REMEDY = "give the zip that Export makes"
+MOST_FILES = 10_000
+MOST_AT_ONCE = 1 << 20
+"""So many bytes of a zip are read in one go, the list of its files among them."""
+_METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
+"""Others become any size in one step."""
+
+
+@contextmanager
+def bundle_folder(path: Path) -> Iterator[Path]:
+    """The folder of the bundle at ``path``; that of a zip is there until the block ends.
+
+    Raises ``ConfigError`` for a file that is no zip of a bundle.
+    """
+    if not path.is_file():
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="toolscope-") as place:
+        folder = Path(place) / path.name
+        try:
+            for name, content in bundle_files_in(read_file(path), path.name).items():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / name).write_bytes(content)
+        except OSError as error:
+            raise ConfigError(f"{path} cannot be unpacked: {error.strerror}; {_REMEDY}") from error
+        yield folder
+
+
+def bundle_files_in(content: bytes, called: str) -> dict[str, bytes]:
+    """The files that lie beside or below φ in a zip, by their path from there; what has a name
+    that the program gives to no file is left out.
+
+    Raises ``ConfigError`` where there is no φ, the zip is damaged, has more than ``MOST_FILES``, or
+    they are over ``MOST_BYTES`` together.
+    """
+    try:
+        with zipfile.ZipFile(_Zip(content)) as archive:
+            members = archive.infolist()
+            if len(members) > MOST_FILES:
+                raise ConfigError(f"{called} has more than {MOST_FILES:,} files; {_REMEDY}")
+            entries = {PurePosixPath(one.filename): one for one in members if not one.is_dir()}
+            home = next((path.parent for path in entries if path.name == _ANCHOR), None)
+            if home is None:
+                raise ConfigError(f"{called} has no {_ANCHOR}; {_REMEDY}")
+            inside = {
+                path.relative_to(home): one
+                for path, one in entries.items()
+                if path.is_relative_to(home)
+            }
+            files: dict[str, bytes] = {}
+            left = MOST_BYTES
+            for path, one in inside.items():
+                if all(map(_PART.fullmatch, path.parts)):
+                    files[str(path)] = _inflated(archive, one, left, called)
+                    left -= len(files[str(path)])
+            return files
+    except _DAMAGED as error:
+        raise ConfigError(f"{called} cannot be read as a zip ({error}); {_REMEDY}") from error
+
+
+class _Zip(io.BytesIO):
+    """The bytes of a zip, for ``zipfile``, which reads the whole list of files in one go, as long
+    as the zip says it is.
+    """
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if size is not None and size > MOST_AT_ONCE:
+            raise zipfile.BadZipFile("the list of its files is too long")
+        return super().read(size)
+
+
+def _inflated(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int, called: str) -> bytes:
+    """The content of a file in a zip. Raises ``ConfigError`` once it is over ``most`` bytes."""
+    if member.compress_type not in _METHODS:
+        raise zipfile.BadZipFile(f"{member.filename!r} is compressed in another way than deflate")
+    too_large = ConfigError(f"{called} holds more than {MOST_BYTES >> 20} MiB; {_REMEDY}")
+    if member.file_size > most:  # enough to refuse it, not to take it
+        raise too_large
+    parts: list[bytes] = []
+    with archive.open(member) as file:
+        while part := file.read(MOST_AT_ONCE):
+            most -= len(part)
+            if most < 0:
+                raise too_large
+            parts.append(part)
+    return b"".join(parts)

@@ -1,0 +1,98 @@
+"""JSONL files: rows in and out."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from toolscope_core.files.whole_files import read_file
+from toolscope_core.model.datamodel import JsonObject, canonical_json
+from toolscope_core.model.errors import ConfigError, ExportError
+
+_LINE_MARKS = "\x85\u2028\u2029"
+
+
+def read_rows(path: Path) -> Iterator[tuple[int, JsonObject]]:
+    """As ``rows_in``, of a file. Raises ``ConfigError`` where it cannot be read, too."""
+    try:
+        content = read_file(path)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}; give a JSONL file") from error
+    return rows_in(content, str(path))
+
+
+def rows_in(content: bytes, label: str) -> Iterator[tuple[int, JsonObject]]:
+    """The objects of JSON lines with their line numbers; blank lines are skipped. Raises
+    ``ConfigError``, naming ``label`` and the line.
+    """
+    for number, line in enumerate(text_of(content, label).split("\n"), 1):
+        if line.strip():
+            yield number, row_of(line, f"{label}, line {number}")
+
+
+def text_of(content: bytes, label: str) -> str:
+    """The text of a file in UTF-8. Raises ``ConfigError`` for another encoding."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{label} cannot be read: {error}; give a file in UTF-8") from error
+
+
+def row_of(line: str, place: str) -> JsonObject:
+    """The object of one line. Raises ``ConfigError``, naming ``place``."""
+    try:
+        row: Any = json.loads(line, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{place} is not JSON ({error}); give one JSON object a line") from error
+    if not isinstance(row, dict):
+        raise ConfigError(f"{place} is {line[:40]!r}; give a JSON object")
+    return row
+
+
+def _refuse(constant: str) -> float:
+    """For ``NaN`` and the infinities, which Python reads and JSON does not have."""
+    raise ValueError(f"{constant} is no JSON value")
+
+
+def lines_of(rows: Iterable[JsonObject]) -> bytes:
+    """The rows as JSON lines, for readers too that see the end of a line in other marks."""
+    text = "".join(f"{canonical_json(row)}\n" for row in rows)
+    for mark in _LINE_MARKS:
+        text = text.replace(mark, f"\\u{ord(mark):04x}")
+    return text.encode("utf-8", "backslashreplace")
+
+
+def write_rows(path: Path, rows: Iterable[JsonObject]) -> None:
+    """All rows or none: the file is written beside its place and renamed. Raises ``ExportError``
+    where it cannot be written, and for a place that holds anything but a file.
+    """
+    write_whole(path, lines_of(rows), "--out")
+
+
+def write_whole(path: Path, content: bytes, option: str) -> None:
+    """The whole file or nothing of it; raises as ``write_rows``, naming the ``option`` that gave
+    the path.
+    """
+    try:
+        _replace(path.resolve(), content)
+    except (OSError, ValueError, RuntimeError) as error:  # a NUL in the path; a loop of links
+        reason = getattr(error, "strerror", None) or error
+        raise ExportError(
+            f"{str(path)!r} cannot be written: {reason}; give another file with {option}"
+        ) from error
+
+
+def _replace(place: Path, content: bytes) -> None:
+    if place.exists() and not place.is_file():
+        raise OSError(errno.EINVAL, "it is no file")
+    beside = place.with_name(f".{os.getpid()}-{os.urandom(4).hex()}.part")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        beside.write_bytes(content)
+        beside.replace(place)
+    finally:
+        beside.unlink(missing_ok=True)

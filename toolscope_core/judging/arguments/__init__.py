@@ -1,0 +1,1 @@
+"""Which argument of one tool is which of another."""

@@ -1,0 +1,246 @@
+"""How a call to one tool is carried over to another: α.
+
+An argument map is *lossless* when every argument of every valid call to the old tool has a place
+in the merged tool, with a value that the merged schema allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+from toolscope_core.catalog.source_words import source_name
+from toolscope_core.judging.arguments.matching import Match, match_parameters, turned
+from toolscope_core.judging.arguments.moves import move_to, refusal
+from toolscope_core.judging.arguments.subschema import core, inline_references, refers
+from toolscope_core.judging.arguments.units import difference
+from toolscope_core.judging.word_stems import name_words, plain_words, spelling
+from toolscope_core.model.datamodel import (
+    ArgumentMap,
+    ArgumentMove,
+    JsonObject,
+    Parameter,
+    Serves,
+    Tool,
+    canonical_json,
+)
+
+_DIRECTIONS = frozenset(
+    """from except excluding exclude not non no without but never unless minus sans ignore ignoring
+    avoid avoiding hide hiding disable disabling remove off nor cannot other un""".split()
+)
+
+_CONDITIONS = frozenset("allOf anyOf oneOf if then else dependentSchemas".split())
+_PLAIN_KEYWORDS = frozenset(
+    "type properties required additionalProperties $defs definitions".split()
+)
+
+
+def argument_map(tool: Tool, target: Tool, matches: Sequence[Match] | None = None) -> ArgumentMap:
+    """α from ``tool`` to ``target``, whose own schema is left as it is.
+
+    What has no place is in ``dropped``, what would not validate in ``lossy``. Where neither
+    declares its parameters, arguments are passed on under their own names, which is ``surmised``.
+    ``matches`` are those
+    of ``match_parameters``, where they are at hand.
+    """
+    if tool.id != target.id and tool.schema is None and target.schema is None:
+        unknown = f"parameters are not known: neither {tool.id} nor {target.id} declares any"
+        return ArgumentMap(tool.id, target.id, surmised=(unknown,))
+    if tool.id == target.id or tool.content_hash == target.content_hash:
+        moves = tuple(ArgumentMove(p.name, p.name) for p in tool.parameters)
+        return ArgumentMap(tool.id, target.id, moves)
+    obstacle = unmappable(target)
+    if obstacle:
+        return ArgumentMap(tool.id, target.id, lossy=(obstacle,))
+    matches = match_parameters(tool, target) if matches is None else matches
+    pairs = {match.left: match.right for match in matches}
+    alpha = map_onto(tool, target.id, target.schema or {}, pairs, fixed_values(tool, target))
+    return replace(alpha, surmised=surmises(tool, matches))
+
+
+def serving(left: Tool, right: Tool, matches: Sequence[Match]) -> Serves:
+    """Which of the two takes every call to the other, going by their schemas; ``matches`` are those
+    of ``match_parameters``.
+    """
+    by_left = argument_map(right, left, turned(matches)).lossless
+    if argument_map(left, right, matches).lossless:
+        return "both" if by_left else "right"
+    return "left" if by_left else "none"
+
+
+def surmises(tool: Tool, matches: Sequence[Match]) -> tuple[str, ...]:
+    """Sentences on the arguments of ``tool`` that were taken for others with little to say so."""
+    return tuple(
+        f"`{match.left}` of {tool.id} is only surmised to be `{match.right}`"
+        for match in matches
+        if match.surmised
+    )
+
+
+@lru_cache(maxsize=65_536)
+def unmappable(tool: Tool) -> str | None:
+    """Why no call to the tool can be mapped, as a sentence; ``None`` where calls can be."""
+    if tool.schema is None:
+        return f"`{tool.name}` does not say what arguments it takes"
+    if refers(inline_references(tool.schema)):
+        return f"the schema of `{tool.name}` refers to itself or to something outside it"
+    return None
+
+
+def inlined(tool: Tool) -> Tool:
+    """The tool with the local references of its schema replaced; the same one if it has none."""
+    declared = inline_references(tool.schema or {})
+    return tool if declared is tool.schema else replace(tool, schema=declared)
+
+
+def map_onto(
+    tool: Tool,
+    to: str,
+    schema: JsonObject,
+    pairs: Mapping[str, str],
+    constants: JsonObject,
+) -> ArgumentMap:
+    """α from ``tool`` to the object schema of ``to``, given which parameter is which."""
+    obstacle = unmappable(tool)
+    schema = inline_references(schema)
+    properties: Mapping[str, JsonObject] = schema.get("properties") or {}
+    tool = inlined(tool)
+    moves: list[ArgumentMove] = []
+    dropped: dict[str, str] = {}
+    converted: list[str] = []
+    for parameter in tool.parameters:
+        target = pairs.get(parameter.name)
+        if target is None:
+            dropped[parameter.name] = "the merged tool has no such parameter"
+            continue
+        move = move_to(parameter, target, properties[target])
+        unit = difference(parameter, _parameter(target, properties[target]))
+        if unit:
+            converted.append(
+                f"`{parameter.name}` of `{tool.name}` would have to be converted: {unit}"
+            )
+        if move is None:
+            dropped[parameter.name] = refusal(parameter, target, properties[target])
+        else:
+            moves.append(move)
+    taken = {move.target for move in moves}
+    lost = [k for k, v in constants.items() if k not in taken and not _takes(properties.get(k), v)]
+    constants = {k: v for k, v in constants.items() if k not in taken and k not in lost}
+    lossy = [*converted, *_unsupplied(tool, schema, moves, constants), *_open_ended(tool, schema)]
+    lossy += [obstacle] if obstacle else []
+    lossy += [f"`{name}` no longer says that `{tool.name}` is meant" for name in lost]
+    lossy += _bound_together(tool, schema, moves)
+    lossy += _declared_apart(tool, schema, moves)
+    return ArgumentMap(tool.id, to, tuple(moves), constants, dropped, tuple(lossy))
+
+
+def fixed_values(tool: Tool, target: Tool) -> dict[str, Any]:
+    """Arguments of ``target`` whose value stands in the name of ``tool``.
+
+    ``translate_to_french(text)`` is ``translate(text, language="french")`` where ``language``
+    lists ``french`` among its values, and no other parameter does. A name that says *from* or
+    *except* fixes nothing.
+    """
+    words = set(plain_words(source_name(tool)))
+    if words & _DIRECTIONS:
+        return {}
+    added = name_words(source_name(tool)) - name_words(source_name(target))
+    fitting = [
+        (parameter.name, value)
+        for parameter in target.parameters
+        for value in parameter.enum
+        if isinstance(value, str) and name_words(value) and name_words(value) <= added
+    ]
+    values = [spelling(value) for _, value in fitting]
+    names = [name for name, _ in fitting]
+    return {
+        name: value
+        for name, value in fitting
+        if names.count(name) == 1 and values.count(spelling(value)) == 1
+    }
+
+
+def unit_conflicts(tool: Tool, target: Tool) -> tuple[str, ...]:
+    """Sentences on the arguments that are the same but in another unit or form."""
+    ours, theirs = ({p.name: p for p in one.parameters} for one in (tool, target))
+    matches = match_parameters(tool, target)
+    units = [(m, difference(ours[m.left], theirs[m.right])) for m in matches]
+    return tuple(
+        f"`{m.left}` of {tool.id} and `{m.right}` of {target.id} differ: {unit}"
+        for m, unit in units
+        if unit
+    )
+
+
+def _parameter(name: str, schema: JsonObject | bool) -> Parameter:
+    return Parameter(name, False, schema if isinstance(schema, Mapping) else {})
+
+
+def _unsupplied(
+    tool: Tool, schema: JsonObject, moves: Sequence[ArgumentMove], constants: JsonObject
+) -> list[str]:
+    always = {p.name for p in tool.parameters if p.required}
+    supplied = {move.target for move in moves if move.source in always} | set(constants)
+    required = schema.get("required")
+    missing = (
+        [name for name in required if name not in supplied] if isinstance(required, list) else []
+    )
+    return [
+        f"`{name}` is required, and not every call to `{tool.name}` gives it" for name in missing
+    ]
+
+
+def _bound_together(tool: Tool, schema: JsonObject, moves: Sequence[ArgumentMove]) -> list[str]:
+    """Conditions over several arguments hold only where the tool has the very same ones."""
+    target, own = core(schema), core(tool.schema or {})
+    conditions = target.keys() - _PLAIN_KEYWORDS
+    same = all(canonical_json(target[key]) == canonical_json(own.get(key)) for key in conditions)
+    if not conditions or (same and all(move.source == move.target for move in moves)):
+        return []
+    return [f"the merged tool has conditions on its arguments ({', '.join(sorted(conditions))})"]
+
+
+def _declared_apart(tool: Tool, schema: JsonObject, moves: Sequence[ArgumentMove]) -> list[str]:
+    """Arguments that the tool declares under conditions, or by a pattern of their names, go over
+    only where the target says the very same.
+    """
+    target, own = core(schema), core(tool.schema or {})
+    same_names = all(move.source == move.target for move in moves)
+    kept = {key for key in own if canonical_json(own[key]) == canonical_json(target.get(key))}
+    rest = {key: own[key] for key in own.keys() & _CONDITIONS - (kept if same_names else set())}
+    names = sorted(set(_declared_names(rest)) - {parameter.name for parameter in tool.parameters})
+    reasons = [f"`{name}` of `{tool.name}` is declared under a condition" for name in names]
+    if "patternProperties" in own.keys() - kept:
+        reasons.append(f"`{tool.name}` takes arguments whose names follow a pattern")
+    return reasons
+
+
+def _declared_names(node: object) -> Iterator[str]:
+    """Names of the properties anywhere in the conditions of an object schema."""
+    if isinstance(node, list):
+        for item in node:
+            yield from _declared_names(item)
+    elif isinstance(node, dict):
+        yield from node.get("properties") or {}
+        for key in node.keys() & _CONDITIONS:
+            below = node[key]
+            yield from _declared_names([*below.values()] if key == "dependentSchemas" else below)
+
+
+def _takes(schema: object, value: object) -> bool:
+    """Whether a constant fits the parameter that is to hold it."""
+    if not isinstance(schema, dict):
+        return False
+    values = schema.get("enum")
+    return not isinstance(values, list) or value in values
+
+
+def _open_ended(tool: Tool, schema: JsonObject) -> list[str]:
+    """A tool that says it takes any further argument needs a target that does too."""
+    further = (tool.schema or {}).get("additionalProperties")
+    if further in (None, False) or schema.get("additionalProperties") in (True, further):
+        return []
+    return [f"`{tool.name}` takes arguments of any name"]

@@ -1,0 +1,77 @@
+"""How one argument is carried over: the operation between two parameters' schemas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from toolscope_core.judging.arguments.subschema import admits, core, leaves_out, type_set
+from toolscope_core.judging.word_stems import spelling
+from toolscope_core.model.datamodel import ArgumentMove, JsonObject, Parameter, canonical_json
+
+_WRITTEN = frozenset({"format", "contentEncoding", "contentMediaType"})
+"""Keywords of texts that a number is not written as."""
+
+
+def move_to(parameter: Parameter, target: str, schema: JsonObject | bool) -> ArgumentMove | None:
+    """What makes every value of the parameter one that ``schema`` takes, and can be undone;
+    ``None`` where nothing does.
+    """
+    own = parameter.schema
+    if not isinstance(schema, dict):
+        return ArgumentMove(parameter.name, target) if schema is True else None
+    if admits(schema, own):
+        return None if leaves_out(schema, own) else ArgumentMove(parameter.name, target)
+    values = _value_map(parameter, schema)
+    if values:
+        return ArgumentMove(parameter.name, target, "map", values)
+    if "array" in type_set(own) ^ type_set(schema):
+        return _through_a_list(parameter, target, schema)
+    kind = type_set(own)
+    if (
+        len(kind) == 1
+        and kind <= {"integer", "number", "boolean"}
+        and core(schema) == {"type": "string"}
+        and not _WRITTEN & schema.keys()
+    ):
+        return ArgumentMove(parameter.name, target, "cast")
+    return None
+
+
+def _through_a_list(parameter: Parameter, target: str, schema: JsonObject) -> ArgumentMove | None:
+    """One value into a list of one, or out of a list that always holds exactly one."""
+    own = parameter.schema
+    if type_set(own) == {"array"}:
+        one = own.get("minItems") == 1 == own.get("maxItems")
+        fits = one and admits(schema, own.get("items"))
+        return ArgumentMove(parameter.name, target, "unwrap") if fits else None
+    listed = {"type": "array", "items": own, "minItems": 1, "maxItems": 1}
+    fits = bool(type_set(own)) and type_set(schema) == {"array"} and admits(schema, listed)
+    return ArgumentMove(parameter.name, target, "wrap") if fits else None
+
+
+def refusal(parameter: Parameter, target: str, schema: JsonObject | bool) -> str:
+    """Why no move was found, as a clause about the parameter."""
+    if isinstance(schema, Mapping) and "array" in type_set(parameter.schema) - type_set(schema):
+        return f"`{target}` takes one value, and a list may hold more or none"
+    if isinstance(schema, Mapping) and leaves_out(schema, parameter.schema):
+        return f"`{target}` has no place for some of its fields"
+    return f"`{target}` does not take all of its values"
+
+
+def _value_map(parameter: Parameter, schema: JsonObject) -> tuple[tuple[Any, Any], ...]:
+    """One-to-one old value → new value by spelling, total on the old values, or empty."""
+    theirs = schema.get("enum")
+    if not parameter.enum or not isinstance(theirs, list):
+        return ()
+    spelled: dict[str, list[Any]] = {}
+    for value in theirs:
+        spelled.setdefault(spelling(value), []).append(value)
+    pairs = []
+    for value in parameter.enum:
+        fitting = spelled.get(spelling(value), [])
+        if len(fitting) != 1:
+            return ()
+        pairs.append((value, fitting[0]))
+    distinct = {canonical_json(new) for _, new in pairs}
+    return tuple(pairs) if len(distinct) == len(pairs) else ()

@@ -1,0 +1,158 @@
+"""What part a parameter plays in a call, as far as its name, description and values tell."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from toolscope_core.judging.arguments.units import same_but_unit
+from toolscope_core.judging.word_stems import (
+    example_words,
+    meaning,
+    name_words,
+    plain_words,
+    text_words,
+)
+from toolscope_core.model.datamodel import Parameter
+
+Words = frozenset[str]
+
+WEAK_WORDS = frozenset(map(meaning, "name id number list type info value".split()))
+"""Added to a name they may mean the same thing or another aspect of it: ``city_name``."""
+
+TURNING_WORDS = frozenset(
+    map(
+        meaning,
+        """min minimum limit not no non exclude excluded except without skip ignore hide include
+        included only allow deny block enable disable start end source destination old new previous
+        next ms millisecond second sec minute hour hourly day daily week weekly month monthly
+        year yearly annual km mile meter metre foot feet celsius fahrenheit kelvin percent usd eur
+        type format unit url total average size change""".split(),
+    )
+)
+"""Added to a name they make it another parameter: ``exclude_domains``, ``timeout_ms``."""
+
+SIDES = frozenset(map(meaning, "start end source destination old new previous next".split()))
+"""Those that turn a name only in a tool that has the other side too: ``target_language`` beside
+no ``source_language`` is the language.
+"""
+
+_ONE_SIDE = (
+    frozenset(map(meaning, "start source old previous".split())),
+    frozenset(map(meaning, "end destination new next backup".split())),
+)
+"""Words for the same side: ``destination`` and ``endPoint``, ``target_path`` and ``new_path``."""
+
+_ANY_OF = frozenset({"number", "address", "name"})
+"""Words that go with another kind: ``phone_number``, ``email_address``, ``number_of_days``."""
+
+KINDS = {
+    "moment": "date dates time datetime timestamp deadline",
+    "span": """duration range period interval timeframe time
+        seconds minutes hours days nights weeks months years""",
+    "calendar": "year month season",
+    "day": "day weekday",
+    "place": """city location place address region area country state destination station
+        airport town county province district zone jurisdiction venue""",
+    "contact": "contact phone telephone mobile email",
+    "money": "price amount cost budget salary fee",
+    "count": "number num count total amount",
+    "key": "id ids identifier uuid number num code",
+    "name": "name title label alias nickname",
+    "text": "text content message description note comment review feedback body",
+    "type": "type category kind class genre",
+    **{word: word for word in ("format", "unit", "version", "language", "order")},
+}
+"""What words at the end of a name stand for; parameters of different kinds are not the same."""
+
+_NOUN_ENDS = re.compile(r"[.,:;(]|\b(?:of|for|in|to|where|when|that|which|at|from|by|on|with)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterReading:
+    """A parameter as words: of its name, of the name before *per*, of its description, of both;
+    of the values named for it; those of the name that turn it; the kinds that the name allows,
+    and the first noun of the description with it.
+    """
+
+    name: Words
+    head: Words
+    described: Words
+    text: Words
+    values: Words
+    turning: Words
+    named: Words
+    kinds: Words
+
+
+def read_parameter(parameter: Parameter) -> ParameterReading:
+    values = " ".join(map(str, parameter.enum))
+    return _read(parameter.name, parameter.description, values)
+
+
+def tell_apart(a: Parameter, b: Parameter) -> bool:
+    """Whether it is said that they are two: start and end, an id and a title."""
+    return are_apart(read_parameter(a), read_parameter(b)) and not same_but_unit(a.name, b.name)
+
+
+def are_apart(a: ParameterReading, b: ParameterReading) -> bool:
+    """Whether they are of different kinds, or each name is turned by a word of its own."""
+    if a.kinds and b.kinds and a.kinds.isdisjoint(b.kinds):
+        return True
+    ours, theirs = a.turning - b.name, b.turning - a.name
+    return bool(ours and theirs) and not are_of_one_side(ours, theirs)
+
+
+def are_of_one_side(ours: Words, theirs: Words) -> bool:
+    return bool(ours and theirs) and any(ours | theirs <= side for side in _ONE_SIDE)
+
+
+def are_equal_but_side(a: Words, b: Words) -> bool:
+    """Whether two names tell the same side by other words: ``source_path``, ``original_path``."""
+    return len(a) == len(b) and _sided(a) == _sided(b)
+
+
+def _sided(name: Words) -> Words:
+    return frozenset(_SIDE_OF.get(word, word) for word in name)
+
+
+@lru_cache(maxsize=65_536)
+def _read(name: str, description: str, values: str) -> ParameterReading:
+    words, described = name_words(name), text_words(description)
+    named, noun = _kinds(name), _kinds(_NOUN_ENDS.split(description, 1)[0])
+    return ParameterReading(
+        name=words,
+        head=name_words(" ".join(_before_per(name))),
+        described=described,
+        text=words | described,
+        values=example_words(description, values),
+        turning=words & (TURNING_WORDS - WEAK_WORDS),
+        named=named,
+        kinds=named if named and noun == {"name"} else (named & noun) or named or noun,
+    )
+
+
+@lru_cache(maxsize=65_536)
+def _kinds(name: str) -> Words:
+    """What the last telling word may stand for: ``date_range`` is a span, not a moment."""
+    words = [word for word in _before_per(name) if word in _KINDS_OF][::-1]
+    if words[:1] == ["range"] and "money" in _KINDS_OF.get(words[-1], ()):
+        words = words[1:]
+    last = 2 if words and words[0] in _ANY_OF else 1
+    kinds = frozenset().union(*(_KINDS_OF[word] for word in words[:last]))
+    return kinds - {"span"} if "moment" in kinds and name_words(name) & SIDES else kinds
+
+
+def _before_per(name: str) -> Iterator[str]:
+    return itertools.takewhile("per".__ne__, plain_words(name))
+
+
+_SIDE_OF = {word: f"side {at}" for at, side in enumerate(_ONE_SIDE) for word in side}
+_KINDS_OF = {
+    word: frozenset(kind for kind, words in KINDS.items() if word in words.split())
+    for described in KINDS.values()
+    for word in described.split()
+}

@@ -1,0 +1,261 @@
+"""Whether every value of one JSON Schema is a value of another, shown from the keywords.
+
+``admits`` is sound and not complete: it says yes only where that follows from the keywords it
+knows, so a doubt costs a merge and never an argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from operator import ge, le
+from typing import Any
+
+from toolscope_core.model.datamodel import JsonObject, canonical_json
+
+MAX_NODES = 20_000
+MAX_LEVELS = 100
+"""How far references are followed; what would grow beyond that is left as a reference."""
+
+_ANNOTATION_KEYS = frozenset(
+    "description title default examples example $comment deprecated readOnly writeOnly $schema $id"
+    " format".split()
+)
+
+
+def admits(wide: Any, narrow: Any) -> bool:
+    """Whether every value valid under ``narrow`` is valid under ``wide``, as far as can be shown.
+
+    Sound, not complete: ``False`` may only mean that it does not follow from the keywords known
+    here. Both are JSON Schemas without remote references.
+    """
+    if not isinstance(wide, dict) or not isinstance(narrow, dict):
+        return wide is True or wide is narrow
+    wide, narrow = core(wide), core(narrow)
+    if not wide or (wide == narrow and canonical_json(wide) == canonical_json(narrow)):
+        return not refers(wide)
+    if _BEYOND & (wide.keys() | narrow.keys()) or not (_well_formed(wide) and _well_formed(narrow)):
+        return False
+    options = narrow.get("anyOf") or narrow.get("oneOf")
+    if isinstance(options, list) and options:
+        return all(_admits_option(wide, narrow, option) for option in options)
+    options = wide.get("anyOf")
+    if isinstance(options, list) and set(wide) == {"anyOf"}:
+        return any(admits(option, narrow) for option in options)
+    return _types_admit(wide, narrow) and all(
+        _KEYWORDS.get(key, _same_keyword(key))(wide, narrow) for key in wide if key != "type"
+    )
+
+
+def leaves_out(wide: Any, narrow: Any) -> bool:
+    """Whether ``narrow`` declares a field, at any depth, that ``wide`` lists no place for.
+
+    Values with it may still be valid under ``wide``, which then says nothing of it. An object that
+    lists no fields, or says which further ones it takes, has a place for every one.
+    """
+    if not isinstance(wide, dict) or not isinstance(narrow, dict):
+        return False
+    for key in ("anyOf", "oneOf"):
+        options = narrow.get(key)
+        if isinstance(options, list) and any(leaves_out(wide, option) for option in options):
+            return True
+        if isinstance(wide.get(key), list) and "properties" not in wide:
+            return all(leaves_out(option, narrow) for option in wide[key])
+    ours, theirs = wide.get("properties"), narrow.get("properties")
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        if "additionalProperties" not in wide and theirs.keys() - ours.keys():
+            return True
+        if any(leaves_out(ours[name], theirs[name]) for name in ours.keys() & theirs.keys()):
+            return True
+    deeper = ("items", "additionalProperties")
+    return any(leaves_out(wide.get(key), narrow.get(key)) for key in deeper)
+
+
+def inline_references(schema: JsonObject) -> JsonObject:
+    """The schema with its local references (``#/…``) replaced by what they point to.
+
+    Where a reference is remote, missing, part of a cycle or would grow past ``MAX_NODES``, the
+    schema comes back as it is, and ``admits`` then says no.
+    """
+    if not refers(schema):
+        return schema
+    inlined = _inlined(schema, schema, (), iter(range(MAX_NODES)))
+    plain = {key: value for key, value in inlined.items() if key not in _DEFINITIONS}
+    return schema if refers(plain) else plain
+
+
+def refers(node: Any) -> bool:
+    """Whether ``$ref`` stands anywhere in a JSON value, as a key or as a text."""
+    if isinstance(node, dict):
+        return "$ref" in node or any(refers(value) for value in node.values())
+    if isinstance(node, list):
+        return any(refers(value) for value in node)
+    return isinstance(node, str) and node == "$ref"
+
+
+def core(schema: JsonObject) -> dict[str, Any]:
+    """The schema without what only describes it. A format is advice unless asserted."""
+    return {key: value for key, value in schema.items() if key not in _ANNOTATION_KEYS}
+
+
+def _well_formed(schema: JsonObject) -> bool:
+    """Whether the keywords known here have values of the kind they need."""
+    return all(
+        isinstance(schema[key], kind) and not isinstance(schema[key], bool)
+        for key, kind in _KINDS.items()
+        if key in schema
+    )
+
+
+def _admits_option(wide: JsonObject, narrow: JsonObject, option: Any) -> bool:
+    """Whether ``wide`` admits what is valid under ``option`` and the rest of ``narrow``."""
+    if admits(wide, option) or not isinstance(option, dict):
+        return admits(wide, option)
+    rest = {key: value for key, value in narrow.items() if key not in ("anyOf", "oneOf")}
+    return not rest.keys() & option.keys() and admits(wide, {**rest, **option})
+
+
+def type_set(schema: JsonObject) -> frozenset[str]:
+    declared = schema.get("type")
+    if isinstance(declared, str):
+        return frozenset({declared})
+    return frozenset(map(str, declared)) if isinstance(declared, list) else frozenset()
+
+
+def _types_admit(wide: JsonObject, narrow: JsonObject) -> bool:
+    allowed, given = type_set(wide), type_set(narrow)
+    if not allowed:
+        return True
+    if "number" in allowed:
+        allowed |= {"integer"}
+    if given:
+        return given <= allowed
+    values = narrow.get("enum")
+    return isinstance(values, list) and all(_type_of(value) in allowed for value in values)
+
+
+def _type_of(value: object) -> str:
+    if isinstance(value, bool):
+        return "boolean"
+    kinds: tuple[tuple[type | tuple[type, ...], str], ...] = (
+        (int, "integer"),
+        (float, "number"),
+        (str, "string"),
+        (list, "array"),
+        (Mapping, "object"),
+    )
+    return next((name for kind, name in kinds if isinstance(value, kind)), "null")
+
+
+_KINDS: dict[str, type | tuple[type, ...]] = {
+    "enum": list,
+    "required": list,
+    "properties": Mapping,
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), (int, float)),
+    **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems"), (int, float)),
+}
+_DEFINITIONS = ("$defs", "definitions")
+_BEYOND = frozenset(
+    """$ref prefixItems patternProperties contains minContains maxContains unevaluatedProperties
+    unevaluatedItems dependentSchemas dependentRequired propertyNames if then else not
+    allOf""".split()
+)
+"""Keywords that lead elsewhere or depend on their neighbours: such schemas must be equal."""
+
+Keyword = Callable[[JsonObject, JsonObject], bool]
+
+
+def _same_keyword(key: str) -> Keyword:
+    return lambda wide, narrow: (
+        key in narrow and canonical_json(wide[key]) == canonical_json(narrow[key])
+    )
+
+
+def _enum_admits(wide: JsonObject, narrow: JsonObject) -> bool:
+    allowed = {canonical_json(value) for value in wide["enum"]}
+    return "enum" in narrow and all(canonical_json(v) in allowed for v in narrow["enum"])
+
+
+def _bound(key: str, holds: Callable[[Any, Any], bool]) -> Keyword:
+    return lambda wide, narrow: key in narrow and holds(narrow[key], wide[key])
+
+
+def _items_admit(wide: JsonObject, narrow: JsonObject) -> bool:
+    ours, theirs = wide["items"], narrow.get("items", {})
+    return isinstance(ours, dict) and isinstance(theirs, dict) and admits(ours, theirs)
+
+
+def _properties_admit(wide: JsonObject, narrow: JsonObject) -> bool:
+    ours, theirs = wide["properties"], narrow.get("properties") or {}
+    further = narrow.get("additionalProperties", True)
+    return all(
+        admits(ours[name], theirs.get(name, further)) or (name not in theirs and further is False)
+        for name in ours
+    )
+
+
+def _required_admit(wide: JsonObject, narrow: JsonObject) -> bool:
+    supplied = narrow.get("required", [])
+    return all(name in supplied for name in wide["required"])
+
+
+def _additional_admit(wide: JsonObject, narrow: JsonObject) -> bool:
+    allowed, further = wide["additionalProperties"], narrow.get("additionalProperties", True)
+    theirs = narrow.get("properties") or {}
+    added = [theirs[name] for name in theirs if name not in (wide.get("properties") or {})]
+    if allowed is False:
+        return not added and further is False
+    return all(admits(allowed, schema) for schema in added) and (
+        further is False or admits(allowed, further)
+    )
+
+
+_KEYWORDS: dict[str, Keyword] = {
+    "enum": _enum_admits,
+    "minimum": _bound("minimum", ge),
+    "exclusiveMinimum": _bound("exclusiveMinimum", ge),
+    "minLength": _bound("minLength", ge),
+    "minItems": _bound("minItems", ge),
+    "maximum": _bound("maximum", le),
+    "exclusiveMaximum": _bound("exclusiveMaximum", le),
+    "maxLength": _bound("maxLength", le),
+    "maxItems": _bound("maxItems", le),
+    "items": _items_admit,
+    "properties": _properties_admit,
+    "required": _required_admit,
+    "additionalProperties": _additional_admit,
+}
+
+
+def _inlined(
+    node: Any, root: JsonObject, path: tuple[str, ...], budget: Iterator[int], level: int = 0
+) -> Any:
+    if level > MAX_LEVELS or next(budget, None) is None:
+        return {"$ref": "#"}
+    if isinstance(node, list):
+        return [_inlined(item, root, path, budget, level + 1) for item in node]
+    if not isinstance(node, dict):
+        return node
+    pointer = node.get("$ref")
+    if not isinstance(pointer, str):
+        return {
+            key: value if key in _DEFINITIONS else _inlined(value, root, path, budget, level + 1)
+            for key, value in node.items()
+        }
+    target = _resolve(pointer, root)
+    rest = {key: value for key, value in node.items() if key != "$ref"}
+    # where both say a keyword both hold, which one value for it cannot say
+    if target is None or pointer in path or core(target).keys() & core(rest).keys():
+        return dict(node)
+    return _inlined({**target, **rest}, root, (*path, pointer), budget, level + 1)
+
+
+def _resolve(pointer: str, root: JsonObject) -> JsonObject | None:
+    if not pointer.startswith("#/"):
+        return None
+    node: Any = root
+    for part in pointer[2:].split("/"):
+        key = part.replace("~1", "/").replace("~0", "~")
+        if not isinstance(node, dict) or key not in node:
+            return None
+        node = node[key]
+    return node if isinstance(node, dict) else None

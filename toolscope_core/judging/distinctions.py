@@ -1,0 +1,184 @@
+"""Facts that tell two tools apart however alike their texts are, as parts of sentences.
+
+Two directions, one thing and several, keys of two things, two places in an API. Where one holds,
+the two are not merged without a person who says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from toolscope_core.catalog.source_words import operation_of, source_name
+from toolscope_core.embedding.similarity import split_name
+from toolscope_core.judging.phrasing import (
+    alternatives,
+    are_one,
+    are_turned,
+    is_plural,
+    number_apart,
+    object_apart,
+    renamed,
+    repeated,
+    voices_apart,
+)
+from toolscope_core.judging.vocabulary import only_gets, stem
+from toolscope_core.judging.word_match import ToolWords, argument_words, keys_of
+from toolscope_core.model.datamodel import Parameter, Tool
+
+_MOST_NAMED = 4
+_KEYS = frozenset("id uuid guid gid sid slug key".split())
+
+Spoken = tuple[Tool, ToolWords]
+"""A tool and what it says."""
+
+
+def distinctions(one: Spoken, other: Spoken) -> Iterator[str]:
+    """What tells the two apart; nothing where only their words decide."""
+    if are_turned(one[1], other[1]) or are_turned(other[1], one[1]):
+        yield "they go in opposite directions"
+    if voices := voices_apart(one[1], other[1]):
+        yield f"they look at it from two sides: {voices[0]} / {voices[1]}"
+    if either := alternatives(one[1], other[1]):
+        yield f"they are for {either[0]} and for {either[1]}, of which both speak"
+    if _one_and_several(one, other):
+        yield "one is about one thing, the other about several"
+    if keys := _keys_apart(one[0], other[0]):
+        yield f"their keys are of two things: {keys[0]} / {keys[1]}"
+    yield from _paths_apart(one, other)
+
+
+def all_distinctions(one: Spoken, other: Spoken) -> Iterator[str]:
+    """The same, and how one server names them apart."""
+    yield from distinctions(one, other)
+    yield from named_apart(one, other)
+
+
+def named_apart(one: Spoken, other: Spoken) -> Iterator[str]:
+    """How one server names two tools apart: by a word that the other neither says at first nor
+    takes as an argument, or says less often in its name, or by what they work on. Who has both
+    means two things by them.
+    """
+    if not one[0].server or one[0].server != other[0].server:
+        return
+    words = [
+        [
+            word
+            for word in side
+            if not (only_gets(word) or word.isdigit() or _is_mentioned(word, beside))
+        ]
+        for side, beside in zip(renamed(one[1], other[1]), (other, one), strict=True)
+    ]
+    if any(words):
+        between = " / ".join(listed(side) or "nothing" for side in words)
+        yield f"one server has both and tells their names apart ({between})"
+    elif word := repeated(one[1], other[1]):
+        yield f"one server has both, and one of the names says {word} more often"
+    elif heads := object_apart(one[1], other[1]):
+        yield f"one server has both, one about {heads[0]}, the other about {heads[1]}"
+
+
+def _is_mentioned(word: str, beside: Spoken) -> bool:
+    """Whether a tool says the word at first, or takes it as an argument."""
+    tool, words = beside
+    mentioned = words.lead.union(*map(keys_of, argument_words(tool)))
+    return not mentioned.isdisjoint(keys_of(word))
+
+
+def method_of(tool: Tool) -> str:
+    """The method of an operation of an API; empty if it is none."""
+    address = _address(tool)
+    return address.method if address else ""
+
+
+def is_key(parameter: Parameter) -> bool:
+    """Whether the parameter is named for what tells one thing from all others of its kind."""
+    return not _KEYS.isdisjoint(split_name(parameter.name)[-1:])
+
+
+def listed(words: Sequence[str]) -> str:
+    """The first of the words, and how many more there are."""
+    more = len(words) - _MOST_NAMED
+    return ", ".join(words[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _one_and_several(one: Spoken, other: Spoken) -> bool:
+    lists = [
+        "list" in split_name(source_name(tool)) or words.text[:1] in (("list",), ("lists",))
+        for tool, words in (one, other)
+    ]
+    one_lists = lists[0] != lists[1]
+    plurals = [{is_plural(word) for word in words.named[-1:]} for _, words in (one, other)]
+    keyed = [any(p.required and is_key(p) for p in tool.parameters) for tool, _ in (one, other)]
+    if keyed[0] != keyed[1] and (one_lists or plurals[0] != plurals[1]):
+        return True
+    return number_apart(one[1], other[1], described=one_lists)
+
+
+def _keys_apart(one: Tool, other: Tool) -> tuple[str, str] | None:
+    """Of what thing each requires the key, where the other takes no key of it."""
+    required, taken = (
+        [dict.fromkeys(_things(tool, always)) for tool in (one, other)] for always in (True, False)
+    )
+    ours, theirs = (
+        [thing for thing in required[at] if not any(are_one(thing, x) for x in taken[1 - at])]
+        for at in (0, 1)
+    )
+    return (ours[0], theirs[0]) if ours and theirs else None
+
+
+def _things(tool: Tool, always: bool) -> Iterator[str]:
+    """What the keys that a tool takes are of: *project* of ``project_id``."""
+    for parameter in tool.parameters:
+        words = split_name(parameter.name)[:-1]
+        if words and is_key(parameter) and (parameter.required or not always):
+            yield words[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Address:
+    """Where an operation of an API is found: its method, and the words of its path without what
+    stands for a value; ``of_one`` tells whether the path ends on such a value, or on a singular.
+    """
+
+    method: str
+    words: tuple[str, ...]
+    of_one: bool
+
+    @property
+    def stems(self) -> list[str]:
+        return list(map(stem, self.words))
+
+    def more_than(self, other: _Address) -> list[str]:
+        """The words of this path that the other does not say, or not as often."""
+        rest = Counter(other.stems)
+        rest.subtract(self.stems)
+        return [word for word in dict.fromkeys(self.words) if rest[stem(word)] < 0]
+
+
+def _paths_apart(one: Spoken, other: Spoken) -> Iterator[str]:
+    here, there = _address(one[0]), _address(other[0])
+    if here is None or there is None:
+        return
+    left = [word for word in here.more_than(there) if other[1].spoken.isdisjoint(keys_of(word))]
+    left += [word for word in there.more_than(here) if one[1].spoken.isdisjoint(keys_of(word))]
+    if left:
+        yield f"only one of their paths says {listed(left)}"
+    elif here.of_one != there.of_one:
+        yield "one of their paths leads to one thing, the other to several"
+    elif sorted(here.stems) == sorted(there.stems) and here.stems != there.stems:
+        yield "their paths say the same words in another order"
+    elif here.words != there.words and source_name(one[0]) == source_name(other[0]):
+        yield "their document gives both one name and different paths"
+
+
+def _address(tool: Tool) -> _Address | None:
+    operation = operation_of(tool)
+    if operation is None:
+        return None
+    path = str(operation.get("path", "")).rstrip("/")
+    words = split_name(re.sub(r"\{[^}]*\}", " ", path))
+    of_one = path.endswith("}") or not any(map(is_plural, words[-1:]))
+    return _Address(str(operation.get("method", "")), words, of_one)

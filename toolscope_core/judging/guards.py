@@ -1,0 +1,282 @@
+"""What the members of a cluster do not share, in sentences that a person must read first.
+
+The judge says that two tools do the same job. A guard says why switching one of them off may
+still do harm: another server, state of its own, another effect, another kind of result, another
+scope. Every sentence stops auto-accept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from textwrap import shorten
+
+from toolscope_core.catalog.source_words import source_name
+from toolscope_core.embedding.similarity import split_name
+from toolscope_core.judging.notes import harm_notes, unshared_notes, whole_text
+from toolscope_core.judging.reading import Reading, read_tool
+from toolscope_core.model.datamodel import JsonObject, Kind, Tool
+
+_READING = frozenset({"reads", "computes", "exports"})
+_COMPUTING = frozenset({"computes"})
+_DESTROYING = frozenset({"deletes"})
+
+_HANDLES = frozenset(
+    "session browser tab window element terminal shell connection transaction".split()
+)
+"""State that lives as long as somebody holds it: only the tools that made it know it."""
+
+_PLURALS = {
+    **{noun: f"{noun}s" for noun in _HANDLES},
+    **{
+        noun: f"{noun}s"
+        for noun in """file folder document note page message email issue ticket task event contact
+        record table database repository branch bucket container account""".split()
+    },
+    "directory": "directories",
+    "memory": "memories",
+    "calendar": "calendars",
+    "playlist": "playlists",
+}
+"""Nouns of what a tool may keep behind it, by stem."""
+
+_SCOPES = frozenset(
+    """all every single my own self personal private public shared local remote global active
+    inactive archived deleted draft pending completed past future upcoming historical daily weekly
+    monthly yearly annual hourly recursive""".split()
+)
+"""Name words that narrow or widen what the same action reaches."""
+
+_RESULTS = {
+    "array": "a list",
+    "object": "a record",
+    "string": "text",
+    "integer": "a number",
+    "number": "a number",
+    "boolean": "true or false",
+}
+ALL_OR_NONE = "switch off all of them or none"
+"""Ends the sentence on tools of a server that work on what a pruned one works on."""
+_DESTRUCTIVE = "destructiveHint"
+_HARM_HINTS = {
+    _DESTRUCTIVE: (True, "may destroy by its annotations"),
+    "openWorldHint": (True, "reaches the outside world by its annotations"),
+    "idempotentHint": (False, "does more when called twice by its annotations"),
+}
+"""MCP's hints with the value that warns."""
+
+_MOST_NAMED = 4
+_LONGEST_NOTE = 120
+
+
+class Companions:
+    """Which tools of a server work on the same state; each tool is read at most once."""
+
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        self._tools: dict[str, list[Tool]] = {}
+        for tool in tools:
+            self._tools.setdefault(tool.owner, []).append(tool)
+        self._kept: dict[str, tuple[tuple[str, ...], ...]] = {}
+
+    def beside(self, members: Sequence[Tool], server: str, nouns: set[str]) -> list[str]:
+        """Names of the server's tools that are no members and keep one of ``nouns``, in order."""
+        tools = self._tools.get(server, [])
+        if server not in self._kept:
+            self._kept[server] = tuple(kept_behind(read_tool(tool)) for tool in tools)
+        ids = {tool.id for tool in members}
+        kept = zip(tools, self._kept[server], strict=True)
+        return [tool.name for tool, own in kept if tool.id not in ids and nouns & set(own)]
+
+
+def guards(
+    members: Sequence[Tool], canonical: str, kind: Kind, companions: Companions
+) -> tuple[str, ...]:
+    """Sentences on what differs between the members, or would be out of reach; empty if nothing.
+
+    ``canonical`` is the id of the member that stays, ``companions`` are those of the catalog. Names
+    in the sentences come from the catalog and are not escaped. Nothing is said of what the tools
+    leave open.
+    """
+    readings = {tool.id: read_tool(tool) for tool in members}
+    kept = next(tool for tool in members if tool.id == canonical)
+    pruned = [tool for tool in members if tool is not kept] if kind == "prune" else []
+    return (
+        *_on_servers(members, canonical, pruned, readings, companions),
+        *_on_state(members, pruned, readings),
+        *_on_effects(members, readings),
+        *_differing("what they return", members, lambda tool: returned(tool.returns)),
+        *_on_scope(members),
+        *_on_hints(kept, pruned),
+        *_on_notes(kept, [tool for tool in members if tool is not kept]),
+    )
+
+
+def effect(tool: Tool, reading: Reading | None = None) -> str:
+    """``reads``, ``writes`` or ``destroys``: by annotation, else by what the words say; else ""."""
+    hints = tool.annotations
+    if hints.get("readOnlyHint") is True:
+        return "reads"
+    if hints.get("destructiveHint") is True:
+        return "destroys"
+    classes = (reading or read_tool(tool)).classes
+    if classes and classes <= _DESTROYING and "destructiveHint" not in hints:
+        return "destroys"
+    if hints.get("readOnlyHint") is False:
+        return "writes"
+    if not classes or (classes & _READING and classes - _READING):
+        return ""
+    return "reads" if classes & _READING else "writes"
+
+
+def returned(returns: JsonObject | None) -> str:
+    """The kind of a result in words; a wrapper with one field is looked through; "" if unsaid."""
+    schema: object = returns
+    while isinstance(schema, Mapping):
+        types = schema.get("type")
+        named = types if isinstance(types, list) else [types]
+        kinds = {_RESULTS.get(str(name), "") for name in named if name != "null"}
+        if len(kinds) != 1:
+            return ""
+        fields = schema.get("properties")
+        if kinds != {"a record"} or not isinstance(fields, Mapping) or len(fields) > 1:
+            return kinds.pop()
+        schema = next(iter(fields.values()), None)
+    return ""
+
+
+def kept_behind(reading: Reading) -> tuple[str, ...]:
+    """Stems of the nouns of what the tool may keep or find behind it, sorted: its own files,
+    sessions, records. A tool that only computes has at most what it holds open.
+    """
+    computes = bool(reading.classes) and reading.classes <= _COMPUTING
+    named = frozenset[str]() if computes else frozenset({*reading.name, *reading.objects})
+    return tuple(sorted((_PLURALS.keys() & named) | _HANDLES.intersection(reading.text)))
+
+
+def _on_servers(
+    members: Sequence[Tool],
+    canonical: str,
+    pruned: Sequence[Tool],
+    readings: Mapping[str, Reading],
+    companions: Companions,
+) -> Iterator[str]:
+    servers = _owners(members)
+    if len(servers) < 2:
+        return
+    implied = any(tool.implied_server for tool in members)
+    live = f"{'their names imply' if implied else 'the members live on'} {len(servers)} servers"
+    if not pruned:
+        yield f"{live}, all of which the gateway must reach: {_listed(map(_owner, servers))}"
+        return
+    stays = next(tool.owner for tool in members if tool.id == canonical)
+    nouns = {
+        server: {n for t in pruned if t.owner == server for n in kept_behind(readings[t.id])}
+        for server in servers
+        if server != stays
+    }
+    lost = (
+        f"the {_plurals(kept)} that only {_owner(server)} can see"
+        if kept
+        else f"what only {_owner(server)} can see"
+        for server, kept in nouns.items()
+    )
+    yield f"{live}: {_listed(lost)} would no longer be reached"
+    for server, kept in nouns.items():
+        if beside := companions.beside(members, server, kept):
+            names = _listed(f"`{name}`" for name in beside)
+            yield (
+                f"other tools of {_owner(server)} work on the same {_plurals(kept)}: {names}; "
+                f"{ALL_OR_NONE}"
+            )
+
+
+def _owners(members: Sequence[Tool]) -> list[str]:
+    """The servers of the members, sorted; a tool whose name implies none may be on any of those
+    that the other names imply.
+    """
+    declared = any(tool.server for tool in members)
+    return sorted({tool.owner for tool in members if tool.owner or declared})
+
+
+def _on_state(
+    members: Sequence[Tool], pruned: Sequence[Tool], readings: Mapping[str, Reading]
+) -> Iterator[str]:
+    """On one server: state that the members need not share, going by their names.
+
+    A named server shares its files and records among its tools, but not what is held open.
+    """
+    if len(_owners(members)) > 1 or not pruned:
+        return
+    if len({frozenset(readings[tool.id].name) for tool in members}) < 2:
+        return
+    nouns = {noun for tool in pruned for noun in kept_behind(readings[tool.id])}
+    if members[0].server:  # an implied one is a guess, which allows nothing
+        nouns &= _HANDLES
+    if nouns:
+        names = _listed(f"`{tool.name}`" for tool in pruned)
+        yield (
+            f"nothing says that they share their {_plurals(nouns)}: those that only {names} can "
+            "see would no longer be reached"
+        )
+
+
+def _on_effects(members: Sequence[Tool], readings: Mapping[str, Reading]) -> Iterator[str]:
+    effects = {effect(tool, readings[tool.id]) for tool in members} - {""}
+    if len(effects) > 1:
+        yield f"some members differ in effect: one {' and another '.join(sorted(effects))}"
+
+
+def _on_hints(kept: Tool, pruned: Sequence[Tool]) -> Iterator[str]:
+    """Annotations of harm that would go with a tool."""
+    for hint, (harmful, words) in _HARM_HINTS.items():
+        warned = [f"`{tool.name}`" for tool in pruned if tool.annotations.get(hint) is harmful]
+        stated = kept.annotations.get(hint)
+        if warned and stated is not harmful and (stated is not None or hint == _DESTRUCTIVE):
+            yield f"{_listed(warned)} {words}, and `{kept.name}`, which is kept, does not say so"
+
+
+def _on_scope(members: Sequence[Tool]) -> Iterator[str]:
+    scopes = {tool.id: _SCOPES.intersection(split_name(source_name(tool))) for tool in members}
+    shared = frozenset[str].intersection(*map(frozenset, scopes.values()))
+    scopes_alone = [
+        f"`{tool.name}` says {_listed(sorted(alone))}"
+        for tool in members
+        if (alone := scopes[tool.id] - shared)
+    ]
+    if scopes_alone:
+        yield f"they differ in scope: only {_listed(scopes_alone)}"
+
+
+def _on_notes(kept: Tool, others: Sequence[Tool]) -> Iterator[str]:
+    """What a member says does harm, and the one that is kept does not say."""
+    notes = [
+        f"`{tool.name}`: “{shorten(note, _LONGEST_NOTE, placeholder='…')}”"
+        for tool, note in unshared_notes(others, whole_text(kept), harm_notes)
+    ]
+    if notes:
+        yield f"`{kept.name}` does not say what others warn of: {_listed(notes)}"
+
+
+def _differing(
+    what: str, members: Sequence[Tool], value_of: Callable[[Tool], str]
+) -> Iterator[str]:
+    first: dict[str, Tool] = {}
+    for tool in members:
+        first.setdefault(value_of(tool), tool)
+    first.pop("", None)
+    if len(first) > 1:
+        clauses = (f"`{tool.name}` {answer}" for answer, tool in sorted(first.items()))
+        yield f"they differ in {what}: {_listed(clauses)}"
+
+
+def _owner(server: str) -> str:
+    return server or "the tool without a server"
+
+
+def _plurals(nouns: set[str]) -> str:
+    return " and ".join(_PLURALS[noun] for noun in sorted(nouns))
+
+
+def _listed(parts: Iterable[str]) -> str:
+    named = list(parts)
+    more = len(named) - _MOST_NAMED
+    return ", ".join(named[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

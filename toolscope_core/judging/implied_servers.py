@@ -1,0 +1,220 @@
+"""Servers that names imply: vendors or products, where a catalog names no servers itself.
+
+Two habits are read. Some catalogs put a vendor into every name at one place
+(``github_list_issues``, ``list_issues_github``): then that place of each name says whose the tool
+is. Others name a vendor now and then (``walmart.purchase``): then only what descriptions write as a
+name counts; of English words only those that take each other's place in names that are otherwise
+equal (``buy_stock_fidelity`` and ``buy_stock_robinhood``).
+
+An implied server is a guess that people can see and change. It is no part of ids or fingerprints.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from operator import is_
+from typing import Literal
+
+from toolscope_core.catalog.source_words import source_name
+from toolscope_core.embedding.similarity import split_name
+from toolscope_core.judging.vocabulary import action_classes, base_forms, is_plain_verb
+from toolscope_core.judging.wordnet import is_word, kinds_of
+from toolscope_core.model.datamodel import Catalog, ImpliedServer, Tool
+
+Place = Literal["front", "end", "middle"]
+Words = tuple[str, ...]
+
+PLACED = 0.8
+"""A catalog has the habit of a place if so many of its names with a product have it there, …"""
+COVERED = 0.5
+"""… and so many of all its names have a product there."""
+ALIKE = 0.9
+"""A product has one word more where so many of its names go on with the same word."""
+LONGEST = 3
+"""So many words has the name of a product at most."""
+SWAPPED = 2
+"""Two ordinary words are products if they take each other's place in so many pairs of names."""
+
+_TEXT = 400
+_CAPITAL = re.compile(r"(?<=[^.!?\n:\-*•] )[A-Z][A-Za-z0-9]+")
+_WORD = re.compile(r"(?<![\w/.@-])[A-Za-z][A-Za-z0-9]+(?!\w)")
+_SHORT = frozenset(
+    """ai api apis app apps args async auth btc ci cd config configs cpu crm crud csv css db dir dns
+    doc docs doi env etc eth etf erp eur ftp gbp gps gpu html http https iban id ids info io ip ipo
+    iso json jwt kpi kv llm mac metadata mfa ml mms nft oauth ocr os param params pdf pos pr prs qr
+    ram regex repo repos roi rss seo sku sms sql ssh ssid ssl sso stats stt sync tax tls tts ttl ui
+    uri url urls usd username utc ux uuid vat vm vms vpn webhook webhooks xml dataset datasets
+    workflow workflows namespace timestamp login changelog bic isbn""".split()
+)
+"""Short forms and compounds that WordNet does not have and that name no product."""
+_UNITS = frozenset("celsius fahrenheit kelvin centigrade".split())
+_DECIDED = "decided by a person"
+_SAYS: dict[Place, str] = {"front": "begin with", "end": "end with", "middle": "go on with"}
+
+
+def implied_servers(tools: Sequence[Tool]) -> tuple[ImpliedServer, ...]:
+    """The implied servers of the tools that name no server, by name; no tool is in two."""
+    nameless = [tool for tool in tools if not tool.server]
+    words = [split_name(source_name(tool)) for tool in nameless]
+    products = _products(nameless, words)
+    place = _habit(words, products)
+    named = list(_scattered(nameless, words)) if place is None else list(_placed(words, place))
+    tools_by_name: dict[str, list[str]] = defaultdict(list)
+    for tool, name in zip(nameless, named, strict=True):
+        if name:
+            tools_by_name[name].append(tool.id)
+    return tuple(
+        ImpliedServer(name, tuple(sorted(ids)), _reason(name, len(ids), place))
+        for name, ids in sorted(tools_by_name.items())
+    )
+
+
+def present_servers(tools: Sequence[Tool], chosen: Mapping[str, str]) -> tuple[ImpliedServer, ...]:
+    """The implied servers after people's changes, by name.
+
+    ``chosen`` is by tool id the server that people gave it, empty for none.
+    """
+    guessed = implied_servers(tools)
+    reasons = {one.name: one.reason for one in guessed}
+    owner_by_id = {tool_id: one.name for one in guessed for tool_id in one.tools}
+    nameless = {tool.id for tool in tools if not tool.server}
+    owner_by_id |= {tool_id: name for tool_id, name in chosen.items() if tool_id in nameless}
+    tools_by_name: dict[str, list[str]] = defaultdict(list)
+    for tool_id, name in owner_by_id.items():
+        if name:
+            tools_by_name[name].append(tool_id)
+    reasons |= dict.fromkeys(chosen.values(), _DECIDED)
+    return tuple(
+        ImpliedServer(name, tuple(sorted(ids)), reasons[name])
+        for name, ids in sorted(tools_by_name.items())
+    )
+
+
+def with_implied_servers(catalog: Catalog, chosen: Mapping[str, str]) -> Catalog:
+    """The catalog with the implied server of each tool that names no server itself.
+
+    ``chosen`` as in ``present_servers``.
+    """
+    servers = present_servers(catalog.tools, chosen)
+    implied = {tool_id: one.name for one in servers for tool_id in one.tools}
+    tools = tuple(
+        tool
+        if tool.server or tool.implied_server == implied.get(tool.id, "")
+        else replace(tool, implied_server=implied.get(tool.id, ""))
+        for tool in catalog.tools
+    )
+    return catalog if all(map(is_, tools, catalog.tools)) else replace(catalog, tools=tools)
+
+
+def _reason(name: str, count: int, place: Place | None) -> str:
+    if place is None:
+        return f"{count} names hold `{name}`, which is written as a name"
+    return f"{count} names {_SAYS[place]} `{name}`, as the names of this catalog do with a product"
+
+
+def _products(tools: Sequence[Tool], words: Sequence[Words]) -> frozenset[str]:
+    """Words of two names or more that are written as names, or are no English words."""
+    capitals, small = _written(tools)
+    counts = Counter(word for name in words for word in set(name))
+    return frozenset(
+        word
+        for word, count in counts.items()
+        if count > 1
+        and _may_name(word)
+        and (word in capitals or (len(word) > 2 and word not in small and not _is_english(word)))
+    )
+
+
+def _written(tools: Iterable[Tool]) -> tuple[frozenset[str], frozenset[str]]:
+    """Words that descriptions write with a capital within sentences and never without, in lower
+    case; and words they write in lower case.
+    """
+    texts = [tool.description[:_TEXT] for tool in tools]
+    small = {word for text in texts for word in _WORD.findall(text) if word.islower()}
+    capitals = {word.lower() for text in texts for word in _CAPITAL.findall(text)}
+    return frozenset(capitals - small), frozenset(small)
+
+
+def _may_name(word: str) -> bool:
+    """Whether a word could name a product at all: no verb, no language, no unit, no short form."""
+    if len(word) < 2 or word.isdigit() or word in _SHORT | _UNITS or "tongue" in kinds_of(word):
+        return False
+    return not is_plain_verb(word) and not action_classes(word)
+
+
+def _is_english(word: str) -> bool:
+    return any(map(is_word, (word, *base_forms(word))))
+
+
+def _inwards(name: Words, place: Place) -> Words:
+    """The words of a name from a place on: at the end they are read backwards."""
+    return {"front": name, "end": name[::-1], "middle": name[1:]}[place]
+
+
+def _habit(words: Sequence[Words], products: frozenset[str]) -> Place | None:
+    """Where the names of the catalog have their product; ``None`` without such a habit, or where
+    all have the same.
+    """
+    having = [name for name in words if not products.isdisjoint(name)]
+    places: tuple[Place, ...] = ("front", "end", "middle")
+    counts = {
+        place: sum(not products.isdisjoint(_inwards(name, place)[:2]) for name in having)
+        for place in places
+    }
+    place = max(places, key=lambda at: counts[at])
+    if counts[place] < PLACED * len(having) or counts[place] < COVERED * len(words):
+        return None
+    return place if len({name[:1] for name in (_inwards(n, place) for n in words)}) > 1 else None
+
+
+def _placed(words: Sequence[Words], place: Place) -> Iterator[str]:
+    """What stands at the place of each name: one word, and more while nearly all names go on with
+    a word that few others have there.
+    """
+    inwards = [_inwards(name, place) for name in words]
+    heads = Counter(name[:k] for name in inwards for k in range(1, LONGEST + 1) if len(name) >= k)
+    others = Counter((k, word) for name in inwards for k, word in enumerate(name[:LONGEST]))
+
+    def goes_on(name: Words, k: int) -> bool:
+        longer = heads[name[: k + 1]]
+        own = longer > 1 and longer >= ALIKE * heads[name[:k]]
+        return own and 2 * longer > others[k, name[k]]
+
+    for name in inwards:
+        k = 1
+        while k < min(LONGEST, len(name) - 1) and goes_on(name, k):
+            k += 1
+        yield "_".join(reversed(name[:k]) if place == "end" else name[:k])
+
+
+def _scattered(tools: Sequence[Tool], words: Sequence[Words]) -> Iterator[str]:
+    """For each name the product it holds, the one of most names first."""
+    capitals, _ = _written(tools)
+    mixed = {
+        word.lower()
+        for tool in tools
+        for word in _CAPITAL.findall(tool.description[:_TEXT])
+        if not word.isupper()
+    }
+    counts = Counter(word for name in words for word in set(name))
+    named = {word for word, n in counts.items() if n > 1 and word in capitals & mixed}
+    swaps = _swaps(words, named)
+    products = {
+        word for word in named if _may_name(word) and (not _is_english(word) or word in swaps)
+    }
+    for name in words:
+        yield max(products.intersection(name), key=lambda word: (counts[word], word), default="")
+
+
+def _swaps(words: Sequence[Words], named: set[str]) -> set[str]:
+    """The words that take the place of another of ``named`` in two pairs of names or more."""
+    frames: dict[tuple[Words, Words], set[str]] = defaultdict(set)
+    for name in set(words):
+        for at, word in enumerate(name):
+            if word in named:
+                frames[name[:at], name[at + 1 :]].add(word)
+    swaps = Counter(word for swapped in frames.values() if len(swapped) > 1 for word in swapped)
+    return {word for word, count in swaps.items() if count >= SWAPPED}

@@ -1,0 +1,476 @@
+"""The offline judge: whether two tools do one job, or one operation for two values.
+
+Two logistic models over readable signals, one for the same job and one for a family; each once for
+tools that stand beside each other and once for tools of two servers, where other things tell.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolscope_core.catalog.hidden import without_hidden
+from toolscope_core.embedding.similarity import Rows, cosines
+from toolscope_core.judging.arguments.alignment import serving, unmappable
+from toolscope_core.judging.arguments.matching import match_parameters
+from toolscope_core.judging.distinctions import all_distinctions
+from toolscope_core.judging.evidence import COUNTS, Compared, explain
+from toolscope_core.judging.fixed_values import general_tools
+from toolscope_core.judging.guards import effect
+from toolscope_core.judging.selector import FIXED, kind_of
+from toolscope_core.judging.signals import SIGNALS, Matrix, Signals, codes
+from toolscope_core.judging.vocabulary import is_foreign
+from toolscope_core.model.datamodel import Outcome, Pair, Relation, Serves, Tool, Verdict
+from toolscope_core.model.protocols import Vectors
+
+_WEIGHTS = Path(__file__).with_name("judge_weights.json")
+_BLOCK = 4096
+_DIGITS = 6
+_OF_ONE_GENERAL = 0.97
+"""Two instances of one general tool, or it and an instance: a fact read off names and schemas."""
+_CERTAIN = 16.0
+"""Log-odds that are shown for 0 and 1, whose own have no end: six digits tell no difference."""
+_EVEN = 0.5
+_CHANGES = {"reads": 0.0, "writes": 1.0, "destroys": 1.0}
+_JUST_BELOW = 0.001
+_FAR = 0.45
+"""Below this cosine two tools that are nothing else have nothing to do with each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A logistic model: per signal a weight, and the mean and scale it is standardised with."""
+
+    weight: tuple[float, ...]
+    mean: tuple[float, ...]
+    scale: tuple[float, ...]
+    intercept: float
+
+    @classmethod
+    def read(cls, content: Mapping[str, Any]) -> Model:
+        columns = [content["signals"][signal] for signal in SIGNALS]
+        return cls(
+            weight=tuple(column["weight"] for column in columns),
+            mean=tuple(column["mean"] for column in columns),
+            scale=tuple(column["scale"] for column in columns),
+            intercept=content["intercept"],
+        )
+
+    def standard(self, signals: Matrix) -> Matrix:
+        """The signals with mean 0 and scale 1; 0 where one cannot be measured."""
+        return np.asarray(np.nan_to_num((signals - np.asarray(self.mean)) / np.asarray(self.scale)))
+
+    def contributions(self, signals: Matrix) -> Matrix:
+        """What each signal adds to the log-odds; 0 where it cannot be measured."""
+        return np.asarray(self.standard(signals) * np.asarray(self.weight))
+
+    def probability(self, signals: Matrix) -> NDArray[np.float64]:
+        """float64 of shape (m,) in [0, 1]."""
+        odds = self.contributions(signals).sum(axis=1) + self.intercept
+        return np.asarray(1.0 / (1.0 + np.exp(-odds)))
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """A trained judge: models of the same job and of a family, for tools beside each other (on
+    one server, or without servers) and across servers.
+
+    A probability of the same job ≥ ``merge_at`` is *merge*, else one of a family ≥ ``family_at`` is
+    *family*, else ≥ ``unsure_at`` of the same job *unsure*, else *keep*; ``auto_at`` is what a
+    merge needs to be accepted without a person.
+    """
+
+    name: str
+    job_beside: Model
+    job_across: Model
+    family_beside: Model
+    family_across: Model
+    auto_at: float
+    merge_at: float
+    unsure_at: float
+    family_at: float
+
+    @classmethod
+    def read(cls, path: Path) -> Weights:
+        """The file that ``benchmarks/train_judge.py`` writes; its hash is part of ``name``."""
+        text = path.read_bytes()
+        content = json.loads(text)
+        models, thresholds = content["models"], content["thresholds"]
+        return cls(
+            name=f"offline-{content['version']}-{hashlib.sha256(text).hexdigest()[:8]}",
+            **{name: Model.read(models[name]) for name in MODELS},
+            auto_at=thresholds["auto"],
+            merge_at=thresholds["merge"],
+            unsure_at=thresholds["unsure"],
+            family_at=thresholds["family"],
+        )
+
+    def job(self, beside: bool) -> Model:
+        """The model of the same job."""
+        return self.job_beside if beside else self.job_across
+
+    def outcome(self, same_job: float, family: float = 0.0) -> Outcome:
+        """What the probabilities mean."""
+        if same_job >= self.merge_at:
+            return "merge"
+        if family >= self.family_at:
+            return "family"
+        return "unsure" if same_job >= self.unsure_at else "keep"
+
+
+MODELS = ("job_beside", "job_across", "family_beside", "family_across")
+"""The models of ``Weights``, by name."""
+
+
+@lru_cache(maxsize=1)
+def shipped_weights() -> Weights:
+    """The weights in the package, trained on all labelled catalogs."""
+    return Weights.read(_WEIGHTS)
+
+
+@dataclass(frozen=True, slots=True)
+class PairProbabilities:
+    """Probabilities of pairs, float64 of shape (m,) in [0, 1]: of the same job, and of a family.
+
+    At most one of them reaches the threshold at which it decides.
+    """
+
+    same_job: NDArray[np.float64]
+    family: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one thing adds to the log-odds that two tools do one job; its name is in words."""
+
+    name: str
+    added: float
+
+
+@dataclass(frozen=True, slots=True)
+class OfflineJudge:
+    """A judge prepared for one catalog; pairs are given as row numbers into its tools.
+
+    A pair with a tool whose calls cannot be mapped, that has no description, or one that is not
+    English, is at most *unsure*; two that do not declare their parameters are judged on words.
+    Exact copies (equal but for hidden characters) have probability
+    1. ``mappable``
+    tells, by row, of which tools calls can be mapped.
+    """
+
+    tools: tuple[Tool, ...]
+    signals: Signals
+    weights: Weights
+    general: Mapping[str, str]
+    mappable: NDArray[np.bool_]
+    _undeclared: NDArray[np.bool_]
+    _unclear: NDArray[np.bool_]
+    _contents: NDArray[np.int64]
+    _generals: NDArray[np.int64]
+    _changes: NDArray[np.float64]
+
+    @classmethod
+    def of(
+        cls, tools: Sequence[Tool], vectors: Vectors, weights: Weights | None = None
+    ) -> OfflineJudge:
+        """``vectors`` is float32 of shape (n, d), rows normalised, in the order of ``tools``."""
+        general = general_tools(tools)
+        heads = set(general.values())
+        generals = [general.get(tool.id, tool.id if tool.id in heads else "") for tool in tools]
+        signals = Signals.of(tools, vectors)
+        acts = [effect(*one) for one in zip(tools, signals.readings, strict=True)]
+        return cls(
+            tools=tuple(tools),
+            signals=signals,
+            weights=weights or shipped_weights(),
+            general=general,
+            mappable=np.array([unmappable(tool) is None for tool in tools], dtype=np.bool_),
+            _undeclared=np.array([tool.schema is None for tool in tools], dtype=np.bool_),
+            _unclear=np.array([_is_unclear(tool) for tool in tools], dtype=np.bool_),
+            _contents=codes([_visible_content(tool) for tool in tools]),
+            _generals=codes(generals),
+            _changes=np.array([_CHANGES.get(act, math.nan) for act in acts], dtype=np.float64),
+        )
+
+    @property
+    def name(self) -> str:
+        """Version and hash of the weights: equal names judge equally."""
+        return self.weights.name
+
+    def pair_probabilities(self, left: Rows, right: Rows) -> PairProbabilities:
+        """What the judge gives each pair of rows.
+
+        Symmetric, and independent of the pairs judged beside; rounded to six digits.
+        """
+        parts = [
+            self._pair_probabilities(
+                left[part], right[part], self.signals.of_pairs(left[part], right[part])
+            )
+            for part in _parts(len(left))
+        ]
+        empty = np.empty(0)
+        return PairProbabilities(
+            np.concatenate([empty, *(part.same_job for part in parts)]),
+            np.concatenate([empty, *(part.family for part in parts)]),
+        )
+
+    def probabilities(self, left: Rows, right: Rows) -> NDArray[np.float64]:
+        """Probability of the same job of each pair of rows, as in ``pair_probabilities``."""
+        return self.pair_probabilities(left, right).same_job
+
+    def standard_signals(self, left: Rows, right: Rows) -> Matrix:
+        """The standardised signals of pairs of rows, left < right: float64 (m, len(SIGNALS))."""
+        signals, weights = self.signals.of_pairs(left, right), self.weights
+        return np.where(
+            self.signals.beside(left, right)[:, None],
+            weights.job_beside.standard(signals),
+            weights.job_across.standard(signals),
+        )
+
+    def verdict(self, left: int, right: int) -> Verdict:
+        """The verdict on one pair of rows: see ``verdicts``."""
+        rows = np.array([left], dtype=np.int32), np.array([right], dtype=np.int32)
+        return self.verdicts(*rows)[0]
+
+    def verdicts(self, left: Rows, right: Rows, brief: bool = False) -> tuple[Verdict, ...]:
+        """The verdict on each pair of rows, with its reasons as plain-text sentences; ``brief``
+        does not go into the arguments of pairs that are *keep* or *family*.
+
+        The sentences quote names and words of the catalog, which are untrusted.
+        """
+        left, right = np.minimum(left, right), np.maximum(left, right)
+        parts = [self._explained(left[part], right[part], brief) for part in _parts(len(left))]
+        return tuple(verdict for part in parts for verdict in part)
+
+    def shares(self, left: int, right: int) -> tuple[Share, ...]:
+        """Where the probability of a pair of rows comes from: log-odds that add up to it.
+
+        The start, every signal in the order of ``SIGNALS``, then what else moved it: forms of a
+        general tool, a family, text that holds it back, being exact copies.
+        """
+        a, b = (np.array([side], dtype=np.int32) for side in sorted((left, right)))
+        signals = self.signals.of_pairs(a, b)
+        model = self.weights.job(bool(self.signals.beside(a, b)[0]))
+        added = model.contributions(signals)[0].tolist()
+        shares = [Share("before looking", model.intercept)]
+        shares += [Share(COUNTS[name], value) for name, value in zip(SIGNALS, added, strict=True)]
+        odds = sum(share.added for share in shares)
+        stages = self._stages(a, b, signals)
+        for (_, before), (name, after) in pairwise(stages):
+            if after[0] != before[0]:
+                shares.append(Share(name, _log_odds(float(after[0])) - odds))
+                odds += shares[-1].added
+        return tuple(shares)
+
+    def _explained(self, left: Rows, right: Rows, brief: bool) -> Iterator[Verdict]:
+        signals = self.signals.of_pairs(left, right)
+        near = cosines(self.signals.vectors, left, right).tolist()
+        pair_probabilities = self._pair_probabilities(left, right, signals)
+        added = self._contributions(left, right, signals).tolist()
+        rows = zip(left.tolist(), right.tolist(), strict=True)
+        for at, (a, b) in enumerate(rows):
+            same_job, family = (
+                float(pair_probabilities.same_job[at]),
+                float(pair_probabilities.family[at]),
+            )
+            outcome = self.weights.outcome(same_job, family)
+            unshared = self.signals.unshared(a, b)
+            tools = self.tools[a], self.tools[b]
+            short = brief and outcome in ("keep", "family")
+            matches = () if short and same_job < _EVEN else match_parameters(*tools)
+            perhaps = _EVEN <= same_job < self.weights.merge_at
+            apart = tuple(self._distinctions(a, b)) if perhaps else ()
+            served = "none" if apart or same_job < _EVEN else serving(*tools, matches)
+            relation, serves = self._relation(near[at], (same_job, family), unshared, served)
+            compared = Compared(
+                tools=tools,
+                readings=(self.signals.readings[a], self.signals.readings[b]),
+                similarity=near[at],
+                relation=relation,
+                serves=serves,
+                unshared=unshared,
+                matches=matches,
+                distinctions=apart,
+                general=self._general(a, b),
+            )
+            yield Verdict(
+                pair=Pair.of(self.tools[a].id, self.tools[b].id),
+                similarity=near[at],
+                probability=same_job,
+                outcome=outcome,
+                evidence=explain(compared, dict(zip(SIGNALS, added[at], strict=True)), short),
+                judge=self.name,
+                relation=relation,
+                family=family,
+                serves=serves,
+                differs=compared.unshared,
+            )
+
+    def _relation(
+        self,
+        similarity: float,
+        pair_probabilities: tuple[float, float],
+        unshared: tuple[tuple[str, ...], tuple[str, ...]],
+        serves: Serves,
+    ) -> tuple[Relation, Serves]:
+        """What the two are to each other, and which could serve the callers of the other; going by
+        their schemas it would be ``serves``.
+        """
+        same_job, family = pair_probabilities
+        if family >= self.weights.family_at:
+            return "parametric", "none"
+        if same_job < _EVEN:
+            return ("different" if similarity < _FAR else "related"), "none"
+        one_sided = bool(unshared[0]) != bool(unshared[1])
+        if serves in ("left", "right") or (serves == "none" and one_sided):
+            return "subsumes", serves
+        return "duplicate", serves
+
+    def _general(self, left: int, right: int) -> str:
+        """Name of the general tool that both are, or empty."""
+        if not self._generals[left] or self._generals[left] != self._generals[right]:
+            return ""
+        heads = (self.tools[left].id, self.tools[right].id)
+        head = next(self.general[tool] for tool in heads if tool in self.general)
+        return next(tool.name for tool in self.tools if tool.id == head)
+
+    def _contributions(self, left: Rows, right: Rows, signals: Matrix) -> Matrix:
+        beside = self.signals.beside(left, right)[:, None]
+        weights = self.weights
+        return np.where(
+            beside,
+            weights.job_beside.contributions(signals),
+            weights.job_across.contributions(signals),
+        )
+
+    def _pair_probabilities(self, left: Rows, right: Rows, signals: Matrix) -> PairProbabilities:
+        same_job = self._stages(left, right, signals)[-1][1].round(_DIGITS)
+        family = self._family(left, right, signals)
+        decided = (same_job >= self.weights.merge_at) | self._of_one_general(left, right)
+        lower = np.minimum(family, self.weights.family_at - _JUST_BELOW)
+        return PairProbabilities(same_job, np.where(decided, lower, family).round(_DIGITS))
+
+    def _family(self, left: Rows, right: Rows, signals: Matrix) -> NDArray[np.float64]:
+        """By the signals; below *family* where what differs is what they do."""
+        beside, weights = self.signals.beside(left, right), self.weights
+        family = np.where(
+            beside,
+            weights.family_beside.probability(signals),
+            weights.family_across.probability(signals),
+        )
+        family[self._other_values(left, right, family)] = weights.family_at
+        for at in np.flatnonzero(family >= weights.family_at).tolist():
+            if self.signals.verbs_apart(int(left[at]), int(right[at])):
+                family[at] = weights.family_at - _JUST_BELOW
+        return family
+
+    def _other_values(
+        self, left: Rows, right: Rows, probabilities: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
+        """Of the pairs that would be merged, or a family, by ``probabilities`` above even: those
+        whose names differ by values of one kind, *daily* and *hourly*.
+        """
+        mask = np.zeros(len(left), dtype=np.bool_)
+        for at in np.flatnonzero(probabilities >= _EVEN).tolist():
+            values = self.signals.renamed(int(left[at]), int(right[at]))
+            mask[at] = all(values) and kind_of(values) in FIXED
+        return mask
+
+    def _of_one_general(self, left: Rows, right: Rows) -> NDArray[np.bool_]:
+        ours = self._generals[left]
+        return np.asarray((ours == self._generals[right]) & (ours > 0))
+
+    def _stages(
+        self, left: Rows, right: Rows, signals: Matrix
+    ) -> list[tuple[str, NDArray[np.float64]]]:
+        """The probabilities by the signals, then after each thing that may overrule them."""
+        beside, weights = self.signals.beside(left, right), self.weights
+        first = np.where(
+            beside,
+            weights.job_beside.probability(signals),
+            weights.job_across.probability(signals),
+        )
+        family = self._family(left, right, signals)
+        below = np.minimum(first, weights.merge_at - _JUST_BELOW)
+        single = np.where((family > first) & (family >= weights.family_at), below, first)
+        fixed = self._other_values(left, right, single)
+        single = np.where(fixed, np.minimum(single, below), single)
+        reads_and_writes = np.abs(self._changes[left] - self._changes[right]) == 1.0
+        acting = np.where(reads_and_writes, np.minimum(single, below), single)
+        contrary = signals[:, SIGNALS.index("opposite_words")] > 0
+        told_apart = contrary | self._told_apart(left, right, acting)
+        distinct = np.where(told_apart, np.minimum(acting, below), acting)
+        of_one = self._of_one_general(left, right)
+        general = np.where(of_one, np.maximum(distinct, _OF_ONE_GENERAL), distinct)
+        mapped = self.mappable[left] & self.mappable[right]
+        mapped |= self._undeclared[left] & self._undeclared[right]
+        unclear = ~mapped | self._unclear[left] | self._unclear[right]
+        held = np.where(unclear, self._held_back(general), general)
+        copies = self._contents[left] == self._contents[right]
+        return [
+            ("signals", first),
+            ("rather a family", single),
+            ("one reads, the other writes", acting),
+            ("what tells them apart, whatever they say", distinct),
+            ("forms of one general tool", general),
+            ("held back: a person must look", held),
+            ("exact copies", np.where(copies, 1.0, held)),
+        ]
+
+    def _told_apart(
+        self, left: Rows, right: Rows, same_job: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
+        """Of the pairs that would be merged by ``same_job``: those with a distinction."""
+        apart = np.zeros(len(left), dtype=np.bool_)
+        for at in np.flatnonzero(same_job >= self.weights.merge_at).tolist():
+            apart[at] = any(self._distinctions(int(left[at]), int(right[at])))
+        return apart
+
+    def _distinctions(self, left: int, right: int) -> Iterator[str]:
+        one, other = ((self.tools[row], self.signals.words_by_row[row]) for row in (left, right))
+        return all_distinctions(one, other)
+
+    def _held_back(self, probability: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The part above *unsure* squeezed to stay below *merge*, order kept."""
+        floor, ceiling = self.weights.unsure_at, self.weights.merge_at - _JUST_BELOW
+        above = np.maximum(probability - floor, 0.0) / (1.0 - floor)
+        return np.minimum(probability, floor + above * (ceiling - floor))
+
+
+def _log_odds(probability: float) -> float:
+    if not 0.0 < probability < 1.0:
+        return math.copysign(_CERTAIN, probability - 0.5)
+    return math.log(probability / (1.0 - probability))
+
+
+def _visible_content(tool: Tool) -> str:
+    """The content hash of what a person sees: hidden characters make no other tool. One that says
+    nothing but its name is equal to no other.
+    """
+    if tool.schema is None and not tool.description.strip():
+        return tool.id
+    seen = without_hidden(tool.description)
+    return (
+        tool.content_hash
+        if seen == tool.description
+        else replace(tool, description=seen).content_hash
+    )
+
+
+def _is_unclear(tool: Tool) -> bool:
+    text = tool.description.strip()
+    return not text or is_foreign(text)
+
+
+def _parts(length: int) -> Iterator[slice]:
+    return (slice(start, start + _BLOCK) for start in range(0, length, _BLOCK))

@@ -1,0 +1,191 @@
+"""How two tools put what they say: on what, about how many, who acts, in which direction.
+
+The same words may say another thing: *comments of a story* and *story with comments*, *blocked by*
+and *blocking*, one member and its group's members.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from toolscope_core.judging.vocabulary import action_classes, is_border, is_filler, stem
+from toolscope_core.judging.word_match import KEY_WORDS, ToolWords, keys_of
+
+_COUNTED = frozenset("list lists number count set collection array".split())
+"""Of what follows, they say how it comes."""
+
+
+def are_turned(one: ToolWords, other: ToolWords) -> bool:
+    """Whether one goes from a to b and the other from b to a: *json to toml*, *toml to json*."""
+    ours, theirs = (_turns(side.name, side.text) for side in (one, other))
+    return any((b, a) in theirs for a, b in ours - theirs)
+
+
+def number_apart(one: ToolWords, other: ToolWords, described: bool = False) -> bool:
+    """Whether a noun of both names stands for one thing here and for several there (*member*,
+    *members*), and the descriptions are not the same; ``described``: or one of the descriptions.
+    """
+    verbs = {stem(side.text[0]) for side in (one, other) if side.text}
+    same = one.text and _stems(one.text) == _stems(other.text)
+    return (not same and _numbers_apart(one.named, other.named, verbs)) or (
+        described and _numbers_apart(one.description_words, other.description_words, verbs)
+    )
+
+
+def _numbers_apart(ours: Sequence[str], theirs: Sequence[str], verbs: set[str]) -> bool:
+    numbers: list[dict[str, set[bool]]] = [{}, {}]
+    for words, number in zip((ours, theirs), numbers, strict=True):
+        for word in words:
+            number.setdefault(stem(word), set()).add(is_plural(word))
+    shared = numbers[0].keys() & numbers[1].keys() - verbs
+    return any(numbers[0][root].isdisjoint(numbers[1][root]) for root in shared)
+
+
+def repeated(one: ToolWords, other: ToolWords) -> str:
+    """The first word that both names say, one of them more often: *account*, *transaction
+    account*, both of a transaction. Empty if there is none.
+    """
+    ours, theirs = (Counter(map(stem, side.name)) for side in (one, other))
+    return next((word for word in ours if ours[word] != theirs.get(word, ours[word])), "")
+
+
+def voices_apart(one: ToolWords, other: ToolWords) -> tuple[str, str] | None:
+    """The first two name words of one stem that tell who acts on whom: *followers*, *following*;
+    *blocked by*, *blocking*. ``None`` where there are none, or both are described the same.
+    """
+    if one.text and _stems(one.text) == _stems(other.text):
+        return None
+    here, there = (
+        {stem(word): (word, _voice(side.name, word)) for word in side.named}
+        for side in (one, other)
+    )
+    for root in sorted(here.keys() & there.keys()):
+        (word, voice), (counterpart, voice_there) = here[root], there[root]
+        if voice != voice_there and ((voice and voice_there) or "by" in (voice, voice_there)):
+            return word, counterpart
+    return None
+
+
+def alternatives(one: ToolWords, other: ToolWords) -> tuple[str, str] | None:
+    """The first name word of each that a description names as alternatives, where the names differ
+    by them: *groups* and *projects* of *members of a group or project*.
+    """
+    ours, theirs = renamed(one, other)
+    for text in (one.text, other.text):
+        stems = list(map(stem, text))
+        for a in ours:
+            for b in theirs:
+                for at, word in enumerate(text):
+                    beside = {*stems[max(at - 1, 0) : at], *stems[at + 1 : at + 2]}
+                    if word in ("or", "and") and beside == {stem(a), stem(b)}:
+                        return a, b
+    return None
+
+
+def renamed(one: ToolWords, other: ToolWords) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The words of each name that the other name says in no form."""
+    keys = [frozenset(key for word in side.named for key in keys_of(word)) for side in (one, other)]
+    return (
+        tuple(word for word in one.named if keys[1].isdisjoint(keys_of(word))),
+        tuple(word for word in other.named if keys[0].isdisjoint(keys_of(word))),
+    )
+
+
+def contrasted(one: ToolWords, other: ToolWords) -> tuple[str, str] | None:
+    """The first two nouns that stand for each other in the names, by a source of synonyms, though
+    a description says both: *categories* and *classes* of a taxonomy that has both.
+    """
+    stems = [_stems(words.named) for words in (one, other)]
+    for a in one.named:
+        for b in other.named:
+            if stem(a) in stems[1] or stem(b) in stems[0] or not are_one(a, b):
+                continue
+            are_verbs = action_classes(a) or action_classes(b)
+            if not are_verbs and any({stem(a), stem(b)} <= {*_stems(s.text)} for s in (one, other)):
+                return a, b
+    return None
+
+
+def in_one_order(one: ToolWords, other: ToolWords) -> bool:
+    """Whether the words that both descriptions say, and those of the names, stand in one order."""
+    named = {*one.named, *other.named}
+    ours, theirs = (
+        [stem(w) for w in dict.fromkeys(words.text) if w in named or _has_a_place(w)]
+        for words in (one, other)
+    )
+    place = {word: at for at, word in reversed(list(enumerate(theirs)))}
+    shared = [place[word] for word in dict.fromkeys(ours) if word in place]
+    return shared == sorted(shared)
+
+
+def object_apart(one: ToolWords, other: ToolWords) -> tuple[str, str] | None:
+    """What the two work on by their names, where neither the names nor the descriptions agree on
+    it: *student for contact*, *contact*. ``None`` where they do, or leave it open.
+    """
+    heads = _head(_without_verb(one.name)), _head(_without_verb(other.name))
+    if not all(heads) or are_one(*heads):
+        return None
+    described = _head(one.text[1:]), _head(other.text[1:])
+    if all(described) and are_one(*described):
+        return None
+    return heads
+
+
+@lru_cache(maxsize=65_536)
+def is_plural(word: str) -> bool:
+    """Whether a noun speaks of several; *news* and *status* do not."""
+    return word.endswith("s") and not word.endswith(("ss", "us", "is")) and stem(word) != word
+
+
+def _stems(words: Iterable[str]) -> list[str]:
+    return list(map(stem, words))
+
+
+def _has_a_place(word: str) -> bool:
+    return not is_filler(word) or word in ("user", "users")
+
+
+def _voice(name: Sequence[str], word: str) -> str:
+    """Whether a word is a doer, a doing, or done by somebody; empty if it is none of them."""
+    at = name.index(word)
+    if word.endswith("ed") and name[at + 1 : at + 2] == ("by",):
+        return "by"
+    ends = {"ers": "er", "er": "er", "ing": "ing", "ed": "ed"}
+    return next((voice for end, voice in ends.items() if word.endswith(end)), "")
+
+
+def _head(words: Iterable[str]) -> str:
+    """The last noun before the first preposition that follows one; empty if there is none."""
+    noun = ""
+    for word in words:
+        if is_border(word) or word in ("that", "which", "who", "whose", "their", "its"):
+            if noun and noun not in _COUNTED:
+                break
+        elif _has_a_place(word) and word not in KEY_WORDS:
+            noun = word
+    return noun
+
+
+def _without_verb(name: Sequence[str]) -> Sequence[str]:
+    """The words of a name after the verb that leads it, or before the one that ends it."""
+    if name and action_classes(name[0]):
+        return name[1:]
+    return name[:-1] if name and action_classes(name[-1]) else name
+
+
+def are_one(word: str, other: str) -> bool:
+    """Whether two words are one in some form, or synonyms."""
+    return not keys_of(word).isdisjoint(keys_of(other))
+
+
+@lru_cache(maxsize=16_384)
+def _turns(*texts: tuple[str, ...]) -> frozenset[tuple[str, str]]:
+    """From what to what the texts go, by stem."""
+    return frozenset(
+        (stem(a), stem(b))
+        for words in texts
+        for a, between, b in zip(words, words[1:], words[2:], strict=False)
+        if between in ("to", "into", "2")
+    )

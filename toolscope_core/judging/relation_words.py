@@ -1,0 +1,170 @@
+"""What two tools are to each other, and what tells the members of a family apart, in plain words.
+
+Names and words in the sentences come from the catalog and are not escaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from toolscope_core.judging.arguments.alignment import serving
+from toolscope_core.judging.arguments.matching import match_parameters
+from toolscope_core.judging.distinctions import all_distinctions
+from toolscope_core.judging.selector import slot_of
+from toolscope_core.judging.unmatched_words import unlicensed
+from toolscope_core.judging.word_match import tool_words
+from toolscope_core.model.datamodel import (
+    Catalog,
+    Cluster,
+    JsonObject,
+    Outcome,
+    Relation,
+    Tool,
+    Verdict,
+)
+
+OUTCOMES: Mapping[Outcome, str] = {
+    "merge": "merge: the same job",
+    "family": "family: the same operation for another provider or value",
+    "unsure": "unsure: a person must look",
+    "keep": "keep: not one job",
+    "unanalysed": "not analysed",
+}
+"""Each verdict as a stranger would say it."""
+
+RELATIONS: Mapping[Relation, str] = {
+    "duplicate": "the same job",
+    "subsumes": "one covers the other",
+    "parametric": "the same operation for another value",
+    "related": "related, but another job",
+    "different": "little in common",
+}
+
+_MOST_WORDS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """What tells the members of a family apart: the argument ``name`` of the tool that a gateway
+    would offer, with its ``schema``; ``values`` are (tool id, value), the canonical's first.
+    """
+
+    name: str
+    values: tuple[tuple[str, str], ...]
+    schema: JsonObject
+
+    @property
+    def in_words(self) -> str:
+        """``provider: fidelity / robinhood``."""
+        return f"{self.name}: {' / '.join(value for _, value in self.values)}"
+
+
+def relation_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
+    """What the two are to each other, in a sentence."""
+    perhaps = "They may do" if verdict.outcome == "unsure" else "They do"
+    match verdict.relation:
+        case "duplicate":
+            return f"{perhaps} the same job."
+        case "subsumes":
+            more = "" if verdict.serves == "none" else ", one of them for more callers"
+            return f"{perhaps} the same job{more}."
+        case "parametric":
+            slot, values = slot_of(tools, verdict.differs)
+            return f"The same operation for another {slot}: {' / '.join(values)}."
+        case "related":
+            return "They have to do with each other, but they are not one job."
+        case _:
+            return "They have little to do with each other."
+
+
+def serving_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
+    """Which takes the calls of which by their arguments, in a sentence; empty for two jobs.
+
+    It says what their argument maps say, whatever else keeps the two apart.
+    """
+    if verdict.relation in ("related", "different"):
+        return ""
+    one, other = names_of(tools)
+    silent = [name for name, tool in zip((one, other), tools, strict=True) if tool.schema is None]
+    if silent:
+        return f"The parameters of {' and '.join(silent)} are not known, so who serves whom is not."
+    if verdict.relation == "parametric":
+        slot, _ = slot_of(tools, verdict.differs)
+        return f"Neither has an argument for the {slot}, so neither serves the other's callers."
+    return {
+        "both": "By their arguments, each could take every call of the other.",
+        "left": f"By its arguments, {one} could take every call of {other}, not the other way "
+        "round.",
+        "right": f"By its arguments, {other} could take every call of {one}, not the other way "
+        "round.",
+        "none": "By their arguments, neither could take every call of the other.",
+    }[serving(*tools, match_parameters(*tools))]
+
+
+def apart_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> tuple[str, ...]:
+    """What tells the two apart whatever they say, where that decided, and the words that only one
+    says: a sentence each.
+    """
+    sides = zip(names_of(tools), verdict.differs, strict=True)
+    words = [f"Only {name} says {_listed(words)}." for name, words in sides if words]
+    facts = _facts_of(tools) if verdict.outcome == "unsure" else ()
+    return (*facts, *words) or ("Each says all that the other says.",)
+
+
+def _facts_of(tools: tuple[Tool, Tool]) -> Iterator[str]:
+    one, other = ((tool, tool_words(tool)) for tool in tools)
+    for fact in all_distinctions(one, other):
+        yield f"{fact[0].upper()}{fact[1:]}."
+
+
+def differs_of(verdict: Verdict) -> str:
+    """The words that only one says, in a cell: ``fidelity / robinhood``."""
+    return (
+        " / ".join(_listed(words) or "–" for words in verdict.differs)
+        if any(verdict.differs)
+        else ""
+    )
+
+
+def names_of(tools: tuple[Tool, Tool]) -> tuple[str, str]:
+    """What tells two tools apart in a sentence: their names, or their ids where they share one."""
+    one, other = tools
+    return (one.id, other.id) if one.name == other.name else (one.name, other.name)
+
+
+def slot_in(cluster: Cluster) -> Slot | None:
+    """The slot of a cluster that needs a selector; ``None`` where it has none, or it was edited
+    away.
+    """
+    schema = (cluster.document.schema or {}).get("properties", {}).get(cluster.selector)
+    values = {
+        alpha.tool_id: str(alpha.constants[cluster.selector])
+        for alpha in cluster.arguments
+        if cluster.selector in alpha.constants
+    }
+    if not isinstance(schema, dict) or len(values) < len(cluster.members):
+        return None
+    order = sorted(cluster.members, key=lambda member: (member != cluster.canonical, member))
+    return Slot(cluster.selector, tuple((member, values[member]) for member in order), schema)
+
+
+def unlicensed_in(catalog: Catalog, cluster: Cluster) -> tuple[str, ...]:
+    """What speaks in words against letting the canonical of a prune stand for the others; empty
+    where each says all that it says, and for a router, whose members all stay.
+    """
+    return tuple(dict.fromkeys(_unlicensed(catalog, cluster)))
+
+
+def _unlicensed(catalog: Catalog, cluster: Cluster) -> Iterator[str]:
+    stays = catalog.by_id[cluster.canonical]
+    kept = stays, tool_words(stays)
+    for alpha in cluster.arguments if cluster.kind == "prune" else ():
+        tool = catalog.by_id[alpha.tool_id]
+        if tool is not stays and tool.content_hash != stays.content_hash:
+            yield from unlicensed(kept, (tool, tool_words(tool)), alpha)
+
+
+def _listed(words: Sequence[str]) -> str:
+    more = len(words) - _MOST_WORDS
+    return ", ".join(words[:_MOST_WORDS]) + (f" and {more} more" if more > 0 else "")

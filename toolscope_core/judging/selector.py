@@ -1,0 +1,122 @@
+"""What tells the members of a family apart: one slot, with a value for each member.
+
+*Amazon price* and *eBay price* are one operation with another provider; *first day of January* and
+*of March* with another month.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from toolscope_core.catalog.source_words import source_name
+from toolscope_core.embedding.similarity import split_name
+from toolscope_core.judging.vocabulary import base_forms
+from toolscope_core.judging.word_match import is_english
+from toolscope_core.judging.wordnet import kinds_of
+from toolscope_core.model.datamodel import Tool
+
+_KINDS = {
+    "language": "language",
+    "month": "month",
+    "weekday": "day",
+    "day": "day",
+    "currency": "currency",
+    "country": "country",
+    "nationality": "country",
+    "continent": "continent",
+    "color": "color",
+    "colour": "color",
+    "chromaticity": "color",
+    "sport": "sport",
+    "season": "season",
+    "planet": "planet",
+    "animal": "animal",
+    "beverage": "drink",
+    "food": "food",
+    "vehicle": "vehicle",
+    "document": "document",
+    "shape": "shape",
+    "number": "number",
+    "period": "period",
+    "unit": "unit",
+    "person": "role",
+    "individual": "role",
+}
+"""What WordNet calls a kind, the most telling first → what a selector is called."""
+
+FIXED = frozenset(
+    "language month day currency country season planet period format number color".split()
+)
+"""Kinds whose words are values of one slot wherever they differ."""
+
+_WRITTEN = frozenset(
+    "json xml csv yaml toml html markdown pdf docx xlsx png jpg jpeg gif svg txt tsv".split()
+)
+_PERIODS = frozenset(
+    """daily weekly monthly quarterly yearly annual hourly current last next previous past today
+    tomorrow yesterday historical""".split()
+)
+_MOST_WORDS = 3
+
+
+def slot_of(
+    tools: Sequence[Tool], unshared: Sequence[Sequence[str]]
+) -> tuple[str, tuple[str, ...]]:
+    """What the slot is called and the value of each tool, in their order, all different.
+
+    ``unshared`` are the words of each tool that no other one says, those of its name first. Where
+    words of names do not tell them apart, nor words of one kind, the servers do, then the names,
+    then the first words of descriptions, then ids.
+    """
+    named = [_of_name(tool, words) for tool, words in zip(tools, unshared, strict=True)]
+    values = [
+        "_".join((own or list(words))[:_MOST_WORDS])
+        for own, words in zip(named, unshared, strict=True)
+    ]
+    told_by_words = all(values) and _are_distinct(values)
+    if told_by_words and (all(named) or kind_of(values)):
+        return _kind(values), tuple(values)
+    servers, names = [tool.server for tool in tools], [tool.name for tool in tools]
+    for name, labels in (("server", servers), ("variant", names)):
+        if all(labels) and _are_distinct(labels):
+            return name, tuple(labels)
+    if told_by_words:
+        return _kind(values), tuple(values)
+    return "variant", tuple(tool.id for tool in tools)
+
+
+def _of_name(tool: Tool, words: Sequence[str]) -> list[str]:
+    """Those of the words that its name has."""
+    name = split_name(source_name(tool))
+    return [word for word in words if word in name]
+
+
+def _are_distinct(values: Sequence[str]) -> bool:
+    return len(set(values)) == len(values)
+
+
+def kind_of(values: Sequence[str]) -> str:
+    """What the values are, by what lists and WordNet say of all of them; empty if nothing."""
+    words = [value.split("_") for value in values]
+    for name, listed in (("period", _PERIODS), ("format", _WRITTEN)):
+        if all(not listed.isdisjoint(of) for of in words):
+            return name
+    if all(any(word.isdigit() for word in of) for of in words):
+        return "number"
+    kinds = [
+        frozenset().union(*(kinds_of(form) for word in of for form in base_forms(word)))
+        for of in words
+    ]
+    shared = frozenset.intersection(*kinds)
+    return next((name for kind, name in _KINDS.items() if kind in shared), "")
+
+
+def _kind(values: Sequence[str]) -> str:
+    """What the selector is called: the kind of the values, *provider* where one is no English
+    word, else *variant*.
+    """
+    kind = kind_of(values)
+    strange = not all(is_english(word) for value in values for word in value.split("_"))
+    if kind and not (strange and kind == "role"):
+        return kind
+    return "provider" if strange else "variant"

@@ -1,0 +1,137 @@
+"""Why the words of two tools do not let one be pruned for the other, in sentences.
+
+*Safe* needs that nothing the two say differs without a reason. A
+word on one side narrows or widens; words on both sides are a substitution, so a family or siblings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from toolscope_core.embedding.similarity import split_name
+from toolscope_core.judging.distinctions import Spoken, distinctions, is_key, listed, method_of
+from toolscope_core.judging.guards import effect
+from toolscope_core.judging.phrasing import (
+    contrasted,
+    in_one_order,
+    object_apart,
+    renamed,
+    repeated,
+)
+from toolscope_core.judging.vocabulary import only_gets, words_of
+from toolscope_core.judging.word_match import KEY_WORDS, Key, ToolWords, keys_of, unshared
+from toolscope_core.judging.word_stems import meaning, name_words, plain_words, text_words
+from toolscope_core.model.datamodel import ArgumentMap, Parameter
+
+
+def unlicensed(kept: Spoken, pruned: Spoken, alpha: ArgumentMap) -> Iterator[str]:
+    """What speaks against letting ``kept`` stand for ``pruned``; nothing if each word is licensed.
+
+    ``alpha`` maps calls of the one to the other. What an argument of the kept tool says is licensed
+    where calls of the other leave it out, or always give it one value.
+    """
+    (stays, one), (goes, other) = kept, pruned
+    names = f"`{stays.name}`", f"`{goes.name}`"
+    if stays.name == goes.name:
+        names = f"`{stays.id}`", f"`{goes.id}`"
+    words = list(_left_over(kept, pruned, alpha))
+    if all(words):
+        yield f"{names[0]} says {listed(words[0])} where {names[1]} says {listed(words[1])}"
+    for name, left in zip(names, words, strict=True) if not all(words) else ():
+        if left:
+            yield f"only {name} says {listed(left)}"
+    yield from distinctions(kept, pruned)
+    if not any(words):
+        yield from _put_otherwise(one, other)
+    yield from _arguments_apart(kept, pruned, alpha)
+    methods = method_of(stays), method_of(goes)
+    if all(methods) and methods[0] != methods[1]:
+        yield f"they are other operations: {methods[0]}, {methods[1]}"
+
+
+def _left_over(kept: Spoken, pruned: Spoken, alpha: ArgumentMap) -> Iterator[list[str]]:
+    """The words that nothing licenses, of the kept and of the pruned tool."""
+    (stays, one), (goes, other) = kept, pruned
+    set_by_calls = {move.target for move in alpha.moves}
+    fixed = _keys(name for name in alpha.constants)
+    offered = _keys(
+        p.name for p in stays.parameters if not (p.required or p.name in set_by_calls)
+    ) - _keys(one.named)  # but what it is named for
+    both_read = effect(stays) == effect(goes) == "reads"  # *get* adds nothing to *summarize*
+    values = (word for value in alpha.constants.values() for word in words_of(str(value)))
+    given = fixed | _keys((*set_by_calls, *values))
+    for words in (
+        [word for word in unshared(one, other) if (fixed | offered).isdisjoint(keys_of(word))],
+        _without(other, one, given),
+    ):
+        yield [word for word in words if not (both_read and only_gets(word))]
+
+
+def _without(pruned: ToolWords, kept: ToolWords, given: set[Key]) -> list[str]:
+    """The words of the pruned tool that the kept one says in no form, or only by an argument that
+    the mapped calls leave out.
+    """
+    left = set(unshared(pruned, kept))
+    spoken = set(unshared(pruned, kept, spoken=True))
+    return [
+        word
+        for word in pruned.words
+        if word in left or (word in spoken and given.isdisjoint(keys_of(word)))
+    ]
+
+
+def _keys(names: Iterable[str]) -> set[Key]:
+    """What the words of some names may be known by."""
+    return {key for name in names for word in split_name(name) for key in keys_of(word)}
+
+
+def _put_otherwise(one: ToolWords, other: ToolWords) -> Iterator[str]:
+    """What the same words say otherwise."""
+    ours, theirs = ([w for w in words if not only_gets(w)] for words in renamed(one, other))
+    between = " / ".join(listed(left) or "nothing" for left in (ours, theirs))
+    beside = {*unshared(one, other, at_first=True), *unshared(other, one, at_first=True)}
+    if ours and theirs and not beside.isdisjoint((*ours, *theirs)):
+        yield f"the names differ ({between}), and each speaks of the other's only in passing"
+    moved = sorted(one.named) == sorted(other.named) and one.named != other.named
+    if (ours or theirs or moved) and not in_one_order(one, other):
+        yield f"the names differ ({between}), and the descriptions use the words in another order"
+    if word := repeated(one, other):
+        yield f"one of the names says {word} more often"
+    if both := contrasted(one, other):
+        yield f"one says {both[0]} where the other says {both[1]}, and they speak of both"
+    if apart := object_apart(one, other):
+        yield f"one is about {apart[0]}, the other about {apart[1]}"
+
+
+def _arguments_apart(kept: Spoken, pruned: Spoken, alpha: ArgumentMap) -> Iterator[str]:
+    """Arguments that are one by what they take, though a name says what the other tool does not:
+    a user's token, a developer's token; an id of a thing, the thing.
+    """
+    (stays, one), (goes, other) = kept, pruned
+    ours, theirs = ({p.name: p for p in tool.parameters} for tool in (goes, stays))
+    for move in alpha.moves:
+        if move.source == move.target:
+            continue
+        source, target = ours[move.source], theirs[move.target]
+        telling = [
+            word
+            for parameter, counterpart, words in ((source, target, one), (target, source, other))
+            for word in plain_words(parameter.name)
+            if word not in KEY_WORDS
+            and meaning(word) not in _meanings(counterpart)
+            and words.spoken.isdisjoint(keys_of(word))
+        ]
+        keyed = [is_key(p) or p.name.endswith("ids") for p in (source, target)]
+        if telling or (keyed[0] != keyed[1] and not _same_kind(source, target)):
+            yield f"`{source.name}` of {goes.id} would be `{target.name}`"
+
+
+def _meanings(parameter: Parameter) -> frozenset[str]:
+    return name_words(parameter.name) | text_words(parameter.description)
+
+
+def _same_kind(one: Parameter, other: Parameter) -> bool:
+    """Whether one's description says the key that the other's name says."""
+    return any(
+        "id" in plain_words(p.description) for p in (one, other) if not p.name.endswith("id")
+    )

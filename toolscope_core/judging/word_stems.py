@@ -1,0 +1,129 @@
+"""The words of parameter names and descriptions: stems, one word per meaning."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+
+from toolscope_core.judging.vocabulary import STOP_WORDS, singular, stem
+from toolscope_core.model.datamodel import Parameter, canonical_json
+
+PARAMETER_WORDS = Path(__file__).with_name("data") / "parameter_words.json"
+"""Groups of words that stand for each other, the first for all; the file says where from."""
+
+
+_EMPTY_WORDS = STOP_WORDS | frozenset(
+    "used use value specified given optional required default eg etc want true false".split()
+)
+_SAY_LITTLE = frozenset("name names id ids number list type info value values".split())
+_EMPTY_IN_NAMES = _EMPTY_WORDS - {"default", "value"}
+_WORD = re.compile(r"\d+|[^\W\d_]+")
+_LONG_WORD = re.compile(r"\d+|[^\W\d_]{2,}")
+_HUMP = re.compile(r"([a-z])([A-Z])")
+_NAMED = re.compile(
+    r"\be\.\s?g\.?,?([^().]*)|\b(?:such as|for example|i\.e\.)[,:]?([^().]*)"
+    r"|['\"]([^'\"]{2,40})['\"]",
+    re.IGNORECASE,
+)
+_NO_VALUES = frozenset("none null any all yyyy mm dd hh ss".split())
+_NUMBER_OF = re.compile(r"\bno(?=[_\s]of[_\s])|\bno\.(?=\s)|(?<=[_\s])no$", re.IGNORECASE)
+
+
+@lru_cache(maxsize=65_536)
+def name_words(name: str) -> frozenset[str]:
+    """The words of an identifier, split at case, digits and marks: stems, one per meaning."""
+    plain = plain_words(name)
+    if plain[:2] in _STAY:
+        plain = (_STAY[plain[:2]], *plain[2:])
+    words = [meaning(word) for word in plain]
+    if not _TIMES.isdisjoint(words):
+        words = [_TIME_SIDES.get(word, word) for word in words]
+    return frozenset(word for word in words if word not in _EMPTY_IN_NAMES) or frozenset(words)
+
+
+@lru_cache(maxsize=65_536)
+def text_words(text: str) -> frozenset[str]:
+    """The words of a description that say something: stems, one per meaning."""
+    words = frozenset(_LONG_WORD.findall(text.casefold())) - _EMPTY_WORDS
+    return frozenset(map(meaning, words))
+
+
+def share_a_stem(a: Parameter, b: Parameter) -> bool:
+    """Whether names and descriptions of two parameters have a stem in common, or one name has a
+    short form of the other's. Two that have not are of one meaning by our lists of words alone,
+    and a ``track`` is not only a song.
+    """
+    names = [_stems(one.name) for one in (a, b)]
+    ours, theirs = (_stems(one.name) | _stems(one.description) for one in (a, b))
+    return not ours.isdisjoint(theirs) or any(
+        _is_short_for(*sorted(pair, key=len)) for pair in itertools.product(*names)
+    )
+
+
+@lru_cache(maxsize=65_536)
+def _stems(text: str) -> frozenset[str]:
+    """The stems of a name or a description, as they stand; without words that say little."""
+    words = frozenset(plain_words(text)) - _EMPTY_WORDS
+    return frozenset(map(stem, words - _SAY_LITTLE or words))
+
+
+def _is_short_for(short: str, word: str) -> bool:
+    """Whether a word begins like another and leaves out letters of it: ``lat``, ``img``."""
+    if short[:1] != word[:1] or len(short) == len(word):
+        return False
+    letters = iter(word)
+    return all(letter in letters for letter in short)
+
+
+@lru_cache(maxsize=65_536)
+def example_words(description: str, values: str) -> frozenset[str]:
+    """The words of the values that a description names (``e.g. …``, in quotes), and of others."""
+    named = " ".join(" ".join(groups) for groups in _NAMED.findall(description))
+    return (
+        frozenset(word for word in text_words(f"{named} {values}") if word.isalpha()) - _NO_VALUES
+    )
+
+
+@lru_cache(maxsize=65_536)
+def plain_words(name: str) -> tuple[str, ...]:
+    """The words and numbers of a text in order, lower case."""
+    split = _NUMBER_OF.sub("number", _HUMP.sub(r"\1 \2", name))
+    return tuple(_WORD.findall(split.casefold()))
+
+
+def spelling(value: object) -> str:
+    """How a value of an enum is compared: case and the marks between words play no part."""
+    if isinstance(value, str):
+        return "s" + re.sub(r"(?<=[^\W_])[\s_-]+(?=[^\W_])", "", value.casefold())
+    return canonical_json(value)
+
+
+@lru_cache(maxsize=65_536)
+def meaning(word: str) -> str:
+    """The one word that stands for all words of its meaning, else its stem; itself if empty."""
+    meanings = _meanings()
+    if word in meanings or word in _EMPTY_WORDS:
+        return meanings.get(word, word)
+    one = singular(word)
+    if one in meanings:
+        return meanings[one]
+    root = stem(word)
+    return meanings.get(root, root)
+
+
+@lru_cache(maxsize=1)
+def _meanings() -> Mapping[str, str]:
+    """Each word of the groups with the first of its group."""
+    groups = json.loads(PARAMETER_WORDS.read_text("utf-8"))["groups"]
+    return {word: group[0] for group in groups for word in group}
+
+
+_TIMES = frozenset(map(meaning, "date datetime time timestamp day month year".split()))
+_TIME_SIDES = {"source": "start", "destination": "end"}
+"""From and to, in a name of a time, are its start and its end."""
+_STAY: dict[tuple[str, ...], str] = {("check", "in"): "start", ("check", "out"): "end"}
+"""Checking in and out, at the front of a name, are the start and the end of a stay."""

@@ -1,0 +1,37 @@
+"""The models that settings name: an embedder, local or of an endpoint, and a cross-encoder."""
+
+from __future__ import annotations
+
+from toolscope_core.embedding.encoders import CrossScorer, SentenceEmbedder
+from toolscope_core.llm import EndpointEmbedder
+from toolscope_core.model.configuration import Endpoint, RetrievalConfig, Settings, key_for
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.protocols import Embedder, PairScorer
+
+
+def embedder_of(
+    settings: Settings,
+    local: str | None = None,
+    remote: str | None = None,
+    base_url: str | None = None,
+) -> Embedder:
+    """A sentence-transformers model by name or folder, or a model of an endpoint; without either,
+    that of the environment, else the default.
+    """
+    if local and remote:
+        raise ConfigError("--embedder and --embeddings-model were both given; give one of them")
+    remote = remote or settings.embeddings_model
+    if local or not remote:
+        return SentenceEmbedder(local) if local else SentenceEmbedder()
+    address = base_url or settings.base_url
+    if not address:
+        raise ConfigError(
+            f"the embedding model {remote} has no address; give --base-url or TOOLSCOPE_BASE_URL"
+        )
+    endpoint = Endpoint(address, remote)
+    return EndpointEmbedder(endpoint, key_for(endpoint.origin, settings.keys))
+
+
+def scorer_of(config: RetrievalConfig) -> PairScorer | None:
+    """The cross-encoder that reranks, ``None`` where none does."""
+    return CrossScorer(config.cross_encoder) if config.cross_encoder else None

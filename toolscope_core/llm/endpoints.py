@@ -1,0 +1,107 @@
+"""Which endpoint is asked: chosen for the store, its key from outside; and what models cost."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from urllib.parse import urlsplit
+
+from toolscope_core.llm import Connection, check_connection
+from toolscope_core.model.configuration import ApiKey, Budget, Endpoint, Prices, Settings, key_for
+from toolscope_core.model.datamodel import JsonObject
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.store import Store, rebuilt, setting_as, write_setting
+
+__all__ = ["Connection", "Endpoints", "on_this_machine"]
+
+SETTING = "endpoint"
+PRICES = "prices"
+
+
+class Endpoints:
+    """The endpoint of a store: the one saved there, else the one of the environment."""
+
+    def __init__(self, settings: Settings, store: Store) -> None:
+        self._settings = settings
+        self._store = store
+
+    def get(self) -> Endpoint | None:
+        """``None`` where none was chosen."""
+        endpoint = setting_as(self._store, SETTING, _endpoint) or default_endpoint(self._settings)
+        return endpoint and self.priced(endpoint)
+
+    def save(self, endpoint: Endpoint) -> None:
+        """Ask this one from now on; no key is stored. Its prices go into the table, if it has
+        any.
+        """
+        row = asdict(endpoint)
+        del row["prices"]
+        write_setting(self._store, SETTING, row)
+        if endpoint.prices:
+            self.save_prices({**self.prices(), endpoint.model: endpoint.prices})
+
+    def prices(self) -> dict[str, Prices]:
+        """The price table: by the name of the model, as the endpoint knows it."""
+        return setting_as(self._store, PRICES, _price_table) or {}
+
+    def save_prices(self, table: Mapping[str, Prices]) -> None:
+        """Put this table in the place of the one that was there."""
+        rows = {model: asdict(prices) for model, prices in table.items()}
+        write_setting(self._store, PRICES, rows)
+
+    def priced(self, endpoint: Endpoint) -> Endpoint:
+        """The endpoint with what its model costs by the table."""
+        return replace(endpoint, prices=self.prices().get(endpoint.model))
+
+    def forget(self) -> None:
+        """Go back to the endpoint of the environment, if it names one."""
+        write_setting(self._store, SETTING, None)
+
+    def test(self, endpoint: Endpoint | None = None) -> Connection:
+        """Ask one small question, of an endpoint that need not be saved; costs a call or two."""
+        endpoint = endpoint or self.needed()
+        return check_connection(endpoint, self.key(endpoint))
+
+    def needed(self) -> Endpoint:
+        """The endpoint. Raises ``ConfigError`` where there is none."""
+        endpoint = self.get()
+        if endpoint is None:
+            raise ConfigError(
+                "no model is chosen; give its address and name on the Settings page, or in "
+                "TOOLSCOPE_BASE_URL and TOOLSCOPE_MODEL"
+            )
+        return endpoint
+
+    def key(self, endpoint: Endpoint) -> ApiKey:
+        """The key given for its origin; one with an empty secret where there is none."""
+        return key_for(endpoint.origin, self._settings.keys)
+
+    def key_found(self, endpoint: Endpoint) -> bool:
+        """Whether it can be asked: there is a key for its origin, or it is on this machine."""
+        return bool(self.key(endpoint).secret) or on_this_machine(endpoint.origin)
+
+
+def default_endpoint(
+    settings: Settings, base_url: str | None = None, model: str | None = None
+) -> Endpoint | None:
+    """The endpoint given, what is missing from the environment; ``None`` if it misses there."""
+    base_url, model = base_url or settings.base_url, model or settings.model
+    return Endpoint(base_url, model) if base_url and model else None
+
+
+def on_this_machine(origin: str) -> bool:
+    """Whether an origin is loopback, where models are asked without a key."""
+    host = urlsplit(origin).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def _endpoint(saved: JsonObject) -> Endpoint:
+    return rebuilt(Endpoint, {**saved, "budget": rebuilt(Budget, saved["budget"])})
+
+
+def _price_table(saved: JsonObject) -> dict[str, Prices]:
+    return {model: rebuilt(Prices, row) for model, row in saved.items()}

@@ -1,0 +1,466 @@
+"""The questions to a model about a catalog: no more than needed, unless ``paper`` is chosen.
+
+Pairs first, the uncertain before the others; then the clusters that they form. Left out are pairs
+that the offline judge is sure are neither a merge nor a family, and those of its merges that the
+model's answers already imply: a pair below its merge threshold is never skipped for what its
+neighbours are, so a chain whose ends do not belong together is still found. ``paper`` asks about
+every candidate pair and every cluster, as ToolScope (section 3.2) does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from toolscope_core.embedding.similarity import cosines
+from toolscope_core.llm.requests import AskingState, Terms, ask_all
+from toolscope_core.llm.tasks.audit import AuditTask, ClusterTools, audit_groups
+from toolscope_core.llm.tasks.fence import PromptText, prompt_text
+from toolscope_core.llm.tasks.judge_prompt import OUTCOMES, JudgeTask, ToolPair, serves_of
+from toolscope_core.llm.tasks.quality import QualityTask
+from toolscope_core.llm.tasks.synthesis_prompt import MergeDraft, SynthesisTask
+from toolscope_core.merging.graph import MergeGraph, merge_graph
+from toolscope_core.merging.model_verdicts import Audit, Grade, Opinions, Saved, Spent
+from toolscope_core.merging.pipeline import Analysis, bars_of, correct_pairs, merge_edges
+from toolscope_core.model.configuration import QuestionConfig
+from toolscope_core.model.datamodel import (
+    Catalog,
+    Constraints,
+    JsonObject,
+    MergePlan,
+    Outcome,
+    Pair,
+    Tool,
+    Verdict,
+)
+from toolscope_core.model.protocols import (
+    Answer,
+    ChatModel,
+    Ledger,
+    Progress,
+    Task,
+    question_key,
+    silent,
+)
+
+Item = TypeVar("Item")
+
+MODEL_CODES = frozenset(
+    "instruction-like insists ordering-claim asks-context cites-tool redefines-tool".split()
+)
+"""Codes of findings of the scan on text that addresses its reader."""
+_TASK_WORDS = re.compile(
+    r"\b(?:merg(?:e|es|ed|ing|eable)|verdicts?|confidence|duplicates?|identical|equivalent"
+    r"|same (?:job|tool|thing|function|purpose)|synonym\w*|alias(?:es)?|interchangeable|replaces?"
+    r"|supersedes?|subsum\w+|parametric|serve[sd]?|callers?|in place of|groups?|answers?"
+    r"|evaluat\w+|judges?|grad(?:e|es|ing)|score|reviewer|auditor|curator|t\d+)\b",
+    re.IGNORECASE,
+)
+"""Words that could sway an answer; where an honest text has them, a person looks at the merge."""
+
+
+class Asker(Protocol):
+    """Whoever gets answers: see ``Asking``."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def message(self) -> str: ...
+
+    @property
+    def spent(self) -> tuple[Spent, ...]: ...
+
+    def __call__(self, task: Task[Item], items: Sequence[Item]) -> Sequence[Answer | None]: ...
+
+
+class Asking:
+    """A model behind its ledger. Without ``terms``, or once a run is halted, only answers of the
+    ledger are given.
+    """
+
+    def __init__(
+        self, model: ChatModel, ledger: Ledger, terms: Terms | None, progress: Progress = silent
+    ) -> None:
+        self.state: AskingState = "done"
+        self.message = ""
+        self._model, self._ledger, self._terms, self._progress = model, ledger, terms, progress
+        self._spent: dict[str, Spent] = {}
+
+    @property
+    def name(self) -> str:
+        """The model and its address."""
+        return f"{self._model.name} at {self._model.origin.partition('://')[2]}"
+
+    @property
+    def spent(self) -> tuple[Spent, ...]:
+        """By task, in the order they were asked."""
+        return tuple(self._spent.values())
+
+    def __call__(self, task: Task[Item], items: Sequence[Item]) -> list[Answer | None]:
+        """The answer on each item, in their order; ``None`` where the question is open."""
+        if self._terms is None or self.message or not items:
+            keys = [
+                question_key(task.name, task.version, task.subjects(i), self._model) for i in items
+            ]
+            answers = self._ledger.answers(keys)
+            new = Spent(task.name, len(set(keys)), len(answers), _failed(answers))
+        else:
+            asked = ask_all(task, items, self._model, self._ledger, self._terms, self._progress)
+            keys, answers = list(asked.keys), asked.answers
+            self.state, self.message = asked.state, asked.message
+            new = Spent(
+                task=task.name,
+                questions=asked.questions,
+                reused=asked.reused,
+                unanalysed=_failed(answers),
+                calls=asked.calls,
+                tokens_in=asked.tokens_in,
+                tokens_out=asked.tokens_out,
+                cost=asked.cost,
+            )
+        self._spent[task.name] = _sum(self._spent.get(task.name, Spent(task.name, cost=0.0)), new)
+        return [answers.get(key) for key in keys]
+
+
+def ask_opinions(
+    analysis: Analysis,
+    links: Constraints,
+    asking: Asker,
+    config: QuestionConfig | None = None,
+) -> Opinions:
+    """Verdicts on pairs and audits of clusters. People's decisions (``links``) are not asked
+    about; questions that stay open are *unanalysed* with ``asking.message``.
+    """
+    config = config or QuestionConfig()
+    plan, task = pairs_to_ask(analysis, links, config), JudgeTask(batch=config.batch)
+    if config.paper:
+        verdicts = _verdicts(analysis, plan.pairs, asking, task)
+    else:
+        verdicts = _in_rounds(analysis, plan, asking, task)
+    tool_ids = {tool for pair in verdicts for tool in (pair.left, pair.right)}
+    texts = {tool.id: _prompt_text(tool) for tool in analysis.catalog.tools if tool.id in tool_ids}
+    opinions = Opinions(
+        judge=asking.name,
+        verdicts=_careful(verdicts, texts),
+        notes={tool: text.notes for tool, text in texts.items() if text.notes},
+        wary=wary_of(analysis.catalog),
+    )
+    clusters = _clusters(analysis, links, opinions, config)
+    doubtful = [ids for ids, needed in clusters if needed]
+    return replace(
+        opinions,
+        audits=_audits(analysis, doubtful, asking, AuditTask()),
+        spent=asking.spent,
+        saved=Saved(plan.sure, len(plan.pairs) - len(verdicts), len(clusters) - len(doubtful)),
+        message=asking.message,
+    )
+
+
+def with_documents(
+    opinions: Opinions, plan: MergePlan, asking: Asker, members: Iterable[tuple[str, ...]] = ()
+) -> Opinions:
+    """The opinions with documents for the clusters of a plan (those of ``members``, or all). They
+    are offered to people and validated (``merging.faithful``), never applied by themselves.
+    """
+    wanted = set(members) or {cluster.members for cluster in plan.clusters}
+    drafts = drafts_of(plan, wanted)
+    answers = asking(SynthesisTask(), list(drafts.values()))
+    values = {ids: _value(answer) for ids, answer in zip(drafts, answers, strict=True)}
+    documents = {**opinions.documents, **{ids: value for ids, value in values.items() if value}}
+    return replace(opinions, documents=documents, spent=asking.spent, message=asking.message)
+
+
+def with_grades(opinions: Opinions, catalog: Catalog, asking: Asker, batch: int = 8) -> Opinions:
+    """The opinions with the documentation quality of every tool."""
+    answers = asking(QualityTask(batch), catalog.tools)
+    grades = {
+        tool.id: Grade(value["score"], tuple(value["lacking"]), value["reason"])
+        for tool, answer in zip(catalog.tools, answers, strict=True)
+        if (value := _value(answer))
+    }
+    return replace(opinions, grades=grades, spent=asking.spent, message=asking.message)
+
+
+def drafts_of(
+    plan: MergePlan, wanted: Iterable[tuple[str, ...]]
+) -> dict[tuple[str, ...], MergeDraft]:
+    """The drafts of clusters that a model may word anew, by member ids; exact copies need none."""
+    tools, chosen = plan.catalog.by_id, set(wanted)
+    drafts = {}
+    for cluster in plan.clusters:
+        members = tuple(tools[member] for member in cluster.members)
+        if cluster.members in chosen and len({tool.content_hash for tool in members}) > 1:
+            drafts[cluster.members] = MergeDraft(members, cluster.document, cluster.kind)
+    return drafts
+
+
+@dataclass(frozen=True, slots=True)
+class PairsToAsk:
+    """Candidate pairs in the order in which they are asked about, with the offline judge's
+    probability of each, and how many others it is sure about.
+    """
+
+    pairs: tuple[Pair, ...]
+    probability: Mapping[Pair, float]
+    sure: int
+
+
+def pairs_to_ask(analysis: Analysis, links: Constraints, config: QuestionConfig) -> PairsToAsk:
+    """The pairs to ask about at most, the most uncertain first. Left out are exact copies, and
+    pairs that the offline judge is sure are no merge, its own families among them.
+    """
+    tools, scores = analysis.catalog.tools, analysis.scores
+    columns = (scores.left, scores.right, scores.probability)
+    candidates = {
+        Pair.of(tools[a].id, tools[b].id): p
+        for a, b, p in zip(*(column.tolist() for column in columns), strict=True)
+        if tools[a].content_hash != tools[b].content_hash
+    }
+    if not config.paper:
+        candidates = {pair: p for pair, p in candidates.items() if not _decided(pair, links)}
+    least = 0.0 if config.paper else config.sure_below
+    asked = {pair: p for pair, p in candidates.items() if p >= least}
+    order = sorted(asked, key=lambda pair: (abs(asked[pair] - 0.5), pair))
+    return PairsToAsk(tuple(order), asked, len(candidates) - len(asked))
+
+
+def tool_pairs(analysis: Analysis, pairs: Iterable[Pair]) -> list[ToolPair]:
+    """The tools of pairs, as a ``JudgeTask`` takes them."""
+    tools, rows = analysis.catalog.tools, analysis.rows
+    return [ToolPair(tools[rows[pair.left]], tools[rows[pair.right]]) for pair in pairs]
+
+
+def side_by_side(pairs: Sequence[Pair], batch: int) -> list[Pair]:
+    """The pairs in such an order that those of one call share tools, each shown once in a prompt.
+
+    Each call begins with the first pair left, so that the order holds from call to call.
+    """
+    near: dict[str, list[Pair]] = {}
+    for pair in pairs:
+        near.setdefault(pair.left, []).append(pair)
+        near.setdefault(pair.right, []).append(pair)
+    ordered: dict[Pair, None] = {}
+    for first in pairs:
+        if first in ordered:
+            continue
+        call = {first: None}
+        for other in (*near[first.left], *near[first.right]):
+            if len(call) < batch and other not in ordered:
+                call[other] = None
+        ordered |= call
+    return list(ordered)
+
+
+def wary_of(catalog: Catalog) -> frozenset[str]:
+    """Ids of the tools whose text addresses its reader, or mentions what a model is asked here."""
+    addressing = {
+        f.tool_id for f in catalog.findings if f.code in MODEL_CODES and f.severity != "info"
+    }
+    swaying = {tool.id for tool in catalog.tools if _TASK_WORDS.search(_prompt_text(tool).text)}
+    return frozenset(addressing | swaying)
+
+
+def _in_rounds(
+    analysis: Analysis, plan: PairsToAsk, asking: Asker, task: JudgeTask
+) -> dict[Pair, Verdict]:
+    """The verdicts on all pairs that no others may imply, and on as few of the offline judge's
+    merges as join the model's: round by round, a spanning forest of those still apart.
+    """
+    merge_at = analysis.judge.weights.merge_at
+    waiting = [pair for pair in plan.pairs if plan.probability[pair] >= merge_at]
+    now = [pair for pair in plan.pairs if plan.probability[pair] < merge_at]
+    verdicts: dict[Pair, Verdict] = {}
+    while True:
+        joined = _Joined(pair for pair, v in verdicts.items() if v.outcome == "merge")
+        forest = [pair for pair in waiting if joined.join(pair)]
+        if not now and not forest:
+            return verdicts
+        verdicts |= _verdicts(analysis, [*now, *forest], asking, task)
+        now, waiting = [], [pair for pair in waiting if pair not in verdicts]
+
+
+def _verdicts(
+    analysis: Analysis, pairs: Sequence[Pair], asking: Asker, task: JudgeTask
+) -> dict[Pair, Verdict]:
+    pairs = side_by_side(pairs, task.batch)
+    items = tool_pairs(analysis, pairs)
+    answers = asking(task, items)
+    left, right = (
+        np.array([analysis.rows[tool] for tool in side], dtype=np.int32)
+        for side in ([p.left for p in pairs], [p.right for p in pairs])
+    )
+    near = cosines(analysis.vectors, left, right).tolist()
+    return {
+        pair: _verdict(pair, cosine, item, answer, asking)
+        for pair, cosine, item, answer in zip(pairs, near, items, answers, strict=True)
+    }
+
+
+def _verdict(
+    pair: Pair, cosine: float, item: ToolPair, answer: Answer | None, asking: Asker
+) -> Verdict:
+    value = _value(answer)
+    if value is None:
+        reason = answer.reason if answer else asking.message or "it was not asked yet"
+        return Verdict(pair, cosine, 0.5, "unanalysed", (reason,), asking.name)
+    outcome = OUTCOMES[value["relation"]]
+    same, family = _probabilities(outcome, value["confidence"])
+    return Verdict(
+        pair=pair,
+        similarity=cosine,
+        probability=round(same, 6),
+        outcome=outcome,
+        evidence=(value["reason"],) if value["reason"] else (),
+        judge=asking.name,
+        relation="different" if outcome == "unsure" else value["relation"],
+        family=round(family, 6),
+        serves=serves_of(item, value),
+    )
+
+
+def _probabilities(outcome: Outcome, confidence: float) -> tuple[float, float]:
+    """The probabilities of the same job and of a family: that of the outcome is one half or more,
+    by the confidence.
+    """
+    p = (1.0 + confidence) / 2
+    return {
+        "merge": (p, 0.0),
+        "family": (1.0 - p, p),
+        "keep": ((1.0 - p) / 2, (1.0 - p) / 2),
+    }.get(outcome, (0.5, 0.25))
+
+
+def _careful(
+    verdicts: Mapping[Pair, Verdict], texts: Mapping[str, PromptText]
+) -> dict[Pair, Verdict]:
+    """The verdicts, *unsure* in place of *merge* and *family* where a tool was not shown whole;
+    what was left out of the prompt stands as evidence.
+    """
+    careful = {}
+    for pair, verdict in verdicts.items():
+        sides = [(tool, texts[tool]) for tool in (pair.left, pair.right)]
+        notes = tuple(f"{tool}: {note}" for tool, text in sides for note in text.notes)
+        result = replace(verdict, evidence=(*verdict.evidence, *notes))
+        if verdict.outcome in ("merge", "family") and any(text.cut for _, text in sides):
+            result = replace(result, outcome="unsure", relation="different", serves="none")
+        careful[pair] = result
+    return careful
+
+
+def _prompt_text(tool: Tool) -> PromptText:
+    """A tool as the model reads it, its server included."""
+    return prompt_text(tool, (tool.server,))
+
+
+def _clusters(
+    analysis: Analysis, links: Constraints, opinions: Opinions, config: QuestionConfig
+) -> list[tuple[tuple[str, ...], bool]]:
+    """The clusters that the verdicts form, each with whether it is to be audited."""
+    bars, tools = bars_of(analysis), analysis.catalog.by_id
+    edges = opinions.edges(merge_edges(analysis), bars, analysis.threshold)
+    graph = merge_graph(edges, links)
+    weakest: dict[str, float] = {}
+    for pair, p in graph.edges.items():
+        # an edge of the model is raised to where merges begin
+        verdict = opinions.verdicts.get(pair)
+        sure = verdict.probability if verdict else p
+        for tool in (pair.left, pair.right):
+            weakest[tool] = min(sure, weakest.get(tool, 1.0))
+    clusters = []
+    for component in graph.components:
+        whole = config.paper or len(component) <= config.largest_cluster
+        parts = [component] if whole else _parts(analysis, links, opinions, graph, component)
+        for ids in parts:
+            contents = {tools[tool].content_hash for tool in ids}
+            if len(contents) == 1 or frozenset(ids) in links.must:
+                continue
+            weak = min(weakest[tool] for tool in ids) < bars.auto_at
+            clusters.append((ids, config.paper or len(contents) > 2 or weak))
+    return clusters
+
+
+def _parts(
+    analysis: Analysis,
+    links: Constraints,
+    opinions: Opinions,
+    graph: MergeGraph,
+    component: tuple[str, ...],
+) -> list[tuple[str, ...]]:
+    """The parts of a component too large for one question that correction leaves together."""
+    inside = set(component)
+    own = [pair for pair in graph.edges if pair.left in inside]
+    judge = partial(opinions.probabilities, offline=analysis.probabilities, bars=bars_of(analysis))
+    groups = correct_pairs(analysis, own, links, judge)
+    return [group.members for group in groups if not group.decided]
+
+
+def _audits(
+    analysis: Analysis, clusters: Sequence[tuple[str, ...]], asking: Asker, task: AuditTask
+) -> tuple[Audit, ...]:
+    tools = analysis.catalog.by_id
+    items = [ClusterTools(tuple(tools[member] for member in ids)) for ids in clusters]
+    audits = []
+    for ids, item, answer in zip(clusters, items, asking(task, items), strict=True):
+        if value := _value(answer):
+            audits.append(Audit(ids, audit_groups(item, value), value["reason"]))
+        else:
+            reason = answer.reason if answer else asking.message or "it was not asked yet"
+            audits.append(Audit(ids, reason=reason))
+    return tuple(audits)
+
+
+def _decided(pair: Pair, links: Constraints) -> bool:
+    together = any({pair.left, pair.right} <= group for group in links.must)
+    return together or pair in links.cannot
+
+
+def _value(answer: Answer | None) -> JsonObject | None:
+    return answer.value if answer else None
+
+
+def _failed(answers: Mapping[str, Answer]) -> int:
+    return sum(answer.value is None for answer in answers.values())
+
+
+def _sum(one: Spent, other: Spent) -> Spent:
+    costs = (one.cost, other.cost)
+    return Spent(
+        task=one.task,
+        questions=one.questions + other.questions,
+        reused=one.reused + other.reused,
+        unanalysed=one.unanalysed + other.unanalysed,
+        calls=one.calls + other.calls,
+        tokens_in=one.tokens_in + other.tokens_in,
+        tokens_out=one.tokens_out + other.tokens_out,
+        cost=None if None in costs else sum(cost or 0.0 for cost in costs),
+    )
+
+
+class _Joined:
+    """Tools joined so far, directly or through others."""
+
+    def __init__(self, pairs: Iterable[Pair]) -> None:
+        self._leader: dict[str, str] = {}
+        for pair in pairs:
+            self.join(pair)
+
+    def same(self, pair: Pair) -> bool:
+        return self._find(pair.left) == self._find(pair.right)
+
+    def join(self, pair: Pair) -> bool:
+        """Join the two; false where they were joined already."""
+        left, right = self._find(pair.left), self._find(pair.right)
+        self._leader[right] = left
+        return left != right
+
+    def _find(self, tool: str) -> str:
+        while (leader := self._leader.get(tool, tool)) != tool:
+            self._leader[tool] = self._leader.get(leader, leader)
+            tool = leader
+        return tool

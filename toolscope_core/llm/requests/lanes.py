@@ -1,0 +1,250 @@
+"""The threads of a run: each sends one call at a time, repairs it, and keeps its answers."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Generic, Literal, TypeVar
+
+from toolscope_core.llm.requests.purse import Purse
+from toolscope_core.model.configuration import Budget, Patience
+from toolscope_core.model.datamodel import JsonObject
+from toolscope_core.model.errors import ModelStopError
+from toolscope_core.model.protocols import (
+    Answer,
+    Call,
+    ChatModel,
+    ChatReply,
+    ChatRequest,
+    Ledger,
+    Task,
+)
+
+Item = TypeVar("Item")
+AskingState = Literal["done", "paused", "stopped"]
+REASON_LENGTH = 300
+"""Characters of a reason that are sent to the model."""
+HEARTBEAT = 1.0
+"""Seconds after which progress is reported even if nothing arrived: then cancelling acts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The terms of a run: ``run`` is its name in the log, ``concurrency`` its calls at a time."""
+
+    run: str
+    purse: Purse = field(default_factory=Purse)
+    concurrency: int = 8
+    patience: Patience = field(default_factory=Patience)
+
+
+def repair(request: ChatRequest, reasons: Sequence[str]) -> ChatRequest:
+    """The same request with the reasons why the first reply could not be used."""
+    lines = sorted({" ".join(reason.split())[:REASON_LENGTH] for reason in reasons})
+    list_of_reasons = "\n".join(f"- {line}" for line in lines)
+    user = (
+        f"{request.user}\n\n"
+        f"A first reply to this could not be used:\n{list_of_reasons}\n"
+        "Reply again, with one JSON object that follows the schema and nothing else."
+    )
+    return ChatRequest(request.system, user, request.name, request.schema, request.most_tokens)
+
+
+class Run(Generic[Item]):
+    """The questions of one ``ask_all``; its lanes work in threads of their own."""
+
+    def __init__(
+        self,
+        task: Task[Item],
+        model: ChatModel,
+        ledger: Ledger,
+        terms: Terms,
+        batches: Iterator[dict[str, Item]],
+    ) -> None:
+        self.task, self.model, self.ledger, self.terms = task, model, ledger, terms
+        self.answered = 0
+        self.calls: list[Call] = []
+        self.state: AskingState = "done"
+        self.message = ""
+        self.trouble = ""
+        self.halted = threading.Event()
+        self.news = threading.Event()
+        self._batches = batches
+        self._lock = threading.Lock()
+        self._failures = 0
+        self._not_before = 0.0
+
+    def lane(self) -> None:
+        """Take one batch after the other until none is left or the run is halted."""
+        try:
+            while not self.halted.is_set():
+                with self._lock:
+                    batch = next(self._batches, None)
+                if batch is None:
+                    return
+                self._answer(batch)
+                self.news.set()
+        except BaseException:
+            self.halted.set()
+            raise
+        finally:
+            self.news.set()
+
+    def halt(self, state: AskingState, message: str) -> None:
+        """No further call is sent; the first reason given stands."""
+        with self._lock:
+            if self.state == "done":
+                self.state, self.message = state, message
+        self.halted.set()
+
+    def _answer(self, batch: Mapping[str, Item]) -> None:
+        """Ask about a batch, and once more about what could not be used of the reply."""
+        for part, reasons in self._ask(batch, self.task.request(batch)):
+            self._ask(part, repair(self.task.request(part), reasons), last=True)
+
+    def _ask(
+        self, items: Mapping[str, Item], request: ChatRequest, last: bool = False
+    ) -> list[tuple[dict[str, Item], list[str]]]:
+        """Ask once, keep what can be used and return the parts that have to be asked again.
+
+        The ``last`` time nothing has to: what cannot be used is kept with its reason.
+        """
+        sent = self._send(request, len(items))
+        if sent is None:
+            return []
+        reply, call = sent
+        read = {} if reply.value is None else self.task.read(items, reply.value)
+        missing = reply.reason or "the reply says nothing about this item"
+        answers, failed = [], {}
+        for key, item in items.items():
+            answer = read.get(key, missing)
+            if isinstance(answer, str):
+                failed[key] = answer
+            if last or not isinstance(answer, str):
+                answers.append(self._row(key, item, answer))
+        self._keep(call, answers)
+        if last or not failed:
+            return []
+        return [
+            ({key: items[key] for key in part}, [failed[key] for key in part])
+            for part in _parts(list(failed), halves=reply.finish == "length")
+        ]
+
+    def _send(self, request: ChatRequest, questions: int) -> tuple[ChatReply, Call] | None:
+        """The reply to a request, repeated while that helps; ``None`` where there is none."""
+        patience, purse = self.terms.patience, self.terms.purse
+        seconds, attempt = 0.0, 0
+        while self._may_send():
+            held = purse.reserve(request)
+            if held is None:
+                self.halt("paused", f"budget: {_words(purse.budget)} used up; raise it to go on")
+                return None
+            attempt += 1
+            reply = self._call(request, held)
+            call = self._line(reply, questions)
+            if reply.final:
+                self._failures = 0
+                return reply, call
+            self._keep(call, ())
+            seconds += reply.seconds
+            pause = None if reply.wait is None else patience.pause(attempt, reply.wait)
+            if pause is None or seconds >= patience.seconds:
+                self._give_up(reply.reason)
+                return None
+            if reply.wait:
+                self._not_before = max(self._not_before, time.monotonic() + reply.wait)
+            self.halted.wait(pause)
+        return None
+
+    def _may_send(self) -> bool:
+        """Wait as long as the endpoint asked all to wait; false once the run is halted."""
+        while (rest := self._not_before - time.monotonic()) > 0 and not self.halted.is_set():
+            self.halted.wait(rest)
+        return not self.halted.is_set()
+
+    def _call(self, request: ChatRequest, held: float) -> ChatReply:
+        """One call that is paid for; where every call is refused, the run is halted."""
+        cost = 0.0
+        try:
+            reply = self.model.ask(request)
+            cost = self.terms.purse.cost(reply.tokens_in, reply.tokens_out) or 0.0
+            return reply
+        except ModelStopError as error:
+            self.halt("stopped", str(error))
+            return ChatReply(None, str(error), final=False)
+        finally:
+            self.terms.purse.settle(held, cost)
+
+    def _give_up(self, reason: str) -> None:
+        with self._lock:
+            self._failures += 1
+            self.trouble = reason
+            failures = self._failures
+        if failures >= self.terms.patience.failures:
+            self.halt("paused", f"the endpoint does not answer: {reason}; go on when it does")
+
+    def _keep(self, call: Call, answers: Sequence[Answer]) -> None:
+        self.ledger.commit(call, answers)
+        with self._lock:
+            self.calls.append(call)
+            self.answered += len(answers)
+
+    def _line(self, reply: ChatReply, questions: int) -> Call:
+        return Call(
+            run=self.terms.run,
+            task=self.task.name,
+            model=self.model.name,
+            origin=self.model.origin,
+            questions=questions,
+            tokens_in=reply.tokens_in,
+            tokens_out=reply.tokens_out,
+            counted=reply.counted,
+            cost=self.terms.purse.cost(reply.tokens_in, reply.tokens_out),
+            seconds=reply.seconds,
+            finish=reply.finish,
+            error=reply.reason,
+        )
+
+    def _row(self, key: str, item: Item, answer: JsonObject | str) -> Answer:
+        return Answer(
+            key=key,
+            task=self.task.name,
+            version=self.task.version,
+            subjects=tuple(sorted(self.task.subjects(item))),
+            model=self.model.name,
+            origin=self.model.origin,
+            value=None if isinstance(answer, str) else answer,
+            reason=answer if isinstance(answer, str) else "",
+        )
+
+
+def drive(run: Run[Item], report: Callable[[int], None]) -> None:
+    """Let the lanes work while this thread reports; they end before this returns or raises."""
+    with ThreadPoolExecutor(run.terms.concurrency, "asking") as pool:
+        lanes = [pool.submit(run.lane) for _ in range(run.terms.concurrency)]
+        try:
+            report(0)
+            while not all(lane.done() for lane in lanes):
+                run.news.wait(HEARTBEAT)
+                run.news.clear()
+                report(run.answered)
+        finally:
+            run.halted.set()
+    for lane in lanes:
+        lane.result()
+    report(run.answered)
+
+
+def _parts(keys: list[str], halves: bool) -> list[list[str]]:
+    """The keys to ask again: a reply that was cut off had too many of them."""
+    middle = (len(keys) + 1) // 2
+    return [keys[:middle], keys[middle:]] if halves and len(keys) > 1 else [keys]
+
+
+def _words(budget: Budget) -> str:
+    limits = [] if budget.calls is None else [f"{budget.calls} calls"]
+    limits += [] if budget.money is None else [f"{budget.money:g} of money"]
+    return " or ".join(limits)

@@ -1,0 +1,128 @@
+"""The configuration of a run: all that decides its questions, and so which answers count."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, Literal, get_args
+
+from toolscope_core.llm import EndpointModel
+from toolscope_core.llm.merge_questions import Asking
+from toolscope_core.llm.tasks.agent_prompt import AGENT_PROMPT
+from toolscope_core.llm.tasks.audit import AuditTask
+from toolscope_core.llm.tasks.augmentation_prompt import AugmentationTask
+from toolscope_core.llm.tasks.judge_prompt import JudgeTask
+from toolscope_core.llm.tasks.plan_filter_prompt import FilterTask
+from toolscope_core.llm.tasks.quality import QualityTask
+from toolscope_core.llm.tasks.query_draft_prompt import DraftTask
+from toolscope_core.llm.tasks.query_polish_prompt import PolishTask
+from toolscope_core.llm.tasks.rephrasing_prompt import RephrasingTask
+from toolscope_core.llm.tasks.siblings_prompt import SiblingsTask
+from toolscope_core.llm.tasks.synthesis_prompt import SynthesisTask
+from toolscope_core.llm.tasks.worker_prompt import WorkerTask
+from toolscope_core.merging.pipeline import Analysis
+from toolscope_core.model.configuration import ApiKey, Endpoint, QuestionConfig
+from toolscope_core.model.datamodel import Catalog, JsonObject
+from toolscope_core.model.protocols import Answer, Call, ChatModel, Ledger
+
+RunKind = Literal[
+    "judge", "documents", "quality", "variants", "plan", "siblings", "queries", "agent"
+]
+"""Verdicts on pairs and audits of clusters; words for merged tools; documentation quality; document
+variants of tools; tools for the jobs of a request; descriptions that tell siblings apart; queries;
+an agent at work on queries.
+"""
+RUN_KINDS: tuple[RunKind, ...] = get_args(RunKind)
+_TASKS = {
+    "judge": (JudgeTask(), AuditTask()),
+    "documents": (SynthesisTask(),),
+    "quality": (QualityTask(),),
+    "variants": (AugmentationTask(),),
+    "siblings": (SiblingsTask(),),
+    "queries": (DraftTask(), PolishTask()),
+    "agent": (AGENT_PROMPT,),
+    "plan": (RephrasingTask(), WorkerTask(), FilterTask()),
+}
+
+
+def configuration(
+    kind: RunKind,
+    endpoint: Endpoint,
+    catalog: Catalog,
+    analysis: Analysis | None = None,
+    questions: QuestionConfig | None = None,
+) -> JsonObject:
+    """The configuration as JSON, without key and budget. Equal ones give equal questions, as far
+    as the decisions of people are equal too.
+
+    ``analysis`` and ``questions`` are those of a run that judges.
+    """
+    run_config: dict[str, Any] = {
+        "kind": kind,
+        "model": endpoint.model,
+        "origin": endpoint.origin,
+        "base_url": endpoint.base_url,
+        "temperature": endpoint.temperature,
+        "prompts": prompts(kind),
+        "catalog": catalog.version,
+    }
+    if analysis is not None:
+        run_config |= {
+            "embeddings": analysis.model,
+            "threshold": analysis.threshold,
+            "neighbours": analysis.config.neighbours,
+            "offline": analysis.judge.name,
+        }
+    return run_config if questions is None else {**run_config, "questions": asdict(questions)}
+
+
+def prompts(kind: RunKind) -> dict[str, str]:
+    """The versions of the prompts in use, by the name of the task."""
+    return {task.name: task.version for task in _TASKS[kind]}
+
+
+def still_holds(run_config: JsonObject, catalog: Catalog, analysis: Analysis | None = None) -> bool:
+    """Whether a run under this configuration would ask the same today: no prompt, offline judge, θ
+    or catalog has changed since. One that another version of this program wrote does not.
+    """
+    questions = run_config.get("questions")
+    try:
+        now = configuration(run_config["kind"], endpoint_of(run_config), catalog, analysis)
+        same_keys = questions is None or asdict(QuestionConfig(**questions)) == questions
+    except (KeyError, TypeError):
+        return False
+    asked = {key: value for key, value in run_config.items() if key != "generation"}
+    return same_keys and {**now, "questions": questions} == {"questions": None, **asked}
+
+
+def endpoint_of(run_config: JsonObject) -> Endpoint:
+    """The endpoint that a run asked; what its configuration does not hold has the default."""
+    return Endpoint(
+        run_config["base_url"], run_config["model"], temperature=run_config["temperature"]
+    )
+
+
+def model_without_key(endpoint: Endpoint) -> ChatModel:
+    """The model without a key, to look up its stored answers: it sends nothing."""
+    return EndpointModel(endpoint, ApiKey(endpoint.origin, ""))
+
+
+def stored_answers(run_config: JsonObject, ledger: Ledger) -> Asking:
+    """The stored answers under a configuration; no question is sent."""
+    return Asking(model_without_key(endpoint_of(run_config)), ledger, None)
+
+
+class AsOf:
+    """A ledger as it was at a time (as ``store.now`` writes it), without later answers."""
+
+    def __init__(self, ledger: Ledger, until: str) -> None:
+        self._ledger, self._until = ledger, until
+
+    def answers(self, keys: Sequence[str]) -> Mapping[str, Answer]:
+        """See ``Ledger``."""
+        answers = self._ledger.answers(keys)
+        return {key: answer for key, answer in answers.items() if answer.at <= self._until}
+
+    def commit(self, call: Call, answers: Sequence[Answer]) -> None:
+        """See ``Ledger``."""
+        self._ledger.commit(call, answers)

@@ -1,0 +1,135 @@
+"""Asks which members of a cluster belong together (ToolScope, V: appendix G.2).
+
+The wording is ours. The model sees neutral tokens in place of ids. Its answer must put each of
+them into exactly one group; one that drops a member cannot be used.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from toolscope_core.llm.tasks.fence import RULES, PromptText, fenced, prompt_text
+from toolscope_core.llm.tasks.judge_prompt import SAME_JOB
+from toolscope_core.llm.tasks.replies import (
+    REASON,
+    AnswerError,
+    question_id,
+    read_answers,
+    reply_schema,
+    sentence,
+)
+from toolscope_core.model.datamodel import JsonObject, Tool
+from toolscope_core.model.protocols import ChatRequest
+
+_TOKENS, _TOKENS_A_MEMBER = 150, 12
+
+SYSTEM = f"""\
+You check sets of tools that are about to become one tool each.
+
+{SAME_JOB}
+{RULES}
+For each question sort the tools it names into groups. A group may hold only tools that all do the \
+same job: one of them could serve the callers of all the others, as it is or once the arguments of \
+all are united. The tools of a family, each with another value fixed, go into different groups, \
+and so do siblings that do neighbouring things. Compare all of them with each other and not only \
+neighbours in a chain. Every token of the question stands in exactly one group; a tool that \
+belongs to no other is a group of its own. If all do the same job, there is one group.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterTools:
+    """The tools of a cluster, in any order."""
+
+    tools: tuple[Tool, ...]
+
+    @property
+    def tokens(self) -> dict[str, str]:
+        """Content hash → token, by hash: tools of equal content have one token, so that no answer
+        parts exact copies; the prompt names all their servers.
+        """
+        distinct = sorted({tool.content_hash for tool in self.tools})
+        return {one: f"t{number}" for number, one in enumerate(distinct, 1)}
+
+    @property
+    def blocks(self) -> dict[str, PromptText]:
+        """Token → the text of the tool in the prompt."""
+        alike: dict[str, list[Tool]] = {}
+        for tool in self.tools:
+            alike.setdefault(tool.content_hash, []).append(tool)
+        return {
+            token: prompt_text(alike[one][0], [tool.server for tool in alike[one]])
+            for one, token in self.tokens.items()
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class AuditTask:
+    """The task; an answer is ``{"groups": [[token…]…], "reason"}``, a partition of the tokens."""
+
+    batch: int = 1
+    name: str = "audit"
+    version: str = "2"
+
+    def subjects(self, item: ClusterTools) -> tuple[str, ...]:
+        """The fingerprints, as the prompt names servers."""
+        return tuple(sorted({tool.fingerprint for tool in item.tools}))
+
+    def request(self, items: Mapping[str, ClusterTools]) -> ChatRequest:
+        blocks: dict[str, PromptText] = {}
+        asked, tokens = [], set[str]()
+        for key in sorted(items):
+            own, name = items[key].blocks, question_id(key)
+            blocks |= {f"{name} {token}": text for token, text in own.items()}
+            asked.append(f"{name}: {', '.join(own)}")
+            tokens.update(own)
+        token = {"type": "string", "enum": sorted(tokens, key=lambda one: (len(one), one))}
+        group = {"type": "array", "items": token}
+        fields = {"reason": REASON, "groups": {"type": "array", "items": group}}
+        members = sum(len(item.tokens) for item in items.values())
+        return ChatRequest(
+            system=SYSTEM,
+            user="\n".join([fenced(blocks, items), "", "Questions:", *asked]),
+            name="groups",
+            schema=reply_schema(items, fields),
+            most_tokens=100 + _TOKENS * len(items) + _TOKENS_A_MEMBER * members,
+        )
+
+    def read(
+        self, items: Mapping[str, ClusterTools], value: JsonObject
+    ) -> dict[str, JsonObject | str]:
+        return read_answers(items, value, _read)
+
+
+def audit_groups(item: ClusterTools, answer: JsonObject) -> tuple[tuple[str, ...], ...]:
+    """The tool ids of each group of a stored answer, sorted."""
+    hash_of = {token: one for one, token in item.tokens.items()}
+    ids: dict[str, list[str]] = {}
+    for tool in item.tools:
+        ids.setdefault(tool.content_hash, []).append(tool.id)
+    groups = ([i for token in group for i in ids[hash_of[token]]] for group in answer["groups"])
+    return tuple(sorted(tuple(sorted(group)) for group in groups))
+
+
+def _read(item: ClusterTools, answer: JsonObject) -> JsonObject:
+    groups = answer.get("groups")
+    if not isinstance(groups, list) or not all(isinstance(group, list) for group in groups):
+        raise AnswerError("groups is no list of lists of tokens")
+    given = Counter(str(token) for group in groups for token in group)
+    asked = set(item.tokens.values())
+    if not all(groups):
+        raise AnswerError("a group is empty")
+    for wrong, why in (
+        (set(given) - asked, "not asked about"),
+        (asked - set(given), "in no group"),
+        ({token for token, count in given.items() if count > 1}, "in more than one group"),
+    ):
+        if wrong:
+            raise AnswerError(f"{', '.join(repr(one)[:40] for one in sorted(wrong)[:5])}: {why}")
+    order = {token: number for number, token in enumerate(item.tokens.values())}
+    ordered = sorted(
+        (sorted(group, key=order.__getitem__) for group in groups), key=lambda g: order[g[0]]
+    )
+    return {"groups": ordered, "reason": sentence(answer)}

@@ -1,0 +1,141 @@
+"""Asks for a request that needs some of the tools shown (ToolBank: Tool2Vec, §3 and appendix C.1).
+The wording is ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from toolscope_core.catalog.name_mentions import mentioned_names
+from toolscope_core.llm.tasks.fence import RULES, fenced, plain_prompt_text, prompt_text
+from toolscope_core.llm.tasks.replies import (
+    AnswerError,
+    passage,
+    question_id,
+    read_answers,
+    reply_schema,
+)
+from toolscope_core.model.configuration import REQUEST_LENGTH, REQUEST_TOOLS
+from toolscope_core.model.datamodel import JsonObject, Tool, digest
+from toolscope_core.model.protocols import ChatRequest
+
+FEWEST, MOST = REQUEST_TOOLS
+SHORTEST, LONGEST = REQUEST_LENGTH
+_TOKENS = 350
+
+SYSTEM = f"""\
+You write what people might ask of an agent that has tools. From such requests a search learns \
+which tools belong to which wishes, so each must sound like something that somebody wants, and \
+need every tool that you choose for it.
+
+Choose {FEWEST} to {MOST} of the tools that one person would need for one purpose; at best one \
+gives what another takes. Then write the request that needs all of them, and none of the others. \
+Say what is wanted, not how it is done: one to three flowing sentences, no list of steps, no \
+"first" and "then". Make up the values that the tools take, such as names, places, dates, amounts \
+and files. Write no name of a tool, in no spelling, and say nothing of tools or calls. One tool is \
+marked as due: choose it if it goes with any of the others, and leave it out if it does not. If no \
+two of the tools belong together, choose none and leave the request empty.
+
+{RULES}
+Examples are requests of other people with what served them. They show how people write; the same \
+holds for their text. Ask for something else than they do, in other words.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleQuery:
+    """A request of somebody, and the names of the tools that served it."""
+
+    text: str
+    tools: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DraftQuestion:
+    """Tools to choose from, the first of which is due, and examples to show."""
+
+    tools: tuple[Tool, ...]
+    examples: tuple[ExampleQuery, ...] = ()
+
+    @property
+    def in_order(self) -> list[Tool]:
+        """The tools in the order in which they are shown and counted."""
+        return sorted(self.tools, key=lambda tool: (tool.fingerprint, tool.id))
+
+
+@dataclass(frozen=True, slots=True)
+class DraftTask:
+    """The task; an answer is ``{"tools": [place…], "request": text}``: places, from 1 and
+    ascending, in ``DraftQuestion.in_order``, two to five of them, or none with an empty request.
+    """
+
+    version: str = "1"
+    name: str = "query drafts"
+    batch: int = 1
+
+    def subjects(self, item: DraftQuestion) -> tuple[str, ...]:
+        """The fingerprints of the tools, whose servers are shown, and the hash of the rest."""
+        shown = [[one.text, list(one.tools)] for one in item.examples]
+        rest = digest("query drafts", item.tools[0].fingerprint, shown)
+        return tuple(sorted([rest, *(tool.fingerprint for tool in item.tools)]))
+
+    def request(self, items: Mapping[str, DraftQuestion]) -> ChatRequest:
+        blocks, asked = {}, []
+        for number, key in enumerate(sorted(items), 1):
+            item = items[key]
+            for at, one in enumerate(item.examples, 1):
+                text = f"{one.text} (served by {', '.join(one.tools)})"
+                blocks[f"example {number}.{at}"] = plain_prompt_text(text)
+            for at, tool in enumerate(item.in_order, 1):
+                blocks[f"tool {number}.{at}"] = prompt_text(tool, (tool.server,))
+            due = item.in_order.index(item.tools[0]) + 1
+            asked.append(f"{question_id(key)}: tools {number}.1 on, due is {number}.{due}")
+        place = {"type": "integer", "description": "What stands after the point."}
+        fields: dict[str, JsonObject] = {
+            "tools": {"type": "array", "items": place},
+            "request": {"type": "string", "description": f"At most {LONGEST} characters."},
+        }
+        return ChatRequest(
+            system=SYSTEM,
+            user="\n".join([fenced(blocks, items), "", "Questions:", *asked]),
+            name="drafts",
+            schema=reply_schema(items, fields),
+            most_tokens=200 + _TOKENS * len(items),
+        )
+
+    def read(
+        self, items: Mapping[str, DraftQuestion], value: JsonObject
+    ) -> dict[str, JsonObject | str]:
+        return read_answers(items, value, _read)
+
+
+def chosen_tools(item: DraftQuestion, answer: JsonObject) -> tuple[Tool, ...]:
+    """The tools of a stored answer."""
+    return tuple(item.in_order[place - 1] for place in answer["tools"])
+
+
+def request_text(answer: JsonObject, tools: list[Tool]) -> str:
+    """The request of an answer in one line. Raises ``AnswerError`` for one that is too short or too
+    long, or names one of the tools; which one is not said, for that is a stranger's text.
+    """
+    text = " ".join(passage(answer, "request", LONGEST).split())
+    if len(text) < SHORTEST:
+        raise AnswerError(f"request has {len(text)} characters; write at least {SHORTEST}")
+    if mentioned_names(text, [tool.name for tool in tools]):
+        raise AnswerError("the request has the name of a tool in it; say it in other words")
+    return text
+
+
+def _read(item: DraftQuestion, answer: JsonObject) -> JsonObject:
+    given, most = answer.get("tools"), len(item.tools)
+    if not isinstance(given, list) or any(
+        isinstance(one, bool) or not isinstance(one, int) or not 1 <= one <= most for one in given
+    ):
+        raise AnswerError(f"tools is {given!r:.60}; give a list of numbers from 1 to {most}")
+    places = sorted(set(given))
+    if not places:
+        return {"tools": [], "request": ""}
+    if not FEWEST <= len(places) <= MOST:
+        raise AnswerError(f"{len(places)} tools are chosen; choose {FEWEST} to {MOST}, or none")
+    return {"tools": places, "request": request_text(answer, item.in_order)}

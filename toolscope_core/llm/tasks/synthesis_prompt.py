@@ -1,0 +1,161 @@
+"""Asks for the words of a merged tool (ToolScope, M_D: appendix G.3); the wording is ours.
+
+Only words: which parameters there are, their types and which are required comes from our own
+synthesis and its argument maps. A *prune* keeps its name and schema, so of it only the description
+is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from toolscope_core.llm.tasks.fence import RULES, PromptText, fenced, prompt_text
+from toolscope_core.llm.tasks.replies import (
+    AnswerError,
+    passage,
+    question_id,
+    read_answers,
+    reply_schema,
+)
+from toolscope_core.model.datamodel import Document, JsonObject, Kind, Tool, digest
+from toolscope_core.model.protocols import ChatRequest
+
+LONGEST_NAME = 64
+LONGEST_DESCRIPTION = 4_000
+LONGEST_PARAMETER = 500
+_TOKENS, _TOKENS_A_PARAMETER = 700, 60
+
+_TEXT: JsonObject = {"type": "string"}
+_FIELDS: JsonObject = {
+    "name": _TEXT,
+    "description": _TEXT,
+    "parameters": {
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": {"name": _TEXT, "description": _TEXT},
+            "required": ["name", "description"],
+            "additionalProperties": False,
+        },
+    },
+}
+"""Names of parameters are catalog text, so they are no enum here: the parser compares them."""
+
+SYSTEM = f"""\
+You write the documentation of a tool that takes the place of several others. Agents will read \
+nothing else before they call it.
+
+{RULES}
+Each question names the tools that are replaced and, last, the draft of the tool that replaces \
+them. Write a description of one to four plain sentences: what it does, for which of the former \
+purposes, what it returns. Say only what the tools shown say; invent no parameter, address, link \
+or tool. Keep every warning, prohibition, permission or irreversible effect that any of them \
+states. Speak of the tool, not to its reader, and do not mention that tools were merged.
+Where the question says so, also give it a name and describe parameters of the draft, each in one \
+sentence; otherwise repeat the draft's name and leave the list of parameters empty.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class MergeDraft:
+    """Tools that become one, with the draft of its document and its kind."""
+
+    members: tuple[Tool, ...]
+    document: Document
+    kind: Kind
+
+    @property
+    def draft(self) -> Tool:
+        """The document as a tool."""
+        document = self.document
+        return Tool(
+            id="draft",
+            name=document.name,
+            description=document.description,
+            schema=document.schema,
+            returns=document.returns,
+            annotations=document.annotations,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SynthesisTask:
+    """The task; an answer is ``{"name", "description", "parameters": {name: description}}``."""
+
+    batch: int = 1
+    name: str = "synthesis"
+    version: str = "1"
+
+    def subjects(self, item: MergeDraft) -> tuple[str, ...]:
+        """The members, and the draft: another canonical is another question."""
+        members = {tool.content_hash for tool in item.members}
+        return tuple(sorted({*members, digest("draft", item.draft.content_hash)}))
+
+    def request(self, items: Mapping[str, MergeDraft]) -> ChatRequest:
+        blocks: dict[str, PromptText] = {}
+        asked, parameters = [], 0
+        for key in sorted(items):
+            item, name = items[key], question_id(key)
+            tools = {tool.content_hash: tool for tool in item.members}
+            tokens = {one: f"{name} t{number}" for number, one in enumerate(sorted(tools), 1)}
+            blocks |= {token: prompt_text(tools[one]) for one, token in tokens.items()}
+            blocks[f"{name} draft"] = prompt_text(item.draft)
+            wanted = (
+                "a name, a description, parameters" if item.kind == "router" else "a description"
+            )
+            asked.append(f"{name}: {wanted}")
+            parameters += len(item.draft.parameters)
+        return ChatRequest(
+            system=SYSTEM,
+            user="\n".join([fenced(blocks, items), "", "Questions:", *asked]),
+            name="documents",
+            schema=reply_schema(items, _FIELDS),
+            most_tokens=100 + _TOKENS * len(items) + _TOKENS_A_PARAMETER * parameters,
+        )
+
+    def read(
+        self, items: Mapping[str, MergeDraft], value: JsonObject
+    ) -> dict[str, JsonObject | str]:
+        return read_answers(items, value, _read)
+
+
+def written(item: MergeDraft, answer: JsonObject) -> Document:
+    """The document with the words of a stored answer; its structure is untouched."""
+    document = replace(item.document, description=answer["description"])
+    if item.kind == "prune" or document.schema is None:
+        return document
+    properties = {
+        name: {**sub, "description": answer["parameters"][name]}
+        if name in answer["parameters"]
+        else sub
+        for name, sub in (document.schema.get("properties") or {}).items()
+    }
+    schema = {**document.schema, "properties": properties}
+    return replace(document, name=answer["name"], schema=schema)
+
+
+def _read(item: MergeDraft, answer: JsonObject) -> JsonObject:
+    description = passage(answer, "description", LONGEST_DESCRIPTION)
+    if not description:
+        raise AnswerError("description is empty; say what the tool does")
+    if item.kind == "prune":
+        return {"name": item.document.name, "description": description, "parameters": {}}
+    rows = answer.get("parameters")
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise AnswerError("parameters is no list of objects")
+    declared = {parameter.name for parameter in item.draft.parameters}
+    names = [str(row.get("name")) for row in rows]
+    unknown = sorted(set(names) - declared)
+    if unknown:
+        raise AnswerError(f"{unknown[0][:60]!r} is no parameter of the draft")
+    if len(set(names)) < len(names):
+        raise AnswerError("a parameter is described more than once")
+    return {
+        "name": passage(answer, "name", LONGEST_NAME),
+        "description": description,
+        "parameters": {
+            name: passage(row, "description", LONGEST_PARAMETER)
+            for name, row in zip(names, rows, strict=True)
+        },
+    }

@@ -1,0 +1,1 @@
+"""MCP servers read live, and the gateway in front of them."""

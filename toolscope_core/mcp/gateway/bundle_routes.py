@@ -1,0 +1,174 @@
+"""The routing table of a bundle, and what the bundle leaves to another export."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from toolscope_core.catalog import Source, read_catalog
+from toolscope_core.files.archives import bundle_folder
+from toolscope_core.files.whole_files import read_file
+from toolscope_core.mcp.gateway.routing import BundleTool, Original, RoutingTable, routing_table
+from toolscope_core.merging.relabelling import read_relabelling
+from toolscope_core.model.datamodel import Catalog, JsonObject
+from toolscope_core.model.errors import ExportError
+
+AGAIN = "export the bundle again"
+
+
+@dataclass(frozen=True, slots=True)
+class ServedBundle:
+    """A bundle to serve: ``catalog`` are its tools with their ids, ``came_in`` all that they were
+    made of; ``withheld`` are the routers that were accepted and not exported, each as the ids of
+    its members.
+    """
+
+    table: RoutingTable
+    catalog: Catalog
+    came_in: tuple[Original, ...]
+    withheld: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def fingerprinted(self) -> bool:
+        """Whether it can be noticed that an original changed; not so in bundles of before."""
+        return any(one.fingerprint for one in self.came_in)
+
+
+def read_served_bundle(path: Path) -> ServedBundle:
+    """The bundle that ``merge`` or the Export page made: its folder, or its zip.
+
+    Raises ``ExportError`` where a file is missing or damaged, ``ConfigError`` for a damaged zip,
+    ``CatalogError`` where its toolset cannot be read.
+    """
+    with bundle_folder(path) as folder:
+        return _merged(folder)
+
+
+def read_unmerged_bundle(path: Path) -> ServedBundle:
+    """What the bundle at ``path`` was made of, to be served beside it: every tool that came in, by
+    itself. Raises as ``read_served_bundle``.
+    """
+    with bundle_folder(path) as folder:
+        return _unmerged(folder)
+
+
+def _merged(folder: Path) -> ServedBundle:
+    relabelling = read_relabelling(folder)
+    clusters = _rows(folder / "clusters.json")
+    neutral = _object(folder / "neutral.json")
+    catalog = read_catalog([Source("neutral.json", _bytes(folder / "neutral.json"))])
+    members = {row.get("id"): tuple(row.get("members") or ()) for row in _tool_rows(neutral)}
+    routers = {
+        frozenset(row["members"]) for row in clusters if row.get("kind") == "router" and _on(row)
+    }
+    raw = _mcp_records(folder)
+    tools = [
+        BundleTool(
+            tool,
+            members.get(tool.id) or (tool.id,),
+            raw.get((tool.server, tool.name), {}),
+            frozenset(members.get(tool.id, ())) in routers,
+        )
+        for tool in catalog.tools
+    ]
+    originals = _originals(folder)
+    table = routing_table(tools, originals, relabelling.phi, relabelling.arguments)
+    applied = {frozenset(item.members) for item in tools}
+    return ServedBundle(
+        table,
+        catalog,
+        tuple(originals.values()),
+        tuple(sorted(tuple(sorted(one)) for one in routers - applied)),
+    )
+
+
+def _unmerged(folder: Path) -> ServedBundle:
+    catalog = read_catalog([Source("original.json", _bytes(folder / "original.json"), "neutral")])
+    originals = _originals(folder)
+    tools = [BundleTool(tool, (tool.id,)) for tool in catalog.tools]
+    return ServedBundle(routing_table(tools, originals, {}, {}), catalog, tuple(originals.values()))
+
+
+def _originals(folder: Path) -> dict[str, Original]:
+    """Every tool that came in, by its id."""
+    path = folder / "fingerprints.json"
+    hashes: Mapping[str, Any] = _object(path) if path.exists() else {}
+    rows = _object(folder / "relabel.json")["entries"]
+    return {
+        row["old_id"]: Original(
+            row["old_id"],
+            str(row.get("server") or ""),
+            row["old_name"],
+            str(hashes.get(row["old_id"], "")),
+        )
+        for row in rows
+    }
+
+
+def _mcp_records(folder: Path) -> dict[tuple[str, str], JsonObject]:
+    """The records of the toolset by server and name, where it was written in MCP's own shape and
+    one record has both.
+    """
+    manifest = _object(folder / "manifest.json")
+    if (manifest.get("configuration") or {}).get("shape") != "mcp":
+        return {}
+    records: dict[tuple[str, str], JsonObject] = {}
+    twice = set()
+    for part in manifest.get("toolsets") or ():
+        for server, record in _with_servers(_value(folder / str(part["file"]))):
+            key = server, str(record.get("name"))
+            if key in records:
+                twice.add(key)
+            records[key] = record
+    return {key: record for key, record in records.items() if key not in twice}
+
+
+def _with_servers(content: Any) -> Iterator[tuple[str, JsonObject]]:
+    for part in content if isinstance(content, list) else [content]:
+        if isinstance(part, dict):
+            for record in part.get("tools") or ():
+                if isinstance(record, dict):
+                    yield str(part.get("server") or ""), record
+
+
+def _on(cluster: Mapping[str, Any]) -> bool:
+    return cluster.get("state") == "accepted" and isinstance(cluster.get("members"), list)
+
+
+def _tool_rows(neutral: JsonObject) -> list[JsonObject]:
+    rows = neutral.get("tools")
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+
+
+def _rows(path: Path) -> list[JsonObject]:
+    content = _value(path)
+    if not isinstance(content, list):
+        raise ExportError(f"{path} is not a bundle's file: it holds no list; {AGAIN}")
+    return [row for row in content if isinstance(row, dict)]
+
+
+def _object(path: Path) -> JsonObject:
+    content = _value(path)
+    if not isinstance(content, dict):
+        raise ExportError(f"{path} is not a bundle's file: it holds no object; {AGAIN}")
+    return content
+
+
+def _value(path: Path) -> Any:
+    try:
+        return json.loads(_bytes(path))
+    except (ValueError, RecursionError) as error:
+        raise ExportError(f"{path} is not JSON ({error}); {AGAIN}") from error
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return read_file(path)
+    except OSError as error:
+        raise ExportError(
+            f"{path} cannot be read: {error.strerror}; give the folder that merge wrote, or the "
+            "zip of the Export page"
+        ) from error

@@ -1,0 +1,88 @@
+"""The log of calls: one JSON line each, with what was called and what came of it."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from toolscope_core.model.datamodel import JsonObject, canonical_json
+from toolscope_core.model.errors import ExportError
+
+Outcome = Literal["ok", "error", "refused", "failed", "cancelled"]
+"""*error*: the original said so; *refused*: the gateway did not pass the call on; *failed*: the
+original's server did not answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """One call: ``tool`` as it was called, ``original`` the id of the tool that did it, empty where
+    none did; ``old_name`` where it was called by a name of before.
+    """
+
+    tool: str
+    outcome: Outcome
+    seconds: float
+    original: str = ""
+    server: str = ""
+    old_name: str = ""
+    arguments: JsonObject | None = None
+
+
+class CallLog:
+    """Counts calls, and writes them to a file where there is one; each line is written at once,
+    and ``unwritten`` are those that could not be.
+
+    Arguments are written only if ``with_arguments``. Raises ``ExportError`` where the file cannot
+    be opened.
+    """
+
+    def __init__(self, path: Path | None = None, with_arguments: bool = False) -> None:
+        self._with_arguments = with_arguments
+        self.outcomes: Counter[str] = Counter()
+        self.old_names: Counter[str] = Counter()
+        self.unwritten = 0
+        self._descriptor: int | None = None
+        if path is not None:
+            try:
+                flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+                self._descriptor = os.open(path, flags, 0o600)
+            except OSError as error:
+                raise ExportError(
+                    f"the log {path} cannot be written: {error.strerror}; give another with --log"
+                ) from error
+
+    def add(self, call: CallRecord) -> None:
+        """Count the call and write its line."""
+        self.outcomes[call.outcome] += 1
+        if call.old_name:
+            self.old_names[call.old_name] += 1
+        if self._descriptor is not None:
+            line = canonical_json(self._row(call)) + "\n"
+            try:
+                os.write(self._descriptor, line.encode("utf-8", "backslashreplace"))
+            except OSError:  # the call was done, and its result is worth more than its line
+                self.unwritten += 1
+
+    def close(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def _row(self, call: CallRecord) -> dict[str, Any]:
+        row: dict[str, Any] = {
+            "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            "tool": call.tool,
+            "original": call.original,
+            "server": call.server,
+            "ms": round(1_000 * call.seconds, 1),
+            "outcome": call.outcome,
+        }
+        if call.old_name:
+            row["old_name"] = call.old_name
+        if self._with_arguments:
+            row["arguments"] = dict(call.arguments or {})
+        return row

@@ -1,0 +1,267 @@
+"""What originals ask of the agent's client, and tell it: passed to the client whose call is under
+way, and refused in words where there is none or it does not offer that.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Collection, Hashable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from toolscope_core.mcp.gateway.outboxes import Message, Outboxes
+from toolscope_core.mcp.servers.sessions import ServerRequests
+
+if TYPE_CHECKING:
+    import mcp_types as types
+    from anyio import CancelScope, Event
+    from anyio.abc import TaskGroup
+    from mcp.server.context import ServerRequestContext
+    from mcp.server.session import ServerSession
+
+MOST_CLIENTS = 1_000
+SESSION_HEADER = "mcp-session-id"
+NO_SESSION = "request "
+"""Begins the key of a request that belongs to no session."""
+OFFERS = {
+    "sampling": "answer prompts (sampling)",
+    "elicitation": "ask its user (elicitation)",
+    "roots": "name its folders (roots)",
+}
+
+
+_ASKER: ContextVar[ServerRequestContext[Any, Any] | None] = ContextVar("asker", default=None)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Call:
+    """A call under way; ``over`` is set when it has ended."""
+
+    context: ServerRequestContext[Any, Any]
+    over: Event
+
+    @property
+    def client(self) -> str:
+        return session_of(self.context)
+
+
+class Callers:
+    """The clients that have been heard, by session, and the calls under way on each original
+    server. Messages to them are sent in ``group``.
+    """
+
+    def __init__(self, group: TaskGroup) -> None:
+        self._sessions: dict[str, ServerSession] = {}
+        self._calls: dict[str, list[_Call]] = {}
+        self._outboxes = Outboxes(group, self._forget)
+        self.when_gone: list[Callable[[str], None]] = []
+        """Hear of a client that is told nothing more."""
+
+    def heard(self, context: ServerRequestContext[Any, Any]) -> None:
+        """The client is one that may be told things, if it has a session for that."""
+        key = session_of(context)
+        if not key.startswith(NO_SESSION):
+            self._sessions.pop(key, None)
+            self._sessions[key] = context.session
+            if len(self._sessions) > MOST_CLIENTS:
+                self._forget(next(iter(self._sessions)))
+
+    def tell(
+        self, message: Message, about: Hashable, among: Collection[Hashable] | None = None
+    ) -> None:
+        """Tell every client something, or those ``among`` these; it replaces what they were to be
+        told ``about`` the same.
+        """
+        for key, session in self._sessions.items():
+            if among is None or key in among:
+                self._outboxes.post(key, session, message, about)
+
+    async def told(self, context: ServerRequestContext[Any, Any]) -> None:
+        """Wait until the client of a call has taken what it was told meanwhile."""
+        await self._outboxes.sent(session_of(context))
+
+    @contextmanager
+    def calling(self, server: str, context: ServerRequestContext[Any, Any]) -> Iterator[None]:
+        """While this is open, what the server asks is about this call."""
+        import anyio
+
+        calls, call = self._calls.setdefault(server, []), _Call(context, anyio.Event())
+        calls.append(call)
+        try:
+            yield
+        finally:
+            calls.remove(call)
+            call.over.set()
+
+    def requests(
+        self, server: str, context: ServerRequestContext[Any, Any] | None
+    ) -> ServerRequests:
+        """What answers the server's own requests: offered as far as the client of ``context`` does.
+        Over HTTP several clients share the connection, so all is offered, and ``_ask`` refuses
+        what the client in question does not.
+        """
+        offered = context.session.client_capabilities if context is not None else None
+        is_shared = context is not None and _headers_of(context) is not None
+
+        async def sampling(
+            context: Any, params: types.CreateMessageRequestParams
+        ) -> types.CreateMessageResult | types.CreateMessageResultWithTools | types.ErrorData:
+            import mcp_types as types
+
+            wants_tools = params.tools is not None or params.tool_choice is not None
+            result = (
+                types.CreateMessageResultWithTools if wants_tools else types.CreateMessageResult
+            )
+            request = types.CreateMessageRequest(params=params)
+            return await self._ask(server, "sampling", request, result)  # type: ignore[no-any-return]
+
+        async def elicitation(
+            context: Any, params: types.ElicitRequestParams
+        ) -> types.ElicitResult | types.ErrorData:
+            import mcp_types as types
+
+            request = types.ElicitRequest(params=params)
+            return await self._ask(  # type: ignore[no-any-return]
+                server, "elicitation", request, types.ElicitResult
+            )
+
+        async def roots(context: Any) -> types.ListRootsResult | types.ErrorData:
+            import mcp_types as types
+
+            return await self._ask(  # type: ignore[no-any-return]
+                server, "roots", types.ListRootsRequest(), types.ListRootsResult
+            )
+
+        async def logging(params: types.LoggingMessageNotificationParams) -> None:
+            await self._log(server, params)
+
+        def can(what: str) -> bool:
+            return is_shared or (offered is not None and getattr(offered, what) is not None)
+
+        return ServerRequests(
+            sampling=sampling if can("sampling") else None,
+            elicitation=elicitation if can("elicitation") else None,
+            roots=roots if can("roots") else None,
+            logging=logging,
+            client=_client_of(context),
+        )
+
+    async def _ask(self, server: str, what: str, request: Any, result: Any) -> Any:
+        """The client's own answer, or why there is none."""
+        import anyio
+        import mcp_types as types
+        from mcp import MCPError
+        from mcp.shared.message import ServerMessageMetadata
+
+        session, call, why = self._asked(server)
+        if session is None:
+            return types.ErrorData(code=types.INVALID_REQUEST, message=why)
+        offered = session.client_capabilities
+        if offered is None or getattr(offered, what) is None:
+            message = f"the agent's client does not {OFFERS[what]}, which {server} asks for"
+            return types.ErrorData(code=types.INVALID_REQUEST, message=message)
+        context = call.context if call else _ASKER.get()
+        related = ServerMessageMetadata(related_request_id=context.request_id) if context else None
+        answer: Any = types.ErrorData(
+            code=types.INVALID_REQUEST, message=f"the call in which {server} asks was given up"
+        )
+        async with anyio.create_task_group() as group:
+            if call is not None:
+                group.start_soon(_cancel_after, call.over, group.cancel_scope)
+            try:
+                answer = await session.send_request(request, result, metadata=related)
+            except MCPError as error:
+                answer = error.error
+            group.cancel_scope.cancel()
+        return answer
+
+    def _asked(self, server: str) -> tuple[ServerSession | None, _Call | None, str]:
+        """The client that a request of the server is for, the call it is about, or why none is."""
+        if (asker := _ASKER.get()) is not None:
+            return asker.session, None, ""
+        calls = self._calls.get(server) or []
+        if len({call.client for call in calls}) > 1:
+            return None, None, f"{server} asks while several clients use it; it cannot say which"
+        if calls:
+            session = calls[-1].context.session
+            if not session.can_send_request:
+                why = f"the agent's client takes no requests during a call, which {server} makes"
+                return None, None, why
+            return session, calls[-1], ""
+        if len(self._sessions) == 1:
+            return next(iter(self._sessions.values())), None, ""
+        return None, None, f"{server} asks while no call of it is under way"
+
+    async def _log(self, server: str, params: types.LoggingMessageNotificationParams) -> None:
+        """Pass a log on to the client whose call is under way, else to all. While several clients
+        have calls there nobody gets it: it may be about what another one asked.
+        """
+        named = params.logger if params.logger and params.logger != server else ""
+        logger = f"{server}: {named}" if named else server
+        calls = self._calls.get(server) or []
+
+        async def say(session: ServerSession, request: Any = None) -> None:
+            with _without_warnings():
+                await session.send_log_message(params.level, params.data, logger, request)
+
+        if not calls:
+            self.tell(say, object())
+        elif len({call.client for call in calls}) == 1:
+            context = calls[-1].context
+            self._outboxes.post(
+                calls[-1].client, context.session, partial(say, request=context.request_id)
+            )
+
+    def _forget(self, client: str) -> None:
+        self._sessions.pop(client, None)
+        for hear in self.when_gone:
+            hear(client)
+
+
+@contextmanager
+def asked_by(context: ServerRequestContext[Any, Any]) -> Iterator[None]:
+    """While this is open, what is asked in this task is for the client of a call."""
+    token = _ASKER.set(context)
+    try:
+        yield
+    finally:
+        _ASKER.reset(token)
+
+
+async def _cancel_after(over: Event, scope: CancelScope) -> None:
+    await over.wait()
+    scope.cancel()
+
+
+@contextmanager
+def _without_warnings() -> Iterator[None]:
+    """The SDK warns about what the latest version of MCP leaves out, which earlier clients use."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def session_of(context: ServerRequestContext[Any, Any]) -> str:
+    """The key of a client's session: empty where the gateway has one client, one for each request
+    of clients of MCP 2026-07-28 over HTTP, which have no session.
+    """
+    headers = _headers_of(context)
+    if headers is None:
+        return ""
+    return str(headers.get(SESSION_HEADER) or f"{NO_SESSION}{id(context.session)}")
+
+
+def _client_of(context: ServerRequestContext[Any, Any] | None) -> Hashable:
+    """What stands for the client and is never the same for another one: keys of those that have no
+    session may come again.
+    """
+    key = session_of(context) if context is not None else ""
+    return context.session if context is not None and key.startswith(NO_SESSION) else key
+
+
+def _headers_of(context: ServerRequestContext[Any, Any]) -> Any:
+    """The headers of the request, ``None`` where it did not come over HTTP."""
+    return getattr(context.request, "headers", None)

@@ -1,0 +1,122 @@
+"""The MCP server that agents connect to: the merged tools, and what originals offer beside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
+
+from toolscope_core.mcp.gateway.held_tools import HeldTools
+from toolscope_core.mcp.gateway.original_calls import FRESH
+from toolscope_core.mcp.gateway.passed_content import PassedContent
+from toolscope_core.mcp.gateway.routing import Route
+from toolscope_core.mcp.gateway.tool_calls import ToolCalls
+from toolscope_core.model.datamodel import JsonObject
+
+if TYPE_CHECKING:
+    import mcp_types as types
+    from mcp.server import Server
+    from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+
+NAME = "toolscope"
+PAGE, LONGEST_CURSOR = 500, 12
+"""So many tools are in one page of a list."""
+_RAW: ContextVar[dict[str, Any] | None] = ContextVar("result of an original", default=None)
+
+
+class ToolFinder(Protocol):
+    """Shows agents a way to find tools in place of all of them."""
+
+    @property
+    def records(self) -> list[JsonObject]: ...
+
+    async def call(
+        self, context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
+    ) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayParts:
+    """What answers; ``finder`` where tools are found by search instead of listed."""
+
+    calls: ToolCalls
+    content: PassedContent
+    instructions: str = ""
+    finder: ToolFinder | None = None
+
+
+def gateway_server(parts: GatewayParts, version: str) -> Server[Any]:
+    """The server; its transports are for the caller to run."""
+    from mcp.server import NotificationOptions, Server
+
+    calls, finder = parts.calls, parts.finder
+
+    async def list_tools(
+        context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
+    ) -> dict[str, Any]:
+        calls.callers.heard(context)
+        records = finder.records if finder else listed(calls.table.offered, calls.held)
+        return page_of("tools", records, params.cursor if params else None)
+
+    async def call_tool(
+        context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
+    ) -> dict[str, Any]:
+        calls.callers.heard(context)
+        result = await (finder.call if finder else calls.call)(context, params)
+        box = _RAW.get()
+        if box is not None:
+            box["result"] = result
+        return {**FRESH, **result}
+
+    server: Server[Any] = Server(
+        NAME,
+        version=version,
+        instructions=parts.instructions or None,
+        on_list_tools=list_tools,  # type: ignore[arg-type]
+        on_call_tool=call_tool,  # type: ignore[arg-type]
+    )
+    server.create_initialization_options = partial(  # type: ignore[method-assign]
+        server.create_initialization_options, NotificationOptions(True, True, True)
+    )
+    parts.content.add_to(server)
+    server.middleware.append(_as_it_came)
+    return server
+
+
+def listed(routes: Iterable[Route], held: HeldTools) -> list[JsonObject]:
+    """The records of the tools that can be called: not those of which every original is held."""
+    return [
+        route.record
+        for route in routes
+        if not route.originals or not all(map(held.why_held, route.originals))
+    ]
+
+
+def page_of(what: str, records: list[JsonObject], cursor: str | None) -> dict[str, Any]:
+    """A page of a list, which begins at the number ``cursor``; an unknown one begins it anew."""
+    start = int(cursor) if cursor and cursor.isdecimal() and len(cursor) < LONGEST_CURSOR else 0
+    page: dict[str, Any] = {what: records[start : start + PAGE], **FRESH}
+    if start + PAGE < len(records):
+        page["nextCursor"] = str(start + PAGE)
+    return page
+
+
+async def _as_it_came(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """A tool's result with all that its original sent, where the SDK sends what it knows."""
+    if ctx.method != "tools/call":
+        return await call_next(ctx)
+    box: dict[str, Any] = {}
+    token = _RAW.set(box)
+    try:
+        shaped = await call_next(ctx)
+    finally:
+        _RAW.reset(token)
+    raw = box.get("result")
+    if not isinstance(shaped, dict) or raw is None:
+        return shaped
+    own = {key: shaped[key] for key in ("resultType", "_meta") if key in shaped}
+    if isinstance(raw.get("_meta"), dict):
+        own["_meta"] = {**raw["_meta"], **own.get("_meta", {})}
+    return {**{key: value for key, value in raw.items() if key != "resultType"}, **own}

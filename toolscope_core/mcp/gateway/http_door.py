@@ -1,0 +1,142 @@
+"""The gateway over streamable HTTP: on one address, for whoever has the token."""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import secrets
+import socket
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from toolscope_core.model.errors import ConfigError
+
+if TYPE_CHECKING:
+    import uvicorn
+    from mcp.server import Server
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+PATH = "/mcp"
+SHORTEST_TOKEN = 16
+TOKEN_VARIABLE = "TOOLSCOPE_GATEWAY_TOKEN"
+LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
+
+
+@dataclass(frozen=True, slots=True)
+class HttpPlace:
+    """Where the gateway listens. ``names`` are the hosts under which it may be called (the Host
+    header), without ports; ``token`` is what a client has to send.
+    """
+
+    host: str
+    port: int
+    names: tuple[str, ...]
+    token: str = field(repr=False)
+    is_new_token: bool = False
+
+    @property
+    def is_loopback(self) -> bool:
+        return _is_loopback(self.host)
+
+
+def http_place(text: str, token: str, names: Sequence[str] = ()) -> HttpPlace:
+    """The place that ``HOST:PORT`` says, a port alone being one of this machine. Without a token
+    one is drawn.
+
+    Raises ``ConfigError`` for no such text, a token that could be guessed, and an address that
+    others reach without ``names`` by which they are to call it.
+    """
+    host, _, port = text.rpartition(":")
+    host = host.strip("[]") or "127.0.0.1"
+    if not port.isdecimal() or not 0 <= int(port) <= 65_535:
+        raise ConfigError(f"--http was given {text!r}; give HOST:PORT, such as 127.0.0.1:8765")
+    if token and len(token) < SHORTEST_TOKEN:
+        raise ConfigError(
+            f"{TOKEN_VARIABLE} has {len(token)} characters; give at least {SHORTEST_TOKEN}, drawn "
+            "at random"
+        )
+    if not _is_loopback(host) and not names:
+        raise ConfigError(
+            f"{host} can be reached by others; say under which names they call it with "
+            "--allow-host, or listen on 127.0.0.1"
+        )
+    called = tuple(names) if names else LOOPBACK_NAMES
+    return HttpPlace(host, int(port), called, token or secrets.token_urlsafe(32), not token)
+
+
+def listening_socket(place: HttpPlace) -> socket.socket:
+    """A socket that listens there. Raises ``ConfigError`` where it cannot."""
+    family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((place.host, place.port))
+        listener.listen(128)
+    except OSError as error:
+        listener.close()
+        raise ConfigError(
+            f"{place.host}:{place.port} cannot be listened on: {error.strerror}; give another port"
+        ) from error
+    return listener
+
+
+def http_door(server: Server[Any], place: HttpPlace) -> uvicorn.Server:
+    """What serves HTTP; whoever runs it takes care of signals, and ends it by ``should_exit``."""
+    import uvicorn
+
+    config = uvicorn.Config(
+        http_app(server, place),
+        log_level="critical",
+        access_log=False,
+        lifespan="on",
+        timeout_graceful_shutdown=1,
+    )
+    door = uvicorn.Server(config)
+    door.capture_signals = nullcontext  # type: ignore[method-assign, assignment]
+    return door
+
+
+def http_app(server: Server[Any], place: HttpPlace) -> ASGIApp:
+    """What answers HTTP requests: the Host and Origin headers are checked, then the token."""
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    hosts = [form for name in place.names for form in (name, f"{name}:*")]
+    origins = [f"{scheme}://{host}" for scheme in ("http", "https") for host in hosts]
+    inner = server.streamable_http_app(
+        streamable_http_path=PATH,
+        transport_security=TransportSecuritySettings(
+            enable_dns_rebinding_protection=True, allowed_hosts=hosts, allowed_origins=origins
+        ),
+    )
+    return _with_token(inner, place.token)
+
+
+def _with_token(inner: ASGIApp, token: str) -> ASGIApp:
+    expected = f"Bearer {token}".encode()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            given = dict(scope["headers"]).get(b"authorization", b"")
+            if not hmac.compare_digest(given, expected):
+                await _refuse(send)
+                return
+        await inner(scope, receive, send)
+
+    return app
+
+
+async def _refuse(send: Send) -> None:
+    headers = [(b"content-type", b"text/plain"), (b"www-authenticate", b"Bearer")]
+    await send({"type": "http.response.start", "status": 401, "headers": headers})
+    await send({"type": "http.response.body", "body": b"a bearer token is needed\n"})
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

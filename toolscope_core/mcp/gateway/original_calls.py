@@ -1,0 +1,111 @@
+"""One call of an original over its open connection: its result as it came."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from toolscope_core.mcp.gateway.callers import asked_by
+
+if TYPE_CHECKING:
+    import mcp_types as types
+    from mcp.server.context import ServerRequestContext
+
+    from toolscope_core.mcp.servers.sessions import OpenServer
+
+MOST_ROUNDS = 10
+"""So often a server may ask for something before it gives its result."""
+ENVELOPE = frozenset(
+    {
+        "progressToken",
+        "progress_token",
+        "io.modelcontextprotocol/protocolVersion",
+        "io.modelcontextprotocol/clientInfo",
+        "io.modelcontextprotocol/clientCapabilities",
+    }
+)
+"""What a request says of its own connection; all else of its ``_meta`` is passed on."""
+FRESH = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+"""What MCP asks of results since 2026-07-28; the SDK leaves it out for earlier clients."""
+
+
+async def call_original(
+    server: OpenServer,
+    name: str,
+    arguments: dict[str, Any],
+    context: ServerRequestContext[Any, Any],
+    params: types.CallToolRequestParams,
+) -> dict[str, Any]:
+    """The result as the original sent it. Its progress goes to the agent's client; where the
+    agent's call is cancelled, so is this one.
+
+    Raises what the SDK raises.
+    """
+    import mcp_types as types
+
+    meta = {key: value for key, value in (context.meta or {}).items() if key not in ENVELOPE}
+    progress = context.session.report_progress if _wants_progress(context) else None
+    given: dict[str, Any] = {
+        "_meta": meta or None,
+        "input_responses": params.input_responses,
+        "request_state": params.request_state,
+    }
+    for _ in range(MOST_ROUNDS):
+        request = types.CallToolRequest(
+            params=types.CallToolRequestParams(name=name, arguments=arguments, **given)
+        )
+        result: dict[str, Any] = await server.client.session.send_request(
+            request, as_it_came(), progress_callback=progress
+        )
+        if result.get("resultType") != "input_required" or not context.session.can_send_request:
+            return _unsigned(result)
+        with asked_by(context):
+            given |= await _answers(server, result)
+    raise RuntimeError(f"{server.name} asked more than {MOST_ROUNDS} times; update the server")
+
+
+def _unsigned(result: dict[str, Any]) -> dict[str, Any]:
+    """The result without what a server of the latest version says of itself in each: to the agent
+    the gateway is the server.
+    """
+    from mcp_types import SERVER_INFO_META_KEY
+
+    meta = result.get("_meta")
+    if not isinstance(meta, dict) or SERVER_INFO_META_KEY not in meta:
+        return result
+    kept = {key: value for key, value in meta.items() if key != SERVER_INFO_META_KEY}
+    rest = {key: value for key, value in result.items() if key != "_meta"}
+    return {**rest, "_meta": kept} if kept else rest
+
+
+async def _answers(server: OpenServer, result: Mapping[str, Any]) -> dict[str, Any]:
+    """What a client of an earlier version answers where the server asks in its result."""
+    import mcp_types as types
+    from mcp import MCPError
+    from mcp.client.session import ClientRequestContext
+
+    asked = types.InputRequiredResult.model_validate(result, by_name=False)
+    answers: dict[str, Any] = {}
+    session = server.client.session
+    for key, request in (asked.input_requests or {}).items():
+        answer = await session.dispatch_input_request(
+            ClientRequestContext(session=session, request_id=key), request
+        )
+        if isinstance(answer, types.ErrorData):
+            raise MCPError.from_error_data(answer)
+        answers[key] = answer
+    return {"input_responses": answers or None, "request_state": asked.request_state}
+
+
+def _wants_progress(context: ServerRequestContext[Any, Any]) -> bool:
+    meta = context.meta or {}
+    return meta.get("progress_token") is not None or meta.get("progressToken") is not None
+
+
+@cache
+def as_it_came() -> Any:
+    """A type that takes a result as it is; the SDK's own drop what they do not know."""
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(dict[str, Any])

@@ -1,0 +1,268 @@
+"""The connections to the original servers: opened when first needed, one for each, kept, and opened
+again after a failure, each time a little later.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Hashable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from toolscope_core.mcp.gateway import change_streams
+from toolscope_core.mcp.gateway.change_streams import ChangeStreams
+from toolscope_core.mcp.servers.launches import Launch
+from toolscope_core.mcp.servers.sdk_exceptions import is_answer, is_closed
+from toolscope_core.mcp.servers.sessions import OpenServer, Seen, ServerRequests, connected
+from toolscope_core.model.configuration import ConnectionLimits
+from toolscope_core.model.errors import ServerConnectionError, ToolScopeError
+
+if TYPE_CHECKING:
+    from anyio import Event, Lock
+    from anyio.abc import TaskGroup, TaskStatus
+    from mcp.client.session import MessageHandlerFnT
+
+FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
+"""Seconds until a server that failed is tried again; twice as long after each failure."""
+
+MOST_LOOKS = 3
+"""So often a server is looked at for one call."""
+RELIST_SECONDS = 1.0
+"""The pause between two looks at a server that nobody calls."""
+
+Look = Callable[[str, OpenServer], Awaitable[None]]
+"""What is done with a server when it has been opened, before the first call, and each time it says
+that its tools are others now."""
+Tell = Callable[[str, str, object], Awaitable[None]]
+"""Gets the other messages of a server that no request asked for, with their method."""
+
+
+@dataclass(slots=True)
+class _Connection:
+    """The state of one server's connection; ``is_stale`` while nobody has looked at the server
+    since it said that its tools changed. ``error`` is why it could not be opened for ``client``.
+    """
+
+    lock: Lock
+    server: OpenServer | None = None
+    leave: Event | None = None
+    streams: ChangeStreams | None = None
+    is_stale: bool = False
+    is_relisting: bool = False
+    failures: int = 0
+    again_at: float = 0.0
+    error: ToolScopeError | None = field(default=None, repr=False)
+    client: Hashable = None
+
+
+class OriginalServers:
+    """The servers by their names in the catalog; ``launches`` reads the values of one when it is
+    opened. Connections live in ``group`` and end with it.
+    """
+
+    def __init__(
+        self,
+        group: TaskGroup,
+        launches: Mapping[str, Callable[[], Launch]],
+        limits: ConnectionLimits,
+        look: Look,
+        tell: Tell,
+    ) -> None:
+        import anyio
+
+        self._group, self._launches, self._limits = group, launches, limits
+        self._look, self._tell = look, tell
+        self._connections = {name: _Connection(anyio.Lock()) for name in launches}
+
+    @property
+    def open_now(self) -> Mapping[str, OpenServer]:
+        """The servers with a living connection."""
+        return {
+            name: one.server
+            for name, one in self._connections.items()
+            if one.server is not None and not one.server.has_ended
+        }
+
+    def streams_of(self, name: str) -> ChangeStreams | None:
+        """Where an open server says what changes, if it does so in streams only."""
+        return self._connections[name].streams
+
+    async def ready(self, name: str, requests: ServerRequests) -> OpenServer:
+        """The server with a living connection, looked at since it last said that its tools changed;
+        a new connection answers its requests by ``requests``.
+
+        Raises ``ServerConnectionError`` or ``ConfigError`` where it cannot be opened or listed, at
+        once where it could not be opened a moment ago.
+        """
+        connection = self._connections[name]
+        async with connection.lock:
+            if connection.server is not None and connection.server.has_ended:
+                self._drop(connection)
+            if connection.server is not None:
+                connection.server.used_by(requests.client)
+                await self._look_while_stale(name, connection, connection.server)
+                return connection.server
+            wait = connection.again_at - time.monotonic()
+            if wait > 0 and connection.error is not None:
+                is_own = connection.client == requests.client  # else it may quote another's words
+                raise ServerConnectionError(
+                    f"{connection.error if is_own else f'{name} could not be opened'}; it is tried "
+                    f"again in {max(wait, 0.1):.1f} s",
+                    getattr(connection.error, "kind", "settings"),
+                )
+            connection.server = await self._open(name, connection, requests)
+            return connection.server
+
+    async def failure(
+        self, name: str, server: OpenServer, error: Exception, doing: str, request: Seen
+    ) -> Exception:
+        """What to raise for what a ``request`` to the server raised: its own error as it is, else
+        what went wrong with it in words. A connection that ended is given up.
+        """
+        if is_answer(error) and not server.has_forgotten(error, request):
+            return error
+        failure = await server.failure(error, doing, request)
+        if failure is None:
+            return error
+        if server.has_ended or is_closed(error) or getattr(failure, "kind", "") == "exit":
+            self.lost(name, server)
+        return failure
+
+    def lost(self, name: str, server: OpenServer) -> None:
+        """The connection broke during a call; the next one opens another."""
+        connection = self._connections[name]
+        if connection.server is server:
+            self._drop(connection)
+
+    def _drop(self, connection: _Connection) -> None:
+        if connection.leave is not None:
+            connection.leave.set()
+        connection.server = connection.leave = connection.streams = None
+
+    async def _open(
+        self, name: str, connection: _Connection, requests: ServerRequests
+    ) -> OpenServer:
+        import anyio
+
+        connection.leave = anyio.Event()
+        try:
+            server: OpenServer = await self._group.start(
+                self._hold, name, requests, connection.leave
+            )
+            server.used_by(requests.client)
+            connection.is_stale = True
+            await self._look_while_stale(name, connection, server)
+        except ToolScopeError as error:
+            self._drop(connection)
+            wait = min(LONGEST_WAIT, FIRST_WAIT * 2**connection.failures)
+            connection.failures += 1
+            connection.again_at = time.monotonic() + wait
+            connection.error, connection.client = error, requests.client
+            raise
+        except BaseException:
+            self._drop(connection)
+            raise
+        connection.failures, connection.error, connection.client = 0, None, None
+        return server
+
+    async def _look_while_stale(
+        self, name: str, connection: _Connection, server: OpenServer
+    ) -> None:
+        """Have the server looked at until it says no more that its tools changed; what it says
+        after ``MOST_LOOKS`` is for the next call. A server that cannot be looked at is given up.
+        """
+        import anyio
+
+        seconds = self._limits.start_seconds
+        for _ in range(MOST_LOOKS):
+            if not connection.is_stale:
+                return
+            connection.is_stale = False
+            try:
+                with anyio.fail_after(seconds):
+                    await self._look(name, server)
+            except ToolScopeError:
+                self._drop(connection)
+                raise
+            except anyio.get_cancelled_exc_class():  # the call was given up, the look not made
+                connection.is_stale = True
+                raise
+            except Exception as error:
+                self._drop(connection)
+                why = "did not list its tools"
+                late = isinstance(error, TimeoutError)
+                why = f"{why} within {seconds:g} s" if late else f"{why}: {type(error).__name__}"
+                raise ServerConnectionError(
+                    f"{name} {why}; update the server, or ask who maintains it",
+                    "silent" if late else "protocol",
+                ) from error
+
+    async def _hold(
+        self,
+        name: str,
+        requests: ServerRequests,
+        leave: Event,
+        *,
+        task_status: TaskStatus[OpenServer],
+    ) -> None:
+        """Keep a connection open until ``leave``; in one task, as the SDK asks for."""
+        import anyio
+
+        is_open, connection = False, self._connections[name]
+        requests = replace(requests, messages=(say := self._watching(name)))
+        try:
+            async with (
+                connected(self._launches[name](), self._limits, requests) as server,
+                anyio.create_task_group() as group,
+            ):
+                if change_streams.is_needed(server):
+                    connection.streams = change_streams.ChangeStreams(group, server, say)
+                    await connection.streams.hear_lists()
+                is_open = True
+                task_status.started(server)
+                await leave.wait()
+                group.cancel_scope.cancel()
+        except ToolScopeError:
+            if not is_open:
+                raise
+        except (Exception, BaseExceptionGroup) as error:
+            if not is_open:
+                raise ServerConnectionError(
+                    f"{name} cannot be opened: {type(error).__name__}; check its configuration"
+                ) from error
+
+    def _watching(self, name: str) -> MessageHandlerFnT:
+        """Has the server looked at again when it says that its tools changed, and other messages
+        passed on.
+        """
+        connection = self._connections[name]
+
+        async def messages(message: object) -> None:
+            method = str(getattr(message, "method", ""))
+            if method != "notifications/tools/list_changed":
+                await self._tell(name, method, message)
+                return
+            connection.is_stale = True
+            if not connection.is_relisting:
+                connection.is_relisting = True
+                self._group.start_soon(self._relist, name, connection)
+
+        return messages
+
+    async def _relist(self, name: str, connection: _Connection) -> None:
+        """Look at a server that said that its tools changed though nobody calls it, so that clients
+        hear of it; often where it says so again and again, but not without pause.
+        """
+        import anyio
+
+        try:
+            while connection.is_stale:
+                async with connection.lock:
+                    if connection.server is None:  # it is looked at when it is opened
+                        return
+                    with suppress(ToolScopeError):  # the next call says it
+                        await self._look_while_stale(name, connection, connection.server)
+                await anyio.sleep(RELIST_SECONDS)
+        finally:
+            connection.is_relisting = False

@@ -1,0 +1,55 @@
+"""A client of a gateway in the same program, over a pair of streams in memory."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from toolscope_core.mcp.gateway.gateway_server import gateway_server
+from toolscope_core.mcp.gateway.running import Gateway
+from toolscope_core.model.datamodel import JsonObject
+
+if TYPE_CHECKING:
+    from mcp import Client
+
+
+@asynccontextmanager
+async def own_client(
+    gateway: Gateway, version: str, mode: str = "legacy", **callbacks: Any
+) -> AsyncIterator[Client]:
+    """A client that is connected; ``mode`` and ``callbacks`` as the SDK's ``Client`` takes them."""
+    import anyio
+    from mcp import Client
+    from mcp.shared.memory import create_client_server_memory_streams
+
+    server = gateway_server(gateway.parts, version)
+    streams = create_client_server_memory_streams()
+    async with streams as (ours, theirs), anyio.create_task_group() as group:
+        group.start_soon(server.run, *theirs, server.create_initialization_options())
+
+        @asynccontextmanager
+        async def transport() -> AsyncIterator[Any]:
+            yield ours
+
+        async with Client(transport(), mode=mode, cache=None, **callbacks) as client:
+            yield client
+        group.cancel_scope.cancel()
+
+
+async def result_in_words(client: Client, name: str, arguments: JsonObject) -> tuple[str, bool]:
+    """What a tool answers, as a text, and whether that is an error."""
+    from mcp import MCPError
+    from pydantic import ValidationError
+
+    try:
+        result = await client.call_tool(name, dict(arguments))
+    except MCPError as error:
+        return error.message, True
+    except (RuntimeError, ValidationError) as error:  # the result is not what its schema says
+        return f"{name} gave a result that cannot be read: {error}", True
+    parts = [
+        part.text if part.type == "text" else f"[{part.type} that is not shown]"
+        for part in result.content
+    ]
+    return "\n".join(parts) or "done", bool(result.is_error)

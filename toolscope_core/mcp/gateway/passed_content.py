@@ -1,0 +1,379 @@
+"""Resources and prompts of the originals, each under its server's name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from toolscope_core.mcp.gateway.announcements import Announcements
+from toolscope_core.mcp.gateway.callers import Callers, session_of
+from toolscope_core.mcp.gateway.original_calls import FRESH, as_it_came
+from toolscope_core.mcp.gateway.original_servers import OriginalServers
+from toolscope_core.model.datamodel import JsonObject
+from toolscope_core.model.errors import ToolScopeError
+
+if TYPE_CHECKING:
+    import mcp_types as types
+    from mcp.server import Server
+    from mcp.server.context import ServerRequestContext
+
+    from toolscope_core.mcp.servers.sessions import OpenServer
+
+SEPARATOR = "+"
+"""``notes+file:///a.txt`` is the resource ``file:///a.txt`` of the server *notes*: a scheme may
+hold a plus."""
+MOST_PAGES = 100
+LEAVING_SECONDS, ASKING_SECONDS = 5.0, 10.0
+LISTING = "while it listed what it offers beside tools"
+READING = "while it gave what it offers beside tools"
+
+
+@dataclass(slots=True)
+class PassedContent:
+    """Asks every original server that has resources or prompts; one that cannot be reached is
+    left out of a list, and named by ``unreachable``.
+    """
+
+    servers: OriginalServers
+    announcements: Announcements
+    names: Sequence[str]
+    unreachable: dict[str, str] = field(default_factory=dict)
+    _level: str = ""
+
+    @property
+    def callers(self) -> Callers:
+        """The clients, whose calls these are."""
+        return self.announcements.callers
+
+    @property
+    def prefixes(self) -> Mapping[str, str]:
+        """What stands before the names of each server: its name in letters that a scheme takes."""
+        taken: dict[str, str] = {}
+        for name in sorted(self.names):
+            plain = re.sub(r"[^a-z0-9.-]+", "-", name.lower()).strip("-.") or "server"
+            plain = plain if plain[0].isalpha() else f"s-{plain}"
+            number, prefix = 1, plain
+            while prefix in taken.values():
+                number += 1
+                prefix = f"{plain}-{number}"
+            taken[name] = prefix
+        return taken
+
+    def add_to(self, server: Server[Any]) -> None:
+        """Let the server answer for resources, prompts and the level of logs."""
+        import mcp_types as types
+
+        paged = types.PaginatedRequestParams
+        add = server.add_request_handler
+        add("resources/list", paged, self._lister("resources", "resources", "uri"))
+        add(
+            "resources/templates/list",
+            paged,
+            self._lister("resource_templates", "resources", "uriTemplate"),
+        )
+        add("prompts/list", paged, self._lister("prompts", "prompts", "name"))
+        add("resources/read", types.ReadResourceRequestParams, self.read_resource)
+        add("prompts/get", types.GetPromptRequestParams, self.get_prompt)
+        add("completion/complete", types.CompleteRequestParams, self.complete)
+        add("resources/subscribe", types.SubscribeRequestParams, self.subscribe)
+        add("resources/unsubscribe", types.UnsubscribeRequestParams, self.unsubscribe)
+        add("subscriptions/listen", types.SubscriptionsListenRequestParams, self.listen)
+        add("logging/setLevel", types.SetLevelRequestParams, self.set_level)
+
+    async def read_resource(
+        self, context: ServerRequestContext[Any, Any], params: types.ReadResourceRequestParams
+    ) -> dict[str, Any]:
+        """A resource by its name here; a plain address, as results of tools have it, is looked for
+        at every server that has resources.
+        """
+        name, uri = self._split(str(params.uri))
+        names = [name] if name else await self._having(context, "resources")
+        error: Exception = _unknown(f"there is no resource {uri!r}")
+        for one in names:
+            try:
+                return await self._asked(context, one, "resources/read", {"uri": uri})
+            except Exception as refused:  # noqa: BLE001 - the next server may have it
+                error = refused
+        raise error
+
+    async def get_prompt(
+        self, context: ServerRequestContext[Any, Any], params: types.GetPromptRequestParams
+    ) -> dict[str, Any]:
+        """A prompt by its name here."""
+        name, prompt = self._split(params.name)
+        if not name:
+            raise _unknown(f"there is no prompt {params.name!r}; prompts/list names them")
+        given = {"name": prompt, "arguments": params.arguments or {}}
+        return await self._asked(context, name, "prompts/get", given)
+
+    async def complete(
+        self, context: ServerRequestContext[Any, Any], params: types.CompleteRequestParams
+    ) -> dict[str, Any]:
+        """Values for an argument of a prompt, or of a template of resources, by its name here; none
+        where the server suggests none.
+        """
+        given = params.model_dump(mode="json", by_alias=True, exclude_none=True)
+        given.pop("_meta", None)
+        key = "uri" if "uri" in given["ref"] else "name"
+        name, given["ref"][key] = self._split(given["ref"][key])
+        if not name:
+            raise _unknown(f"there is no {params.ref.type} {given['ref'][key]!r}")
+        server = await self._ready(context, name)
+        if server.client.server_capabilities.completions is None:
+            return {"completion": {"values": []}, **FRESH}
+        return await self._asked(context, name, "completion/complete", given)
+
+    async def subscribe(
+        self, context: ServerRequestContext[Any, Any], params: types.SubscribeRequestParams
+    ) -> dict[str, Any]:
+        """From now on the client is told when the resource changes, by the name it has here."""
+        name, uri = self._named_resource(params.uri)
+        self.callers.heard(context)
+        await self._follow(context, session_of(context), name, uri)
+        return {}
+
+    async def unsubscribe(
+        self, context: ServerRequestContext[Any, Any], params: types.UnsubscribeRequestParams
+    ) -> dict[str, Any]:
+        """The end of that; the server is told where no other client follows the resource."""
+        name, uri = self._named_resource(params.uri)
+        await self._unfollow(context, session_of(context), name, uri)
+        return {}
+
+    async def listen(
+        self,
+        context: ServerRequestContext[Any, Any],
+        params: types.SubscriptionsListenRequestParams,
+    ) -> types.SubscriptionsListenResult:
+        """A stream of what the client asks to be told, until it leaves; how clients of MCP
+        2026-07-28 hear of changes. An address that names no resource here never changes.
+        """
+        import anyio
+        from mcp import MCPError
+
+        addresses = params.notifications.resource_subscriptions or ()
+        named = [self._split(str(one)) for one in addresses]
+        followed = [(name, uri) for name, uri in named if name]
+        stream = object()  # who follows
+        try:
+            for name, uri in followed:
+                with suppress(MCPError):  # asked for again when the server is opened
+                    await self._follow(context, stream, name, uri)
+            return await self.announcements.stream(context, params)
+        finally:
+            with anyio.move_on_after(LEAVING_SECONDS, shield=True):
+                for name, uri in followed:
+                    with suppress(MCPError):
+                        await self._unfollow(context, stream, name, uri)
+
+    async def opened(self, name: str, server: OpenServer) -> None:
+        """Ask a server that was opened, or is looked at again, for what clients follow of it and
+        the logs that they want; what it refuses or does not answer in time is left.
+        """
+        import anyio
+
+        streams = self.servers.streams_of(name)
+        with anyio.move_on_after(ASKING_SECONDS):
+            if self._level:
+                await self._ask_for_logs(server)
+            for uri in self.announcements.followed(name):
+                with suppress(Exception):  # what is gone there is followed no more
+                    if streams is not None:
+                        await streams.follow(uri)
+                    else:
+                        await _raw(server, "resources/subscribe", {"uri": uri})
+
+    async def told(self, name: str, method: str, message: Any) -> None:
+        """Pass on what a server says of its resources and prompts."""
+        if method == "notifications/resources/updated":
+            uri = str(message.params.uri)
+            own_name = f"{self.prefixes[name]}{SEPARATOR}{uri}"
+            await self.announcements.updated(name, uri, own_name)
+        elif method == "notifications/resources/list_changed":
+            await self.announcements.list_changed("resources")
+        elif method == "notifications/prompts/list_changed":
+            await self.announcements.list_changed("prompts")
+
+    async def set_level(
+        self, context: ServerRequestContext[Any, Any], params: types.SetLevelRequestParams
+    ) -> dict[str, Any]:
+        """Ask every server for logs of that level, those that are not open when they are."""
+        import anyio
+
+        self.callers.heard(context)
+        self._level = params.level
+        with anyio.move_on_after(ASKING_SECONDS):
+            async with anyio.create_task_group() as group:
+                for server in self.servers.open_now.values():
+                    group.start_soon(self._ask_for_logs, server)
+        return {}
+
+    async def _ask_for_logs(self, server: OpenServer) -> None:
+        if server.client.server_capabilities.logging is not None:
+            with suppress(Exception):  # logs are worth no failure
+                await _raw(server, "logging/setLevel", {"level": self._level})
+
+    async def _follow(
+        self, context: ServerRequestContext[Any, Any], client: Hashable, name: str, uri: str
+    ) -> None:
+        await self._ready(context, name)
+        self.announcements.follow(client, name, uri)
+        streams = self.servers.streams_of(name)
+        try:
+            if streams is not None:
+                await streams.follow(uri)
+            else:
+                await self._asked(context, name, "resources/subscribe", {"uri": uri})
+        except BaseException:
+            self.announcements.unfollow(client, name, uri)
+            raise
+
+    async def _unfollow(
+        self, context: ServerRequestContext[Any, Any], client: Hashable, name: str, uri: str
+    ) -> None:
+        if self.announcements.unfollow(client, name, uri):
+            return
+        streams = self.servers.streams_of(name)
+        if streams is not None:
+            streams.unfollow(uri)
+        elif name in self.servers.open_now:
+            await self._asked(context, name, "resources/unsubscribe", {"uri": uri})
+
+    def _lister(
+        self, method: str, capability: str, key: str
+    ) -> Callable[
+        [ServerRequestContext[Any, Any], types.PaginatedRequestParams], Awaitable[dict[str, Any]]
+    ]:
+        kind = "resourceTemplates" if method == "resource_templates" else method
+        wire = {"resource_templates": "resources/templates/list"}.get(method, f"{method}/list")
+
+        async def handler(
+            context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams
+        ) -> dict[str, Any]:
+            self.callers.heard(context)
+            items: list[JsonObject] = []
+            for name in await self._having(context, capability):
+                prefix = self.prefixes[name] + SEPARATOR
+                items += [
+                    {**item, key: f"{prefix}{item.get(key, '')}"}
+                    for item in await self._all(context, name, wire, kind)
+                ]
+            return {kind: items, **FRESH}
+
+        return handler
+
+    async def _having(
+        self, context: ServerRequestContext[Any, Any], capability: str
+    ) -> tuple[str, ...]:
+        """The servers that declare a capability, opened for that."""
+        import anyio
+
+        having: set[str] = set()
+
+        async def look(name: str) -> None:
+            try:
+                requests = self.callers.requests(name, context)
+                server = await self.servers.ready(name, requests)
+            except ToolScopeError as error:
+                self.unreachable[name] = str(error)
+                return
+            self.unreachable.pop(name, None)
+            if getattr(server.client.server_capabilities, capability) is not None:
+                having.add(name)
+
+        async with anyio.create_task_group() as group:
+            for name in self.names:
+                group.start_soon(look, name)
+        return tuple(sorted(having))
+
+    async def _all(
+        self, context: ServerRequestContext[Any, Any], name: str, method: str, kind: str
+    ) -> list[JsonObject]:
+        from mcp import MCPError
+
+        items: list[JsonObject] = []
+        cursor: str | None = None
+        for _ in range(MOST_PAGES):
+            try:
+                page = await self._asked(
+                    context, name, method, {"cursor": cursor} if cursor else {}
+                )
+            except (MCPError, ToolScopeError):
+                return items
+            items += [item for item in page.get(kind, []) if isinstance(item, dict)]
+            cursor = page.get("nextCursor")
+            if not cursor:
+                break
+        return items
+
+    async def _asked(
+        self, context: ServerRequestContext[Any, Any], name: str, method: str, params: JsonObject
+    ) -> dict[str, Any]:
+        """What a server answers. Raises ``MCPError`` with its error, or what went wrong with it."""
+        from mcp import MCPError
+        from mcp_types import INTERNAL_ERROR
+
+        server = await self._ready(context, name)
+        with self.callers.calling(name, context), server.request() as request:
+            try:
+                return await _raw(server, method, params)
+            except Exception as error:  # noqa: BLE001 - whatever it is becomes an answer
+                failure = await self.servers.failure(name, server, error, READING, request)
+                if isinstance(failure, ToolScopeError):
+                    failure = MCPError(INTERNAL_ERROR, str(failure))
+                raise failure from None
+
+    async def _ready(self, context: ServerRequestContext[Any, Any], name: str) -> OpenServer:
+        """The server, open. Raises ``MCPError`` where it cannot be."""
+        from mcp import MCPError
+        from mcp_types import INTERNAL_ERROR
+
+        try:
+            return await self.servers.ready(name, self.callers.requests(name, context))
+        except ToolScopeError as error:
+            raise MCPError(INTERNAL_ERROR, str(error)) from None
+
+    def _named_resource(self, uri: Any) -> tuple[str, str]:
+        """The server and its own address of a resource. Raises ``MCPError`` for another name."""
+        name, own = self._split(str(uri))
+        if not name:
+            raise _unknown(f"there is no resource {own!r}; resources/list names them")
+        return name, own
+
+    def _split(self, text: str) -> tuple[str, str]:
+        """The server and its own name for what is called ``text`` here; no server where none is
+        named.
+        """
+        prefix, plus, rest = text.partition(SEPARATOR)
+        by_prefix = {prefix: name for name, prefix in self.prefixes.items()}
+        return (by_prefix[prefix], rest) if plus and prefix in by_prefix else ("", text)
+
+
+async def _raw(server: OpenServer, method: str, params: JsonObject) -> dict[str, Any]:
+    """The result of a request as it came."""
+    import mcp_types as types
+
+    requests: dict[str, type[types.Request[Any, Any]]] = {
+        "resources/list": types.ListResourcesRequest,
+        "resources/templates/list": types.ListResourceTemplatesRequest,
+        "resources/read": types.ReadResourceRequest,
+        "prompts/list": types.ListPromptsRequest,
+        "prompts/get": types.GetPromptRequest,
+        "logging/setLevel": types.SetLevelRequest,
+        "completion/complete": types.CompleteRequest,
+        "resources/subscribe": types.SubscribeRequest,
+        "resources/unsubscribe": types.UnsubscribeRequest,
+    }
+    request = requests[method].model_validate({"method": method, "params": dict(params)})
+    result: dict[str, Any] = await server.client.session.send_request(request, as_it_came())
+    return {**FRESH, **result}
+
+
+def _unknown(message: str) -> Exception:
+    from mcp import MCPError
+    from mcp_types import INVALID_PARAMS
+
+    return MCPError(INVALID_PARAMS, message)

@@ -1,0 +1,212 @@
+"""Where calls of a merged toolset go: for each tool the originals it stands for, and their α."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from toolscope_core.catalog.mcp_records import readable_record
+from toolscope_core.catalog.target_rules import comparable_name, unique_names
+from toolscope_core.catalog.writers import write_record
+from toolscope_core.model.datamodel import ArgumentMap, JsonObject, Tool
+
+ANY_OBJECT: JsonObject = {"type": "object"}
+REWRITTEN = (
+    "Its parameters are not JSON Schema 2020-12, or a reference in them leads nowhere. Here they "
+    "are in that dialect, and its server checks the rest."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Original:
+    """A tool of an original server: ``server`` as the catalog calls it; ``fingerprint`` as it was
+    when the toolset was exported, empty where the bundle does not say.
+    """
+
+    tool_id: str
+    server: str
+    name: str
+    fingerprint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A tool as agents see it. There are several ``originals`` only where all of them stay
+    reachable (a router), and the arguments say which is called. ``alphas`` by the id of the
+    original, of those that have one. ``mended`` says, in sentences, what of the record clients
+    would not have read; ``obstacle`` why no client is given it, empty where all are.
+    """
+
+    tool_id: str
+    record: JsonObject
+    originals: tuple[Original, ...]
+    alphas: Mapping[str, ArgumentMap] = field(default_factory=dict)
+    mended: tuple[str, ...] = ()
+    obstacle: str = ""
+
+    @property
+    def name(self) -> str:
+        return str(self.record["name"])
+
+    @property
+    def schema(self) -> JsonObject:
+        schema = self.record["inputSchema"]
+        return schema if isinstance(schema, dict) else ANY_OBJECT
+
+
+@dataclass(frozen=True, slots=True)
+class OldName:
+    """A name that a tool had before the merge, and the α of its calls (``None``: unchanged)."""
+
+    route: str
+    alpha: ArgumentMap | None
+
+
+@dataclass(frozen=True, slots=True)
+class BundleTool:
+    """A tool of a bundle: ``raw`` its record as MCP writes it, empty where the bundle is in
+    another shape; ``is_router`` where every member stays reachable.
+    """
+
+    tool: Tool
+    members: tuple[str, ...]
+    raw: JsonObject = field(default_factory=dict)
+    is_router: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RoutingTable:
+    """Every tool by the name that agents call it by, in the order of their ids; ``old_names`` are
+    those of before that lead to one tool; ``renamed`` has by id, in a sentence, what a tool is
+    called here and why.
+    """
+
+    routes: Mapping[str, Route]
+    old_names: Mapping[str, OldName] = field(default_factory=dict)
+    renamed: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def offered(self) -> tuple[Route, ...]:
+        """The routes of the tools that clients can read."""
+        return tuple(route for route in self.routes.values() if not route.obstacle)
+
+    def renamed_of(self, server: str) -> tuple[str, ...]:
+        """What tools of a server are called here and why, a sentence each."""
+        ids = [one.tool_id for one in self._routes_of(server)]
+        return tuple(self.renamed[one] for one in ids if one in self.renamed)
+
+    def mended_of(self, server: str) -> tuple[str, ...]:
+        """What of a server's tools is listed in another way than it was, a sentence each."""
+        return tuple(
+            sentence
+            for route in self._routes_of(server)
+            for sentence in route.mended
+            if not route.obstacle
+        )
+
+    def withheld_of(self, server: str) -> tuple[str, ...]:
+        """Which of a server's tools are not listed and why, a sentence each."""
+        return tuple(
+            f"{route.name}: {route.obstacle}" for route in self._routes_of(server) if route.obstacle
+        )
+
+    def _routes_of(self, server: str) -> list[Route]:
+        return [
+            route
+            for route in self.routes.values()
+            if route.originals and route.originals[0].server == server
+        ]
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """The catalog's servers that calls may reach, sorted."""
+        return tuple(sorted({one.server for one in self.originals}))
+
+    @property
+    def originals(self) -> tuple[Original, ...]:
+        return tuple(one for route in self.routes.values() for one in route.originals)
+
+
+def routing_table(
+    tools: Sequence[BundleTool],
+    originals: Mapping[str, Original],
+    phi: Mapping[str, str | None],
+    alphas: Mapping[str, ArgumentMap],
+) -> RoutingTable:
+    """The table of a bundle; ``originals`` by id, those that were merged away too.
+
+    Where servers share a name all of them get their server in front of it, and none takes a name
+    that a tool had before. Every record is one that all clients read, or has an ``obstacle``.
+    """
+    ordered = sorted(tools, key=lambda item: item.tool.id)
+    new = unique_names([item.tool for item in ordered], {one.name for one in originals.values()})
+    routes = {}
+    for item in ordered:
+        name = new.get(item.tool.id, item.tool.name)
+        routes[name] = _route(item, name, originals, alphas)
+    renamed = _reasons([item.tool for item in ordered], new)
+    return RoutingTable(routes, _old_names(routes, originals, phi, alphas), renamed)
+
+
+def _reasons(tools: Sequence[Tool], new: Mapping[str, str]) -> dict[str, str]:
+    """By id, the sentence on each tool that has a new name."""
+    owners: defaultdict[str, list[str]] = defaultdict(list)
+    for tool in tools:
+        owners[comparable_name(tool.name)].append(tool.server)
+    sentences = {}
+    for tool in tools:
+        if tool.id in new:
+            servers = sorted({*owners[comparable_name(tool.name)]} - {tool.server})
+            others = " and ".join(server or "no server" for server in servers)
+            if others:
+                have = "have" if len(servers) > 1 else "has"
+                why = f"since {others} {have} a tool of that name too"
+            elif len(owners[comparable_name(tool.name)]) > 1:
+                why = "since its server has two tools of that name"
+            else:
+                why = "since not every client takes its name"
+            sentences[tool.id] = f"{tool.name!r} of {tool.server} is called {new[tool.id]!r}, {why}"
+    return sentences
+
+
+def _route(
+    item: BundleTool,
+    name: str,
+    originals: Mapping[str, Original],
+    alphas: Mapping[str, ArgumentMap],
+) -> Route:
+    tool = replace(item.tool, name=name, raw=item.raw or item.tool.raw)
+    others = tuple(one for one in item.members if one != tool.id) if item.is_router else ()
+    called = (tool.id, *others)
+    written, sent = write_record(tool, "mcp"), write_record(tool, "mcp", sendable=True)
+    readable = readable_record(sent)
+    faults = readable.faults if item.raw else readable_record(written).faults
+    mended = [f"{fault.message} Here it is {fault.fix}." for fault in faults if fault.fix]
+    if "inputSchema" in written and written["inputSchema"] != sent["inputSchema"]:
+        mended.append(REWRITTEN)
+    return Route(
+        tool.id,
+        readable.record,
+        tuple(originals[one] for one in called if one in originals),
+        {one: alphas[one] for one in called if one in alphas},
+        tuple(f"{name}: {sentence}" for sentence in mended),
+        readable.obstacle,
+    )
+
+
+def _old_names(
+    routes: Mapping[str, Route],
+    originals: Mapping[str, Original],
+    phi: Mapping[str, str | None],
+    alphas: Mapping[str, ArgumentMap],
+) -> dict[str, OldName]:
+    """The names that one tool had, that lead somewhere, and that no tool has now."""
+    uses = Counter(one.name for one in originals.values())
+    by_id = {route.tool_id: name for name, route in routes.items()}
+    old = {}
+    for tool_id, original in originals.items():
+        now = by_id.get(phi.get(tool_id) or "")
+        if now is not None and uses[original.name] == 1 and original.name not in routes:
+            old[original.name] = OldName(now, alphas.get(tool_id))
+    return old

@@ -1,0 +1,180 @@
+"""A gateway that runs: its connections, its server, and its end."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+
+from toolscope_core.mcp.gateway.announcements import Announcements
+from toolscope_core.mcp.gateway.bundle_routes import ServedBundle
+from toolscope_core.mcp.gateway.call_log import CallLog
+from toolscope_core.mcp.gateway.callers import Callers
+from toolscope_core.mcp.gateway.gateway_server import GatewayParts, ToolFinder, gateway_server
+from toolscope_core.mcp.gateway.held_tools import HeldTools, OnChange
+from toolscope_core.mcp.gateway.http_door import PATH, HttpPlace, http_door, listening_socket
+from toolscope_core.mcp.gateway.original_servers import OriginalServers
+from toolscope_core.mcp.gateway.passed_content import PassedContent
+from toolscope_core.mcp.gateway.routing import Original
+from toolscope_core.mcp.gateway.standard_streams import standard_streams
+from toolscope_core.mcp.gateway.tool_calls import ToolCalls
+from toolscope_core.mcp.servers.launches import Launch
+from toolscope_core.mcp.servers.sessions import OpenServer, load_sdk
+from toolscope_core.model.configuration import ConnectionLimits
+from toolscope_core.model.errors import ToolScopeError
+
+Finder = Callable[[ToolCalls], ToolFinder]
+LONGEST_INSTRUCTIONS = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayConfig:
+    """How a bundle is served. ``launches`` by the catalog's name of each server; ``finder`` makes
+    the search that stands in place of the list of tools; ``notice`` is told, in sentences, what
+    the person who runs the gateway should know.
+    """
+
+    launches: Mapping[str, Callable[[], Launch]]
+    limits: ConnectionLimits = field(default_factory=ConnectionLimits)
+    on_change: OnChange = "hold"
+    old_names: bool = False
+    finder: Finder | None = None
+    notice: Callable[[str], None] = lambda text: None
+
+
+@dataclass(frozen=True, slots=True)
+class Gateway:
+    """The parts of a gateway that is open."""
+
+    calls: ToolCalls
+    parts: GatewayParts
+
+    @property
+    def held(self) -> HeldTools:
+        return self.calls.held
+
+    async def open_all(self) -> dict[str, str]:
+        """Open every server; the failures, in words, by server."""
+        import anyio
+
+        failures: dict[str, str] = {}
+
+        async def look(name: str) -> None:
+            try:
+                await self.calls.servers.ready(name, self.calls.callers.requests(name, None))
+            except ToolScopeError as error:
+                failures[name] = str(error)
+
+        async with anyio.create_task_group() as group:
+            for name in self.calls.table.servers:
+                group.start_soon(look, name)
+        return failures
+
+
+@asynccontextmanager
+async def open_gateway(
+    bundle: ServedBundle, config: GatewayConfig, log: CallLog
+) -> AsyncIterator[Gateway]:
+    """A gateway whose connections end when this is left, however it is left."""
+    import anyio
+
+    load_sdk()
+    held = HeldTools(_came_in(bundle), config.limits, config.on_change)
+
+    async def look(name: str, server: OpenServer) -> None:
+        if await held.read(name, server):
+            for sentence in held.sentences(name):
+                with suppress(OSError, ValueError):  # nobody reads it any more
+                    config.notice(sentence)
+            await announcements.list_changed("tools")
+        await content.opened(name, server)
+
+    async def tell(name: str, method: str, message: object) -> None:
+        await content.told(name, method, message)
+
+    async with anyio.create_task_group() as group:
+        callers = Callers(group)
+        announcements = Announcements(callers)
+        servers = OriginalServers(group, config.launches, config.limits, look, tell)
+        calls = ToolCalls(bundle.table, servers, held, callers, log, config.old_names)
+        content = PassedContent(servers, announcements, bundle.table.servers)
+        finder = config.finder(calls) if config.finder else None
+        yield Gateway(calls, GatewayParts(calls, content, instructions(bundle), finder))
+        group.cancel_scope.cancel()
+
+
+def serve_stdio(bundle: ServedBundle, config: GatewayConfig, log: CallLog, version: str) -> None:
+    """Answer on standard input and output until the input ends or the program is told to end."""
+    import anyio
+
+    async def run() -> None:
+        async with open_gateway(bundle, config, log) as gateway:
+            server = gateway_server(gateway.parts, version)
+
+            async with anyio.create_task_group() as group:
+
+                async def end() -> None:
+                    group.cancel_scope.cancel()
+
+                group.start_soon(_when_told, end)
+                async with standard_streams() as (incoming, outgoing):
+                    await server.run(incoming, outgoing, server.create_initialization_options())
+                group.cancel_scope.cancel()
+
+    anyio.run(run)
+
+
+def serve_over_http(
+    bundle: ServedBundle, config: GatewayConfig, log: CallLog, version: str, place: HttpPlace
+) -> None:
+    """Answer at an address until the program is told to end. Raises ``ConfigError`` where nobody
+    can listen there.
+    """
+    import anyio
+
+    listener = listening_socket(place)
+    host, port = listener.getsockname()[:2]
+    config.notice(f"listening at http://{f'[{host}]' if ':' in host else host}:{port}{PATH}")
+
+    async def run() -> None:
+        async with open_gateway(bundle, config, log) as gateway:
+            door = http_door(gateway_server(gateway.parts, version), place)
+
+            async def end() -> None:
+                door.should_exit = True
+
+            async with anyio.create_task_group() as group:
+                group.start_soon(_when_told, end)
+                await door.serve(sockets=[listener])
+                group.cancel_scope.cancel()
+
+    anyio.run(run)
+
+
+def instructions(bundle: ServedBundle) -> str:
+    """What the servers say of themselves, in the catalog, for the agent; cut to 4,000 letters."""
+    reached = set(bundle.table.servers)
+    lines = [
+        f"{server.name}: {server.description}"
+        for server in bundle.catalog.servers
+        if server.description and server.name in reached
+    ]
+    return "\n\n".join(lines)[:LONGEST_INSTRUCTIONS]
+
+
+def _came_in(bundle: ServedBundle) -> dict[str, list[Original]]:
+    """Every tool that the toolset was made of, by its server."""
+    by_server: dict[str, list[Original]] = {}
+    for original in bundle.came_in:
+        by_server.setdefault(original.server, []).append(original)
+    return by_server
+
+
+async def _when_told(end: Callable[[], Awaitable[None]]) -> None:
+    """Call ``end`` when a signal asks the program to end."""
+    import anyio
+
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        async for _ in signals:
+            await end()

@@ -1,0 +1,75 @@
+"""What a gateway would find if it served now: every server opened, listed and compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from toolscope_core.mcp.gateway.bundle_routes import ServedBundle
+from toolscope_core.mcp.gateway.call_log import CallLog
+from toolscope_core.mcp.gateway.running import GatewayConfig, open_gateway
+
+
+@dataclass(frozen=True, slots=True)
+class ServerState:
+    """One server: how many tools it declares; names of originals that are ``changed`` or
+    ``missing``, and of tools that are ``new``; ``failure`` where it could not be listed.
+
+    The others are sentences on tools of the toolset: those ``renamed`` for the gateway, what was
+    ``mended`` so that all clients read it, and those ``withheld`` since that is not possible.
+    """
+
+    name: str
+    tools: int = 0
+    changed: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    new: tuple[str, ...] = ()
+    failure: str = ""
+    renamed: tuple[str, ...] = ()
+    mended: tuple[str, ...] = ()
+    withheld: tuple[str, ...] = ()
+
+    @property
+    def is_as_exported(self) -> bool:
+        """Whether all originals are there as they were; new tools do not matter."""
+        return not (self.failure or self.changed or self.missing)
+
+    @property
+    def is_served_whole(self) -> bool:
+        """Whether clients get every tool of it that the toolset has, as it was exported."""
+        return self.is_as_exported and not self.withheld
+
+
+def check_servers(bundle: ServedBundle, config: GatewayConfig) -> tuple[ServerState, ...]:
+    """The state of every server that calls may reach, in the order of their names. Have no event
+    loop in this thread.
+    """
+    import anyio
+
+    async def run() -> tuple[ServerState, ...]:
+        async with open_gateway(bundle, config, CallLog()) as gateway:
+            failures = await gateway.open_all()
+            declared = gateway.held.declared
+            names = {one.tool_id: one.name for one in bundle.came_in}
+            return tuple(
+                ServerState(name, failure=failures[name])
+                if name in failures
+                else ServerState(
+                    name,
+                    len(declared[name].by_name),
+                    tuple(sorted(names[one] for one in declared[name].changed)),
+                    tuple(sorted(names[one] for one in declared[name].missing)),
+                    declared[name].new,
+                )
+                for name in bundle.table.servers
+            )
+
+    table = bundle.table
+    return tuple(
+        replace(
+            state,
+            renamed=table.renamed_of(state.name),
+            mended=table.mended_of(state.name),
+            withheld=table.withheld_of(state.name),
+        )
+        for state in anyio.run(run)
+    )

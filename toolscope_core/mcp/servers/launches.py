@@ -1,0 +1,184 @@
+"""The values that starting a server takes, read at that moment and kept out of sight."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from toolscope_core.mcp.servers.masked_words import is_secret, without
+from toolscope_core.mcp.servers.server_definitions import (
+    REFERENCE,
+    URL_KEYS,
+    NamedValue,
+    ServerDefinition,
+    plain_text,
+)
+from toolscope_core.model.datamodel import JsonObject
+from toolscope_core.model.errors import ConfigError
+
+_ANY_REFERENCE = re.compile(r"\$\{([^}]*)\}")
+_HERE = {"userHome": "~", "workspaceFolder": "."}
+_LARGEST_FILE = 1_000_000
+_URL_SECRETS = re.compile(r"://([^/@\s]+)@|[?&][^=&#\s]+=([^&#\s]+)|/([^/?#\s]{20,})")
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A server with its values: none is in its ``repr``, in messages, or stored.
+
+    ``variables`` are those of the configuration; ``secrets`` every text that messages must not
+    show, ``keys`` those among them that are secrets by name or by looks.
+    """
+
+    definition: ServerDefinition
+    command: str = field(default="", repr=False)
+    args: tuple[str, ...] = field(default=(), repr=False)
+    cwd: str | None = field(default=None, repr=False)
+    url: str = field(default="", repr=False)
+    variables: Mapping[str, str] = field(default_factory=dict, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    secrets: frozenset[str] = field(default=frozenset(), repr=False)
+    keys: frozenset[str] = field(default=frozenset(), repr=False)
+
+    @property
+    def name(self) -> str:
+        return self.definition.name
+
+    def clean(self, text: str) -> str:
+        """The text without any of the secrets."""
+        return without(text, self.secrets)
+
+
+def read_launch(
+    definition: ServerDefinition, entry: JsonObject | None, environ: Mapping[str, str]
+) -> Launch:
+    """The command or address of a server with its values, from its ``entry`` in the configuration
+    and from ``environ``. Without an entry only references can be filled in.
+
+    Raises ``ConfigError`` where a variable is not set, or a value stands in a configuration that
+    is not given.
+    """
+    if entry is None and definition.needs_configuration:
+        raise ConfigError(
+            f"{definition.name} has values in its configuration, which is not kept; give the "
+            "configuration again"
+        )
+    fill = _Filling(definition.name, environ)
+    source = entry or {}
+    stdio = definition.transport == "stdio"
+    command = fill.text(source.get("command", definition.command) if stdio else "")
+    args = tuple(map(fill.text, _list(source.get("args", definition.args)) if stdio else ()))
+    url = next((source[key] for key in URL_KEYS if isinstance(source.get(key), str)), "")
+    url = "" if stdio else fill.text(url or definition.url)
+    cwd = fill.text(definition.cwd) if stdio else ""
+    variables = fill.named(definition.variables, source.get("env"))
+    if definition.env_file and stdio:
+        variables = {**_env_file(definition.name, fill.text(definition.env_file)), **variables}
+    headers = fill.named(definition.headers, source.get("headers"))
+    hidden = _hidden_parts(definition, args, url)
+    named = {**variables, **headers}
+    keys = {value for name, value in named.items() if is_secret(name, value)} | hidden
+    bare = {word for value in headers.values() for word in value.split() if len(word) > 7}
+    return Launch(
+        definition=definition,
+        command=os.path.expanduser(command) if command.startswith("~") else command,  # noqa: PTH111
+        args=args,
+        cwd=str(Path(cwd).expanduser()) if cwd else None,
+        url=url,
+        variables=variables,
+        headers=headers,
+        secrets=frozenset({*named.values(), *hidden, *bare}),
+        keys=frozenset(keys | bare),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Filling:
+    """Fills references of one server in."""
+
+    server: str
+    environ: Mapping[str, str]
+
+    def text(self, value: Any) -> str:
+        text = plain_text(value)
+        if "\0" in text:
+            raise ConfigError(f"{self.server} has a NUL in its configuration; remove it")
+        return _ANY_REFERENCE.sub(self._value, text)
+
+    def named(self, wanted: tuple[NamedValue, ...], values: Any) -> dict[str, str]:
+        given = values if isinstance(values, dict) else {}
+        return {one.name: self.text(given.get(one.name, one.template)) for one in wanted}
+
+    def _value(self, match: re.Match[str]) -> str:
+        reference = REFERENCE.fullmatch(match.group())
+        if reference is None:
+            return self._special(match.group(1))
+        name, default = reference.groups()
+        if name in _HERE and name not in self.environ:
+            return str(Path(_HERE[name]).expanduser().resolve())
+        value = self.environ.get(name, default)
+        if value is None:
+            raise ConfigError(
+                f"{self.server} needs the environment variable {name}, which is not set; set it "
+                "where ToolScope is started"
+            )
+        return value
+
+    def _special(self, name: str) -> str:
+        if name.startswith("input:"):
+            raise ConfigError(
+                f"{self.server} asks for the input {name[6:]!r} of VS Code, which nobody can "
+                "answer here; write ${env:NAME} in its place and set that variable"
+            )
+        raise ConfigError(
+            f"{self.server} has the reference ${{{name}}}, which is not understood; write "
+            "${NAME} for an environment variable"
+        )
+
+
+def _env_file(server: str, place: str) -> dict[str, str]:
+    """The variables of a file of ``NAME=value`` lines."""
+    path = Path(place).expanduser()
+    try:
+        if path.stat().st_size > _LARGEST_FILE:
+            raise ConfigError(f"the envFile of {server} is too large; it has NAME=value lines")
+        lines = path.read_text("utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "it is no text"
+        raise ConfigError(f"{server} has an envFile that cannot be read: {why}") from error
+    pairs = (line.strip().removeprefix("export ").partition("=") for line in lines)
+    return {
+        name.strip(): value.strip().strip("\"'")
+        for name, sign, value in pairs
+        if sign and name.strip() and not name.startswith("#")
+    }
+
+
+def _hidden_parts(definition: ServerDefinition, args: tuple[str, ...], url: str) -> set[str]:
+    """What arguments and the address have that their shown forms have not."""
+    hidden: set[str] = set()
+    if not definition.masked:
+        return hidden
+    for shown, real in zip(definition.args, args, strict=False):
+        if shown != real:
+            hidden |= {real, *_differing(shown, real)}
+    for match in _URL_SECRETS.finditer(url):
+        hidden |= {part for part in match.groups() if part}
+    users = [match.group(1) for match in _URL_SECRETS.finditer(url) if match.group(1)]
+    return hidden | {part for user in users for part in user.split(":")}
+
+
+def _differing(shown: str, real: str) -> set[str]:
+    """The parts of an argument that stand in the place of masks."""
+    pattern = "(.+?)".join(map(re.escape, shown.split("***")))
+    match = re.fullmatch(pattern, real, re.DOTALL)
+    parts = {part for part in match.groups() if part} if match else set()
+    return parts | {piece for part in parts for piece in re.split(r"[:=&\s]", part) if piece}
+
+
+def _list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else []

@@ -1,0 +1,200 @@
+"""What a server offers: all pages of its tools as it sent them, and how much it has beside."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from toolscope_core.mcp.servers.launches import Launch
+from toolscope_core.mcp.servers.masked_words import cut_out
+from toolscope_core.mcp.servers.sessions import OpenServer, connected, load_sdk
+from toolscope_core.model.configuration import ConnectionLimits
+from toolscope_core.model.datamodel import JsonObject
+from toolscope_core.model.errors import ServerConnectionError
+from toolscope_core.model.numbers import quantity
+
+TOOLS = "while it listed its tools"
+COUNT_SECONDS = 10.0
+"""Nobody waits longer for the number of something that is not read."""
+_OTHERS = {
+    "resource": ("resources", "list_resources", "resources"),
+    "resource template": ("resources", "list_resource_templates", "resource_templates"),
+    "prompt": ("prompts", "list_prompts", "prompts"),
+}
+"""What is counted: the capability that declares it, the method that lists it, where it stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerOffer:
+    """The tools of one server and what it offers beside them, or why that could not be read.
+
+    ``tools`` are the records as the server sent them; ``others`` counts the *resource*, *resource
+    template* and *prompt*, ``None`` for one that is declared and could not be counted.
+    ``notes`` are sentences about what was cut; ``failure`` says what went wrong, with the remedy,
+    and is empty where nothing did.
+    """
+
+    name: str
+    tools: tuple[JsonObject, ...] = ()
+    others: Mapping[str, int | None] = field(default_factory=dict)
+    title: str = ""
+    version: str = ""
+    protocol: str = ""
+    instructions: str = ""
+    notes: tuple[str, ...] = ()
+    stderr: str = ""
+    failure: str = ""
+    kind: str = ""
+    seconds: float = 0.0
+
+    @property
+    def beside(self) -> str:
+        """What it offers beside tools, which is not read, in words; empty where that is nothing."""
+        counts = [
+            f"{what}s that could not be counted" if count is None else quantity(count, what)
+            for what, count in self.others.items()
+            if count != 0
+        ]
+        return ", ".join(counts)
+
+
+async def read_offer(launch: Launch, limits: ConnectionLimits) -> ServerOffer:
+    """All that a server offers; a failure is in the result. The server has been ended when this
+    returns, also where it is cancelled.
+    """
+    import anyio
+
+    load_sdk()
+    started = time.monotonic()
+    offer = ServerOffer(
+        launch.name,
+        failure=f"{launch.name} did not list all that it offers within {limits.total_seconds:g} s; "
+        "allow more time",
+        kind="silent",
+    )
+    with anyio.move_on_after(limits.total_seconds):
+        try:
+            async with connected(launch, limits) as server:
+                offer = await _offer(server, limits)
+        except ServerConnectionError as error:
+            offer = ServerOffer(launch.name, failure=str(error), kind=error.kind)
+    return replace(offer, seconds=time.monotonic() - started)
+
+
+async def read_tools(
+    server: OpenServer, limits: ConnectionLimits
+) -> tuple[tuple[JsonObject, ...], tuple[str, ...]]:
+    """The records of all pages of tools, as the server sent them, and notes on what was cut.
+
+    Raises what the SDK raises, ``OpenServer.failure`` has it in words.
+    """
+    from pydantic import ValidationError
+
+    server.record.doing = "while it listed its tools"
+    tools: list[JsonObject] = []
+    cursors: set[str] = set()
+    cursor: str | None = None
+    before = server.record.received
+    while True:
+        server.pages.last = None
+        try:
+            await server.client.list_tools(cursor=cursor)
+        except ValidationError:
+            if server.pages.last is None:
+                raise
+        page: Mapping[str, Any] = server.pages.last or {}
+        tools += page.get("tools", [])
+        cursor = page.get("nextCursor")
+        if not isinstance(cursor, str) or not cursor:
+            return tuple(tools), ()
+        if cursor in cursors:
+            return tuple(tools), (f"it gave the page {cursor[:40]!r} twice; what follows is left",)
+        cursors.add(cursor)
+        if most := _limit(limits, len(tools), len(cursors), server.record.received - before):
+            note = f"it goes on after {len(tools):,} tools; {most} are the most that is read"
+            return tuple(tools), (note,)
+
+
+def _limit(limits: ConnectionLimits, tools: int, pages: int, received: int) -> str:
+    """The limit that is reached, in words; empty where none is."""
+    if received >= limits.listing_bytes:
+        return f"{limits.listing_bytes:,} bytes"
+    if pages >= limits.pages:
+        return f"{limits.pages:,} pages"
+    return f"{limits.tools:,} tools" if tools >= limits.tools else ""
+
+
+async def _offer(server: OpenServer, limits: ConnectionLimits) -> ServerOffer:
+    client = server.client
+    capabilities = client.server_capabilities
+    tools, notes = await read_tools(server, limits) if capabilities.tools else ((), ())
+    others = {
+        what: await _count(server, method, place, limits.pages)
+        for what, (capability, method, place) in _OTHERS.items()
+        if getattr(capabilities, capability) is not None
+    }
+    info = client.server_info
+    offer = ServerOffer(
+        server.name,
+        tools=tools,
+        others=others,
+        title=(info.title or info.name) if info else "",
+        version=info.version if info else "",
+        protocol=client.protocol_version,
+        instructions=client.instructions or "",
+        notes=notes,
+        stderr=server.stderr,
+    )
+    return _without_keys(offer, server.launch.keys)
+
+
+def _without_keys(offer: ServerOffer, keys: frozenset[str]) -> ServerOffer:
+    """The offer without the secrets that the server repeats, which are not to be stored. Values
+    that are no secrets, such as folders, stay: tools speak of them.
+    """
+    cut = replace(
+        offer,
+        tools=tuple(without_secrets(tool, keys) for tool in offer.tools),
+        title=cut_out(offer.title, keys),
+        instructions=cut_out(offer.instructions, keys),
+    )
+    changed = sum(a != b for a, b in zip(cut.tools, offer.tools, strict=True))
+    if not changed:
+        return cut
+    note = f"{quantity(changed, 'tool')} repeated a secret of the configuration; it was cut out"
+    return replace(cut, notes=(*cut.notes, note))
+
+
+def without_secrets(value: Any, keys: frozenset[str]) -> Any:
+    """A JSON value with the keys cut out of all its texts."""
+    if isinstance(value, str):
+        return cut_out(value, keys)
+    if isinstance(value, dict):
+        return {cut_out(name, keys): without_secrets(item, keys) for name, item in value.items()}
+    return [without_secrets(item, keys) for item in value] if isinstance(value, list) else value
+
+
+async def _count(server: OpenServer, method: str, place: str, pages: int) -> int | None:
+    """How many a server lists; ``None`` where it does not answer that question, or not soon."""
+    import anyio
+    from mcp import MCPError
+    from mcp_types import METHOD_NOT_FOUND
+    from pydantic import ValidationError
+
+    server.record.doing = "while it listed what it offers beside tools"
+    count, cursor = 0, None
+    with anyio.move_on_after(COUNT_SECONDS):
+        for _ in range(pages):
+            try:
+                page = await getattr(server.client, method)(cursor=cursor)
+            except MCPError as error:
+                return 0 if error.code == METHOD_NOT_FOUND else None
+            except ValidationError:
+                return None
+            count += len(getattr(page, place))
+            cursor = page.next_cursor
+            if not cursor:
+                return count
+    return None

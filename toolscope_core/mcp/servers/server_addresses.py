@@ -1,0 +1,143 @@
+"""A server that is reached over HTTP: streamable HTTP, or SSE as older servers speak it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from toolscope_core.mcp.servers.launches import Launch
+from toolscope_core.mcp.servers.server_processes import HANDSHAKE
+from toolscope_core.model.configuration import ConnectionLimits
+from toolscope_core.model.errors import ServerConnectionError
+
+if TYPE_CHECKING:
+    import httpx2
+    from mcp.client._transport import TransportStreams
+
+Way = Literal["stdio", "http", "sse"]
+CONNECT_SECONDS = 10.0
+MEDIA = ("application/json", "text/event-stream", "")
+LONGEST_SILENCE = 24 * 3_600.0
+"""A stream of events may be silent for long; answers have a limit of their own."""
+
+
+@dataclass(slots=True)
+class HttpRecord:
+    """What is seen of a server's replies: the status of the last one, 0 where it was no error;
+    where it redirects to; its media type, where that is none of MCP. ``doing`` is what the server
+    is asked for at the moment, in words, ``received`` counts the bytes of its replies, ``refusal``
+    says why the last one was not read.
+    """
+
+    doing: str = HANDSHAKE
+    status: int = 0
+    location: str = ""
+    media: str = ""
+    received: int = 0
+    refusal: str = ""
+
+
+REPLY: ContextVar[HttpRecord | None] = ContextVar("reply to a request", default=None)
+"""Where a request notes its own reply: several may be under way. The SDK sends a message in the
+context of who gave it.
+"""
+
+
+@asynccontextmanager
+async def server_address(
+    launch: Launch, way: Way, limits: ConnectionLimits, record: HttpRecord
+) -> AsyncIterator[TransportStreams]:
+    """The message streams of a server at an address; ``record`` is filled.
+
+    Redirects are followed on the same origin only, so headers go nowhere else.
+    """
+    if way == "sse":
+        from mcp.client.sse import sse_client
+
+        async with sse_client(
+            launch.url,
+            headers=dict(launch.headers),
+            timeout=CONNECT_SECONDS,
+            sse_read_timeout=LONGEST_SILENCE,
+            httpx_client_factory=_factory(launch.name, limits, record, ("GET", "POST")),
+        ) as streams:
+            yield streams
+    else:
+        from mcp.client.streamable_http import streamable_http_client
+
+        async with (
+            _factory(launch.name, limits, record, ("POST",))(
+                headers=dict(launch.headers)
+            ) as client,
+            streamable_http_client(
+                launch.url, http_client=client, max_sse_event_size=limits.message_bytes
+            ) as streams,
+        ):
+            yield streams
+
+
+def _factory(
+    name: str, limits: ConnectionLimits, record: HttpRecord, noted: tuple[str, ...]
+) -> Callable[..., httpx2.AsyncClient]:
+    """A maker of HTTP clients that note what replies to the methods ``noted`` are, and read none
+    that is too long. Compressed ones are refused: a small one may become any size.
+    """
+    import httpx2
+
+    async def note(response: httpx2.Response) -> None:
+        noting = REPLY.get() or record
+        noting.refusal = ""
+        media = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if response.headers.get("content-encoding", "identity") != "identity":
+            raise _refused(name, "a compressed reply, which was not asked for", noting)
+        if isinstance(response.stream, httpx2.AsyncByteStream):
+            most = math.inf if media == "text/event-stream" else limits.message_bytes
+            response.stream = _counted(response.stream, name, most, noting, record)
+        if response.request.method in noted:
+            noting.status = response.status_code if response.status_code >= 300 else 0
+            noting.location = response.headers.get("location", "")
+            noting.media = "" if media in MEDIA or response.status_code != 200 else media
+
+    def make(
+        headers: dict[str, str] | None = None, timeout: Any = None, auth: Any = None
+    ) -> httpx2.AsyncClient:
+        return httpx2.AsyncClient(
+            headers={"Accept-Encoding": "identity", **(headers or {})},
+            auth=auth,
+            timeout=timeout or httpx2.Timeout(CONNECT_SECONDS, read=LONGEST_SILENCE),
+            event_hooks={"response": [note]},
+            follow_redirects=False,
+        )
+
+    return make
+
+
+def _counted(
+    inner: httpx2.AsyncByteStream, name: str, most: float, noting: HttpRecord, record: HttpRecord
+) -> httpx2.AsyncByteStream:
+    """The bytes of a stream, counted in ``record``; an error where there are more than ``most``."""
+    import httpx2
+
+    class Counted(httpx2.AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            size = 0
+            async for part in inner:
+                size += len(part)
+                record.received += len(part)
+                if size > most:
+                    raise _refused(name, f"a reply of more than {most:,} bytes", noting)
+                yield part
+
+        async def aclose(self) -> None:
+            await inner.aclose()
+
+    return Counted()
+
+
+def _refused(name: str, what: str, record: HttpRecord) -> ServerConnectionError:
+    record.refusal = f"{name} sent {what}; update the server"
+    return ServerConnectionError(record.refusal, "garbage")

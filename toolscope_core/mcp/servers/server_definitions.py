@@ -1,0 +1,269 @@
+"""MCP servers as client configurations define them: how each is started or reached, no values.
+
+A definition may be shown and stored: of variables and headers it has the names, of arguments and
+addresses what is no secret. The values are read by ``launches`` when a server is started.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from toolscope_core.catalog.configurations import server_entries
+from toolscope_core.mcp.servers.masked_words import shown_arguments, shown_text, shown_url
+from toolscope_core.model.datamodel import JsonObject
+from toolscope_core.model.errors import ConfigError
+
+Transport = Literal["stdio", "http", "sse", "http or sse"]
+TRANSPORTS: tuple[Transport, ...] = ("stdio", "http", "sse", "http or sse")
+_TEXTS = ("command", "cwd", "env_file", "url")
+URL_KEYS = ("url", "serverUrl", "httpUrl")
+STREAMABLE = frozenset({"http", "streamable-http", "streamablehttp", "streamable_http"})
+REFERENCE = re.compile(r"\$\{(?:env:)?([A-Za-z_]\w*)(?::-([^}]*))?\}")
+"""``${NAME}`` and ``${NAME:-default}`` as Claude Code writes them, ``${env:NAME}`` as Cursor and
+VS Code do."""
+_PLAIN_REFERENCE = re.compile(rf"(?:(?:Bearer|Basic|Token|token) )?(?:{REFERENCE.pattern})")
+_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])')
+_LONGEST = 5_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class NamedValue:
+    """A variable or header by name. ``template`` is its value where that is only a reference
+    (``${NAME}``, ``Bearer ${NAME}``); empty for one that stands in the configuration itself.
+    """
+
+    name: str
+    template: str = ""
+
+    @property
+    def source(self) -> str:
+        """Where its value comes from, in words."""
+        names = [match.group(1) for match in REFERENCE.finditer(self.template)]
+        return f"${names[0]} of the environment" if names else "the configuration"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerDefinition:
+    """How one server is started (``command``) or reached (``url``), as far as it may be shown.
+
+    ``masked``: an argument, the address or the command is not shown whole, so starting needs the
+    configuration itself. ``variables`` and ``headers`` are in the order of their names.
+    """
+
+    name: str
+    transport: Transport
+    command: str = ""
+    args: tuple[str, ...] = ()
+    cwd: str = ""
+    env_file: str = ""
+    url: str = ""
+    variables: tuple[NamedValue, ...] = ()
+    headers: tuple[NamedValue, ...] = ()
+    masked: bool = False
+    disabled: bool = False
+
+    @property
+    def command_line(self) -> str:
+        """The command with its arguments as a shell would take them; empty for an address."""
+        return shlex.join((self.command, *self.args)) if self.command else ""
+
+    @property
+    def host(self) -> str:
+        """Host and port of the address; empty for a command."""
+        try:
+            return urlsplit(self.url).netloc.rpartition("@")[2]
+        except ValueError:
+            return ""
+
+    @property
+    def needs_configuration(self) -> bool:
+        """Whether values that are needed to start it stand in the configuration only."""
+        return self.masked or any(not one.template for one in (*self.variables, *self.headers))
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values, for the store."""
+        return {
+            "name": self.name,
+            "transport": self.transport,
+            "command": self.command,
+            "args": list(self.args),
+            "cwd": self.cwd,
+            "env_file": self.env_file,
+            "url": self.url,
+            "variables": [[one.name, one.template] for one in self.variables],
+            "headers": [[one.name, one.template] for one in self.headers],
+            "masked": self.masked,
+            "disabled": self.disabled,
+        }
+
+    @classmethod
+    def of_json(cls, value: JsonObject) -> ServerDefinition:
+        """What ``as_json`` gave. Raises ``ConfigError`` for anything else."""
+        try:
+            texts = {key: value[key] for key in ("name", "transport", *_TEXTS)}
+            args = tuple(value["args"])
+            if value["transport"] not in TRANSPORTS:
+                raise TypeError(f"transport is {value['transport']!r}")
+            if not all(isinstance(text, str) for text in (*texts.values(), *args)):
+                raise TypeError("a text is missing")
+            return cls(
+                **texts,
+                args=args,
+                variables=tuple(NamedValue(*map(str, one)) for one in value["variables"]),
+                headers=tuple(NamedValue(*map(str, one)) for one in value["headers"]),
+                masked=value["masked"] is True,
+                disabled=value["disabled"] is True,
+            )
+        except (TypeError, KeyError) as error:
+            raise ConfigError(
+                f"a stored server definition cannot be read ({error}); give the configuration again"
+            ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class ClientConfiguration:
+    """The servers of one configuration. ``entries`` are its own entries by server, with their
+    values: kept in memory while servers are started, never shown or stored.
+    """
+
+    label: str
+    servers: tuple[ServerDefinition, ...]
+    entries: Mapping[str, JsonObject] = field(default_factory=dict, repr=False, compare=False)
+
+    def entry(self, name: str) -> JsonObject | None:
+        return self.entries.get(name)
+
+
+def read_configuration(label: str, data: bytes) -> ClientConfiguration:
+    """The servers that the configuration of a client defines, in its order.
+
+    ``mcpServers`` of Claude Desktop, Claude Code (also below ``projects``), Cursor and Windsurf,
+    ``servers`` of VS Code; comments and trailing commas are allowed, as VS Code does. Raises
+    ``ConfigError`` where it defines none. Nothing is started or opened.
+    """
+    entries = server_entries(_parsed(label, data))
+    if not entries:
+        raise ConfigError(
+            f"{label} names no MCP server; give a client's configuration, with `mcpServers` "
+            "(Claude, Cursor) or `servers` (VS Code)"
+        )
+    servers = tuple(_definition(name, entry) for name, entry in entries.items())
+    return ClientConfiguration(label, servers, entries)
+
+
+def configuration_of_url(url: str, name: str = "") -> ClientConfiguration:
+    """One server at an address, named for its host. Raises ``ConfigError`` for no http address."""
+    entry = {"url": url.strip()}
+    try:
+        host = urlsplit(url.strip()).hostname or ""
+    except ValueError:
+        host = ""
+    return ClientConfiguration(
+        "address", (_definition(name or host, entry),), {name or host: entry}
+    )
+
+
+def plain_text(value: Any) -> str:
+    """A value of a configuration as a process takes it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "" if value is None else str(value)
+
+
+def _definition(name: str, entry: JsonObject) -> ServerDefinition:
+    url = next((entry[key] for key in URL_KEYS if isinstance(entry.get(key), str)), "")
+    kind = str(entry.get("type") or entry.get("transport") or "").lower()
+    disabled = entry.get("disabled") is True or entry.get("enabled") is False
+    command = "" if url and kind != "stdio" else plain_text(entry.get("command"))
+    if command:
+        args = tuple(map(plain_text, _listed(entry.get("args"))))
+        shown = ServerDefinition(
+            name=name,
+            transport="stdio",
+            command=shown_text(command),
+            args=shown_arguments(args),
+            cwd=plain_text(entry.get("cwd")),
+            env_file=plain_text(entry.get("envFile")),
+            variables=_named(entry.get("env")),
+            disabled=disabled,
+        )
+        whole = (shown.command, shown.args) == (command, args)
+    else:
+        shown = ServerDefinition(
+            name=name,
+            transport=_transport(kind, url),
+            url=shown_url(_checked(name, url)),
+            headers=_named(entry.get("headers")),
+            disabled=disabled,
+        )
+        whole = shown.url == url
+    return shown if whole else _replaced(shown)
+
+
+def _replaced(shown: ServerDefinition) -> ServerDefinition:
+    return ServerDefinition.of_json({**shown.as_json(), "masked": True})
+
+
+def _transport(kind: str, url: str) -> Transport:
+    if kind == "sse":
+        return "sse"
+    if kind in STREAMABLE:
+        return "http"
+    return "http or sse"
+
+
+def _checked(name: str, url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname or "${" in url)
+    except ValueError:
+        usable = False
+    if not usable and not url.startswith("${"):
+        raise ConfigError(
+            f"the address of server {name!r}, {shown_text(url)[:200]!r}, cannot be used; give "
+            "one like https://example.com/mcp"
+        )
+    return url
+
+
+def _named(values: Any) -> tuple[NamedValue, ...]:
+    if not isinstance(values, dict):
+        return ()
+    return tuple(NamedValue(name, _template(values[name])) for name in sorted(values))
+
+
+def _template(value: Any) -> str:
+    """The value where it is only a reference, without any default; else empty."""
+    match = _PLAIN_REFERENCE.fullmatch(value) if isinstance(value, str) else None
+    return value if match and ":-" not in value else ""
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _parsed(label: str, data: bytes) -> Any:
+    if len(data) > _LONGEST:
+        raise ConfigError(
+            f"{label} has {len(data):,} bytes; a configuration has at most {_LONGEST:,}"
+        )
+    try:
+        text = data.decode(json.detect_encoding(data))
+        with suppress(json.JSONDecodeError):
+            return json.loads(text)
+        for pattern in (_COMMENT, _LAST_COMMA):  # as VS Code reads it
+            text = pattern.sub(lambda match: match.group(1) or "", text)
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise ConfigError(f"{label} is not JSON: {error.msg} at {where}; correct it") from error
+    except (UnicodeDecodeError, RecursionError) as error:
+        raise ConfigError(f"{label} cannot be read as JSON; save it as UTF-8 text") from error

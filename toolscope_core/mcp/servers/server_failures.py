@@ -1,0 +1,214 @@
+"""What went wrong with a server, in words: what, the value, and what to do.
+
+Kinds: ``command`` (cannot be started), ``exit`` (ended by itself), ``silent`` (no answer in time),
+``garbage`` (writes what is no message), ``refused`` (401, 403), ``missing`` (404 and other
+statuses), ``unreachable`` (no connection), ``tls``, ``protocol``.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from toolscope_core.mcp.servers.launches import Launch
+from toolscope_core.mcp.servers.masked_words import shown_url
+from toolscope_core.mcp.servers.sdk_exceptions import (
+    is_closed,
+    is_forgotten,
+    is_of_connection,
+    is_of_http,
+    is_timeout,
+    leaves_of,
+)
+from toolscope_core.mcp.servers.server_addresses import HttpRecord
+from toolscope_core.mcp.servers.server_processes import HANDSHAKE, MOST_GARBAGE, ProcessRecord
+from toolscope_core.model.errors import ServerConnectionError, ToolScopeError
+
+LINES, CHARACTERS = 3, 400
+"""So much of the standard error is shown."""
+TRY_SSE = frozenset({400, 404, 405, 406, 415})
+"""Statuses with which a server that speaks SSE only answers a message (MCP, 2025-03-26)."""
+STATUSES = {
+    404: "has no MCP server under this path; check the address",
+    405: "takes no messages under this path; check the address",
+    429: "is busy; try again later",
+}
+OTHER_STATUS = "answers with an error; try again later, or ask who runs it"
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """A server, what is seen of it, what it was asked for (*while it listed its tools*) and how
+    many seconds it had.
+    """
+
+    launch: Launch
+    record: ProcessRecord | HttpRecord
+    doing: str
+    seconds: float
+
+    @property
+    def looks_older(self) -> bool:
+        """Whether it did not take a message as a server that speaks SSE only does not."""
+        return isinstance(self.record, HttpRecord) and self.record.status in TRY_SSE
+
+    def failure(self, error: BaseException) -> ToolScopeError | None:
+        """The error to show for what the SDK raised, ``None`` where it is none of the server's.
+
+        Groups of exceptions count by what is in them.
+        """
+        leaves = list(leaves_of(error))
+        ours = [leaf for leaf in leaves if isinstance(leaf, ToolScopeError)]
+        if ours:
+            return ours[0]
+        if not leaves or not all(map(is_of_connection, leaves)):
+            return None
+        if isinstance(self.record, ProcessRecord):
+            return self._of_process(leaves, self.record)
+        return self._of_connection(leaves, self.record) or self._of_address(leaves, self.record)
+
+    def late(self) -> ServerConnectionError:
+        """The error of a server that gave no answer in time."""
+        by_hand = isinstance(self.record, ProcessRecord)
+        check = "start it by hand to see why" if by_hand else "check that it runs"
+        return self._garbage() or ServerConnectionError(
+            f"{self.launch.name} did not answer within {self.seconds:g} s {self.doing}"
+            f"{self._says()}; allow more time, or {check}",
+            "silent",
+        )
+
+    def _of_process(
+        self, leaves: Sequence[BaseException], record: ProcessRecord
+    ) -> ServerConnectionError:
+        if garbage := self._garbage():
+            return garbage
+        if any(map(is_timeout, leaves)):
+            return self.late()
+        if any(map(is_closed, leaves)):
+            return ServerConnectionError(
+                f"{self.launch.name} {_end_of(record.status)} {self.doing}{self._says()}; start it "
+                "by hand to see why",
+                "exit",
+            )
+        return self._protocol(leaves)
+
+    def _of_connection(
+        self, leaves: Sequence[BaseException], record: HttpRecord
+    ) -> ServerConnectionError | None:
+        if record.refusal:
+            return ServerConnectionError(record.refusal, "garbage")
+        if self.doing != HANDSHAKE and any(is_forgotten(leaf, record.status) for leaf in leaves):
+            return ServerConnectionError(
+                f"{self.launch.name} does not know the connection any more, as after a restart; "
+                "call again",
+                "exit",
+            )
+        return None
+
+    def _of_address(
+        self, leaves: Sequence[BaseException], record: HttpRecord
+    ) -> ServerConnectionError:
+        name, host, status = self.launch.name, self.launch.definition.host, record.status
+        if status in (401, 403):
+            named = "another value for its headers" if self.launch.headers else "a header for it"
+            return ServerConnectionError(
+                f"{name} refuses access at {host} ({status}); give {named}", "refused"
+            )
+        if 300 <= status < 400:
+            place = one_line(self.launch, shown_url(record.location))
+            return ServerConnectionError(
+                f"{name}: {host} leads to {place!r} ({status}), and no header follows there; give "
+                "that address, if it is the server that you mean",
+                "missing",
+            )
+        if status:
+            why = f"{STATUSES.get(status, OTHER_STATUS)} ({status})"
+            return ServerConnectionError(f"{name}: {host} {why}", "missing")
+        if record.media:
+            media = one_line(self.launch, record.media)
+            return ServerConnectionError(
+                f"{name}: {host} answers with {media!r}, not with MCP; check the address", "missing"
+            )
+        if any(map(is_timeout, leaves)):
+            return self.late()
+        gone = next(filter(is_of_http, leaves), None)
+        return self._unreachable(gone, host) if gone else self._protocol(leaves)
+
+    def _unreachable(self, error: BaseException, host: str) -> ServerConnectionError:
+        text = one_line(self.launch, str(error)) or type(error).__name__
+        if any(word in text.lower() for word in ("ssl", "tls", "certificate")):
+            return ServerConnectionError(
+                f"{self.launch.name}: the secure connection to {host} fails: {text}; check the "
+                "certificate, or whether it speaks http",
+                "tls",
+            )
+        return ServerConnectionError(
+            f"{self.launch.name}: no connection to {host}: {text}; check the address, and that the "
+            "server runs",
+            "unreachable",
+        )
+
+    def _protocol(self, leaves: Sequence[BaseException]) -> ServerConnectionError:
+        text = next((one_line(self.launch, str(leaf)) for leaf in leaves if str(leaf)), "")
+        return ServerConnectionError(
+            f"{self.launch.name} answers with an error {self.doing}: "
+            f"{text or type(leaves[0]).__name__}{self._says()}; update the server, or ask who "
+            "maintains it",
+            "protocol",
+        )
+
+    def _garbage(self) -> ServerConnectionError | None:
+        record, name = self.record, self.launch.name
+        if not isinstance(record, ProcessRecord):
+            return None
+        if record.too_long:
+            return ServerConnectionError(
+                f"{name} sent a message without end; update the server", "garbage"
+            )
+        if not record.garbage_lines:
+            return None
+        many = " and too many more" * (record.garbage_lines > MOST_GARBAGE)
+        line = f": {one_line(self.launch, record.garbage)!r}" if record.garbage else ""
+        return ServerConnectionError(
+            f"{name} writes what is no message{many} on its standard output{line}; it has to keep "
+            "that for MCP (does its command need an option such as --stdio?)",
+            "garbage",
+        )
+
+    def _says(self) -> str:
+        text = stderr_excerpt(self.launch, self.record)
+        return f"; it says: {text}" if text else ""
+
+
+def stderr_excerpt(launch: Launch, record: ProcessRecord | HttpRecord) -> str:
+    """The last lines of a server's standard error without secrets, in one line."""
+    if not isinstance(record, ProcessRecord):
+        return ""
+    return one_line(launch, record.stderr.decode("utf-8", "replace"))
+
+
+def one_line(launch: Launch, text: str) -> str:
+    """The last lines of a text, printable, without secrets, short, joined by bars."""
+    lines = [
+        " ".join("".join(char if char.isprintable() else " " for char in line).split())
+        for line in launch.clean(text).splitlines()
+    ]
+    return " | ".join([line for line in lines if line][-LINES:])[-CHARACTERS:]
+
+
+def is_refused(error: ToolScopeError) -> bool:
+    """Whether it says that a header is missing or wrong."""
+    return isinstance(error, ServerConnectionError) and error.kind == "refused"
+
+
+def _end_of(status: int | None) -> str:
+    if status is None:
+        return "closed its output"
+    if status >= 0:
+        return f"ended with status {status}"
+    name = f"signal {-status}"
+    with suppress(ValueError):
+        name = signal.Signals(-status).name
+    return f"was ended by {name}"

@@ -1,0 +1,232 @@
+"""One open connection to a server, from the handshake until it is ended."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Hashable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from toolscope_core.mcp.servers.launches import Launch
+from toolscope_core.mcp.servers.raw_pages import RawPages
+from toolscope_core.mcp.servers.sdk_exceptions import is_forgotten, leaves_of
+from toolscope_core.mcp.servers.server_addresses import REPLY, HttpRecord, Way, server_address
+from toolscope_core.mcp.servers.server_definitions import Transport
+from toolscope_core.mcp.servers.server_failures import Situation, is_refused, stderr_excerpt
+from toolscope_core.mcp.servers.server_processes import (
+    HANDSHAKE,
+    POLL_SECONDS,
+    SETTLE_SECONDS,
+    ProcessRecord,
+    server_process,
+)
+from toolscope_core.model.configuration import ConnectionLimits
+from toolscope_core.model.errors import ToolScopeError
+
+if TYPE_CHECKING:
+    from mcp import Client
+    from mcp.client._transport import TransportStreams
+    from mcp.client.session import (
+        ElicitationFnT,
+        ListRootsFnT,
+        LoggingFnT,
+        MessageHandlerFnT,
+        SamplingFnT,
+    )
+
+IN_A_CALL = "in a call"
+Seen = ProcessRecord | HttpRecord
+"""What is seen of a server, by how it is reached."""
+WAYS: Mapping[Transport, tuple[Way, ...]] = {
+    "stdio": ("stdio",),
+    "http": ("http",),
+    "sse": ("sse",),
+    "http or sse": ("http", "sse"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ServerRequests:
+    """What answers a server that asks its client for something; ``None`` refuses it. ``client`` is
+    any value that stands for the client.
+    """
+
+    sampling: SamplingFnT | None = None
+    elicitation: ElicitationFnT | None = None
+    roots: ListRootsFnT | None = None
+    logging: LoggingFnT | None = None
+    messages: MessageHandlerFnT | None = None
+    client: Hashable = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenServer:
+    """A server that is ready: ``client`` is the SDK's; ``pages`` its listings as it sent them."""
+
+    launch: Launch
+    client: Client
+    pages: RawPages
+    record: Seen = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        return self.launch.name
+
+    @property
+    def stderr(self) -> str:
+        """The last lines of its standard error without secrets; empty over HTTP."""
+        return stderr_excerpt(self.launch, self.record)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether its process is gone, or does not write any more."""
+        record = self.record
+        return isinstance(record, ProcessRecord) and (
+            record.closed or record.too_long or record.status is not None
+        )
+
+    def used_by(self, client: Hashable) -> None:
+        """The client uses it from now on; what it writes for one is shown to no other."""
+        if isinstance(self.record, ProcessRecord):
+            self.record.used_by(client)
+
+    @contextmanager
+    def request(self) -> Iterator[Seen]:
+        """While this is open, requests are of one call; ``failure`` takes what is given here, to
+        speak of that call alone.
+        """
+        if isinstance(self.record, ProcessRecord):
+            yield replace(self.record)
+            return
+        token = REPLY.set(reply := HttpRecord(IN_A_CALL))
+        try:
+            yield reply
+        finally:
+            REPLY.reset(token)
+
+    def has_forgotten(self, error: Exception, request: Seen) -> bool:
+        """Whether it does not know the session any more; servers at an address say that by 404."""
+        return isinstance(request, HttpRecord) and is_forgotten(error, request.status)
+
+    async def failure(
+        self, error: BaseException, doing: str, request: Seen
+    ) -> ToolScopeError | None:
+        """The error to show for what a ``request`` raised, ``None`` where it is none of the
+        server's.
+
+        ``doing`` completes the sentence: *while it ran delete_file*. The status of a process that
+        ended is waited for.
+        """
+        import anyio
+
+        with anyio.move_on_after(SETTLE_SECONDS):
+            while isinstance(self.record, ProcessRecord) and self.record.status is None:
+                await anyio.sleep(POLL_SECONDS)
+        seconds = self.client.read_timeout_seconds or 0.0
+        if isinstance(request, ProcessRecord) and isinstance(self.record, ProcessRecord):
+            request = self.record.since(request)
+        return Situation(self.launch, request, doing, seconds).failure(error)
+
+
+@asynccontextmanager
+async def connected(
+    launch: Launch, limits: ConnectionLimits, requests: ServerRequests | None = None
+) -> AsyncIterator[OpenServer]:
+    """An open connection; everything that it started is ended on leaving, however it is left.
+
+    Raises ``ServerConnectionError`` where the server cannot be started or reached, is not ready
+    within ``limits.start_seconds``, or ends; also in place of the SDK's exceptions that leave the
+    body. An old server that speaks SSE only is tried again that way, unless the definition says
+    which it is.
+    """
+    import anyio
+
+    load_sdk()
+    first: ToolScopeError | None = None
+    ways = WAYS[launch.definition.transport]
+    for way in ways:
+        record = ProcessRecord() if way == "stdio" else HttpRecord()
+        failed: ToolScopeError | None = None
+        with anyio.CancelScope(deadline=anyio.current_time() + limits.start_seconds) as scope:
+            try:
+                async with _opened(launch, way, limits, record, requests) as server:
+                    scope.deadline, record.doing = float("inf"), IN_A_CALL
+                    yield server
+                return
+            except (Exception, BaseExceptionGroup) as error:
+                seconds = limits.answer_seconds
+                failed = Situation(launch, record, record.doing, seconds).failure(error)
+                if failed is None and (alone := _alone(error)) is not error:
+                    raise alone from None
+                if failed is None:
+                    raise
+        here = Situation(launch, record, record.doing, limits.start_seconds)
+        failed = failed or here.late()
+        first = first or failed
+        if record.doing != HANDSHAKE or way == ways[-1] or not here.looks_older:
+            raise (failed if is_refused(failed) else first) from None
+
+
+@asynccontextmanager
+async def _opened(
+    launch: Launch,
+    way: Way,
+    limits: ConnectionLimits,
+    record: Seen,
+    requests: ServerRequests | None,
+) -> AsyncIterator[OpenServer]:
+    if isinstance(record, ProcessRecord):
+        transport = server_process(launch, limits, record)
+    else:
+        transport = server_address(launch, way, limits, record)
+    async with (
+        transport as (incoming, outgoing),
+        _client((pages := RawPages(incoming), outgoing), limits, requests) as client,
+    ):
+        yield OpenServer(launch, client, pages, record)
+
+
+@asynccontextmanager
+async def _client(
+    streams: Any, limits: ConnectionLimits, requests: ServerRequests | None
+) -> AsyncIterator[Client]:
+    from mcp import Client
+    from mcp_types import Implementation
+
+    asked = requests or ServerRequests()
+    async with Client(
+        _given(streams),
+        read_timeout_seconds=limits.answer_seconds,
+        sampling_callback=asked.sampling,
+        elicitation_callback=asked.elicitation,
+        list_roots_callback=asked.roots,
+        logging_callback=asked.logging,
+        message_handler=asked.messages,
+        client_info=Implementation(name="toolscope", version="1"),
+        cache=None,
+    ) as client:
+        yield client
+
+
+@asynccontextmanager
+async def _given(streams: TransportStreams) -> AsyncIterator[TransportStreams]:
+    yield streams
+
+
+def _alone(error: BaseException) -> BaseException:
+    """The exception in the groups that the SDK's tasks put around it, where it is the only one."""
+    leaves = list(leaves_of(error))
+    return leaves[0] if len(leaves) == 1 else error
+
+
+def load_sdk() -> None:
+    """Import the SDK, which takes a second that no server is to answer for, and keep its logs out
+    of ours: they hold whole messages and addresses, keys among them.
+    """
+    import mcp.client.sse
+    import mcp.client.stdio
+    import mcp.client.streamable_http  # noqa: F401
+
+    for name in ("mcp", "client", "httpx2", "httpcore2"):
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)

@@ -1,0 +1,118 @@
+"""A catalog analysed: embedded, its near pairs judged, and the merged tools made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from toolscope_core.embedding import similarity
+from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
+from toolscope_core.judging.implied_servers import with_implied_servers
+from toolscope_core.judging.judge import OfflineJudge, PairProbabilities
+from toolscope_core.merging.analysis import Analysis, own_cut
+from toolscope_core.merging.group_syntheses import GroupSyntheses
+from toolscope_core.merging.grouping import groups_at, with_families
+from toolscope_core.model.configuration import LEAST_PROBABILITY, AnalysisConfig, Cut
+from toolscope_core.model.datamodel import Catalog, Constraints, PairScores
+from toolscope_core.model.errors import CatalogError
+from toolscope_core.model.protocols import Embedder, Progress, Step, silent
+
+_PROGRESS = 16_384
+"""So many pairs are judged between two reports."""
+
+_REPORTED = 64
+"""So many clusters are made between two reports."""
+
+
+def analyse(
+    catalog: Catalog,
+    config: AnalysisConfig,
+    embedder: Embedder,
+    cache: VectorCache,
+    progress: Progress = silent,
+) -> Analysis:
+    """The analysis of a catalog: embed, find the near pairs, judge them, and make the merged tools.
+
+    Tools that name no server get the one that their names imply; the judge does not read it.
+    Raises ``CatalogError`` for fewer than one tool, ``ModelError`` where the model is missing.
+    """
+    if not catalog.tools:
+        raise CatalogError("the catalog has no tools; add a file with at least one")
+    catalog = with_implied_servers(catalog, {})
+    texts = [similarity.tool_text(tool) for tool in catalog.tools]
+    vectors = embed_cached(texts, embedder, cache, progress)
+    progress(Step("compare", 0, len(texts)))
+    threshold = config.threshold or similarity.default_threshold(embedder.name)
+    rows = {tool.id: row for row, tool in enumerate(catalog.tools)}
+    first = _first_copies(catalog)
+    near = similarity.candidates(vectors, first, config.neighbours, threshold)
+    left, right, cosine = near.left, near.right, near.similarity
+    progress(Step("judge", 0, len(left)))
+    judge = OfflineJudge.of(catalog.tools, vectors)
+    probabilities = _judged(judge, left, right, progress)
+    analysis = Analysis(
+        catalog=catalog,
+        config=config,
+        model=embedder.name,
+        threshold=threshold,
+        vectors=vectors,
+        scores=PairScores(left, right, cosine, probabilities.same_job, probabilities.family),
+        judge=judge,
+        copies={
+            tool.id: catalog.tools[copy].id
+            for tool, copy in zip(catalog.tools, first.tolist(), strict=True)
+        },
+        first=first,
+        rows=rows,
+        syntheses=GroupSyntheses(catalog),
+    )
+    analysis.remember(left, right, probabilities)
+    _make(analysis, progress)
+    return analysis
+
+
+def with_owners(analysis: Analysis, chosen: Mapping[str, str]) -> Analysis:
+    """The analysis with the implied servers that people gave tools (``decision_log.owners``)."""
+    catalog = with_implied_servers(analysis.catalog, chosen)
+    if catalog is analysis.catalog:
+        return analysis
+    return replace(analysis, catalog=catalog, syntheses=GroupSyntheses(catalog))
+
+
+def judge_lowest_cut(analysis: Analysis) -> None:
+    """Judge the pairs that the lowest threshold on probability asks about, to fill the cache."""
+    groups_at(analysis, Constraints(), Cut(analysis.threshold, LEAST_PROBABILITY))
+
+
+def _judged(
+    judge: OfflineJudge, left: similarity.Rows, right: similarity.Rows, progress: Progress
+) -> PairProbabilities:
+    same_job, family = [np.empty(0)], [np.empty(0)]
+    for start in range(0, len(left), _PROGRESS):
+        part = slice(start, start + _PROGRESS)
+        probabilities = judge.pair_probabilities(left[part], right[part])
+        same_job.append(probabilities.same_job)
+        family.append(probabilities.family)
+        progress(Step("judge", min(part.stop, len(left)), len(left)))
+    return PairProbabilities(np.concatenate(same_job), np.concatenate(family))
+
+
+def _make(analysis: Analysis, progress: Progress) -> None:
+    """Fill the caches with all that a plan without decisions needs."""
+    groups = groups_at(analysis, Constraints(), own_cut(analysis))
+    groups = with_families(analysis, Constraints(), groups)
+    for done, group in enumerate(groups):
+        if done % _REPORTED == 0:
+            progress(Step("merge", done, len(groups)))
+        made = analysis.syntheses.synthesis(group.members, None, group.family)
+        analysis.syntheses.differences(group.members, made)
+    progress(Step("merge", len(groups), len(groups)))
+
+
+def _first_copies(catalog: Catalog) -> similarity.Rows:
+    """By row the row of the first tool of the same content."""
+    first: dict[str, int] = {}
+    rows = [first.setdefault(tool.content_hash, row) for row, tool in enumerate(catalog.tools)]
+    return np.array(rows, dtype=np.int32)

@@ -1,0 +1,189 @@
+"""The analysis of a catalog: what takes time and depends on no decision, and where its cut is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolscope_core.decisions.log import active
+from toolscope_core.embedding import similarity
+from toolscope_core.judging.judge import OfflineJudge, PairProbabilities
+from toolscope_core.merging.group_syntheses import GroupSyntheses
+from toolscope_core.merging.model_verdicts import Bars, Opinions
+from toolscope_core.merging.synthesis import Synthesis
+from toolscope_core.model.configuration import LEAST_PROBABILITY, AnalysisConfig, Cut
+from toolscope_core.model.datamodel import Catalog, Cluster, Decision, Pair, PairScores, Verdict
+from toolscope_core.model.protocols import Vectors
+
+
+class _PairCache:
+    """The judge's probabilities of pairs of rows, by code: kept sorted, replaced whole."""
+
+    def __init__(self) -> None:
+        self._stored = np.zeros(0, dtype=np.int64), np.zeros(0)
+
+    def get(self, codes: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The cached values of the codes, NaN where there is none."""
+        codes_stored, values = self._stored
+        if not len(codes_stored):
+            return np.full(len(codes), np.nan)
+        at = np.minimum(np.searchsorted(codes_stored, codes), len(codes_stored) - 1)
+        return np.where(codes_stored[at] == codes, values[at], np.nan)
+
+    def add(self, codes: NDArray[np.int64], values: NDArray[np.float64]) -> None:
+        """Keep the values of further codes."""
+        codes_stored, values_stored = self._stored
+        codes, first = np.unique(np.concatenate([codes_stored, codes]), return_index=True)
+        self._stored = codes, np.concatenate([values_stored, values])[first]
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Analysis:
+    """The analysis of a catalog before any decision.
+
+    ``vectors`` is float32 (n, d) in the order of ``catalog.tools``; ``scores`` the judged
+    candidate pairs at ``threshold`` or closer; ``copies`` maps a tool to the first of equal
+    content, ``first`` does the same by row; ``rows`` maps a tool id to its row. ``opinions`` are
+    those of a model, which count before the offline judge; ``probabilities`` and ``scores`` are
+    always the offline judge's.
+    """
+
+    catalog: Catalog
+    config: AnalysisConfig
+    model: str
+    threshold: float
+    vectors: Vectors
+    scores: PairScores
+    judge: OfflineJudge
+    copies: Mapping[str, str]
+    first: similarity.Rows
+    rows: Mapping[str, int]
+    syntheses: GroupSyntheses = field(repr=False)
+    opinions: Opinions | None = None
+    _judged: _PairCache = field(default_factory=_PairCache, repr=False)
+    _families: _PairCache = field(default_factory=_PairCache, repr=False)
+
+    def probabilities(self, pairs: Sequence[Pair]) -> NDArray[np.float64]:
+        """Probabilities of the same job of any pairs of tools, in their order; cached."""
+        return self.row_probabilities(*self.ends(pairs))
+
+    def family_probabilities(self, pairs: Sequence[Pair]) -> NDArray[np.float64]:
+        """Probabilities of a family of any pairs of tools, in their order; cached."""
+        return self.row_family_probabilities(*self.ends(pairs))
+
+    def row_probabilities(
+        self, left: similarity.Rows, right: similarity.Rows
+    ) -> NDArray[np.float64]:
+        """Probabilities of the same job of pairs of rows, left < right."""
+        return self._cached(self._judged, left, right)
+
+    def row_family_probabilities(
+        self, left: similarity.Rows, right: similarity.Rows
+    ) -> NDArray[np.float64]:
+        """Probabilities of a family of pairs of rows, left < right."""
+        return self._cached(self._families, left, right)
+
+    def candidate_family_probabilities(
+        self, left: similarity.Rows, right: similarity.Rows
+    ) -> NDArray[np.float64]:
+        """The same, but 0 for pairs that are no candidates, whether judged meanwhile or not."""
+        size, scores = len(self.rows), self.scores
+        codes = left.astype(np.int64) * size + right
+        have = scores.left.astype(np.int64) * size + scores.right
+        if not len(have):
+            return np.zeros(len(codes))
+        at = np.minimum(np.searchsorted(have, codes), len(have) - 1)
+        return np.where(have[at] == codes, scores.family[at], 0.0)
+
+    def remember(
+        self, left: similarity.Rows, right: similarity.Rows, probabilities: PairProbabilities
+    ) -> None:
+        """Cache the judge's probabilities of further pairs of rows, left < right."""
+        codes = left.astype(np.int64) * len(self.rows) + right
+        self._judged.add(codes, probabilities.same_job)
+        self._families.add(codes, probabilities.family)
+
+    def ends(self, pairs: Sequence[Pair]) -> tuple[similarity.Rows, similarity.Rows]:
+        ends = [sorted((self.rows[pair.left], self.rows[pair.right])) for pair in pairs]
+        rows = np.array(ends, dtype=np.int32).reshape(-1, 2)
+        return rows[:, 0], rows[:, 1]
+
+    def _cached(
+        self, cache: _PairCache, left: similarity.Rows, right: similarity.Rows
+    ) -> NDArray[np.float64]:
+        codes = left.astype(np.int64) * len(self.rows) + right
+        values = cache.get(codes)
+        missing = np.flatnonzero(np.isnan(values))
+        if len(missing):
+            _, first = np.unique(codes[missing], return_index=True)
+            once = missing[first]
+            self.remember(
+                left[once], right[once], self.judge.pair_probabilities(left[once], right[once])
+            )
+            values = cache.get(codes)
+        return values
+
+    def without_cache(self) -> Analysis:
+        """The same analysis with empty caches: for measuring times, or for another judge."""
+        return replace(
+            self,
+            _judged=_PairCache(),
+            _families=_PairCache(),
+            syntheses=GroupSyntheses(self.catalog),
+        )
+
+    def synthesis_of(self, cluster: Cluster) -> Synthesis:
+        """The tool that the members of a cluster become before anybody edits its document."""
+        family = cluster.relation == "parametric"
+        return self.syntheses.synthesis(
+            cluster.members, cluster.canonical, family, cluster.chosen_kind
+        )
+
+    def offline(self, pairs: Sequence[Pair]) -> tuple[Verdict, ...]:
+        """The offline judge's verdicts on any pairs of tools, in their order, with evidence."""
+        left = np.array([self.rows[pair.left] for pair in pairs], dtype=np.int32)
+        right = np.array([self.rows[pair.right] for pair in pairs], dtype=np.int32)
+        return self.judge.verdicts(left, right)
+
+    def verdicts(self, pairs: Sequence[Pair]) -> tuple[Verdict, ...]:
+        """The effective verdicts: the model's where it was asked, else the offline judge's; each
+        names its judge.
+        """
+        return tuple(self.effective_verdict(verdict) for verdict in self.offline(pairs))
+
+    def verdict(self, pair: Pair) -> Verdict:
+        """The effective verdict on any pair of tools, with its evidence."""
+        return self.verdicts([pair])[0]
+
+    def effective_verdict(self, offline: Verdict) -> Verdict:
+        """The model's verdict on the pair, or else the ``offline`` judge's. Which words differ is
+        taken from the latter in both cases.
+        """
+        by_model = self.opinions.verdicts.get(offline.pair) if self.opinions else None
+        return replace(by_model, differs=offline.differs) if by_model else offline
+
+
+def own_cut(analysis: Analysis) -> Cut:
+    """The cut of a plan without a decision: θ, and the probability where *merge* begins."""
+    return Cut(analysis.threshold, analysis.judge.weights.merge_at)
+
+
+def cut_of(analysis: Analysis, log: Sequence[Decision]) -> Cut:
+    """The cut that people applied last, no lower than what was judged; else ``own_cut``."""
+    own = own_cut(analysis)
+    applied = [item.detail for item in active(log) if item.action == "threshold"]
+    if not applied:
+        return own
+    return Cut(
+        max(own.similarity, float(applied[-1]["similarity"])),
+        max(LEAST_PROBABILITY, float(applied[-1]["probability"])),
+    )
+
+
+def bars_of(analysis: Analysis) -> Bars:
+    """The probabilities at which the offline judge's verdicts begin."""
+    weights = analysis.judge.weights
+    return Bars(weights.unsure_at, weights.merge_at, weights.auto_at, weights.family_at)

@@ -1,0 +1,145 @@
+"""Which tools an analysis puts together: groups of one job, and families among the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolscope_core.embedding import similarity
+from toolscope_core.merging.analysis import Analysis, bars_of
+from toolscope_core.merging.atoms import RowJudge
+from toolscope_core.merging.cores import with_cores
+from toolscope_core.merging.correction import Judge, correct, suspended, with_requested
+from toolscope_core.merging.families import family_groups
+from toolscope_core.merging.model_verdicts import Opinions
+from toolscope_core.merging.pair_graph import edges_at, family_edges, merges_at, row_graph, staying
+from toolscope_core.model.configuration import Cut
+from toolscope_core.model.datamodel import Constraints, Group, Pair
+
+
+def groups_at(
+    analysis: Analysis,
+    links: Constraints,
+    cut: Cut,
+    *,
+    divide: bool = True,
+) -> tuple[Group, ...]:
+    """What would be merged at this cut: corrected groups, those that people's changed
+    decisions hold, and those that people put forward. ``divide`` as in ``correct``. A model's
+    opinions come before the offline judge's; each group says what the two do not agree on.
+    """
+    if analysis.opinions is not None:
+        return _groups_with_opinions(analysis, links, cut, analysis.opinions, divide)
+    judge = analysis.probabilities
+    scores, kept = analysis.scores, merges_at(analysis, cut)
+    joined = row_graph(analysis, links, scores.left[kept], scores.right[kept])
+    groups = correct(joined, analysis.row_probabilities, cut.probability, links, divide=divide)
+    groups = _with_cores(analysis, groups, judge) if divide else groups
+    return with_requested(groups + suspended(groups, links, judge), links, judge)
+
+
+def _groups_with_opinions(
+    analysis: Analysis, links: Constraints, cut: Cut, opinions: Opinions, divide: bool
+) -> tuple[Group, ...]:
+    bars = bars_of(analysis)
+    judge = partial(opinions.probabilities, offline=analysis.probabilities, bars=bars)
+    edges = edges_at(analysis, cut)
+    groups = correct_pairs(analysis, edges, links, judge, at=cut.probability, divide=divide)
+    groups = _with_cores(analysis, groups, judge) if divide else groups
+    groups = with_requested(groups + suspended(groups, links, judge), links, judge)
+    doubts = partial(opinions.doubts, offline=analysis.probabilities, bars=bars)
+    return tuple(replace(group, doubts=doubts(group.members)) for group in groups)
+
+
+def with_families(
+    analysis: Analysis, links: Constraints, groups: Sequence[Group]
+) -> tuple[Group, ...]:
+    """The groups of one job, and the families among the tools that they leave, in member order.
+
+    Groups that people put together as a family stay one. A tool whose calls cannot be mapped, or
+    with a blocking finding, is in none.
+    """
+    judge: Judge = analysis.family_probabilities
+    if analysis.opinions is not None:
+        judge = _family_judge(analysis, analysis.opinions)
+    family_at = bars_of(analysis).family_at
+    marked = tuple(
+        _as_family(group, judge)
+        if links.is_family(group.members) or (group.asked and _is_family(group, judge, family_at))
+        else group
+        for group in groups
+    )
+    taken = {tool for group in groups for tool in (*group.members, *group.newcomers)}
+    taken |= analysis.catalog.blocked | links.omitted
+    free = analysis.judge.mappable & np.array([tool not in taken for tool in analysis.rows])
+    left, right, _, _ = staying(analysis, links, *_family_rows(analysis))
+    kept = free[left] & free[right]
+    graph = row_graph(analysis, replace(links, must=()), left[kept], right[kept])
+    row_judge: RowJudge = analysis.candidate_family_probabilities
+    if analysis.opinions is not None:
+        row_judge = _by_ids(analysis, judge)
+    families = family_groups(graph, row_judge, family_at, links, analysis.catalog.by_id)
+    return tuple(sorted((*marked, *families), key=lambda group: group.members))
+
+
+def _as_family(group: Group, judge: Judge) -> Group:
+    pairs = [Pair(*two) for two in combinations(group.members, 2)]
+    return replace(group, family=True, weakest_edge=float(judge(pairs).min()))
+
+
+def _is_family(group: Group, judge: Judge, family_at: float) -> bool:
+    """Whether every two of a group that a person put forward are a family."""
+    pairs = [Pair(a, b) for a, b in combinations(group.members, 2)]
+    return bool((judge(pairs) >= family_at).all())
+
+
+def _family_rows(analysis: Analysis) -> tuple[similarity.Rows, similarity.Rows]:
+    if analysis.opinions is None:
+        wanted = analysis.scores.family >= analysis.judge.weights.family_at
+        return analysis.scores.left[wanted], analysis.scores.right[wanted]
+    own = family_edges(analysis)
+    edges = analysis.opinions.families(own, bars_of(analysis), analysis.threshold)
+    return analysis.ends(list(edges))
+
+
+def _family_judge(analysis: Analysis, opinions: Opinions) -> Judge:
+    return partial(
+        opinions.family_probabilities, offline=analysis.family_probabilities, bars=bars_of(analysis)
+    )
+
+
+def _by_ids(analysis: Analysis, judge: Judge) -> RowJudge:
+    """A judge of pairs of ids as one of pairs of rows."""
+    ids = tuple(analysis.rows)
+
+    def row_judge(one: similarity.Rows, other: similarity.Rows) -> NDArray[np.float64]:
+        return judge([Pair.of(ids[a], ids[b]) for a, b in zip(one, other, strict=True)])
+
+    return row_judge
+
+
+def _with_cores(analysis: Analysis, groups: Sequence[Group], judge: Judge) -> tuple[Group, ...]:
+    def weakest(members: tuple[str, ...]) -> float:
+        return float(judge([Pair(a, b) for a, b in combinations(members, 2)]).min())
+
+    return with_cores(groups, analysis.syntheses.is_clean, weakest, bars_of(analysis).auto_at)
+
+
+def correct_pairs(
+    analysis: Analysis,
+    edges: Iterable[Pair],
+    links: Constraints,
+    judge: Judge,
+    *,
+    at: float | None = None,
+    divide: bool = True,
+) -> tuple[Group, ...]:
+    """``correct`` for a graph and a judge of pairs of ids; ``at`` is by default its own."""
+    graph = row_graph(analysis, links, *analysis.ends(list(edges)))
+    merge_at = bars_of(analysis).merge_at if at is None else at
+    return correct(graph, _by_ids(analysis, judge), merge_at, links, divide=divide)

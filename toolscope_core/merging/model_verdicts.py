@@ -1,0 +1,303 @@
+"""A model's answers about a catalog, beside the offline judge: verdicts, audits, words, grades.
+
+A model alone changes nothing. Its verdicts decide which tools are proposed together; whatever
+would then be accepted without a person is held against the offline judge in ``doubts``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolscope_core.merging.auto_accept import UNCONVINCED, model_doubts
+from toolscope_core.model.datamodel import Cluster, JsonObject, Outcome, Pair, Verdict
+
+Band = Literal["Low", "Medium", "High"]
+Probabilities = Callable[[Sequence[Pair]], NDArray[np.float64]]
+"""Probabilities of pairs by the offline judge, in their order: of the same job, or of a family
+where that is asked for.
+"""
+
+_JUST_BELOW = 0.001
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """The probabilities of the same job at which the offline judge says *unsure*, says *merge*,
+    and may be trusted without a person; and that of a family at which it says *family*.
+    """
+
+    unsure_at: float
+    merge_at: float
+    auto_at: float
+    family_at: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """A model's answer on a cluster: ``groups`` partition its ``members`` (ids, sorted).
+
+    No groups: there is no usable answer, and ``reason`` says why; the cluster stays as it was.
+    """
+
+    members: tuple[str, ...]
+    groups: tuple[tuple[str, ...], ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """The documentation quality of a tool, 1 to 5, and the aspects that lack something."""
+
+    score: int
+    lacking: tuple[str, ...] = ()
+    reason: str = ""
+
+    @property
+    def band(self) -> Band:
+        """ToolScope's bands (appendix E)."""
+        return "Low" if self.score < 3 else "Medium" if self.score == 3 else "High"
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """The cost of a task: different ``questions``, how many ``reused`` an answer of the ledger, and
+    how many have no usable answer.
+    """
+
+    task: str
+    questions: int = 0
+    reused: int = 0
+    unanalysed: int = 0
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """Pairs not asked about: the offline judge is ``sure`` that they are *keep*, or the model's
+    merges ``imply`` them; and ``clusters`` that needed no audit.
+    """
+
+    sure: int = 0
+    implied: int = 0
+    clusters: int = 0
+
+
+@dataclass(frozen=True)
+class Opinions:
+    """All answers of ``judge`` (a model at an origin) on a catalog.
+
+    ``verdicts`` hold *unanalysed* ones too, the reason as evidence. ``audits`` have no member in
+    common. ``documents`` are stored answers by member ids, ``grades`` by tool id. ``notes`` say by
+    tool id what was left out of the prompt. ``wary`` are ids of tools whose text addresses
+    models. ``message`` says why questions are left open, if any are; ``configuration`` is all that
+    decided the questions (it holds no key).
+    """
+
+    judge: str
+    verdicts: Mapping[Pair, Verdict] = field(default_factory=dict)
+    audits: tuple[Audit, ...] = ()
+    documents: Mapping[tuple[str, ...], JsonObject] = field(default_factory=dict)
+    grades: Mapping[str, Grade] = field(default_factory=dict)
+    notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    wary: frozenset[str] = frozenset()
+    spent: tuple[Spent, ...] = ()
+    saved: Saved = field(default_factory=Saved)
+    message: str = ""
+    configuration: JsonObject = field(default_factory=dict)
+
+    @property
+    def unanalysed(self) -> dict[Pair, str]:
+        """The pairs without a usable answer, each with the reason."""
+        failed = {p: v for p, v in self.verdicts.items() if v.outcome == "unanalysed"}
+        return {pair: " ".join(verdict.evidence) for pair, verdict in failed.items()}
+
+    @property
+    def rejected(self) -> tuple[Audit, ...]:
+        """The audits whose answer could not be used."""
+        return tuple(audit for audit in self.audits if not audit.groups)
+
+    def edges(
+        self, offline: Mapping[Pair, float], bars: Bars, least: float = -1.0
+    ) -> dict[Pair, float]:
+        """The edges of the merge graph: what the model merges, and ``offline`` edges of pairs that
+        it was not asked about. ``least`` is the cosine of a candidate pair.
+        """
+        by_model = self._edges_of(
+            "merge", lambda verdict: verdict.probability, bars.merge_at, least
+        )
+        return dict(sorted({**self._not_asked(offline), **by_model}.items()))
+
+    def families(
+        self, offline: Mapping[Pair, float], bars: Bars, least: float = -1.0
+    ) -> dict[Pair, float]:
+        """The family edges, with the probability of a family: what the model calls one, and
+        ``offline`` edges of pairs that it was not asked about. ``least`` as in ``edges``.
+        """
+        by_model = self._edges_of("family", lambda verdict: verdict.family, bars.family_at, least)
+        return dict(sorted({**self._not_asked(offline), **by_model}.items()))
+
+    def probabilities(
+        self, pairs: Sequence[Pair], offline: Probabilities, bars: Bars
+    ) -> NDArray[np.float64]:
+        """Probabilities of the same job for correction: an audit counts above the verdict on the
+        pair, that above the offline judge.
+
+        *merge* is at least ``bars.merge_at``, every other verdict is below it; two that an audit
+        put into different groups are at 0.
+        """
+        values = offline(pairs).copy()
+        for row, pair in enumerate(pairs):
+            audited, verdict = self._together(pair), self.verdicts.get(pair)
+            if verdict is not None:
+                meant = verdict.outcome == "merge"
+                values[row] = _by_verdict(
+                    verdict, verdict.probability, meant, values[row], bars.merge_at
+                )
+            if audited is not None:
+                values[row] = max(values[row], bars.merge_at) if audited else 0.0
+        return values
+
+    def family_probabilities(
+        self, pairs: Sequence[Pair], offline: Probabilities, bars: Bars
+    ) -> NDArray[np.float64]:
+        """Probabilities of a family, in the same way; ``offline`` gives those of a family too.
+
+        *family* is at least ``bars.family_at``, every other verdict is below it; two that an
+        audit put together do the same job and are at 0.
+        """
+        values = offline(pairs).copy()
+        for row, pair in enumerate(pairs):
+            verdict = self.verdicts.get(pair)
+            if self._together(pair):
+                values[row] = 0.0
+            elif verdict is not None:
+                meant = verdict.outcome == "family"
+                values[row] = _by_verdict(
+                    verdict, verdict.family, meant, values[row], bars.family_at
+                )
+        return values
+
+    def doubts(self, members: Sequence[str], offline: Probabilities, bars: Bars) -> tuple[str, ...]:
+        """Why a cluster that rests on the model must wait for a person, as sentences; empty where
+        none speaks against it (``merging.auto_accept``, 7).
+        """
+        pairs = [Pair(a, b) for a, b in combinations(sorted(members), 2)]
+        pairs_by_doubt: dict[str, list[str]] = {}
+        for pair, p in zip(pairs, offline(pairs).tolist(), strict=True):
+            for doubt in self._doubts(pair, p, bars):
+                named = f"{pair.left} and {pair.right}"
+                odds = f" ({p:.2f})" if doubt.endswith(UNCONVINCED) else ""
+                pairs_by_doubt.setdefault(doubt, []).append(named + odds)
+        reasons = [f"{doubt}: {_listed(of)}" for doubt, of in sorted(pairs_by_doubt.items())]
+        own = set(members)
+        for audit in self.rejected:
+            if own & set(audit.members):
+                reasons.append(f"{self.judge} gave no usable answer on the cluster: {audit.reason}")
+        return tuple(reasons)
+
+    def _doubts(self, pair: Pair, p: float, bars: Bars) -> Iterator[str]:
+        wary = not self.wary.isdisjoint((pair.left, pair.right))
+        return model_doubts(self.judge, self.verdicts.get(pair), p, wary, bars.auto_at)
+
+    def _edges_of(
+        self, outcome: Outcome, probability_of: Callable[[Verdict], float], at: float, least: float
+    ) -> dict[Pair, float]:
+        """The pairs of one verdict, at least at a bar."""
+        return {
+            pair: max(probability_of(verdict), at)
+            for pair, verdict in self.verdicts.items()
+            if verdict.outcome == outcome and verdict.similarity >= least
+        }
+
+    def _not_asked(self, offline: Mapping[Pair, float]) -> dict[Pair, float]:
+        return {pair: p for pair, p in offline.items() if pair not in self.verdicts}
+
+    def _together(self, pair: Pair) -> bool | None:
+        """Whether an audit put the two into one group; ``None`` where none had both."""
+        left, right = self._groups.get(pair.left), self._groups.get(pair.right)
+        if left is None or right is None or left[0] != right[0]:
+            return None
+        return left == right
+
+    @cached_property
+    def _groups(self) -> dict[str, tuple[int, int]]:
+        """Tool id → which audit, and which group of it."""
+        return {
+            tool: (audit, group)
+            for audit, one in enumerate(self.audits)
+            for group, ids in enumerate(one.groups)
+            for tool in ids
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A pair on which the model and the offline judge differ; ``gap`` is the distance of their
+    probabilities of the same job or of a family, whichever is more.
+    """
+
+    pair: Pair
+    offline: Verdict
+    model: Verdict
+
+    @property
+    def gap(self) -> float:
+        one, other = self.offline, self.model
+        return max(abs(one.probability - other.probability), abs(one.family - other.family))
+
+
+def disagreements(
+    opinions: Opinions, offline: Callable[[Sequence[Pair]], Sequence[Verdict]]
+) -> tuple[Disagreement, ...]:
+    """The pairs with two different verdicts, the widest gap first, then by ids, without the
+    unanalysed.
+    """
+    pairs = sorted(p for p, v in opinions.verdicts.items() if v.outcome != "unanalysed")
+    differing = (
+        Disagreement(pair, verdict, opinions.verdicts[pair])
+        for pair, verdict in zip(pairs, offline(pairs), strict=True)
+        if verdict.outcome != opinions.verdicts[pair].outcome
+    )
+    return tuple(sorted(differing, key=lambda one: (-one.gap, one.pair)))
+
+
+def most_contested(
+    clusters: Sequence[Cluster], contested: Sequence[Disagreement]
+) -> tuple[str, ...]:
+    """Ids of the clusters that hold a pair of ``contested``, the widest gap first, then by id: an
+    order for ``Review.queue``.
+    """
+    home = {member: cluster.id for cluster in clusters for member in cluster.members}
+    widest: dict[str, float] = {}
+    for one in contested:
+        here = home.get(one.pair.left)
+        if here is not None and here == home.get(one.pair.right):
+            widest[here] = max(one.gap, widest.get(here, 0.0))
+    return tuple(sorted(widest, key=lambda cluster_id: (-widest[cluster_id], cluster_id)))
+
+
+def _by_verdict(
+    verdict: Verdict, probability: float, meant: bool, offline: float, at: float
+) -> float:
+    """A probability by the model's verdict: from ``at`` on where the verdict is ``meant``, below
+    it otherwise.
+    """
+    if meant:
+        return max(probability, at)
+    return min(offline if verdict.outcome == "unanalysed" else probability, at - _JUST_BELOW)
+
+
+def _listed(pairs: Sequence[str]) -> str:
+    more = len(pairs) - _MOST_NAMED
+    return ", ".join(pairs[:_MOST_NAMED]) + (f" and {more} more pairs" if more > 0 else "")

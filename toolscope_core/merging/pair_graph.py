@@ -1,0 +1,136 @@
+"""The pairs of an analysis that join two tools, as edges of ids and as a graph of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolscope_core.decisions.log import constraints
+from toolscope_core.embedding import similarity
+from toolscope_core.merging.analysis import Analysis, bars_of, cut_of, own_cut
+from toolscope_core.merging.atoms import RowGraph
+from toolscope_core.model.configuration import Cut
+from toolscope_core.model.datamodel import Constraints, Decision, Pair
+
+
+def merges_at(analysis: Analysis, cut: Cut) -> NDArray[np.bool_]:
+    """A mask of the candidate pairs that are merges at a cut."""
+    scores = analysis.scores
+    near = scores.similarity >= cut.similarity
+    return np.asarray(near & (scores.probability >= cut.probability))
+
+
+def merge_edges(analysis: Analysis, cut: Cut | None = None) -> dict[Pair, float]:
+    """The candidate pairs that the judge would merge (or those of another cut), with their
+    probability.
+    """
+    return _chosen(analysis, merges_at(analysis, cut or own_cut(analysis)))
+
+
+def unsure_pairs(analysis: Analysis) -> dict[Pair, float]:
+    """The candidate pairs that the judge is unsure of, with their probability."""
+    weights, scores = analysis.judge.weights, analysis.scores
+    open_ = (scores.probability >= weights.unsure_at) & (scores.probability < weights.merge_at)
+    return _chosen(analysis, open_ & (scores.family < weights.family_at))
+
+
+def family_edges(analysis: Analysis) -> dict[Pair, float]:
+    """The candidate pairs that are a family, with the probability of that."""
+    return _chosen(
+        analysis, analysis.scores.family >= analysis.judge.weights.family_at, analysis.scores.family
+    )
+
+
+def edges_at(analysis: Analysis, cut: Cut | None = None) -> dict[Pair, float]:
+    """The edges of the merge graph: ``merge_edges``, or the model's where it was asked."""
+    edges, cut = merge_edges(analysis, cut), cut or own_cut(analysis)
+    if analysis.opinions is None:
+        return edges
+    return analysis.opinions.edges(edges, bars_of(analysis), cut.similarity)
+
+
+def judged_edges(analysis: Analysis, log: Sequence[Decision]) -> dict[Pair, float]:
+    """The edges of the merge graph under the decisions, without what only people put together."""
+    links = constraints(analysis.catalog, log)
+    edges = edges_at(analysis, cut_of(analysis, log))
+    left, right, _, kept = staying(analysis, links, *analysis.ends(list(edges)))
+    ids, weights = tuple(analysis.rows), np.array([*edges.values()])[kept].tolist()
+    ends = zip(left.tolist(), right.tolist(), weights, strict=True)
+    edges = {Pair.of(ids[a], ids[b]): weight for a, b, weight in ends}
+    return {pair: weight for pair, weight in edges.items() if pair not in links.cannot}
+
+
+def joined_pairs(analysis: Analysis, links: Constraints) -> dict[Pair, float]:
+    """Pairs that hold together what people put together, a star for each group; with the judge's
+    probability of one job, in a family of a family.
+    """
+    joined: dict[Pair, float] = {}
+    for group in links.must:
+        first, *rest = sorted(group)
+        pairs = [Pair.of(first, other) for other in rest]
+        judge = analysis.family_probabilities if links.is_family(group) else analysis.probabilities
+        joined.update(zip(pairs, judge(pairs).tolist(), strict=True))
+    return joined
+
+
+def row_graph(
+    analysis: Analysis, links: Constraints, left: similarity.Rows, right: similarity.Rows
+) -> RowGraph:
+    """These pairs of rows without those that people keep apart, and what people put together
+    joined to its first tool; the latter come last.
+    """
+    rows, size = analysis.rows, len(analysis.rows)
+    left, right, first, _ = staying(analysis, links, left, right)
+    if links.cannot:
+        pairs = [sorted((rows[pair.left], rows[pair.right])) for pair in links.cannot]
+        apart = np.array(pairs, dtype=np.int64) @ (size, 1)
+        kept = ~np.isin(left.astype(np.int64) * size + right, apart)
+        left, right = left[kept], right[kept]
+    stars = [
+        sorted((rows[min(group)], rows[other]))
+        for group in links.must
+        for other in group - {min(group)}
+    ]
+    joined = np.array(stars, dtype=np.int32).reshape(-1, 2)
+    return RowGraph(
+        ids=tuple(rows),
+        copies=first,
+        left=np.concatenate([left, joined[:, 0]]),
+        right=np.concatenate([right, joined[:, 1]]),
+    )
+
+
+def staying(
+    analysis: Analysis, links: Constraints, left: similarity.Rows, right: similarity.Rows
+) -> tuple[similarity.Rows, similarity.Rows, NDArray[np.int32], NDArray[np.bool_]]:
+    """The pairs without the tools that people left out, each tool's first copy, and which of the
+    pairs given these are: where the first of several copies was left out, the next one stands for
+    the others.
+    """
+    first = analysis.first
+    if not links.omitted:
+        return left, right, first, np.ones(len(left), dtype=bool)
+    gone = np.zeros(len(analysis.rows), dtype=bool)
+    gone[[analysis.rows[tool] for tool in links.omitted]] = True
+    instead = np.arange(len(gone), dtype=np.int32)
+    for row in np.flatnonzero(~gone)[::-1]:
+        if gone[first[row]]:
+            instead[first[row]] = row
+    left, right = instead[left], instead[right]
+    kept = ~gone[left] & ~gone[right] & (left != right)
+    low, high = np.minimum(left, right)[kept], np.maximum(left, right)[kept]
+    return low, high, instead[first], kept
+
+
+def _chosen(
+    analysis: Analysis, mask: NDArray[np.bool_], values: NDArray[np.float64] | None = None
+) -> dict[Pair, float]:
+    """The candidate pairs of a mask, with their probability or another of their ``values``."""
+    tools, scores = analysis.catalog.tools, analysis.scores
+    values = scores.probability if values is None else values
+    return {
+        Pair.of(tools[scores.left[row]].id, tools[scores.right[row]].id): float(values[row])
+        for row in np.flatnonzero(mask)
+    }

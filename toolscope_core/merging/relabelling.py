@@ -1,0 +1,131 @@
+"""φ and α read back from a bundle, which others may have edited."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+from jsonschema_rs import Draft202012Validator
+
+from toolscope_core.catalog.bundle_versions import why_unreadable
+from toolscope_core.files.archives import bundle_folder
+from toolscope_core.files.folders import restore
+from toolscope_core.files.whole_files import read_file
+from toolscope_core.model.datamodel import (
+    ArgumentMap,
+    ArgumentMove,
+    JsonObject,
+    NestedRename,
+    Operation,
+)
+from toolscope_core.model.errors import ExportError
+
+_MOST_SAID = 200
+_TEXT, _GONE = {"type": "string"}, {"type": ["string", "null"]}
+_POINTER = {"type": "string", "pattern": "^/.+/[^/]+$"}
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "required": list(properties), "properties": properties}
+
+
+def _list(items: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": items}
+
+
+_ENTRY = {"old_id": _TEXT, "new_id": _GONE, "old_name": _TEXT, "new_name": _GONE}
+_RELABEL = _object({"entries": _list(_object(_ENTRY))})
+_MOVE = _object({"from": _TEXT, "to": _TEXT, "op": {"enum": [*get_args(Operation)]}})
+_MOVE["properties"]["values"] = _list({"type": "array", "minItems": 2, "maxItems": 2})
+_ANY = {"type": "object"}
+_MAP = _object({"to": _TEXT, "args": _list(_MOVE), "constants": _ANY, "dropped": _ANY})
+_MAP["properties"]["nested"] = _list(_object({"from": _POINTER, "to": _POINTER}))
+_ARGUMENTS = _object({"maps": {"type": "object", "additionalProperties": _MAP}})
+"""JSON Schemas of the parts of a bundle's files that ``relabel`` reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relabelling:
+    """φ by old id (``None`` for a tool that was left out), and α by old id of the tools that were
+    merged, as read from a bundle; ``names`` that one tool has: old name → its old id, its new name.
+    """
+
+    phi: Mapping[str, str | None]
+    arguments: Mapping[str, ArgumentMap]
+    names: Mapping[str, tuple[str, str | None]]
+
+
+def read_relabelling(path: Path) -> Relabelling:
+    """φ and α of a bundle's folder, or of its zip. Raises ``ExportError`` where it is missing or
+    damaged, or of a version not in ``READABLE``; ``ConfigError`` for a damaged zip.
+    """
+    restore(path)
+    with bundle_folder(path) as folder:
+        relabel = _read(folder / "relabel.json", _RELABEL)
+        maps = _read(folder / "arguments.json", _ARGUMENTS)
+    phi = {row["old_id"]: row["new_id"] for row in relabel["entries"]}
+    names = [(r["old_name"], (r["old_id"], r["new_name"])) for r in relabel["entries"]]
+    used = Counter(name for name, _ in names)
+    alphas = {old: _argument_map(old, row) for old, row in maps["maps"].items()}
+    for alpha in alphas.values():
+        _check_one_to_one(alpha, path)
+    return Relabelling(phi, alphas, {name: tool for name, tool in names if used[name] == 1})
+
+
+def _read(path: Path, shape: dict[str, Any]) -> JsonObject:
+    try:
+        content: Any = json.loads(read_file(path))
+    except OSError as error:
+        raise ExportError(
+            f"{path} cannot be read: {error.strerror}; --bundle takes the folder that merge wrote, "
+            "or the zip of the Export page"
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise ExportError(f"{path} is not JSON ({error}); export the bundle again") from error
+    if not isinstance(content, dict):
+        raise ExportError(
+            f"{path} is not a bundle's file: it holds a {type(content).__name__}, not an object; "
+            "export the bundle again"
+        )
+    refused = why_unreadable(str(path), content)
+    if refused:
+        raise ExportError(refused)
+    # lone surrogates, which names may hold, are no text for the validator
+    text = json.dumps(content, ensure_ascii=False).encode("utf-8", "replace")
+    wrong = next(Draft202012Validator(shape).iter_errors(json.loads(text)), None)
+    if wrong is not None:
+        place = "/".join(map(str, wrong.instance_path))[:_MOST_SAID] or "the top"
+        raise ExportError(
+            f"{path} is not a bundle's file: at {place}, {wrong.message[:_MOST_SAID]}; export the "
+            "bundle again"
+        )
+    return content
+
+
+def _argument_map(old: str, row: JsonObject) -> ArgumentMap:
+    moves = tuple(
+        ArgumentMove(
+            move["from"],
+            move["to"],
+            move["op"],
+            tuple((old_value, new_value) for old_value, new_value in move.get("values", ())),
+        )
+        for move in row["args"]
+    )
+    nested = tuple(NestedRename(item["from"], item["to"]) for item in row.get("nested", ()))
+    return ArgumentMap(old, row["to"], moves, row["constants"], row["dropped"], nested=nested)
+
+
+def _check_one_to_one(alpha: ArgumentMap, path: Path) -> None:
+    """Raises ``ExportError`` where two arguments would be one, on either side of the map."""
+    given = [*alpha.dropped, *(move.source for move in alpha.moves)]
+    taken = [*alpha.constants, *(move.target for move in alpha.moves)]
+    twice = [name for names in (given, taken) for name, n in Counter(names).items() if n > 1]
+    if twice:
+        raise ExportError(
+            f"{path} maps {twice[0]!r} of {alpha.tool_id} twice; export the bundle again"
+        )

@@ -1,0 +1,482 @@
+"""Frozen settings, and the one function that reads the environment."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+from toolscope_core.model.datamodel import digest
+from toolscope_core.model.errors import ConfigError
+
+AcceptPolicy = Literal["auto", "all", "none"]
+Assembly = Literal["blend", "top1"]
+OPENAI = "https://api.openai.com"
+DEFAULT_PORTS = {"http": 80, "https": 443}
+ADDRESS = "give one like https://api.openai.com/v1 or http://localhost:11434/v1"
+Split = Literal["rules", "steps", "none"]
+"""What an experiment splits requests by."""
+Knob = Literal["theta", "alpha", "candidates", "k", "encoder"]
+"""A setting that a sweep moves."""
+Corpus = Literal["both", "tools", "servers"]
+CORPORA: tuple[Corpus, ...] = ("both", "tools", "servers")
+ASSEMBLIES: tuple[Assembly, ...] = ("blend", "top1")
+ACCEPT_POLICIES: tuple[AcceptPolicy, ...] = ("auto", "all", "none")
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """A secret that goes to ``origin`` and nowhere else; it is never shown, stored or compared."""
+
+    origin: str
+    secret: str = field(repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Where data is kept, and the endpoint with its keys. See ``read_environment``. The store's URL
+    may hold a password, so it is not shown.
+
+    ``visitors_start_servers``: whoever reaches the app from another machine may run commands here.
+    """
+
+    store_url: str = field(repr=False)
+    cache_dir: Path
+    data_dir: Path
+    token_cache: Path | None = None
+    base_url: str = ""
+    model: str = ""
+    embeddings_model: str = ""
+    visitors_start_servers: bool = False
+    keys: tuple[ApiKey, ...] = ()
+    gateway_token: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisConfig:
+    """The settings that decide which pairs are judged.
+
+    ``threshold`` is the least cosine of a candidate pair, ``None`` for the default of the
+    embedding model; ``neighbours`` how many nearest tools are looked at for each tool (ToolScope,
+    Table 7: 30).
+    """
+
+    threshold: float | None = None
+    neighbours: int = 30
+
+    def __post_init__(self) -> None:
+        if self.threshold is not None and not 0.0 < self.threshold <= 1.0:
+            raise ConfigError(
+                f"threshold is {self.threshold}; give a cosine above 0 and at most 1, such as 0.7"
+            )
+        if self.neighbours < 1:
+            raise ConfigError(f"neighbours is {self.neighbours}; give at least 1")
+
+    @property
+    def key(self) -> str:
+        """Hash (64 hex digits) of the settings: equal keys give equal analyses."""
+        return digest(asdict(self))
+
+
+@dataclass(frozen=True, slots=True)
+class PlanConfig:
+    """The settings that decide how judged pairs become a toolset.
+
+    ``accept`` says which proposed clusters are taken without a recorded decision (*auto*: the safe
+    ones); ``routers`` whether accepted clusters that need a gateway are exported;
+    ``correct`` switches Auto-Correction off (ToolScope, section 3.2). With ``expanded`` a tool that
+    still has its own description goes out under that of its accepted document variant.
+    """
+
+    accept: AcceptPolicy = "none"
+    routers: bool = False
+    correct: bool = True
+    expanded: bool = False
+
+    def __post_init__(self) -> None:
+        if self.accept not in ACCEPT_POLICIES:
+            raise ConfigError(
+                f"accept is {self.accept!r}; give one of {', '.join(ACCEPT_POLICIES)}"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalConfig:
+    """The settings that decide what a request finds.
+
+    ``alpha`` is the weight of the dense score, in [0, 1] (ToolScope, eq. 4); ``assembly`` how
+    sub-queries are put together: *top1*, each one's best first and the rest by eq. 5 among
+    ``candidates`` of each, or *blend*, the score of the request plus ``subquery_weight`` times the
+    best of its sub-queries (``step_weight`` where a person or a model wrote them, who split
+    better than rules do). ``rerank`` adds ``rerank_weight`` times another score to the
+    ``candidates`` best of each text: *late* interaction's, or that of a cross-encoder by its name;
+    *auto* is late where tools are searched with an embedder that gives vectors of tokens, else
+    *none*.
+    Servers are searched by the texts of ``corpus``; with *both* ``server_weight`` times the score
+    of the server's own is added to its best. The defaults were chosen on development queries of
+    all benchmarks together (docs/design.md).
+    """
+
+    alpha: float = 0.6
+    assembly: Assembly = "blend"
+    subquery_weight: float = 0.5
+    step_weight: float = 1.5
+    candidates: int = 50
+    rerank: str = "auto"
+    rerank_weight: float = 0.7
+    corpus: Corpus = "both"
+    server_weight: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.alpha <= 1.0:
+            raise ConfigError(f"alpha is {self.alpha}; give a weight of 0 to 1")
+        if self.assembly not in ASSEMBLIES:
+            raise ConfigError(f"assembly is {self.assembly!r}; give one of {', '.join(ASSEMBLIES)}")
+        if self.corpus not in CORPORA:
+            raise ConfigError(f"corpus is {self.corpus!r}; give one of {', '.join(CORPORA)}")
+        for name in ("subquery_weight", "step_weight", "rerank_weight", "server_weight"):
+            if not 0.0 <= getattr(self, name) < math.inf:
+                raise ConfigError(f"{name} is {getattr(self, name)}; give 0 or more")
+        if not self.rerank.strip():
+            raise ConfigError(
+                "rerank is empty; give auto, none, late or the name of a cross-encoder"
+            )
+        if self.candidates < 1:
+            raise ConfigError(f"candidates is {self.candidates}; give at least 1")
+
+    @property
+    def cross_encoder(self) -> str:
+        """The model that reranks, by name or folder; empty where none does."""
+        return "" if self.rerank in ("auto", "none", "late") else self.rerank
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """Price of a million tokens, in one currency."""
+
+    tokens_in: float
+    tokens_out: float
+
+    def __post_init__(self) -> None:
+        for value in (self.tokens_in, self.tokens_out):
+            if not 0.0 <= value < math.inf:
+                raise ConfigError(f"a price is {value}; give the price of a million tokens")
+
+    def cost(self, tokens_in: int, tokens_out: int) -> float:
+        return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The most a run may spend: calls, and money in the currency of the prices; ``None``: any."""
+
+    calls: int | None = None
+    money: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.calls is not None and self.calls < 0:
+            raise ConfigError(f"budget is {self.calls} calls; give 0 or more")
+        if self.money is not None and not 0.0 <= self.money < math.inf:
+            raise ConfigError(f"budget is {self.money}; give an amount of money from 0")
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """The limits on asking an endpoint again that does not answer.
+
+    One call is sent at most ``attempts`` times and not again after ``seconds`` spent in calls; a
+    wait that the endpoint asks for is kept up to ``longest_wait`` seconds. ``failures`` calls given
+    up in a row stop the run.
+    """
+
+    attempts: int = 8
+    seconds: float = 90.0
+    longest_wait: float = 120.0
+    first_wait: float = 0.5
+    failures: int = 3
+
+    def pause(self, attempt: int, asked_wait: float) -> float | None:
+        """Seconds before attempt ``attempt`` + 1 (from 1), at least as long as ``asked_wait``.
+
+        ``None`` where that attempt is one too many, or the wait too long.
+        """
+        if attempt >= self.attempts or asked_wait > self.longest_wait:
+            return None
+        return max(asked_wait, min(self.first_wait * 2.0 ** (attempt - 1), 30.0))
+
+
+@dataclass(frozen=True, slots=True)
+class AgentConfig:
+    """How an agent works on a query set: at most ``turns`` for a request, with the ``k`` tools that
+    are found for it (``None``: all), and no more than ``concurrency`` requests at a time; tools
+    that may change something are called only with ``changes``.
+    """
+
+    turns: int = 8
+    k: int | None = None
+    changes: bool = False
+    concurrency: int = 4
+
+    def __post_init__(self) -> None:
+        for name, value, most in (
+            ("turns", self.turns, 50),
+            ("k", 1 if self.k is None else self.k, 128),
+            ("concurrency", self.concurrency, 64),
+        ):
+            if not 1 <= value <= most:
+                raise ConfigError(f"{name} is {value}; give 1 to {most}")
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """An OpenAI-compatible server and the model asked there; it holds no key.
+
+    ``base_url`` is the address up to ``/chat/completions``; ``deadline`` the seconds of one call,
+    its body included.
+    """
+
+    base_url: str
+    model: str
+    concurrency: int = 8
+    deadline: float = 60.0
+    temperature: float = 0.0
+    prices: Prices | None = None
+    budget: Budget = field(default_factory=Budget)
+
+    def __post_init__(self) -> None:
+        origin_of(self.base_url)
+        if not self.model.strip() or not self.model.isprintable():
+            raise ConfigError(f"the model is {self.model!r}; give the name the endpoint knows")
+        if not 1 <= self.concurrency <= 64:
+            raise ConfigError(
+                f"concurrency is {self.concurrency}; the number of parallel calls must be between "
+                "1 and 64"
+            )
+        if not 0.0 < self.deadline <= 600.0:
+            raise ConfigError(f"deadline is {self.deadline}; give up to 600 seconds")
+        if not 0.0 <= self.temperature <= 2.0:
+            raise ConfigError(f"temperature is {self.temperature}; give 0 to 2")
+
+    @property
+    def origin(self) -> str:
+        return origin_of(self.base_url)
+
+
+def origin_of(url: str) -> str:
+    """Scheme, host and port of an address, in one spelling: ``https://api.openai.com``.
+
+    Raises ``ConfigError`` for what is no http address, and for one that holds a password or a
+    query: it is shown and stored.
+    """
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        parts, host, port = urlsplit(""), "", None
+    plain = url.isascii() and url.isprintable() and " " not in url
+    if parts.scheme not in DEFAULT_PORTS or not host or not plain:
+        shown = url.rsplit("@", maxsplit=1)[-1]
+        raise ConfigError(f"the address {shown!r} cannot be used; {ADDRESS}")
+    if parts.username is not None or parts.query or parts.fragment:
+        raise ConfigError(f"the address of {host} holds a password or a query; {ADDRESS}")
+    host = f"[{host}]" if ":" in host else host
+    standard = port is None or port == DEFAULT_PORTS[parts.scheme]
+    return f"{parts.scheme}://{host}" if standard else f"{parts.scheme}://{host}:{port}"
+
+
+def read_keys(values: Mapping[str, str]) -> tuple[ApiKey, ...]:
+    """The keys in the environment, or in a file of secrets with the same names.
+
+    ``TOOLSCOPE_API_KEY`` belongs to the origin of ``TOOLSCOPE_API_ORIGIN`` or else of
+    ``TOOLSCOPE_BASE_URL``; without an address that can be used it goes nowhere, and the error of a
+    call without a key names the remedy. ``OPENAI_API_KEY`` belongs to OpenAI.
+    """
+    address = values.get("TOOLSCOPE_API_ORIGIN") or values.get("TOOLSCOPE_BASE_URL") or ""
+    own = values.get("TOOLSCOPE_API_KEY", "").strip()
+    openai = values.get("OPENAI_API_KEY", "").strip()
+    keys = [ApiKey(OPENAI, openai)] if openai else []
+    with suppress(ConfigError):
+        keys[:0] = [ApiKey(origin_of(address), own)] if own else []
+    return tuple(keys)
+
+
+VARIABLES = (
+    "TOOLSCOPE_STORE_URL",
+    "TOOLSCOPE_CACHE_DIR",
+    "TOOLSCOPE_DATA",
+    "TOOLSCOPE_BASE_URL",
+    "TOOLSCOPE_MODEL",
+    "TOOLSCOPE_EMBEDDINGS_MODEL",
+    "TOOLSCOPE_VISITORS_START_SERVERS",
+    "TOOLSCOPE_GATEWAY_TOKEN",
+    "TOOLSCOPE_API_KEY",
+    "TOOLSCOPE_API_ORIGIN",
+)
+"""The names that are read."""
+_OF_SERVERS = "TOOLSCOPE_SERVER"
+"""What ToolScope itself sets for the servers that it starts."""
+
+
+def unused_variables(values: Mapping[str, str]) -> tuple[str, ...]:
+    """A sentence on each variable that is set and not used; no value of a key is in it."""
+    unused = []
+    for name in sorted(values):
+        if name.upper().startswith("TOOLSCOPE_") and name not in (*VARIABLES, _OF_SERVERS):
+            near = get_close_matches(name.upper(), VARIABLES, 1, 0.75)
+            remedy = f"did you mean {near[0]}?" if near else f"the names are {', '.join(VARIABLES)}"
+            unused.append(f"{name} is set and not used: no setting has this name; {remedy}")
+    address = values.get("TOOLSCOPE_API_ORIGIN") or values.get("TOOLSCOPE_BASE_URL") or ""
+    if values.get("TOOLSCOPE_API_KEY", "").strip():
+        try:
+            origin_of(address)
+        except ConfigError as error:
+            why = str(error) if address else "it belongs to no address"
+            unused.append(
+                f"TOOLSCOPE_API_KEY is set and not used: {why}; set TOOLSCOPE_API_ORIGIN to the "
+                "address of its endpoint"
+            )
+    elif values.get("TOOLSCOPE_API_ORIGIN"):
+        unused.append("TOOLSCOPE_API_ORIGIN is set and not used: set TOOLSCOPE_API_KEY too")
+    visitors = values.get("TOOLSCOPE_VISITORS_START_SERVERS", "")
+    if visitors not in ("", "0", "1"):
+        unused.append(
+            f"TOOLSCOPE_VISITORS_START_SERVERS is {visitors!r} and not used; set it to 1, or leave "
+            "it out"
+        )
+    return tuple(unused)
+
+
+def key_for(origin: str, keys: Sequence[ApiKey]) -> ApiKey:
+    """The first key given for ``origin``; one with an empty secret where there is none."""
+    return next((key for key in keys if key.origin == origin), ApiKey(origin, ""))
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionLimits:
+    """The limits on one MCP server, in seconds, numbers and bytes.
+
+    ``start_seconds`` until it is ready (``npx`` and ``uvx`` may have to download it first),
+    ``answer_seconds`` for each answer, ``total_seconds`` for reading all that it offers,
+    ``grace_seconds`` between asking it to end and each sharper signal. ``parallel`` servers run at
+    a time. More than ``tools`` in
+    ``pages``, a message of more than ``message_bytes``, or a listing that goes on after
+    ``listing_bytes``, is not read.
+    """
+
+    start_seconds: float = 60.0
+    answer_seconds: float = 30.0
+    total_seconds: float = 120.0
+    grace_seconds: float = 1.0
+    parallel: int = 24
+    tools: int = 10_000
+    pages: int = 1_000
+    message_bytes: int = 32 * 1024 * 1024
+    listing_bytes: int = 64 * 1024 * 1024
+
+    def __post_init__(self) -> None:
+        for name in ("start_seconds", "answer_seconds", "total_seconds"):
+            if not 0.0 < getattr(self, name) <= 3_600.0:
+                raise ConfigError(
+                    f"{name} is {getattr(self, name)}; give more than 0 and up to 3600 seconds"
+                )
+        if not 1 <= self.parallel <= 64:
+            raise ConfigError(f"parallel is {self.parallel}; give 1 to 64 servers at a time")
+
+
+def ready_within(seconds: float, parallel: int = 24) -> ConnectionLimits:
+    """The limits for servers that have so many seconds to be ready, and for each answer."""
+    total = min(3 * seconds, 3_600.0)
+    return ConnectionLimits(seconds, seconds, total, parallel=parallel)
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionConfig:
+    """The settings that decide what a model is asked about.
+
+    ``paper`` asks about every candidate pair and every cluster (ToolScope, section 3.2). Otherwise
+    pairs that the offline judge gives less than ``sure_below`` for the same job
+    together, are taken for *keep*, and a cluster of more than ``largest_cluster`` tools is
+    corrected offline before its parts are audited.
+    ``batch`` pairs are asked about in one call.
+    """
+
+    paper: bool = False
+    sure_below: float = 0.1
+    largest_cluster: int = 80
+    batch: int = 8
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.sure_below <= 1.0:
+            raise ConfigError(f"sure_below is {self.sure_below}; give a probability")
+        if self.batch < 1 or self.largest_cluster < 2:
+            raise ConfigError(
+                f"batch is {self.batch} and largest_cluster {self.largest_cluster}; give at least "
+                "1 and 2"
+            )
+
+
+REQUEST_TOOLS = (2, 5)
+"""How many tools a generated query needs: at least and at most (Tool2Vec, appendix C.3)."""
+REQUEST_LENGTH = (12, 600)
+"""Characters of a generated query, at least and at most."""
+MOST_GENERATED = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class QueryGeneration:
+    """How many queries a model is asked for, and the ``seed`` of what it is shown for each."""
+
+    count: int = 100
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.count <= MOST_GENERATED:
+            raise ConfigError(
+                f"{self.count:,} queries are wanted; give 1 to {MOST_GENERATED:,}, and another "
+                "seed for more"
+            )
+        if self.seed < 0:
+            raise ConfigError(f"the seed is {self.seed}; give 0 or more")
+
+
+LEAST_PROBABILITY = 0.5
+"""Below it the judge considers two tools different, so merging them is not proposed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The least cosine and the least probability of candidate pairs that are merges."""
+
+    similarity: float
+    probability: float
+
+
+def read_environment(environ: Mapping[str, str] | None = None) -> Settings:
+    """Settings from ``TOOLSCOPE_STORE_URL``, ``TOOLSCOPE_CACHE_DIR``, ``TOOLSCOPE_DATA``,
+    ``TOOLSCOPE_BASE_URL``, ``TOOLSCOPE_MODEL``, ``TOOLSCOPE_EMBEDDINGS_MODEL``,
+    ``TOOLSCOPE_VISITORS_START_SERVERS`` (``1``), ``TOOLSCOPE_GATEWAY_TOKEN`` and the keys
+    (``read_keys``), and from tiktoken's
+    ``TIKTOKEN_CACHE_DIR``.
+
+    Defaults: ``sqlite:///store.db``, the user's cache directory, ``../shared/data``, none, no.
+    """
+    env = os.environ if environ is None else environ
+    user_cache = Path(env.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return Settings(
+        store_url=env.get("TOOLSCOPE_STORE_URL") or "sqlite:///store.db",
+        cache_dir=Path(env.get("TOOLSCOPE_CACHE_DIR") or user_cache / "toolscope"),
+        data_dir=Path(env.get("TOOLSCOPE_DATA") or "../shared/data"),
+        token_cache=Path(env["TIKTOKEN_CACHE_DIR"]) if env.get("TIKTOKEN_CACHE_DIR") else None,
+        base_url=env.get("TOOLSCOPE_BASE_URL", ""),
+        model=env.get("TOOLSCOPE_MODEL", ""),
+        embeddings_model=env.get("TOOLSCOPE_EMBEDDINGS_MODEL", ""),
+        visitors_start_servers=env.get("TOOLSCOPE_VISITORS_START_SERVERS", "") == "1",
+        keys=read_keys(env),
+        gateway_token=env.get("TOOLSCOPE_GATEWAY_TOKEN", "").strip(),
+    )

@@ -1,0 +1,1 @@
+"""Retrieval–Plan–Select: document variants, planner and workers."""

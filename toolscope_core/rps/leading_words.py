@@ -1,0 +1,43 @@
+"""A description that begins with what sets a tool apart from one that it is taken for.
+
+Only words that the tool itself says are moved; nothing is written. Of its sibling's text nothing
+comes in: to name what a tool is not brings the two closer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from toolscope_core.embedding.similarity import split_name
+from toolscope_core.judging.vocabulary import STOP_WORDS, stem
+from toolscope_core.model.datamodel import Tool
+
+MOST_WORDS = 3
+_FRONT = 2
+"""A word that is among the first two is at the front already."""
+
+
+def leading(tool: Tool, words: Sequence[str], by_server: bool = False) -> str:
+    """The description with those ``words`` in front that are of the tool's own job: words of its
+    name, and of its server where the two tools are told apart ``by_server``. As it is where it is
+    empty or there are none: any other word that only this tool says may be an aside (*important*,
+    *comprehensive*). Only words in Latin letters can be moved. Parameters are not named: it costs
+    more requests than it wins.
+    """
+    description = " ".join(tool.description.split())
+    front = [stem(word.lower()) for word in re.findall(r"\w+", description)[:_FRONT]]
+    lead = [word for word in _own_words(tool, words, by_server) if stem(word) not in front]
+    if not lead or not description:
+        return tool.description
+    return f"{', '.join(lead).capitalize()}: {description}"
+
+
+def _own_words(tool: Tool, words: Sequence[str], by_server: bool) -> list[str]:
+    by_stem: dict[str, str] = {}
+    for word in words:
+        if word.isascii() and not word.isdigit() and word not in STOP_WORDS:
+            by_stem.setdefault(stem(word), word)
+    job = f"{tool.name} {tool.server}" if by_server else tool.name
+    own_words = {stem(word) for word in split_name(job)}
+    return [word for own, word in by_stem.items() if own in own_words][:MOST_WORDS]

@@ -1,0 +1,188 @@
+"""Plans requests: search for each job, have a worker choose, widen, fall back, filter.
+
+In one round a worker sees the K best of a job. The iterative variant (Retrieval–Plan–Select, §4.6)
+searches a job in several phrasings, shows a worker that takes none of the first K the next ones
+until ``widest``, and takes the best in the end, since a tool that is left out cannot be called. Of
+a job that is not done a worker sees only candidates that it has not seen: K 5 → 15 costs as many
+tools as one round of 15.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from toolscope_core.llm.merge_questions import Asker
+from toolscope_core.model.datamodel import Catalog, Tool
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.protocols import Progress, silent
+from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.retrieval.retriever import Retriever
+from toolscope_core.rps.plans import Candidate, PlannedStep, RequestPlan
+from toolscope_core.rps.workers import (
+    PlanFilter,
+    PlanJob,
+    Rephraser,
+    Worker,
+    by_model,
+    by_score,
+    filtered_by_model,
+    filtered_by_request,
+    in_request,
+    rephrased_by_model,
+)
+
+WORKER_K = 5
+"""K: the tools that a worker sees for a job (Retrieval–Plan–Select, §3.2)."""
+STEP = 5
+"""How many more it sees a round (table 9)."""
+WIDEST = 15
+"""How many it sees in all in the iterative variant (table 9)."""
+LOOKED_AT = 50
+"""Places of each phrasing; further down a tool counts with the last one's score."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOptions:
+    """How a plan is made: tools are chosen by the ranking or by a model, with each job searched in
+    several phrasings and widened until one is chosen (``iterative``), and looked through as a whole
+    (``is_filtered``).
+    """
+
+    worker: Literal["best", "model"] = "best"
+    iterative: bool = True
+    is_filtered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Planner:
+    """Plans on the ``tools`` of a retriever, by id. ``widest`` above ``k`` makes it iterative."""
+
+    tools: Mapping[str, Tool]
+    retriever: Retriever
+    worker: Worker
+    k: int = WORKER_K
+    widest: int = 0
+    rephraser: Rephraser | None = None
+    plan_filter: PlanFilter | None = None
+
+    def plans(
+        self, requests: Sequence[ToolRequest], progress: Progress = silent
+    ) -> tuple[RequestPlan, ...]:
+        """A plan for each request: its sub-queries, or itself where it is not split, are jobs.
+        Raises ``ConfigError`` for k below 1.
+        """
+        if self.k < 1:
+            raise ConfigError(f"k is {self.k}; give at least 1")
+        texts = [one.texts[1:] or (one.text,) for one in requests]
+        jobs = [
+            PlanJob(request.text, text, ())
+            for request, own in zip(requests, texts, strict=True)
+            for text in own
+        ]
+        steps = iter(self._steps(jobs, progress))
+        plans = [
+            RequestPlan(request.text, tuple(next(steps) for _ in own))
+            for request, own in zip(requests, texts, strict=True)
+        ]
+        if self.plan_filter is None:
+            return tuple(plans)
+        dropped = self.plan_filter(plans, self.tools)
+        return tuple(
+            replace(plan, dropped=left_out) for plan, left_out in zip(plans, dropped, strict=True)
+        )
+
+    def _steps(self, jobs: Sequence[PlanJob], progress: Progress) -> list[PlannedStep]:
+        """The step of each job."""
+        phrasings = self.rephraser(jobs) if self.rephraser else [()] * len(jobs)
+        everything = self._candidates(jobs, phrasings, progress)
+        steps = [
+            PlannedStep(job.text, (), (), "nothing was found", other, rounds=0)
+            for job, other in zip(jobs, phrasings, strict=True)
+        ]
+        for end in range(self.k, max(self.k, self.widest) + 1, STEP):
+            waiting = {
+                at: replace(job, candidates=everything[at][len(steps[at].candidates) : end])
+                for at, job in enumerate(jobs)
+                if not steps[at].calls and len(everything[at]) > len(steps[at].candidates)
+            }
+            choices = self.worker(list(waiting.values())) if waiting else ()
+            for (at, job), (calls, reason) in zip(waiting.items(), choices, strict=True):
+                steps[at] = replace(
+                    steps[at],
+                    candidates=steps[at].candidates + job.candidates,
+                    calls=calls,
+                    reason=reason,
+                    rounds=steps[at].rounds + 1,
+                )
+        return [self._or_the_best(job, step) for job, step in zip(jobs, steps, strict=True)]
+
+    def _candidates(
+        self, jobs: Sequence[PlanJob], phrasings: Sequence[tuple[str, ...]], progress: Progress
+    ) -> list[tuple[Candidate, ...]]:
+        """For each job the best of its phrasings, by the mean of the scores there; one that does
+        not find a tool counts with its lowest score.
+        """
+        wordings = [(job.text, *other) for job, other in zip(jobs, phrasings, strict=True)]
+        texts = list(dict.fromkeys(text for own in wordings for text in own))
+        most = max(self.k, self.widest)
+        rankings = self.retriever.search_each(
+            [ToolRequest(one) for one in texts], max(most, LOOKED_AT), progress
+        )
+        scores = {
+            text: {place.tool_id: place.score for place in ranking}
+            for text, ranking in zip(texts, rankings, strict=True)
+        }
+        merged = []
+        for own in wordings:
+            best = _mean_scores([scores[text] for text in own])
+            ranked = sorted(best.items(), key=lambda one: -one[1])[:most]
+            merged.append(tuple(Candidate(self.tools[name], score) for name, score in ranked))
+        return merged
+
+    def _or_the_best(self, job: PlanJob, step: PlannedStep) -> PlannedStep:
+        """The step with a call: iterative plans leave no job without one."""
+        if step.calls or not step.candidates or self.widest <= self.k:
+            return step
+        ((calls, _),) = by_score([replace(job, candidates=step.candidates[:1])])
+        return replace(step, calls=calls, reason=f"{step.reason}; the best one found is taken")
+
+
+def offline_planner(
+    catalog: Catalog, retriever: Retriever, k: int, options: PlanOptions
+) -> Planner:
+    """The planner without a model; iterative, it searches each job within its request too."""
+    return Planner(
+        catalog.by_id,
+        retriever,
+        by_score,
+        k,
+        rephraser=in_request if options.iterative else None,
+        plan_filter=filtered_by_request(retriever) if options.is_filtered else None,
+    )
+
+
+def asking_planner(
+    catalog: Catalog, retriever: Retriever, k: int, options: PlanOptions, asker: Asker
+) -> Planner:
+    """The planner with a model as the worker, the rephraser and the filter."""
+    return Planner(
+        catalog.by_id,
+        retriever,
+        by_model(asker),
+        k,
+        widest=max(k, WIDEST) if options.iterative else 0,
+        rephraser=rephrased_by_model(asker) if options.iterative else None,
+        plan_filter=filtered_by_model(asker) if options.is_filtered else None,
+    )
+
+
+def _mean_scores(scores: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    lowest = [min(one.values(), default=0.0) for one in scores]
+    tool_ids = dict.fromkeys(tool_id for one in scores for tool_id in one)
+    return {
+        tool_id: sum(one.get(tool_id, least) for one, least in zip(scores, lowest, strict=True))
+        / len(scores)
+        for tool_id in tool_ids
+    }

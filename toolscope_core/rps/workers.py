@@ -1,0 +1,179 @@
+"""Who decides in a plan: by the ranking alone, or by asking a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from toolscope_core.llm.merge_questions import Asker
+from toolscope_core.llm.tasks.plan_filter_prompt import FilterQuestion, FilterTask
+from toolscope_core.llm.tasks.rephrasing_prompt import RephrasingTask
+from toolscope_core.llm.tasks.selection_prompt import SelectionQuestion, in_order
+from toolscope_core.llm.tasks.worker_prompt import WorkerTask
+from toolscope_core.model.datamodel import Tool
+from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.retrieval.retriever import Retriever
+from toolscope_core.rps.plans import Candidate, PlannedCall, RequestPlan
+
+MARGIN = 0.05
+"""Offline a job takes the tools whose score is that close to the best one's."""
+WITHIN = 20
+"""Offline a plan keeps the tools that the whole request finds among so many."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanJob:
+    """What a worker sees: a job, the request that it is part of, and the candidates."""
+
+    request: str
+    text: str
+    candidates: tuple[Candidate, ...]
+
+
+Choice = tuple[tuple[PlannedCall, ...], str]
+"""The calls of a job, and why these."""
+
+
+class Worker(Protocol):
+    """Whoever chooses the calls of jobs, in their order."""
+
+    def __call__(self, jobs: Sequence[PlanJob]) -> Sequence[Choice]: ...
+
+
+class Rephraser(Protocol):
+    """Whoever says jobs in other words, in their order; candidates are not looked at."""
+
+    def __call__(self, jobs: Sequence[PlanJob]) -> Sequence[tuple[str, ...]]: ...
+
+
+class PlanFilter(Protocol):
+    """Whoever says which chosen tools a plan does without, with the reason, plan by plan."""
+
+    def __call__(
+        self, plans: Sequence[RequestPlan], tools: Mapping[str, Tool]
+    ) -> Sequence[Mapping[str, str]]: ...
+
+
+def by_score(jobs: Sequence[PlanJob], margin: float = MARGIN) -> list[Choice]:
+    """The worker without a model: for each job the best of its ranking, and what is as good by
+    less than ``margin``.
+    """
+    return [_best(job.candidates, margin) for job in jobs]
+
+
+def _best(candidates: Sequence[Candidate], margin: float) -> Choice:
+    if not candidates:
+        return (), "nothing was found"
+    least = candidates[0].score - margin
+    near = [one for one in candidates if one.score > least or one is candidates[0]]
+    reason = (
+        f"the best by {candidates[0].score - candidates[1].score:.2f}"
+        if len(near) == 1 and len(candidates) > 1
+        else f"the best {len(near)}, which are less than {margin:g} apart"
+        if len(near) > 1
+        else "the only one found"
+    )
+    return tuple(PlannedCall(one.tool.id) for one in near), reason
+
+
+def by_model(asker: Asker) -> Worker:
+    """A model as the worker; a job takes nothing where it gives no usable answer."""
+
+    def worker(jobs: Sequence[PlanJob]) -> Sequence[Choice]:
+        questions = [
+            SelectionQuestion(job.request, job.text, tuple(one.tool for one in job.candidates))
+            for job in jobs
+        ]
+        answers = asker(WorkerTask(), questions)
+        chosen: list[Choice] = []
+        for question, answer in zip(questions, answers, strict=True):
+            if answer is None or answer.value is None:
+                chosen.append(((), (answer.reason if answer else asker.message) or "not asked"))
+                continue
+            tools = in_order(question.tools)
+            calls = tuple(
+                PlannedCall(tools[call["tool"] - 1].id, call["arguments"])
+                for call in answer.value["calls"]
+            )
+            reason = f"chosen by {asker.name}" if calls else f"none fits, says {asker.name}"
+            chosen.append((calls, reason))
+        return chosen
+
+    return worker
+
+
+def in_request(jobs: Sequence[PlanJob]) -> list[tuple[str, ...]]:
+    """The rephraser without a model: a job followed by the whole request, which has the names and
+    words that splitting took from it.
+    """
+    return [(f"{job.text} {job.request}",) if job.text != job.request else () for job in jobs]
+
+
+def rephrased_by_model(asker: Asker) -> Rephraser:
+    """A model that says jobs in other words; none where it gives no usable answer."""
+
+    def rephraser(jobs: Sequence[PlanJob]) -> Sequence[tuple[str, ...]]:
+        questions = [SelectionQuestion(job.request, job.text, ()) for job in jobs]
+        answers = asker(RephrasingTask(), questions)
+        return [tuple(one.value["phrasings"]) if one and one.value else () for one in answers]
+
+    return rephraser
+
+
+def filtered_by_request(retriever: Retriever) -> PlanFilter:
+    """The filter without a model: of a plan stay the tools among the first ``WITHIN`` that the
+    whole request finds, or all where none is.
+    """
+
+    def plan_filter(
+        plans: Sequence[RequestPlan], tools: Mapping[str, Tool]
+    ) -> Sequence[Mapping[str, str]]:
+        requests = [ToolRequest(plan.request) for plan in plans]
+        dropped = []
+        for plan, ranking in zip(plans, retriever.search_each(requests, WITHIN), strict=True):
+            near = {place.tool_id for place in ranking}
+            far = [one for one in plan.chosen if one not in near]
+            reason = f"not among the first {WITHIN} that the whole request finds"
+            dropped.append(dict.fromkeys(far, reason) if len(far) < len(plan.chosen) else {})
+        return dropped
+
+    return plan_filter
+
+
+def filtered_by_model(asker: Asker) -> PlanFilter:
+    """A model that looks at the whole plan; nothing is dropped where it gives no usable answer."""
+
+    def plan_filter(
+        plans: Sequence[RequestPlan], tools: Mapping[str, Tool]
+    ) -> Sequence[Mapping[str, str]]:
+        questions = [_filter_question(plan, tools) for plan in plans]
+        asked = [one for one in questions if len(one.tools) > 1]
+        answers = iter(asker(FilterTask(), asked))
+        dropped: list[Mapping[str, str]] = []
+        for question in questions:
+            answer = next(answers) if len(question.tools) > 1 else None
+            if answer is None or answer.value is None:
+                dropped.append({})
+                continue
+            shown, needed = in_order(question.tools), set(answer.value["needed"])
+            dropped.append(
+                {
+                    tool.id: f"not needed for the whole request, says {asker.name}"
+                    for number, tool in enumerate(shown, 1)
+                    if number not in needed
+                }
+            )
+        return dropped
+
+    return plan_filter
+
+
+def _filter_question(plan: RequestPlan, tools: Mapping[str, Tool]) -> FilterQuestion:
+    jobs = {
+        tool_id: tuple(
+            step.job for step in plan.steps if tool_id in [call.tool_id for call in step.calls]
+        )
+        for tool_id in plan.chosen
+    }
+    return FilterQuestion(plan.request, tuple(tools[one] for one in plan.chosen), jobs)

@@ -1,0 +1,79 @@
+"""Projections and silhouettes computed in a child process, which a job watches and can end."""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolscope_core.embedding.projection import RESULT_FILE, VECTORS_FILE
+from toolscope_core.model.errors import JobError
+from toolscope_core.model.protocols import Progress, Step, Vectors, silent
+
+JobName = Literal["umap", "tsne", "silhouettes"]
+
+MODULE = "toolscope_core.embedding.projection"
+ROOT = Path(__file__).parents[3]
+LOOK_SECONDS = 0.2
+_ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
+"""One thread, so that the screen keeps a core and sums have the same order everywhere."""
+
+logger = logging.getLogger(__name__)
+
+
+def compute(
+    task: JobName, vectors: Vectors, counts: Sequence[int] = (), progress: Progress = silent
+) -> NDArray[np.float64]:
+    """The result of ``embedding.projection`` on the vectors, computed in a child process.
+
+    Reports the child's steps; when ``progress`` raises, the child is ended. Raises ``JobError``
+    where it ends by itself without a result.
+    """
+    with tempfile.TemporaryDirectory(prefix="toolscope-") as place:
+        folder = Path(place)
+        np.save(folder / VECTORS_FILE, vectors)
+        with (folder / "said").open("w+") as output, (folder / "trouble").open("w+") as trouble:
+            child = subprocess.Popen(
+                [sys.executable, "-P", "-m", MODULE, task, place, *map(str, counts)],
+                stdin=subprocess.PIPE,
+                stdout=output,
+                stderr=trouble,
+                env={**os.environ, **_ONE_THREAD, "PYTHONPATH": _python_path()},
+            )
+            try:
+                _watch(child, folder / "said", progress)
+            finally:
+                child.kill()
+                child.wait()
+                if child.stdin:
+                    child.stdin.close()
+            if child.returncode:
+                trouble.seek(0)
+                logger.error("%s ended early: %s", task, trouble.read()[-2_000:])
+                raise JobError(
+                    f"{task} of {len(vectors):,} tools ended early (exit status "
+                    f"{child.returncode}); start it again, or look into the log"
+                )
+        return np.asarray(np.load(folder / RESULT_FILE), dtype=np.float64)
+
+
+def _watch(child: subprocess.Popen[bytes], output: Path, progress: Progress) -> None:
+    while child.poll() is None:
+        lines = output.read_text("utf-8").splitlines(keepends=True)
+        words = next((line.split() for line in reversed(lines) if line.endswith("\n")), None)
+        progress(Step(words[0], int(words[1]), int(words[2])) if words else Step("ready", 0, 0))
+        time.sleep(LOOK_SECONDS)
+
+
+def _python_path() -> str:
+    """The ``PYTHONPATH`` of the child: our own package first, then that of this process."""
+    return os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))

@@ -1,0 +1,1 @@
+"""Learned retrieval: usage vectors, classifier, refiner, tuning, ToolBank."""

@@ -1,0 +1,96 @@
+"""A transformer by name or folder, with its tokenizer, cut to its first layers; its weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolscope_core.embedding.encoders import DEFAULT_MODEL, loaded_encoder
+from toolscope_core.model.errors import ModelError
+
+Arrays = dict[str, NDArray[np.float32]]
+
+MOST_TOKENS = 96
+"""Tokens of a request that are read."""
+SEED = 409
+
+
+class EncoderLayers:
+    """The first ``depth`` layers of a transformer, all where it is 0 or has fewer.
+
+    Raises ``ModelError`` where the model cannot be loaded.
+    """
+
+    def __init__(self, source: str = DEFAULT_MODEL, depth: int = 0) -> None:
+        word_model = loaded_encoder(source)[0]
+        self.network: Any = word_model.auto_model
+        self.tokenizer: Any = word_model.tokenizer
+        layers = getattr(getattr(self.network, "encoder", None), "layer", None)
+        if depth and layers is not None and len(layers) > depth:
+            self.network.encoder.layer = layers[:depth]
+        self.network.eval()
+        for parameter in self.network.get_input_embeddings().parameters():
+            parameter.requires_grad_(False)  # 30,000 words: too many for so few queries
+
+    @property
+    def width(self) -> int:
+        """Numbers of a token's vector."""
+        return int(self.network.config.hidden_size)
+
+    def tokens(self, texts: Sequence[str]) -> tuple[Any, Any]:
+        """Token ids and their mask, each a tensor of shape (n, longest)."""
+        read = self.tokenizer(
+            list(texts), padding=True, truncation=True, max_length=MOST_TOKENS, return_tensors="pt"
+        )
+        return read["input_ids"], read["attention_mask"]
+
+
+def batches_by_length(
+    texts: Sequence[str], size: int, generator: np.random.Generator
+) -> Iterator[NDArray[np.intp]]:
+    """Rows of every text once, in batches of about one length: a batch takes as long as the longest
+    text in it.
+    """
+    lengths = np.array([len(text) for text in texts]) + generator.uniform(0, 60, len(texts))
+    order = np.argsort(lengths, kind="stable")
+    for start in generator.permutation(np.arange(0, len(order), size)):
+        yield order[start : start + size]
+
+
+def trained_arrays(module: Any) -> Arrays:
+    """The weights of a module that training moves, by name."""
+    return {
+        name: parameter.detach().numpy().astype(np.float32)
+        for name, parameter in module.named_parameters()
+        if parameter.requires_grad
+    }
+
+
+def put_arrays(module: Any, arrays: Mapping[str, NDArray[np.float32]]) -> None:
+    """Put weights back. Raises ``ModelError`` where they are of another network."""
+    import torch
+
+    own = {name: one for name, one in module.named_parameters() if one.requires_grad}
+    shapes = {name: tuple(one.shape) for name, one in own.items()}
+    if shapes != {name: tuple(one.shape) for name, one in arrays.items()}:
+        raise ModelError(
+            "the trained weights are of another encoder than the one that is loaded; train the "
+            "model again with `learn`"
+        )
+    with torch.no_grad():
+        for name, parameter in own.items():
+            parameter.copy_(torch.from_numpy(np.array(arrays[name])))
+
+
+@contextmanager
+def seeded() -> Iterator[None]:
+    """The same random numbers each time, without a trace in what others draw."""
+    import torch
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(SEED)
+        yield

@@ -1,0 +1,107 @@
+"""MLC on frozen vectors: one logistic classifier a tool over the vectors of requests (§4.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolscope_core.model.protocols import Progress, Step, Vectors, silent
+from toolscope_core.tool2vec.training_queries import QUESTION_WEIGHT, TrainingQueries
+
+Floats = NDArray[np.float32]
+
+SCALE = 12.0
+"""The length of a tool's weights to begin with: a cosine of 1 moves its logit by so much."""
+EPOCHS, BATCH, RATE, SEED = 15, 512, 0.03, 409
+PULL = 1e-4
+"""How strongly the weights are drawn to where they began, per step."""
+_BETAS, _TINY = (0.9, 0.999), 1e-8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinearHead:
+    """``weights`` float32 of shape (m, d) and ``bias`` (m,), a row a tool."""
+
+    weights: Floats
+    bias: Floats
+
+    def logits(self, vectors: Vectors) -> Floats:
+        """float32 of shape (n, m) for requests' vectors of shape (n, d)."""
+        scores: Floats = vectors @ self.weights.T + self.bias
+        return scores
+
+
+def fitted_head(
+    queries: TrainingQueries,
+    vectors: Vectors,
+    centres: Vectors,
+    epochs: int = EPOCHS,
+    progress: Progress = silent,
+) -> LinearHead:
+    """The head that binary cross-entropy over all tools gives (Adam), from queries with the vectors
+    of their texts. It begins at ``centres``, the tools' Tool2Vec vectors of shape (m, d), and is
+    drawn to them: a tool of two queries stays near their mean. Reports ``Step("classify", …)`` in
+    epochs; ``progress`` may raise to cancel.
+    """
+    generator = np.random.default_rng(SEED)
+    state = _Adam.of(np.concatenate([centres * SCALE, _prior(queries)[:, None]], axis=1))
+    inputs = np.concatenate([vectors, np.ones_like(vectors[:, :1])], axis=1)
+    importance = np.where(queries.recorded, 1.0 / QUESTION_WEIGHT, 1.0).astype(np.float32)
+    for epoch in range(epochs):
+        progress(Step("classify", epoch, epochs))
+        order = generator.permutation(len(queries.texts))
+        rate = RATE * (1.0 - epoch / epochs)
+        for start in range(0, len(order), BATCH):
+            rows = order[start : start + BATCH]
+            own = inputs[rows]
+            errors = _sigmoid(own @ state.weights.T) - queries.labels(rows)
+            errors *= importance[rows][:, None] / BATCH
+            state.step(errors.T @ own, rate)
+    progress(Step("classify", epochs, epochs))
+    return LinearHead(
+        np.ascontiguousarray(state.weights[:, :-1]), np.ascontiguousarray(state.weights[:, -1])
+    )
+
+
+def _prior(queries: TrainingQueries) -> Floats:
+    """The log-odds of each tool at a request that is at right angles to it."""
+    total = max(len(queries.texts), 1)
+    share = (queries.counts + 0.5) / (total + 1.0)
+    odds: Floats = (np.log(share / (1.0 - share)) - SCALE / 4).astype(np.float32)
+    return odds
+
+
+@dataclass(slots=True, eq=False)
+class _Adam:
+    """Weights that are drawn to where they began, with Adam's two moments (Kingma and Ba 2015)."""
+
+    weights: Floats
+    begun: Floats
+    first: Floats
+    second: Floats
+    steps: int = 0
+
+    @classmethod
+    def of(cls, weights: Floats) -> _Adam:
+        own = weights.astype(np.float32)
+        return cls(own, own.copy(), np.zeros_like(own), np.zeros_like(own))
+
+    def step(self, gradient: Floats, rate: float) -> None:
+        self.steps += 1
+        gradient += np.float32(PULL) * (self.weights - self.begun)
+        self.first *= np.float32(_BETAS[0])
+        self.first += np.float32(1 - _BETAS[0]) * gradient
+        gradient *= gradient
+        self.second *= np.float32(_BETAS[1])
+        self.second += np.float32(1 - _BETAS[1]) * gradient
+        spread = np.sqrt(self.second / np.float32(1 - _BETAS[1] ** self.steps))
+        spread += np.float32(_TINY)
+        self.weights -= np.float32(rate / (1 - _BETAS[0] ** self.steps)) * self.first / spread
+
+
+def _sigmoid(logits: Floats) -> Floats:
+    result: Floats = np.exp(-np.clip(logits, -30.0, 30.0))
+    result += np.float32(1.0)
+    return np.reciprocal(result, out=result)

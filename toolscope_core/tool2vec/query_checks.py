@@ -1,0 +1,92 @@
+"""What speaks against a request that a model wrote, before anything is trained on it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from toolscope_core.catalog.hidden import count_hidden
+from toolscope_core.catalog.name_mentions import cited_identifiers, identifier_keys, mentioned_names
+from toolscope_core.merging.faithful import hostile, without_addresses
+from toolscope_core.model.configuration import REQUEST_LENGTH, REQUEST_TOOLS
+from toolscope_core.model.datamodel import Catalog, Tool
+
+FlawCode = Literal["tools", "gone", "name", "length", "hidden", "hostile", "copy", "polish"]
+
+FEWEST, MOST = REQUEST_TOOLS
+SHORTEST, LONGEST = REQUEST_LENGTH
+
+
+@dataclass(frozen=True, slots=True)
+class QueryFlaw:
+    """Something that speaks against a request, as a sentence; it may cite untrusted text."""
+
+    code: FlawCode
+    message: str
+
+
+class QueryChecks:
+    """What speaks against requests, each by itself, for the tools of one catalog; a request is
+    looked at once.
+    """
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._seen: dict[tuple[str, tuple[str, ...]], tuple[QueryFlaw, ...]] = {}
+        self._tools = catalog.by_id
+        self._identifiers = identifier_keys(
+            name for tool in catalog.tools for name in (tool.name, tool.id)
+        )
+
+    def flaws(self, text: str, tool_ids: Sequence[str]) -> tuple[QueryFlaw, ...]:
+        """What speaks against a request for these tools; empty if nothing does."""
+        key = (text, tuple(tool_ids))
+        if key not in self._seen:
+            self._seen[key] = self._flaws(text, tool_ids)
+        return self._seen[key]
+
+    def _flaws(self, text: str, tool_ids: Sequence[str]) -> tuple[QueryFlaw, ...]:
+        return (
+            *_wrong_tools(tool_ids, self._tools.keys()),
+            *_wrong_length(text),
+            *self._names(text, tool_ids),
+            *_unsafe(text),
+        )
+
+    def _names(self, text: str, tool_ids: Sequence[str]) -> Iterator[QueryFlaw]:
+        """Names of its own tools in any spelling, names and ids of all others as identifiers."""
+        own = [self._tools[one].name for one in tool_ids if one in self._tools]
+        named = (*mentioned_names(text, own), *cited_identifiers(text, self._identifiers))
+        for name in dict.fromkeys(named):
+            yield QueryFlaw("name", f"it names the tool {name!r}")
+
+
+def copy_flaw(other: str, percent: float) -> QueryFlaw:
+    """What speaks against a copy of another request."""
+    how = "the same as" if percent == 100.0 else "nearly the same as"
+    return QueryFlaw("copy", f"it is {how} {other[:80]!r}")
+
+
+def _wrong_tools(tool_ids: Sequence[str], existing: Collection[str]) -> Iterator[QueryFlaw]:
+    if not FEWEST <= len(set(tool_ids)) <= MOST:
+        message = f"it needs {len(set(tool_ids))} tools, not {FEWEST} to {MOST}"
+        yield QueryFlaw("tools", message)
+    for one in tool_ids:
+        if one not in existing:
+            yield QueryFlaw("gone", f"the catalog has no tool {one!r} now")
+
+
+def _wrong_length(text: str) -> Iterator[QueryFlaw]:
+    if not SHORTEST <= len(text) <= LONGEST:
+        message = f"it has {len(text):,} characters, not {SHORTEST} to {LONGEST}"
+        yield QueryFlaw("length", message)
+
+
+def _unsafe(text: str) -> Iterator[QueryFlaw]:
+    if hidden := count_hidden(text):
+        yield QueryFlaw("hidden", f"it holds {hidden:,} hidden characters")
+        return
+    plain = Tool("request", "request", without_addresses(text))
+    for violation in hostile(Tool("request", "request"), plain):
+        # the scan knows it as the description of a tool
+        yield QueryFlaw("hostile", violation.message.replace("The description", "the request", 1))

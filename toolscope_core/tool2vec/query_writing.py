@@ -1,0 +1,234 @@
+"""Queries that a model writes about the tools of a catalog, checked before anybody uses them.
+
+As ToolBank (Tool2Vec, §3): of ten tools the model chooses two to five that belong together and
+writes a request that needs them, with five requests of people as examples; a second question has it
+say the request as a person would.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.llm.merge_questions import Asker
+from toolscope_core.llm.tasks.query_draft_prompt import (
+    DraftQuestion,
+    DraftTask,
+    ExampleQuery,
+    chosen_tools,
+)
+from toolscope_core.llm.tasks.query_polish_prompt import PolishQuestion, PolishTask
+from toolscope_core.model.configuration import REQUEST_LENGTH, REQUEST_TOOLS, QueryGeneration
+from toolscope_core.model.datamodel import Catalog, JsonObject, digest
+from toolscope_core.model.protocols import Answer, Vectors
+from toolscope_core.tool2vec.near_copies import NearCopy, near_copies
+from toolscope_core.tool2vec.query_checks import QueryChecks, QueryFlaw, copy_flaw
+from toolscope_core.tool2vec.tool_samples import tool_samples
+
+EXAMPLES = 5
+"""Requests of people that are shown with each question (Tool2Vec, §3)."""
+NONE_FIT = "the model found no two tools that belong together among those it was shown"
+UNPOLISHED = "it is as the model first wrote it: "
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenQuery:
+    """What a model wrote for one question: the ids of the ``tools`` it chose, the ``draft``, and
+    the ``text`` after polishing. Without a text ``reason`` says why there is none; with one, why it
+    is the draft unpolished. ``key`` identifies the question to this model; ``is_open`` says that a
+    part of it has not been answered yet.
+    """
+
+    key: str
+    tools: tuple[str, ...] = ()
+    draft: str = ""
+    text: str = ""
+    reason: str = ""
+    is_open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedQuery:
+    """A query and what speaks against it."""
+
+    query: WrittenQuery
+    flaws: tuple[QueryFlaw, ...] = ()
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether it is a request that nothing speaks against."""
+        return bool(self.query.text) and not self.flaws
+
+
+def draft_questions(
+    catalog: Catalog,
+    vectors: Vectors,
+    people: Sequence[Query],
+    wanted: QueryGeneration,
+    bundled: Sequence[Query] = (),
+) -> tuple[DraftQuestion, ...]:
+    """The questions that are asked, in order: equal arguments give equal ones.
+
+    ``people`` are the queries that the catalog has: tools without one lead first, and examples are
+    drawn from those with answers, from ``bundled`` where there are none. Raises as
+    ``tool_samples`` does.
+    """
+    samples = tool_samples(catalog, vectors, wanted.count, wanted.seed, query_counts(people))
+    examples = example_queries_of(people) or example_queries_of(bundled)
+    return tuple(
+        DraftQuestion(tools, _drawn(examples, (wanted.seed, at, 2)))
+        for at, tools in enumerate(samples)
+    )
+
+
+def example_queries_of(queries: Iterable[Query]) -> tuple[ExampleQuery, ...]:
+    """Those with answers as they are shown to a model; only those that need several tools where
+    there are enough of them to choose from.
+    """
+    shown = [
+        ExampleQuery(one.text, tuple(sorted(need)[0] for need in one.gold))
+        for one in queries
+        if one.gold and 0 < len(one.text) <= REQUEST_LENGTH[1]
+    ]
+    several = [one for one in shown if len(one.tools) >= REQUEST_TOOLS[0]]
+    return tuple(several if len(several) > EXAMPLES else shown)
+
+
+def query_counts(queries: Iterable[Query]) -> Counter[str]:
+    """By tool id how many queries it answers."""
+    return Counter(one for query in queries for one in {one for need in query.gold for one in need})
+
+
+def queries_of_model(questions: Sequence[DraftQuestion], asker: Asker) -> tuple[WrittenQuery, ...]:
+    """What a model writes for each question, in their order; a question that occurs twice is
+    answered once.
+    """
+    distinct = {_key(one, asker.name): one for one in questions}
+    drafts = asker(DraftTask(), list(distinct.values()))
+    to_polish = {
+        at: PolishQuestion(answer.value["request"], chosen_tools(question, answer.value))
+        for at, (question, answer) in enumerate(zip(distinct.values(), drafts, strict=True))
+        if answer is not None and answer.value is not None and answer.value["request"]
+    }
+    polished = dict(zip(to_polish, asker(PolishTask(), list(to_polish.values())), strict=True))
+    return tuple(
+        _written(key, draft, to_polish.get(at), polished.get(at))
+        for at, (key, draft) in enumerate(zip(distinct, drafts, strict=True))
+    )
+
+
+def checked_queries(
+    checks: QueryChecks, written: Sequence[WrittenQuery], existing: Sequence[str] = ()
+) -> tuple[CheckedQuery, ...]:
+    """Each query with what speaks against it, a copy of an earlier one or of an ``existing``
+    request among it.
+    """
+    texts = [*existing, *(one.text for one in written)]
+    copied = first_copies(written, near_copies(texts))
+    return tuple(
+        CheckedQuery(one, flaws_of(one, checks, copied.get(one.key), texts)) for one in written
+    )
+
+
+def first_copies(
+    written: Sequence[WrittenQuery],
+    near: Sequence[Sequence[NearCopy]],
+    without: Collection[str] = (),
+) -> dict[str, NearCopy]:
+    """By key the first request that a query copies. ``near`` are the copies of all requests, the
+    written ones last; those of the keys ``without`` do not count as copied from.
+    """
+    before = len(near) - len(written)
+    gone = {before + at for at, one in enumerate(written) if one.key in without or not one.text}
+    firsts = {}
+    for one, own in zip(written, near[before:], strict=True):
+        standing = [copy for copy in own if copy.place not in gone]
+        if one.text and standing:
+            firsts[one.key] = standing[0]
+    return firsts
+
+
+def flaws_of(
+    one: WrittenQuery, checks: QueryChecks, copied: NearCopy | None, texts: Sequence[str]
+) -> tuple[QueryFlaw, ...]:
+    """What speaks against a query that copies this one of the ``texts``, if any."""
+    if not one.text:
+        return ()
+    is_draft = one.reason and one.text == one.draft
+    return (
+        *checks.flaws(one.text, one.tools),
+        *([copy_flaw(texts[copied.place], copied.percent)] if copied else []),
+        *([QueryFlaw("polish", f"{UNPOLISHED}{one.reason}")] if is_draft else []),
+    )
+
+
+def as_queries(catalog: Catalog, written: Iterable[WrittenQuery]) -> tuple[Query, ...]:
+    """The queries as a query set has them. Where a tool has exact copies, each of them answers,
+    unless the request names the server.
+    """
+    copies_of: dict[str, list[str]] = {}
+    for tool in catalog.tools:
+        copies_of.setdefault(tool.content_hash, []).append(tool.id)
+    return tuple(
+        Query(
+            id=f"g-{one.key[:12]}",
+            text=one.text,
+            gold=tuple(
+                frozenset(_answering(one.text, tool_id, catalog, copies_of))
+                for tool_id in one.tools
+            ),
+        )
+        for one in written
+    )
+
+
+def query_rows(catalog: Catalog, written: Iterable[WrittenQuery]) -> list[JsonObject]:
+    """The queries as rows of a query file."""
+    return [
+        {
+            "id": query.id,
+            "query": query.text,
+            "gold": [sorted(need) if len(need) > 1 else next(iter(need)) for need in query.gold],
+        }
+        for query in as_queries(catalog, written)
+    ]
+
+
+def _answering(
+    text: str, tool_id: str, catalog: Catalog, copies_of: Mapping[str, list[str]]
+) -> list[str]:
+    """The ids of which any one serves what a request needs a tool for."""
+    tool = catalog.by_id.get(tool_id)
+    if tool is None or (tool.server and re.search(rf"\b{re.escape(tool.server)}\b", text, re.I)):
+        return [tool_id]
+    return copies_of[tool.content_hash]
+
+
+def _written(
+    key: str, draft: Answer | None, polish: PolishQuestion | None, polished: Answer | None
+) -> WrittenQuery:
+    if draft is None:
+        return WrittenQuery(key, is_open=True)
+    if polish is None:
+        return WrittenQuery(key, reason=draft.reason if draft.value is None else NONE_FIT)
+    tools = tuple(tool.id for tool in polish.tools)
+    if polished is None:
+        return WrittenQuery(key, tools, polish.draft, is_open=True)
+    if polished.value is None:
+        return WrittenQuery(key, tools, polish.draft, polish.draft, polished.reason)
+    return WrittenQuery(key, tools, polish.draft, polished.value["request"])
+
+
+def _key(question: DraftQuestion, model: str) -> str:
+    draft, polish = DraftTask(), PolishTask()
+    return digest(model, draft.version, polish.version, *draft.subjects(question))
+
+
+def _drawn(examples: Sequence[ExampleQuery], seed: tuple[int, ...]) -> tuple[ExampleQuery, ...]:
+    order = np.random.default_rng(seed).permutation(len(examples))[:EXAMPLES]
+    return tuple(examples[at] for at in order.tolist())

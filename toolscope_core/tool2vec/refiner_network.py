@@ -1,0 +1,146 @@
+"""ToolRefiner: a request's tokens and one vector a candidate through one encoder (§4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolscope_core.embedding.encoders import DEFAULT_MODEL
+from toolscope_core.model.errors import ModelError
+from toolscope_core.model.protocols import Progress, Step, Vectors, silent
+from toolscope_core.tool2vec.encoder_layers import (
+    Arrays,
+    EncoderLayers,
+    batches_by_length,
+    put_arrays,
+    seeded,
+    trained_arrays,
+)
+
+Floats = NDArray[np.float32]
+
+DEPTH = 2
+"""Layers of the encoder by default: all six take three times as long and find no more."""
+BATCH, RATE = 16, 2e-4
+FIRST_SCALE = 8.0
+"""What the first stage's score, 0 to 1, weighs in a candidate's logit before training."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RefinerExample:
+    """A request with its N candidates: their vectors (N, d), first scores in [0, 1] (N,), and
+    which serve it, 1 or 0, (N,).
+    """
+
+    text: str
+    vectors: Vectors
+    scores: Floats
+    serves: Floats
+
+
+class RefinerNetwork:
+    """An encoder over tokens and candidates; a logit a candidate, in one pass for all of them.
+
+    ``size`` is that of the candidates' vectors, ``source`` and ``depth`` name the encoder. Before
+    training the candidates have the order of the first stage. Raises ``ModelError`` where the
+    encoder cannot be loaded.
+    """
+
+    def __init__(self, size: int, source: str = DEFAULT_MODEL, depth: int = DEPTH) -> None:
+        import torch
+        from torch import nn
+
+        self.size, self.source, self.depth = size, source, depth
+        self._encoder = EncoderLayers(source, depth)
+        with seeded():
+            width = self._encoder.width
+            module: Any = nn.ModuleDict(
+                {
+                    "encoder": self._encoder.network,
+                    "project": nn.Linear(size + 1, width),
+                    "judge": nn.Linear(width, 1),
+                    "first": nn.Linear(1, 1),
+                }
+            )
+        self._module = module
+        with torch.no_grad():
+            self._module["judge"].weight.fill_(0.0)
+            self._module["judge"].bias.fill_(0.0)
+            self._module["first"].weight.fill_(FIRST_SCALE)
+            self._module["first"].bias.fill_(-FIRST_SCALE)
+
+    def logits(self, text: str, candidates: Vectors, scores: Floats) -> Floats:
+        """float32 of shape (N,) for N candidates' vectors (N, d) and first scores (N,)."""
+        import torch
+
+        self._module.eval()
+        with torch.inference_mode():
+            example = RefinerExample(text, candidates, scores, np.zeros_like(scores))
+            logits: Floats = self._forward([example])[0].numpy()
+        return logits
+
+    def train(
+        self, examples: Sequence[RefinerExample], epochs: int, progress: Progress = silent
+    ) -> None:
+        """Binary cross-entropy over the candidates (AdamW); all examples have as many. Reports
+        ``Step("refine", …)`` in batches; ``progress`` may raise to cancel.
+        """
+        import torch
+        from torch import nn
+
+        moved = [one for one in self._module.parameters() if one.requires_grad]
+        optimizer = torch.optim.AdamW(moved, lr=RATE, weight_decay=0.01)
+        loss = nn.BCEWithLogitsLoss()
+        total = epochs * -(-len(examples) // BATCH)
+        self._module.train()
+        with seeded():
+            for done, batch in enumerate(_batches(examples, epochs)):
+                progress(Step("refine", done, total))
+                for group in optimizer.param_groups:
+                    group["lr"] = RATE * min(1.0, (done + 1) / 20) * (1.0 - done / total)
+                wanted = torch.from_numpy(np.stack([one.serves for one in batch]))
+                optimizer.zero_grad()
+                loss(self._forward(batch), wanted).backward()
+                nn.utils.clip_grad_norm_(moved, 1.0)
+                optimizer.step()
+        progress(Step("refine", total, total))
+
+    def arrays(self) -> Arrays:
+        """The weights that training moves."""
+        return trained_arrays(self._module)
+
+    def put(self, arrays: Mapping[str, Floats]) -> None:
+        """Put weights back. Raises ``ModelError`` where they are of another encoder."""
+        put_arrays(self._module, arrays)
+
+    def _forward(self, batch: Sequence[RefinerExample]) -> Any:
+        import torch
+
+        if {one.vectors.shape[1] for one in batch} != {self.size}:
+            raise ModelError(
+                f"the candidates' vectors have another size than {self.size}; train the model "
+                "again with the embedder that searches"
+            )
+        ids, mask = self._encoder.tokens([one.text for one in batch])
+        vectors = torch.from_numpy(np.stack([one.vectors for one in batch]))
+        scores = torch.from_numpy(np.stack([one.scores for one in batch]))[..., None]
+        projected = self._module["project"](torch.cat([vectors, scores], dim=-1))
+        words = self._encoder.network.get_input_embeddings()(ids)
+        whole = torch.cat([words, projected], dim=1)
+        seen = torch.cat([mask, torch.ones(scores.shape[:2], dtype=mask.dtype)], dim=1)
+        states = self._encoder.network(inputs_embeds=whole, attention_mask=seen).last_hidden_state
+        judged = self._module["judge"](states[:, ids.shape[1] :])
+        return (judged + self._module["first"](scores)).squeeze(-1)
+
+
+def _batches(examples: Sequence[RefinerExample], epochs: int) -> Iterator[Sequence[RefinerExample]]:
+    """Every example once an epoch."""
+    generator = np.random.default_rng(409)
+    texts = [one.text for one in examples]
+    for _ in range(epochs):
+        for rows in batches_by_length(texts, BATCH, generator):
+            yield [examples[at] for at in rows]

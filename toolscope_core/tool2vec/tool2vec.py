@@ -1,0 +1,65 @@
+"""Tool2Vec: a tool's vector is the mean of the vectors of the queries that it serves (§4.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolscope_core.model.protocols import Vectors
+from toolscope_core.tool2vec.training_queries import TrainingQueries
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UsageVectors:
+    """Of m tools the sums of their queries' vectors, float64 of shape (m, d), and how many they
+    are, of shape (m,).
+    """
+
+    sums: NDArray[np.float64]
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, queries: TrainingQueries, vectors: Vectors) -> UsageVectors:
+        """From queries and the vectors of their texts, of shape (n, d)."""
+        sums = np.zeros((len(queries.ids), vectors.shape[1]), dtype=np.float64)
+        np.add.at(sums, queries.tool, vectors[queries.at].astype(np.float64))
+        return cls(sums, queries.counts)
+
+    def with_query(self, vector: Vectors, tools: Sequence[int]) -> UsageVectors:
+        """After one more query, which moves the vectors of the tools that serve it alone."""
+        sums, counts = self.sums.copy(), self.counts.copy()
+        sums[list(tools)] += vector
+        counts[list(tools)] += 1
+        return replace(self, sums=sums, counts=counts)
+
+    def vectors(self, own: Vectors) -> Vectors:
+        """float32 of shape (m, d), rows L2-normalised: the mean of a tool's queries; of one without
+        any its row of ``own``, the vectors of the tools' texts.
+        """
+        sums = np.where(self.counts[:, None] > 0, self.sums, own.astype(np.float64))
+        return normalised(sums).astype(np.float32)
+
+
+def left_out_scores(
+    usage: UsageVectors, own: Vectors, queries: TrainingQueries, vectors: Vectors
+) -> NDArray[np.float32]:
+    """The cosine of each query to each tool, shape (n, m), as if the query itself were not among
+    those that the tool's vector is made of: what an unseen query would have.
+    """
+    scores = np.asarray(vectors @ usage.vectors(own).T, dtype=np.float32)
+    without = usage.sums[queries.tool] - vectors[queries.at]
+    rest = usage.counts[queries.tool] > 1
+    without = np.where(rest[:, None], without, own[queries.tool])
+    scores[queries.at, queries.tool] = np.einsum(
+        "pd,pd->p", normalised(without), vectors[queries.at]
+    )
+    return scores
+
+
+def normalised(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The rows with length 1; those of length 0 as they are."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows / np.where(lengths > 0.0, lengths, 1.0)

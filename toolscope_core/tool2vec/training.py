@@ -1,0 +1,246 @@
+"""A model trained from queries: first without each fold to choose its weights, then on all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolscope_core.catalog.document_variants import with_variants
+from toolscope_core.embedding.vector_cache import VectorCache, embed_cached, text_key
+from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.model.configuration import RetrievalConfig
+from toolscope_core.model.datamodel import Augmentation, JsonObject, Tool
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.protocols import Embedder, Progress, Vectors, silent
+from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.retrieval.decomposition import decompose
+from toolscope_core.retrieval.retriever import Retriever
+from toolscope_core.tool2vec.blend import HeldOutQuery, chosen_blend
+from toolscope_core.tool2vec.held_out import HeldOutFigures, held_out_figures
+from toolscope_core.tool2vec.learned_model import LearnedModel
+from toolscope_core.tool2vec.learned_parts import MLC, REFINER, TOOL2VEC, TUNED, stage_scores
+from toolscope_core.tool2vec.linear_head import LinearHead, fitted_head
+from toolscope_core.tool2vec.refining import (
+    FoldView,
+    checked_refiner,
+    finished_refiner,
+    refined_rows,
+    with_refined,
+)
+from toolscope_core.tool2vec.tool2vec import UsageVectors
+from toolscope_core.tool2vec.training_queries import FOLDS, TrainingQueries, training_queries
+from toolscope_core.tool2vec.tuned_stage import tuned_classifier, with_tuned
+
+Method = Literal["tool2vec", "mlc", "refiner"]
+METHODS: tuple[Method, ...] = ("tool2vec", "mlc", "refiner")
+MOST_CHECKED = 600
+"""Recorded queries that are searched to choose the weights: more would cost minutes."""
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class LearnOptions:
+    """How a model is trained. ``method`` says what is on top; each stands on those before it.
+    ``candidates`` are those that a refiner scores together; ``encoder`` is a model, by name or
+    folder, that is tuned for the classifier, empty for none. ``described`` has a refiner read
+    the vectors of the tools' texts in place of Tool2Vec's (table A.1).
+    """
+
+    method: Method = "refiner"
+    candidates: int = 32
+    encoder: str = ""
+    described: bool = False
+    retrieval: RetrievalConfig = field(default_factory=RetrievalConfig)
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise ConfigError(f"method is {self.method!r:.40}; give one of {', '.join(METHODS)}")
+        if self.candidates < 2:
+            raise ConfigError(f"candidates is {self.candidates}; give at least 2")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lessons:
+    """What a model is trained from: tools by id, queries with the vectors of their texts, and
+    ``own``, the vectors of the tools' texts, float32 of shape (m, d).
+    """
+
+    tools: tuple[Tool, ...]
+    queries: TrainingQueries
+    vectors: Vectors
+    own: Vectors
+    retriever: Retriever
+
+    def without(self, fold: int) -> Lessons:
+        """Those of the other folds."""
+        keep = self.queries.folds != fold
+        return replace(self, queries=self.queries.part(keep), vectors=self.vectors[keep])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FirstStage:
+    """Tool2Vec vectors, and the classifier where the method has one."""
+
+    usage: UsageVectors
+    centres: Vectors
+    head: LinearHead | None
+
+
+def trained_model(
+    tools: Iterable[Tool],
+    queries: Iterable[Query],
+    variants: Mapping[str, Augmentation],
+    options: LearnOptions,
+    trainer: Trainer,
+) -> LearnedModel:
+    """The model that these queries and the questions of ``variants`` give. Raises ``ConfigError``
+    where too few queries name a tool, ``ModelError`` as the embedder does.
+    """
+    lessons = trainer.lessons(tools, queries, variants, options)
+    asked = lessons.queries
+    stages = [fitted_stage(lessons.without(one), options, trainer.progress) for one in range(FOLDS)]
+    views = trainer.views(lessons, stages, options)
+    held_out = trainer.held_out(lessons, views)
+    names, tuned, refiner = [TOOL2VEC, MLC][: 1 if options.method == "tool2vec" else 2], None, None
+    blend = chosen_blend(held_out, names, asked.ids)
+    on_top: list[str] = []
+    if options.encoder and options.method != "tool2vec":
+        tuned = tuned_classifier(
+            asked, stages[0].centres, options.encoder, trainer.cache.folder, trainer.progress
+        )
+        held_out, views = with_tuned(held_out, views, asked.texts, tuned)
+        on_top.append(TUNED)
+    if options.method == "refiner":
+        all_views = list(views.values())
+        refiner = checked_refiner(asked, all_views, options.candidates, trainer.progress)
+        held_out = with_refined(held_out, views, asked.texts, refiner, options.candidates)
+        finished_refiner(refiner, asked, all_views, options.candidates, trainer.progress)
+        on_top.append(REFINER)
+    if on_top:
+        blend = chosen_blend(held_out, on_top, asked.ids, blend)
+    names = [*names, *on_top]
+    stage = fitted_stage(lessons, options, trainer.progress)
+    return LearnedModel(
+        method=options.method,
+        embedder=trainer.embedder.name,
+        fingerprints=tuple(tool.fingerprint for tool in lessons.tools),
+        usage=stage.usage,
+        centres=stage.centres,
+        evidence=asked.evidence,
+        blend=blend,
+        head=stage.head,
+        tuned=tuned,
+        refiner=refiner,
+        candidates=options.candidates,
+        described=lessons.own if options.described else None,
+        variants=variants,
+        about=_about(lessons, options, held_out_figures(held_out, names, asked.ids)),
+    )
+
+
+def fitted_stage(lessons: Lessons, options: LearnOptions, progress: Progress) -> FirstStage:
+    """The first stage that these lessons give."""
+    usage = UsageVectors.of(lessons.queries, lessons.vectors)
+    centres = usage.vectors(lessons.own)
+    head = None
+    if options.method != "tool2vec":
+        head = fitted_head(lessons.queries, lessons.vectors, centres, progress=progress)
+    return FirstStage(usage, centres, head)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trainer:
+    """What training needs of the machine: an embedder, the cache, and who is told."""
+
+    embedder: Embedder
+    cache: VectorCache
+    progress: Progress = silent
+
+    def lessons(
+        self,
+        tools: Iterable[Tool],
+        queries: Iterable[Query],
+        variants: Mapping[str, Augmentation],
+        options: LearnOptions,
+    ) -> Lessons:
+        """What is learned from."""
+        own = sorted(with_variants(tools, variants), key=lambda one: one.id)
+        asked = training_queries(queries, variants, [tool.id for tool in own])
+        retriever = Retriever(
+            own, self.embedder, self.cache, options.retrieval, progress=self.progress
+        )
+        vectors = embed_cached(asked.texts, self.embedder, self.cache, self.progress)
+        return Lessons(tuple(own), asked, vectors, retriever.vectors, retriever)
+
+    def views(
+        self, lessons: Lessons, stages: Sequence[FirstStage], options: LearnOptions
+    ) -> dict[int, FoldView]:
+        """By row of a text what the stage without its fold makes of it: of the recorded queries,
+        and of some questions where a refiner learns from them.
+        """
+        queries = lessons.queries
+        rows = np.flatnonzero(queries.recorded)
+        if options.method == "refiner":
+            rows = refined_rows(queries)
+        requests = {int(row): rule_request(queries.texts[row]) for row in rows}
+        texts = dict.fromkeys(text for one in requests.values() for text in one.texts)
+        vectors = embed_cached(tuple(texts), self.embedder, self.cache, self.progress)
+        vector_of = dict(zip(texts, vectors, strict=True))
+        views = {}
+        for row, request in requests.items():
+            stage = stages[queries.folds[row]]
+            own = np.stack([vector_of[text] for text in request.texts])
+            learned = stage_scores(stage.centres, stage.head, own)
+            views[row] = FoldView(row, lessons.own if options.described else stage.centres, learned)
+        return views
+
+    def held_out(self, lessons: Lessons, views: Mapping[int, FoldView]) -> list[HeldOutQuery]:
+        """Recorded queries with what models that did not see them make of them."""
+        queries = lessons.queries
+        rows = np.flatnonzero(queries.recorded)[:MOST_CHECKED]
+        by_text = lessons.retriever.text_scores([rule_request(queries.texts[row]) for row in rows])
+        parts = [lessons.without(fold).queries for fold in range(FOLDS)]
+        seen = [_seen_tools(part) for part in parts]
+        return [
+            HeldOutQuery(
+                int(row),
+                queries.golds[row],
+                scores,
+                views[int(row)].learned,
+                parts[fold].evidence,
+                any(seen[fold].isdisjoint(need) for need in queries.golds[row]),
+                fold,
+            )
+            for row, fold, scores in zip(rows, queries.folds[rows].tolist(), by_text, strict=True)
+        ]
+
+
+def rule_request(text: str) -> ToolRequest:
+    """A text as it is searched: split by rule."""
+    return ToolRequest(text, decompose(text))
+
+
+def _seen_tools(queries: TrainingQueries) -> frozenset[str]:
+    """The tools that recorded queries have."""
+    rows = queries.tool[queries.recorded[queries.at]]
+    return frozenset(queries.ids[row] for row in rows.tolist())
+
+
+def _about(lessons: Lessons, options: LearnOptions, figures: HeldOutFigures) -> JsonObject:
+    queries = lessons.queries
+    recorded = (queries.texts[row] for row in np.flatnonzero(queries.recorded))
+    return {
+        "method": options.method,
+        "queries": int(queries.recorded.sum()),
+        "questions": int((~queries.recorded).sum()),
+        "tools": len(lessons.tools),
+        "tools_with_queries": int((queries.counts > 0).sum()),
+        "data": queries.version,
+        "texts": [text_key(text).hex()[:16] for text in recorded],
+        "held_out": figures.as_json(),
+    }

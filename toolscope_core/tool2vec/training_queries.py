@@ -1,0 +1,142 @@
+"""Queries with the tools that serve them, as what is learned from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolscope_core.embedding.vector_cache import text_key
+from toolscope_core.evaluation.metrics import Gold
+from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.model.datamodel import Augmentation, digest
+from toolscope_core.model.errors import ConfigError
+
+FOLDS = 3
+QUESTION_WEIGHT = 1 / 3
+"""What a question that a model wrote counts for, where a recorded query is 1."""
+LEAST_QUERIES = 10
+"""Fewer recorded queries say nothing that could be checked on held-out ones."""
+
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingQueries:
+    """n texts, sorted, with the tools that serve them. ``ids`` are all m tools, sorted; ``at`` and
+    ``tool`` have a place for each pair of a text and a tool that serves it: their rows. ``golds``
+    are the needs of each text by tool ids; ``recorded`` is false where a model wrote the text.
+    """
+
+    ids: tuple[str, ...]
+    texts: tuple[str, ...]
+    golds: tuple[Gold, ...]
+    recorded: NDArray[np.bool_]
+    at: Rows
+    tool: Rows
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """Of each tool how many texts it serves, shape (m,)."""
+        return np.bincount(self.tool, minlength=len(self.ids))
+
+    @cached_property
+    def evidence(self) -> NDArray[np.float32]:
+        """The same with ``QUESTION_WEIGHT`` for each text that a model wrote."""
+        each = np.where(self.recorded, 1.0, QUESTION_WEIGHT)[self.at]
+        return np.bincount(self.tool, each, minlength=len(self.ids)).astype(np.float32)
+
+    @cached_property
+    def folds(self) -> NDArray[np.int64]:
+        """The fold of each text, 0 to 2: recorded ones and questions are dealt out in turn, each in
+        the order of their checksums; shape (n,).
+        """
+        folds = np.zeros(len(self.texts), dtype=np.int64)
+        checksums = np.array([text_key(text) for text in self.texts])
+        for kind in (self.recorded, ~self.recorded):
+            rows = np.flatnonzero(kind)
+            folds[rows[np.argsort(checksums[rows], kind="stable")]] = np.arange(len(rows)) % FOLDS
+        return folds
+
+    @property
+    def version(self) -> str:
+        """A hash of the texts and what serves them."""
+        pairs = zip(self.at.tolist(), self.tool.tolist(), strict=True)
+        return digest(self.ids, self.texts, sorted(pairs), self.recorded.tolist())
+
+    def labels(self, texts: Rows) -> NDArray[np.float32]:
+        """1 where a tool serves one of these texts, shape (len(texts), m)."""
+        place = np.full(len(self.texts), -1, dtype=np.intp)
+        place[texts] = np.arange(len(texts))
+        own = place[self.at] >= 0
+        matrix = np.zeros((len(texts), len(self.ids)), dtype=np.float32)
+        matrix[place[self.at[own]], self.tool[own]] = 1.0
+        return matrix
+
+    def part(self, keep: NDArray[np.bool_]) -> TrainingQueries:
+        """Those texts alone, of all the tools."""
+        place = np.cumsum(keep) - 1
+        own = keep[self.at]
+        rows = np.flatnonzero(keep)
+        return TrainingQueries(
+            self.ids,
+            tuple(self.texts[row] for row in rows),
+            tuple(self.golds[row] for row in rows),
+            self.recorded[keep],
+            place[self.at[own]],
+            self.tool[own],
+        )
+
+
+def training_queries(
+    queries: Iterable[Query],
+    variants: Mapping[str, Augmentation],
+    ids: Sequence[str],
+) -> TrainingQueries:
+    """The queries that a tool of ``ids`` serves, and the questions of document variants, each of
+    which its tool serves. A text that comes twice counts once, with the tools of both; needs that
+    no tool here serves are left out. Raises ``ConfigError`` where fewer than ten queries are left.
+    """
+    ids = tuple(sorted(ids))
+    in_catalog = frozenset(ids)
+    needs: dict[str, dict[frozenset[str], None]] = {}
+    recorded: dict[str, bool] = {}
+    for query in queries:
+        own = [need & in_catalog for need in query.gold]
+        if query.text.strip() and any(own):
+            needs.setdefault(query.text, {}).update((need, None) for need in own if need)
+            recorded[query.text] = True
+    if len(needs) < LEAST_QUERIES:
+        raise ConfigError(
+            f"{len(needs)} queries name a tool of this catalog; give at least {LEAST_QUERIES} with "
+            "`query` and `gold`"
+        )
+    for tool_id, written in sorted(variants.items()):
+        for text in written.questions if tool_id in in_catalog else ():
+            needs.setdefault(text, {})[frozenset({tool_id})] = None
+            recorded.setdefault(text, False)
+    return _in_rows(ids, needs, recorded)
+
+
+def _in_rows(
+    ids: tuple[str, ...],
+    needs: Mapping[str, Mapping[frozenset[str], None]],
+    recorded: Mapping[str, bool],
+) -> TrainingQueries:
+    texts = tuple(sorted(needs))
+    row = {one: at for at, one in enumerate(ids)}
+    pairs = sorted(
+        {(at, row[one]) for at, text in enumerate(texts) for need in needs[text] for one in need}
+    )
+    at, tool = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+    return TrainingQueries(
+        ids,
+        texts,
+        tuple(tuple(needs[text]) for text in texts),
+        np.array([recorded[text] for text in texts], dtype=np.bool_),
+        at,
+        tool,
+    )

@@ -1,0 +1,58 @@
+"""Triplets for tuning an embedder: a request, what serves it, and what is mistaken for that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolscope_core.model.protocols import Vectors
+from toolscope_core.tool2vec.training_queries import TrainingQueries
+
+MOST_TRIPLETS = 2_000
+"""So many make an epoch: of UltraTool's long requests they take a quarter of an hour on two cores
+(.44 s each)."""
+MISTAKEN = 10
+"""What does not serve a request is drawn from so many tools that are nearest to it."""
+
+
+def triplets_of(
+    queries: TrainingQueries, vectors: Vectors, centres: Vectors, own: Sequence[str]
+) -> list[tuple[str, str, str]]:
+    """A triplet for each request and tool that serves it, of which recorded requests come first.
+
+    ``vectors`` are those of the queries' texts, (n, d), ``centres`` the tools' Tool2Vec vectors,
+    (m, d), and ``own`` the tools' texts. What stands for a tool is a query of it, another than the
+    request, or its own text where it has none.
+    """
+    generator = np.random.default_rng(409)
+    texts_by_tool: dict[int, list[int]] = {}
+    for text, tool in zip(queries.at.tolist(), queries.tool.tolist(), strict=True):
+        texts_by_tool.setdefault(tool, []).append(text)
+
+    def stands_for(tool: int, but: int) -> str:
+        others = [one for one in texts_by_tool.get(tool, ()) if one != but]
+        return queries.texts[generator.choice(others)] if others else own[tool]
+
+    triplets = []
+    for place in _chosen(queries, generator).tolist():
+        text, tool = int(queries.at[place]), int(queries.tool[place])
+        serving = queries.tool[queries.at == text]
+        nearest = np.argsort(-(centres @ vectors[text]), kind="stable")
+        near = nearest[: MISTAKEN + len(serving)]
+        wrong = near[~np.isin(near, serving)]
+        if len(wrong):
+            mistaken = int(generator.choice(wrong))
+            triplets.append(
+                (queries.texts[text], stands_for(tool, text), stands_for(mistaken, text))
+            )
+    return triplets
+
+
+def _chosen(queries: TrainingQueries, generator: np.random.Generator) -> NDArray[np.intp]:
+    """The places of pairs of a text and a tool: all of recorded texts, then others at random."""
+    recorded = queries.recorded[queries.at]
+    first, rest = np.flatnonzero(recorded), np.flatnonzero(~recorded)
+    places = np.concatenate([generator.permutation(first), generator.permutation(rest)])
+    return places[:MOST_TRIPLETS]

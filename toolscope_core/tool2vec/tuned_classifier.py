@@ -1,0 +1,142 @@
+"""MLC with a tuned encoder: a transformer with a linear head over all tools (§4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolscope_core.embedding.encoders import DEFAULT_MODEL
+from toolscope_core.model.protocols import Progress, Step, Vectors, silent
+from toolscope_core.tool2vec.encoder_layers import (
+    Arrays,
+    EncoderLayers,
+    batches_by_length,
+    put_arrays,
+    seeded,
+    trained_arrays,
+)
+
+Floats = NDArray[np.float32]
+Labels = Callable[[NDArray[np.intp]], Floats]
+"""For rows of texts float32 of shape (rows, m)."""
+
+BATCH, RATE, HEAD_RATE, SCALE = 32, 1e-4, 1e-3, 12.0
+PATIENCE = 2
+"""Epochs without a smaller loss on held-out texts after which training stops."""
+
+
+class TunedClassifier:
+    """An encoder whose mean vector is judged by one logistic classifier a tool.
+
+    ``centres`` of shape (m, d) are where the classifiers begin; zeros where the encoder has another
+    width. Raises ``ModelError`` where the encoder cannot be loaded.
+    """
+
+    def __init__(self, centres: Vectors, source: str = DEFAULT_MODEL) -> None:
+        import torch
+        from torch import nn
+
+        self.source = source
+        self._encoder = EncoderLayers(source)
+        head = nn.Linear(self._encoder.width, len(centres))
+        with torch.no_grad():
+            head.weight.zero_()
+            if centres.shape[1] == self._encoder.width:
+                head.weight.copy_(torch.from_numpy(centres * np.float32(SCALE)))
+            head.bias.fill_(-SCALE)
+        self._module: Any = nn.ModuleDict({"encoder": self._encoder.network, "head": head})
+
+    def logits(self, texts: Sequence[str]) -> Floats:
+        """float32 of shape (len(texts), m)."""
+        import torch
+
+        self._module.eval()
+        with torch.inference_mode():
+            logits: Floats = self._forward(texts).numpy()
+        return logits
+
+    def train(
+        self,
+        texts: Sequence[str],
+        labels: Labels,
+        epochs: int,
+        checked: NDArray[np.bool_],
+        on_epoch: Callable[[int, Arrays], None],
+        progress: Progress = silent,
+    ) -> int:
+        """Binary cross-entropy over all tools (AdamW); the texts that are ``checked`` are not
+        learned from but say when to stop: the best epoch's weights stay, and its number, from 1, is
+        given back. After each epoch ``on_epoch`` gets its number and the weights, to be kept as a
+        checkpoint. Reports ``Step("tune", …)`` in batches; ``progress`` may raise to cancel.
+        """
+        import torch
+
+        rows, held = np.flatnonzero(~checked), np.flatnonzero(checked)
+        encoder = [one for one in self._module["encoder"].parameters() if one.requires_grad]
+        groups = [
+            {"params": encoder, "lr": RATE},
+            {"params": list(self._module["head"].parameters()), "lr": HEAD_RATE},
+        ]
+        optimizer = torch.optim.AdamW(groups, weight_decay=0.01)
+        generator = np.random.default_rng(409)
+        per_epoch = -(-len(rows) // BATCH)
+        best, least, kept = 0, np.inf, self.arrays()
+        for epoch in range(epochs):
+            batches = batches_by_length([texts[row] for row in rows.tolist()], BATCH, generator)
+            self._module.train()
+            with seeded():
+                for number, batch in enumerate(batches):
+                    progress(Step("tune", epoch * per_epoch + number, epochs * per_epoch))
+                    own = rows[batch]
+                    optimizer.zero_grad()
+                    self._loss([texts[row] for row in own], labels(own)).backward()
+                    optimizer.step()
+            on_epoch(epoch + 1, self.arrays())
+            reached = self._checked_loss(texts, labels, held) if len(held) else -epoch
+            if reached < least:
+                best, least, kept = epoch + 1, reached, self.arrays()
+            elif epoch + 1 - best >= PATIENCE:
+                break
+        self.put(kept)
+        progress(Step("tune", epochs * per_epoch, epochs * per_epoch))
+        return best
+
+    def arrays(self) -> Arrays:
+        """The weights that training moves."""
+        return {name: one.copy() for name, one in trained_arrays(self._module).items()}
+
+    def put(self, arrays: Mapping[str, Floats]) -> None:
+        """Put weights back. Raises ``ModelError`` where they are of another encoder."""
+        put_arrays(self._module, arrays)
+
+    def _loss(self, texts: Sequence[str], labels: Floats) -> Any:
+        import torch
+
+        logits, wanted = self._forward(texts), torch.from_numpy(labels)
+        each = torch.nn.functional.binary_cross_entropy_with_logits(
+            logits, wanted, reduction="none"
+        )
+        return each.sum(dim=1).mean()
+
+    def _checked_loss(self, texts: Sequence[str], labels: Labels, held: NDArray[np.intp]) -> float:
+        import torch
+
+        self._module.eval()
+        total = 0.0
+        with torch.inference_mode():
+            for start in range(0, len(held), BATCH):
+                own = held[start : start + BATCH]
+                total += float(self._loss([texts[row] for row in own], labels(own))) * len(own)
+        return total / len(held)
+
+    def _forward(self, texts: Sequence[str]) -> Any:
+        import torch
+
+        ids, mask = self._encoder.tokens(texts)
+        states = self._encoder.network(input_ids=ids, attention_mask=mask).last_hidden_state
+        own = mask[..., None].to(states.dtype)
+        mean = (states * own).sum(dim=1) / own.sum(dim=1)
+        return self._module["head"](torch.nn.functional.normalize(mean, dim=1))

@@ -1,0 +1,72 @@
+"""An embedder tuned with a triplet loss on requests and the tools that serve them (§5.1)."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from toolscope_core.embedding.encoders import DEFAULT_MODEL, loaded_encoder, triplet_loss
+from toolscope_core.model.protocols import Progress, Step, silent
+from toolscope_core.tool2vec.encoder_layers import MOST_TOKENS, batches_by_length, seeded
+
+BATCH, RATE, MARGIN, WARM_UP = 16, 2e-5, 0.2, 20
+
+Triplet = tuple[str, str, str]
+"""A request, a text of what serves it, and a text of what does not."""
+
+
+class TunedEmbedder:
+    """A sentence-transformers model by name or folder. Raises ``ModelError`` where it cannot be
+    loaded.
+    """
+
+    def __init__(self, source: str = DEFAULT_MODEL) -> None:
+        self.source = source
+        self._model = loaded_encoder(source)
+
+    def train(self, triplets: Sequence[Triplet], progress: Progress = silent) -> None:
+        """One epoch: the request is to lie nearer to what serves it than to what does not, by a
+        cosine of ``MARGIN``. Reports ``Step("tune", …)`` in batches; ``progress`` may raise to
+        cancel.
+        """
+        import torch
+
+        loss = triplet_loss(self._model, MARGIN)
+        moved = [one for one in self._model.parameters() if one.requires_grad]
+        optimizer = torch.optim.AdamW(moved, lr=RATE, weight_decay=0.01)
+        total = -(-len(triplets) // BATCH)
+        batches = batches_by_length(
+            [request for request, _, _ in triplets], BATCH, np.random.default_rng(409)
+        )
+        self._model.train()
+        with seeded():
+            for number, rows in enumerate(batches):
+                progress(Step("tune", number, total))
+                own = [triplets[at] for at in rows]
+                for group in optimizer.param_groups:
+                    group["lr"] = RATE * min(1.0, (number + 1) / WARM_UP) * (1.0 - number / total)
+                optimizer.zero_grad()
+                loss([self._features(texts) for texts in zip(*own, strict=True)], None).backward()
+                torch.nn.utils.clip_grad_norm_(moved, 1.0)
+                optimizer.step()
+        self._model.eval()
+        progress(Step("tune", total, total))
+
+    def files(self) -> dict[str, bytes]:
+        """The files of a sentence-transformers model, weights as safetensors, by name."""
+        with tempfile.TemporaryDirectory() as place:
+            folder = Path(place)
+            self._model.save(str(folder), create_model_card=False, safe_serialization=True)
+            paths = (path for path in folder.rglob("*") if path.is_file())
+            return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+    def _features(self, texts: Sequence[str]) -> Any:
+        longest, self._model.max_seq_length = self._model.max_seq_length, MOST_TOKENS
+        try:
+            return self._model.preprocess(list(texts))
+        finally:
+            self._model.max_seq_length = longest

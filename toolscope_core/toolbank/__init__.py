@@ -1,1 +1,0 @@
-"""Queries that a model writes (ToolBank: Tool2Vec, §3 and appendix C): tools to show it, checks."""

@@ -1,1 +1,0 @@
-"""How tools are used: calls and requests read from a gateway's log or an agent's traces."""

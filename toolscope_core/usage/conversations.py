@@ -1,0 +1,82 @@
+"""Calls and requests of a conversation: messages of OpenAI (chat and responses) or Anthropic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from toolscope_core.usage.moments import moment
+from toolscope_core.usage.traced_calls import CallTrace, TracedCall, TracedRequest
+
+Message = Mapping[str, Any]
+TIMES = ("timestamp", "created_at", "created", "at")
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What has been read so far; ``places`` are those of calls by the id that results name."""
+
+    calls: list[TracedCall] = field(default_factory=list)
+    places: dict[str, int] = field(default_factory=dict)
+    requests: list[TracedRequest] = field(default_factory=list)
+
+    def call(self, name: Any, number: Any, at: str) -> None:
+        if not isinstance(name, str) or not name:
+            return
+        self.places[str(number)] = len(self.calls)
+        self.calls.append(TracedCall(name, at=at))
+        if self.requests:
+            last = self.requests[-1]
+            self.requests[-1] = replace(last, tools=(*last.tools, name))
+
+    def failed(self, number: Any) -> None:
+        place = self.places.get(str(number))
+        if place is not None:
+            self.calls[place] = replace(self.calls[place], failed=True)
+
+
+def conversation(messages: Sequence[Message]) -> CallTrace:
+    """The calls of the messages with the requests that led to them; whether a call failed is read
+    from its result, where that says so (Anthropic's ``is_error``).
+    """
+    reading = _Reading()
+    for message in messages:
+        at = next((read for key in TIMES if (read := moment(message.get(key)))), "")
+        blocks = _blocks(message.get("content"))
+        if message.get("role") == "user":
+            text = "\n".join(_texts(blocks)).strip()
+            if text:
+                reading.requests.append(TracedRequest(text))
+        for call in _listed(message.get("tool_calls")):
+            function = call.get("function")
+            name = function.get("name") if isinstance(function, dict) else call.get("name")
+            reading.call(name, call.get("id"), at)
+        if message.get("type") == "function_call":
+            reading.call(message.get("name"), message.get("call_id"), at)
+        if message.get("is_error") is True or message.get("status") == "error":
+            reading.failed(message.get("tool_call_id") or message.get("call_id"))
+        for block in blocks:
+            if block.get("type") == "tool_use":
+                reading.call(block.get("name"), block.get("id"), at)
+            elif block.get("type") == "tool_result" and block.get("is_error") is True:
+                reading.failed(block.get("tool_use_id"))
+    return CallTrace(tuple(reading.calls), tuple(reading.requests))
+
+
+def _blocks(content: Any) -> list[Message]:
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return _listed(content)
+
+
+def _texts(blocks: Iterable[Message]) -> list[str]:
+    return [
+        str(block.get("text") or block.get("content") or "")
+        for block in blocks
+        if block.get("type") in ("text", "input_text")
+    ]
+
+
+def _listed(value: Any) -> list[Message]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

@@ -1,0 +1,151 @@
+"""How often each tool of a catalog was called, how often that failed, and when last."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from toolscope_core.model.datamodel import Tool
+from toolscope_core.usage.traced_calls import CallTrace, TracedCall, TracedRequest
+
+CLIENT_PREFIX = re.compile(r"mcp__(.+?)__(.+)")
+"""How Claude Code calls the tool of a server."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUsage:
+    """Calls of one tool, those that failed, and when the last one was (ISO 8601, empty where no
+    trace says).
+    """
+
+    calls: int = 0
+    errors: int = 0
+    last: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UsageFigures:
+    """By tool id, of the tools that were called; ``unknown`` are calls by name of tools that the
+    catalog does not have, or has more than once. ``first`` and ``last`` are the times of the first
+    and last call, empty where none is known.
+    """
+
+    by_id: Mapping[str, ToolUsage] = field(default_factory=dict)
+    unknown: Mapping[str, int] = field(default_factory=dict)
+    first: str = ""
+    last: str = ""
+
+    @property
+    def calls(self) -> int:
+        return sum(one.calls for one in self.by_id.values())
+
+    @property
+    def days(self) -> float:
+        """The days that the calls lie apart."""
+        if not self.first:
+            return 0.0
+        between = datetime.fromisoformat(self.last) - datetime.fromisoformat(self.first)
+        return between / timedelta(days=1)
+
+    def of(self, tool_id: str) -> ToolUsage:
+        return self.by_id.get(tool_id, ToolUsage())
+
+    def unused(self, tools: Iterable[Tool], days: float) -> tuple[str, ...]:
+        """The ids of tools, sorted, that nobody called in the last ``days`` before the last call;
+        none where the calls do not cover that time. A tool of which some calls have no time counts
+        as used.
+        """
+        if not self.last or self.days < days:
+            return ()
+        since = datetime.fromisoformat(self.last) - timedelta(days=days)
+        unused = []
+        for tool in tools:
+            usage = self.of(tool.id)
+            recent = usage.last and datetime.fromisoformat(usage.last) >= since
+            if not usage.calls or (usage.last and not recent):
+                unused.append(tool.id)
+        return tuple(sorted(unused))
+
+
+def usage_of(trace: CallTrace, tools: Sequence[Tool]) -> UsageFigures:
+    """The figures of one trace against a catalog's tools."""
+    ids = _Names(tools)
+    usage: dict[str, ToolUsage] = {}
+    unknown: Counter[str] = Counter()
+    for call in trace.calls:
+        tool_id = ids.of(call)
+        if tool_id is None:
+            unknown[call.tool] += 1
+            continue
+        one = ToolUsage(1, int(call.failed), call.at)
+        usage[tool_id] = _added(usage.get(tool_id, ToolUsage()), one)
+    times = sorted(call.at for call in trace.calls if call.at)
+    first, last = (times[0], times[-1]) if times else ("", "")
+    return UsageFigures(dict(sorted(usage.items())), dict(sorted(unknown.items())), first, last)
+
+
+def together(figures: Iterable[UsageFigures]) -> UsageFigures:
+    """The figures of several logs as one."""
+    by_id: dict[str, ToolUsage] = {}
+    unknown: Counter[str] = Counter()
+    times: list[str] = []
+    for one in figures:
+        unknown.update(one.unknown)
+        times += [time for time in (one.first, one.last) if time]
+        for tool_id, usage in one.by_id.items():
+            by_id[tool_id] = _added(by_id.get(tool_id, ToolUsage()), usage)
+    first, last = (min(times), max(times)) if times else ("", "")
+    return UsageFigures(dict(sorted(by_id.items())), dict(sorted(unknown.items())), first, last)
+
+
+def query_rows(requests: Iterable[TracedRequest], tools: Sequence[Tool]) -> list[dict[str, object]]:
+    """The requests as rows of a query set: each text once, its gold what was called for it; none
+    without a call of a tool of the catalog.
+    """
+    ids, gold = _Names(tools), dict[str, dict[str, None]]()
+    for request in requests:
+        called = [ids.of(TracedCall(name)) for name in request.tools]
+        answers = dict.fromkeys(one for one in called if one is not None)
+        if answers:
+            gold.setdefault(request.text.strip(), {}).update(answers)
+    return [
+        {"id": f"t{number}", "query": text, "gold": list(ids)}
+        for number, (text, ids) in enumerate(gold.items(), 1)
+    ]
+
+
+class _Names:
+    """Which tool a name means: an id, a name with its server in front as clients write it, or a
+    name that one tool has.
+    """
+
+    def __init__(self, tools: Sequence[Tool]) -> None:
+        self._ids = {tool.id for tool in tools}
+        uses = Counter(tool.name for tool in tools)
+        self._by_name = {tool.name: tool.id for tool in tools if uses[tool.name] == 1}
+        for tool in tools:
+            if tool.server:
+                self._by_name.setdefault(f"{tool.server}_{tool.name}", tool.id)
+        self._by_server = {(_plain(tool.server), tool.name): tool.id for tool in tools}
+
+    def of(self, call: TracedCall) -> str | None:
+        if call.original in self._ids:
+            return call.original
+        if call.tool in self._ids:
+            return call.tool
+        prefixed = CLIENT_PREFIX.fullmatch(call.tool)
+        if prefixed:
+            key = (_plain(prefixed[1]), prefixed[2])
+            return self._by_server.get(key, self._by_name.get(prefixed[2]))
+        return self._by_name.get(call.tool)
+
+
+def _plain(server: str) -> str:
+    return "".join(char for char in server.casefold() if char.isalnum())
+
+
+def _added(one: ToolUsage, other: ToolUsage) -> ToolUsage:
+    return ToolUsage(one.calls + other.calls, one.errors + other.errors, max(one.last, other.last))

@@ -1,1 +1,0 @@
-"""What is shown, as plain values: pure functions of catalogs, analyses, plans and logs."""

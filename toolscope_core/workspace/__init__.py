@@ -1,1 +1,0 @@
-"""One method for each button: what the screen works with. ``workspace.Workspace`` holds it all."""

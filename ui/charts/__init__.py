@@ -1,1 +1,0 @@
-"""Charts of a catalog, each with its table and its downloads."""

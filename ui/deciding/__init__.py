@@ -1,1 +1,0 @@
-"""Deciding on proposals: cards, buttons, shortcuts, the list of decisions with undo."""

@@ -1,0 +1,147 @@
+"""Siblings to tell apart on the screen: the list, suggestions, what they do, and saving them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from toolscope_core.decisions.log import constraints
+from toolscope_core.merging.faithful import Violation
+from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.datamodel import Augmentation, Decision, Pair, Tool
+from toolscope_core.model.errors import DecisionError
+from toolscope_core.rps.telling_apart import (
+    COLLIDE,
+    LEAST,
+    SiblingPair,
+    TellingEffect,
+    answers_of,
+    description_violations,
+    descriptions_of_model,
+    effect_of,
+    offline_descriptions,
+    sibling_pairs,
+)
+from ui.shared.services.memo import Memo
+from ui.shared.services.workspace import Workspace
+
+__all__ = ["COLLIDE", "LEAST", "SiblingPair", "Siblings", "SiblingsCard", "TellingEffect"]
+
+MOST_QUERIES = 200
+"""Requests that the effect on a pair is measured with."""
+
+
+@dataclass(frozen=True, slots=True)
+class SiblingsCard:
+    """Two tools as they came in, their descriptions as they stand, and what is suggested, by tool
+    id: offline, and by the model that was asked, empty where none was.
+    """
+
+    siblings: SiblingPair
+    tools: tuple[Tool, Tool]
+    standing: Mapping[str, str]
+    offline: Mapping[str, str]
+    by_model: Mapping[str, str]
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether somebody gave one of the two another description."""
+        return any(tool.description != self.standing[tool.id] for tool in self.tools)
+
+
+class Siblings:
+    """Siblings of analysed catalogs that collide."""
+
+    def __init__(self, work: Workspace) -> None:
+        self._analyses = work.analyses
+        self._review = work.review
+        self._queries = work.queries
+        self._variants = work.variants
+        self._judging = work.judging
+        self._pairs: Memo[tuple[SiblingPair, ...]] = Memo(most=4)
+
+    def pairs(self, catalog_id: int, least: float = COLLIDE) -> tuple[SiblingPair, ...]:
+        """The pairs to tell apart, the closest first, as the tools came in. Raises ``JobError``
+        before the analysis is finished.
+        """
+        analysis, log = self._analyses.required(catalog_id), self._review.log(catalog_id)
+        plan = self._review.plan(catalog_id)
+        return self._pairs.get(
+            (catalog_id, least),
+            (analysis, plan),
+            lambda: sibling_pairs(analysis, plan, constraints(analysis.catalog, log).cannot, least),
+        )
+
+    def edited(self, catalog_id: int) -> frozenset[str]:
+        """Ids of the tools that have a description other than the one that came in."""
+        own = self._analyses.required(catalog_id).catalog.by_id
+        return frozenset(
+            one for one, text in self._standing(catalog_id).items() if text != own[one].description
+        )
+
+    def card(self, catalog_id: int, siblings: SiblingPair) -> SiblingsCard:
+        """All that is known of a pair."""
+        catalog = self._analyses.required(catalog_id).catalog
+        left, right = (catalog.by_id[one] for one in (siblings.pair.left, siblings.pair.right))
+        standing = self._standing(catalog_id)
+        asker = self._judging.known_answers()
+        (by_model,) = descriptions_of_model(catalog, [siblings.pair], asker) if asker else ({},)
+        return SiblingsCard(
+            siblings=siblings,
+            tools=(left, right),
+            standing={one.id: standing.get(one.id, one.description) for one in (left, right)},
+            offline=offline_descriptions(catalog, siblings),
+            by_model=by_model,
+        )
+
+    def violations(
+        self, catalog_id: int, descriptions: Mapping[str, str]
+    ) -> dict[str, tuple[Violation, ...]]:
+        """What speaks against descriptions, by tool id."""
+        return description_violations(self._analyses.required(catalog_id).catalog, descriptions)
+
+    def effect(self, catalog_id: int, pair: Pair, descriptions: Mapping[str, str]) -> TellingEffect:
+        """What descriptions would do, against those that came in: to the texts that the merge and
+        the search embed, and to requests that only one of the two answers. Those are of the query
+        sets, and the questions of accepted document variants.
+        """
+        tools = self._analyses.required(catalog_id).catalog.by_id
+        sides = (tools[pair.left], tools[pair.right])
+        asked = self._requests(catalog_id, pair)[:MOST_QUERIES]
+        return effect_of(sides, descriptions, asked, self._analyses.embed)
+
+    def save(
+        self, catalog_id: int, descriptions: Mapping[str, str], reviewer: str
+    ) -> tuple[Decision, ...]:
+        """Record the descriptions of tools, each as an edit of its tool; those that stand already
+        are left out. Raises ``DecisionError`` where none is new, or one cannot be exported.
+        """
+        wanted = []
+        for tool_id, text in descriptions.items():
+            cluster = self._review.alone(catalog_id, tool_id)
+            if text.strip() != cluster.document.description:
+                draft = self._review.draft(catalog_id, cluster)
+                document = replace(draft.document, description=text.strip())
+                if problems := self._review.document_problems(catalog_id, cluster, document):
+                    raise DecisionError(f"{tool_id} cannot be saved: {'; '.join(problems)}")
+                wanted.append((cluster, replace(draft, document=document)))
+        if not wanted:
+            raise DecisionError("neither description was changed; edit one")
+        return tuple(self._review.edit(catalog_id, *one, reviewer) for one in wanted)
+
+    def _standing(self, catalog_id: int) -> dict[str, str]:
+        """The descriptions that leave, of the tools that are not merged."""
+        plan = self._review.plan(catalog_id, PlanConfig())
+        return {
+            item.tool.id: item.tool.description for item in plan.tools if len(item.members) == 1
+        }
+
+    def _requests(self, catalog_id: int, pair: Pair) -> list[tuple[str, str]]:
+        """Requests that exactly one of the two answers, each with that one."""
+        sets = self._queries.sets(catalog_id)
+        asked = dict(answers_of(pair, [one for view in sets for one in view.content.queries]))
+        accepted = self._variants.accepted(catalog_id)
+        for one in (pair.left, pair.right):
+            for question in accepted.get(one, Augmentation("")).questions:
+                asked.setdefault(question, one)
+        return list(asked.items())

@@ -1,0 +1,229 @@
+"""An agent at work on a query set, with the toolset as it is and as merged: as a job, kept as an
+experiment.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from toolscope_core import __version__
+from toolscope_core.evaluation.agent.agent_loop import Episode
+from toolscope_core.evaluation.agent.episode_rows import EpisodeFile, Episodes
+from toolscope_core.evaluation.agent.paid_turns import PaidTurns
+from toolscope_core.evaluation.agent.toolset_pair import (
+    AgentEstimate,
+    ConfiguredAgent,
+    OriginalsConfigured,
+    ToolsetPair,
+    read_toolset_pair,
+    work_with_both,
+)
+from toolscope_core.evaluation.selection import is_correct
+from toolscope_core.llm.run_configuration import RunKind
+from toolscope_core.llm.tool_calling import ToolCallingModel
+from toolscope_core.mcp.gateway.configured_servers import likely_key
+from toolscope_core.mcp.gateway.tool_search import Search
+from toolscope_core.model.configuration import (
+    AcceptPolicy,
+    AgentConfig,
+    PlanConfig,
+    RetrievalConfig,
+)
+from toolscope_core.model.datamodel import Experiment, JsonObject, Tool, digest
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.protocols import Progress, silent
+from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.retrieval.decomposition import decompose
+from toolscope_core.store import keep_result, open_experiment
+from ui.shared.services.evaluations import SYNTHETIC
+from ui.shared.services.judging import RunAccess
+from ui.shared.services.live_servers import ClientConfiguration
+from ui.shared.services.measured_sides import ORIGINAL, POLICIES
+from ui.shared.services.memo import Memo
+from ui.shared.services.workspace import Workspace
+
+__all__ = ["AGENT", "AgentEstimate", "AgentRuns", "WantedRun"]
+
+AGENT: RunKind = "agent"
+"""The kind of the job, the run and the experiment."""
+
+
+@dataclass(frozen=True, slots=True)
+class WantedRun:
+    """What is asked for: the ``first`` queries with gold answers of a set, and the merges that the
+    merged toolset has, by their name in ``POLICIES``.
+    """
+
+    queries: str
+    merges: str = "accepted and safe"
+    first: int = 20
+    config: AgentConfig = field(default_factory=AgentConfig)
+
+    @property
+    def accept(self) -> AcceptPolicy:
+        return POLICIES[self.merges]
+
+
+class AgentRuns:
+    """Agent runs on analysed catalogs; servers are started by ``start`` alone."""
+
+    def __init__(self, work: Workspace) -> None:
+        self._folder = work.searches.cache.folder / "agent"
+        self._store = work.store
+        self._review = work.review
+        self._searches = work.searches
+        self._judging = work.judging
+        self._evaluations = work.evaluations
+        self._live_servers = work.live_servers
+        self._pairs: Memo[ToolsetPair] = Memo(most=2)
+
+    def query_sets(self, catalog_id: int) -> tuple[str, ...]:
+        """The names of the query sets with gold tools."""
+        return tuple(one for one in self._evaluations.query_sets(catalog_id) if one != SYNTHETIC)
+
+    def estimate(self, catalog_id: int, wanted: WantedRun) -> AgentEstimate:
+        """What a run may take; starts and sends nothing. Raises as ``read_toolset_pair``."""
+        return self._pair(catalog_id, wanted).estimate(wanted.config)
+
+    def servers(self, catalog_id: int, wanted: WantedRun) -> tuple[str, ...]:
+        """The catalog's servers that a run calls. Raises as ``estimate``."""
+        return self._pair(catalog_id, wanted).servers
+
+    @staticmethod
+    def likely_key(server: str, configuration: ClientConfiguration) -> str | None:
+        """Which server of a configuration a server of the catalog most likely is."""
+        return likely_key(server, [one.name for one in configuration.servers])
+
+    def start(
+        self,
+        catalog_id: int,
+        wanted: WantedRun,
+        configuration: ClientConfiguration,
+        keys: Mapping[str, str],
+        is_shared: bool = False,
+    ) -> str:
+        """Start the servers and let the agent work, in the background; returns the job's id (that
+        of a running one, if any). ``keys`` has the key in the configuration of each server.
+
+        Raises ``ConfigError`` where servers may not be started, one has no key, or no model is set
+        up.
+        """
+        if reason := self._live_servers.why_off(is_shared):
+            raise ConfigError(reason)
+        if missing := set(self.servers(catalog_id, wanted)) - keys.keys():
+            raise ConfigError(
+                f"the server {min(missing)!r} is not chosen; choose which of the configuration it "
+                "is and tick it"
+            )
+        return self._judging.in_background(
+            catalog_id,
+            AGENT,
+            lambda progress: self.run(catalog_id, wanted, configuration, keys, progress),
+        )
+
+    def run(
+        self,
+        catalog_id: int,
+        wanted: WantedRun,
+        configuration: ClientConfiguration,
+        keys: Mapping[str, str],
+        progress: Progress = silent,
+    ) -> int:
+        """Do it here and now, or go on with one that was broken off; the number of the experiment.
+
+        Raises ``PausedError`` or ``ModelStopError`` where the model is not asked to the end,
+        ``ConfigError`` where a server cannot be started.
+        """
+        pair = self._pair(catalog_id, wanted)
+        about = self._about(catalog_id, wanted, pair)
+        numbers: list[int] = []
+
+        def work(access: RunAccess) -> None:
+            model = ToolCallingModel(access.model)
+            asked = {**about, "model": model.name, "origin": model.origin}
+            kept = open_experiment(self._store, catalog_id, AGENT, asked)
+            numbers.append(kept.number)
+            start = time.monotonic() - kept.seconds
+            self._folder.mkdir(parents=True, exist_ok=True)
+            key = digest(kept.number, kept.at, asked)[:16]
+            file = EpisodeFile(self._folder / f"{key}.jsonl", key)
+            turns = PaidTurns(model, access.ledger, access.terms)
+            agent = ConfiguredAgent(turns, wanted.config, self._search_of)
+            originals = OriginalsConfigured(configuration, keys, os.environ)
+            report = work_with_both(pair, originals, agent, file, __version__, progress)
+            result = {**report.as_json(), "requests": _requests(pair, file.read(pair.by_id))}
+            seconds = time.monotonic() - start
+            keep_result(self._store, kept.number, result, seconds, is_done=True)
+
+        self._judging.in_run(catalog_id, AGENT, work, about)
+        return numbers[0]
+
+    def finished(self, catalog_id: int) -> tuple[Experiment, ...]:
+        """The finished runs on all versions of the catalog, the newest first, without results."""
+        kept = self._evaluations.all(catalog_id)
+        return tuple(one for one in kept if one.kind == AGENT and one.is_done)
+
+    def _pair(self, catalog_id: int, wanted: WantedRun) -> ToolsetPair:
+        queries = self._evaluations.queries_of(catalog_id, wanted.queries)
+        config = PlanConfig(accept=wanted.accept, routers=True)
+        plan = self._review.plan(catalog_id, config)
+
+        def read() -> ToolsetPair:
+            archive = self._review.download(catalog_id, "toolset", config).archive
+            with tempfile.TemporaryDirectory() as place:
+                path = Path(place) / "toolset.zip"
+                path.write_bytes(archive)
+                return read_toolset_pair(
+                    path, queries, wanted.config, wanted.first, skip_unknown=True
+                )
+
+        return self._pairs.get(catalog_id, (plan,), read, state=(wanted, queries))
+
+    def _search_of(self, tools: Sequence[Tool]) -> Search:
+        retriever = self._searches.retriever(tools, RetrievalConfig())
+
+        def search(request: str, limit: int) -> list[str]:
+            ranking = retriever.search(ToolRequest(request, decompose(request)), limit)
+            return [place.tool_id for place in ranking]
+
+        return search
+
+    def _about(self, catalog_id: int, wanted: WantedRun, pair: ToolsetPair) -> JsonObject:
+        """All that decides the figures but the model."""
+        asked = [(query.id, query.text) for query in pair.by_id.values()]
+        return {
+            "queries": wanted.queries,
+            "before": ORIGINAL,
+            "after": wanted.merges,
+            "query_count": len(asked),
+            "query_digest": digest(asked),
+            "decisions": self._evaluations.decided(catalog_id),
+            "agent": asdict(wanted.config),
+        }
+
+
+def _requests(pair: ToolsetPair, episodes: Episodes) -> list[JsonObject]:
+    """What was done for each request with each toolset."""
+    return [
+        {
+            "id": query.id,
+            "query": query.text,
+            "gold": [sorted(need) for need in query.gold],
+            "sides": [_side(episodes[query.id, name], pair, name, at) for name in pair.bundles],
+        }
+        for at, query in enumerate(pair.by_id.values())
+    ]
+
+
+def _side(episode: Episode, pair: ToolsetPair, name: str, at: int) -> JsonObject:
+    return {
+        "toolset": name,
+        "called": [call.name for call in episode.calls],
+        "right": is_correct(episode.chosen, pair.queries[name][at].gold),
+        "answer": episode.answer or episode.reason,
+    }

@@ -1,0 +1,92 @@
+"""Sweeps and stress tests as Plotly figures. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+from toolscope_core.model.datamodel import JsonObject
+from ui.shared.charts import chart_style
+
+HEIGHT = 360
+DASHES = {"random": "dot", "closest": "solid"}
+LINES = {"recall": "recall", "ndcg": "nDCG"}
+SHARES = {"reduction": "smaller by", "tccr": "TCCR", "ucc": "UCC"}
+
+
+def sweep_lines(points: Sequence[JsonObject], title: str) -> go.Figure:
+    """What each value gives: recall and nDCG with their intervals; the share of tools saved and of
+    gold calls kept where they change.
+    """
+    values = [point["value"] for point in points]
+    traces = [
+        _line(values, [point["metrics"][key] for point in points], name, chart_style.PALETTE[at])
+        for at, (key, name) in enumerate(LINES.items())
+    ]
+    for at, (key, name) in enumerate(SHARES.items(), len(LINES)):
+        shares = [point[key] for point in points]
+        if all(share is not None for share in shares) and any(shares):
+            traces.append(
+                go.Scatter(
+                    x=values,
+                    y=shares,
+                    name=name,
+                    mode="lines+markers",
+                    line={"color": chart_style.PALETTE[at], "dash": "dash"},
+                )
+            )
+    return _figure(traces, title, {"range": [0, 1.02]})
+
+
+def stress_lines(toolsets: Mapping[str, Sequence[JsonObject]]) -> go.Figure:
+    """Recall by the number of distractors, for each toolset and kind of noise."""
+    traces = [
+        _line(
+            [point["distractors"] for point in points if point["noise"] == noise],
+            [point["recall"] for point in points if point["noise"] == noise],
+            f"{chart_style.label(name)}, {noise}",
+            chart_style.PALETTE[at % len(chart_style.PALETTE)],
+            dash,
+        )
+        for at, (name, points) in enumerate(toolsets.items())
+        for noise, dash in DASHES.items()
+    ]
+    return _figure(traces, "distractors a query", {"title": "recall", "range": [0, 1.02]})
+
+
+def _line(
+    x: Sequence[float],
+    intervals: Sequence[Mapping[str, float]],
+    name: str,
+    color: str,
+    dash: str = "solid",
+) -> go.Scatter:
+    means = [one["mean"] for one in intervals]
+    return go.Scatter(
+        x=list(x),
+        y=means,
+        name=name,
+        mode="lines+markers",
+        line={"color": color, "dash": dash},
+        error_y={
+            "type": "data",
+            "symmetric": False,
+            "array": [one["high"] - one["mean"] for one in intervals],
+            "arrayminus": [one["mean"] - one["low"] for one in intervals],
+            "thickness": 1,
+            "width": 3,
+        },
+        hovertemplate="%{x}: %{y:.3f}<extra></extra>",
+    )
+
+
+def _figure(traces: Sequence[go.Scatter], x: str, y: Mapping[str, Any]) -> go.Figure:
+    figure = chart_style.figure(list(traces), height=HEIGHT)
+    figure.update_layout(
+        xaxis={"title": x, "showgrid": True},
+        yaxis={**y, "showgrid": True},
+        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
+    )
+    return figure

@@ -1,1 +1,0 @@
-"""What every page shares: sidebar, current catalog, the selection, safe text."""

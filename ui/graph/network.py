@@ -1,0 +1,347 @@
+"""The merge graph as vis-network draws it; all places are computed here, none in the browser.
+
+The same nodes and edges go to the page's view and into the file to take away. Text of a catalog is
+plain text in them and must be set as text wherever it is shown.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Literal
+
+import networkx as nx
+
+from ui.shared.charts import chart_style
+from ui.shared.charts.chart_style import GREY, PALETTE, RED
+from ui.shared.charts.chart_tables import LINKS
+from ui.shared.charts.figure_records import Edge, Network, Node, NodeState
+
+NAMED_NODES = 40
+"""Up to as many nodes carry their names at every zoom; those of more appear when zoomed in."""
+
+LABEL_SIZE, CLOSE_LABEL_SIZE = 14, 7
+"""Letters in the units of the drawing: the small ones are readable only from near."""
+
+LABEL_FROM, CLOSE_LABEL_FROM = 4, 9
+"""Pixels from which on names are drawn: always, as good as, and where they can be read."""
+
+LETTERS, CLOSE_LETTERS = 32, 20
+"""Letters of a name, and of one among many."""
+
+Colouring = Literal["server", "state", "relation"]
+
+CIRCLE = 8
+"""Up to as many nodes of a component stand on a circle."""
+
+MEDIUM = 60
+"""Up to as many stand by their distances in the graph, which is slow beyond."""
+
+LARGE = 400
+"""Up to as many are held by springs, more stand on rings: springs take 16 s for 1,000."""
+
+SPACING, CROWDED = 130, 50
+"""Pixels between neighbours, with names and without."""
+
+NODE_SHAPES: Mapping[NodeState, tuple[str, str, str]] = {
+    "proposed": ("dot", "●", "proposed"),
+    "accepted": ("square", "■", "accepted"),
+    "rejected": ("star", "★", "rejected"),
+    "stale": ("diamond", "◆", "stale"),
+    "conflict": ("triangle", "▲", "conflict"),
+    "alone": ("dot", "○", "in no cluster"),
+}
+"""The shape of each state, its sign in the legend, and its name; ``alone`` is hollow."""
+
+Position = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The line of edges for which ``holds`` is true; ``width`` in pixels, ``dashes`` on and off."""
+
+    name: str
+    holds: Callable[[Edge], bool]
+    width: float
+    color: str = GREY
+    dashes: tuple[int, int] | None = None
+
+
+LINES = (
+    Line("never merge", lambda e: e.link == "never", 2, RED, (9, 6)),
+    Line("unsure (judge)", lambda e: e.link == "unsure", 1.2, GREY, (2, 5)),
+    Line("family, another value", lambda e: e.link == "family", 2, PALETTE[3], (6, 4)),
+    Line("bridge: cutting it divides", lambda e: e.parts is not None, 6, PALETTE[1]),
+    Line("merge (accepted by a person)", lambda e: e.link == "joined", 3, PALETTE[2]),
+    Line("merge, probability 0.95 or more", lambda e: e.probability >= 0.95, 3),
+    Line("merge, probability below 0.95", lambda _: True, 1.2),
+)
+"""The first that holds draws the edge."""
+
+
+@dataclass(frozen=True, slots=True)
+class LegendKey:
+    """A line of the legend: a sign in a colour (the text's own where empty), or an edge's line."""
+
+    text: str
+    color: str = ""
+    sign: str = ""
+    line: Line | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """The input of vis-network: nodes are numbered as in the network, ``lines`` edge options,
+    ``label_size`` that of the names in the units of the drawing, which are drawn from
+    ``label_from`` pixels on.
+    """
+
+    nodes: list[dict[str, Any]]
+    edges: list[dict[str, Any]]
+    groups: dict[str, dict[str, Any]]
+    lines: list[dict[str, Any]]
+    legend: tuple[LegendKey, ...]
+    label_size: int = LABEL_SIZE
+    label_from: int = LABEL_FROM
+
+
+def drawing(part: Network, seed: int = 0, colour: Colouring = "server") -> Drawing:
+    """Colour is the server, or the state, or the relation to the neighbours; shape the state, line
+    the relation of two tools.
+
+    ``seed`` decides the layout.
+    """
+    places, named = layout(part, seed), len(part.nodes) <= NAMED_NODES
+    letters = LETTERS if named else CLOSE_LETTERS
+    spacing = SPACING if named else CROWDED
+    if colour == "server":
+        servers = chart_style.by_server([node.server for node in part.nodes])
+    else:
+        servers = chart_style.by_server(_groups(part, colour), "group")
+    look = {row: at for at, (_, rows) in enumerate(servers) for row in rows}
+    number = {node.id: at for at, node in enumerate(part.nodes)}
+    nodes, groups = [], {}
+    for at, node in enumerate(part.nodes):
+        x, y = places[node.id]
+        position = {
+            "id": at,
+            "x": round(x * spacing),
+            "y": round(-y * spacing),
+            "title": _node(node),
+        }
+        group = f"{look[at]} {node.state}"
+        groups[group] = _group(look[at], node.state)
+        nodes.append({**position, "label": short_text(node.name, letters), "group": group})
+    edges, used = [], set()
+    for edge in part.edges:
+        ends = {"from": number[edge.pair.left], "to": number[edge.pair.right]}
+        line = next(at for at, line in enumerate(LINES) if line.holds(edge))
+        label = {"label": "{:,} | {:,}".format(*edge.parts)} if edge.parts and named else {}
+        used.add(line)
+        edges.append({**ends, **label, "line": line, "title": _edge(edge)})
+    return Drawing(
+        nodes=nodes,
+        edges=edges,
+        groups=groups,
+        lines=[_options(line) for line in LINES],
+        legend=tuple(_legend(part, [name for name, _ in servers], used)),
+        label_size=LABEL_SIZE if named else CLOSE_LABEL_SIZE,
+        label_from=LABEL_FROM if named else CLOSE_LABEL_FROM,
+    )
+
+
+def without_unsure(part: Network) -> Network:
+    """The same tools without the links that the judge is unsure of."""
+    return replace(part, edges=tuple(edge for edge in part.edges if edge.link != "unsure"))
+
+
+_RELATIONS: Mapping[str, str] = {
+    "joined": "duplicates",
+    "merge": "duplicates",
+    "family": "family",
+    "unsure": "unsure links only",
+    "never": "kept apart only",
+}
+"""What a tool's links make of it, the first that it has."""
+
+
+def _groups(part: Network, colour: Colouring) -> list[str]:
+    """The state of each tool's cluster, or what its links make of it, in words."""
+    if colour == "state":
+        return [NODE_SHAPES[node.state][2] for node in part.nodes]
+    links: dict[str, set[str]] = {node.id: set() for node in part.nodes}
+    for edge in part.edges:
+        links[edge.pair.left].add(edge.link)
+        links[edge.pair.right].add(edge.link)
+    return [
+        next((name for link, name in _RELATIONS.items() if link in own), "no links")
+        for own in links.values()
+    ]
+
+
+@lru_cache(maxsize=8)
+def as_json(part: Network, colour: Colouring = "server") -> str:
+    """The drawing as the page's view reads it."""
+    drawn = drawing(part, colour=colour)
+    legend = [
+        {
+            "text": key.text,
+            "color": key.color,
+            "sign": key.sign,
+            "line": key.line
+            and f"{min(4, key.line.width)}px "
+            f"{'dashed' if key.line.dashes else 'solid'} {key.line.color}",
+        }
+        for key in drawn.legend
+    ]
+    drawing_parts = {"nodes": drawn.nodes, "edges": drawn.edges, "groups": drawn.groups}
+    return json.dumps(
+        {
+            **drawing_parts,
+            "lines": drawn.lines,
+            "legend": legend,
+            "labelSize": drawn.label_size,
+            "labelFrom": drawn.label_from,
+        },
+        separators=(",", ":"),
+    )
+
+
+def short_text(text: str, limit: int = 80) -> str:
+    """Text of a catalog on one line, cut to ``limit`` characters."""
+    line = " ".join(str(text).split())
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+
+
+def layout(part: Network, seed: int = 0) -> dict[str, Position]:
+    """A place for every node id: each component by itself, the larger first, in rows.
+
+    Equal for equal parts in any order.
+    """
+    graph = nx.Graph()
+    graph.add_nodes_from(sorted(node.id for node in part.nodes))
+    graph.add_edges_from(sorted((e.pair.left, e.pair.right) for e in part.edges if _holds(e)))
+    components = sorted(
+        (sorted(component) for component in nx.connected_components(graph)),
+        key=lambda members: (-len(members), members),
+    )
+    radii = [0.5 * math.sqrt(len(members)) for members in components]
+    width = 1.6 * math.sqrt(sum(4 * radius**2 for radius in radii))
+    places: dict[str, Position] = {}
+    x = y = tallest = 0.0
+    for members, radius in zip(components, radii, strict=True):
+        if x > 0 and x + 2 * radius > width:
+            x, y, tallest = 0.0, y - tallest, 0.0
+        tallest = max(tallest, 2 * radius + 0.8)
+        for node, (across, up) in _arrange(graph, members, seed).items():
+            places[node] = (x + radius * (1 + across), y - radius * (1 - up))
+        x += 2 * radius + 0.8
+    return places
+
+
+def _holds(edge: Edge) -> bool:
+    """Whether its two tools are placed beside each other."""
+    return edge.joins or edge.link == "family"
+
+
+def _arrange(graph: nx.Graph, members: Sequence[str], seed: int) -> dict[str, Position]:
+    """Places in the square from -1 to 1."""
+    if len(members) <= CIRCLE:
+        turn = 2 * math.pi / len(members)  # from the top: the names of two stand apart
+        return {m: (math.sin(turn * i), math.cos(turn * i)) for i, m in enumerate(members)}
+    inside = nx.Graph()
+    inside.add_nodes_from(members)
+    inside.add_edges_from(sorted(tuple(sorted(edge)) for edge in graph.edges(members)))
+    if len(members) > LARGE:
+        return _rings(inside)
+    if len(members) <= MEDIUM:
+        places = nx.kamada_kawai_layout(inside)
+    else:
+        places = nx.spring_layout(inside, seed=seed, iterations=100)
+    return {member: (float(at[0]), float(at[1])) for member, at in places.items()}
+
+
+def _rings(graph: nx.Graph) -> dict[str, Position]:
+    """On rings around the tool with the most neighbours, by the steps to it; each has the angle
+    that the tools behind it need.
+    """
+    middle = min(graph, key=lambda tool: (-graph.degree[tool], tool))
+    steps = nx.single_source_shortest_path_length(graph, middle)
+    tree = list(nx.bfs_edges(graph, middle, sort_neighbors=sorted))
+    behind = dict.fromkeys(graph, 1)
+    for parent, child in reversed(tree):
+        behind[parent] += behind[child]
+    begin, free = {middle: 0}, {middle: 0}
+    for parent, child in tree:
+        begin[child] = free[child] = free[parent]
+        free[parent] += behind[child]
+    places, most = {}, max(steps.values())
+    for tool, first in begin.items():
+        turn = 2 * math.pi * (first + behind[tool] / 2) / len(graph)
+        out = steps[tool] / most
+        places[tool] = (out * math.sin(turn), out * math.cos(turn))
+    return places
+
+
+def _node(node: Node) -> str:
+    return "\n".join(
+        filter(None, (short_text(node.name), short_text(node.server), NODE_SHAPES[node.state][2]))
+    )
+
+
+def _edge(edge: Edge) -> str:
+    text = LINKS[edge.link]
+    if edge.link in ("merge", "family", "unsure"):
+        text += f"\nprobability {edge.probability:.2f}"
+    if edge.parts:
+        text += "\nbridge: cutting it leaves {:,} and {:,} tools".format(*edge.parts)
+    return text
+
+
+def _group(place: int, state: NodeState) -> dict[str, Any]:
+    """Options of the nodes of one server, by its place, and one state; colours repeat from the
+    seventh server on, with a ring.
+    """
+    colour, symbol = chart_style.look(place)
+    ring = GREY if symbol != chart_style.SYMBOLS[0] else colour
+    hollow = "rgba(128,128,128,0.15)" if state == "alone" else colour
+    return {
+        "shape": NODE_SHAPES[state][0],
+        "size": 11,
+        "borderWidth": 3 if hollow != colour or ring != colour else 1,
+        "color": {
+            "background": hollow,
+            "border": ring,
+            "highlight": {"background": hollow, "border": ring},
+        },
+    }
+
+
+def _options(line: Line) -> dict[str, Any]:
+    dashes = list(line.dashes) if line.dashes else False
+    color = {"color": line.color, "highlight": line.color}
+    return {"width": line.width, "dashes": dashes, "color": color}
+
+
+def _legend(part: Network, servers: Sequence[str], lines: set[int]) -> list[LegendKey]:
+    """The servers (labelled for Plotly, hence unescaped), states and lines that occur."""
+    states = {node.state for node in part.nodes}
+    looks = [chart_style.look(at) for at in range(len(servers))]
+    return [
+        *(
+            LegendKey(
+                html.unescape(server), colour, "●" if symbol == chart_style.SYMBOLS[0] else "◉"
+            )
+            for server, (colour, symbol) in zip(servers, looks, strict=True)
+        ),
+        *(
+            LegendKey(name, "", sign)
+            for state, (_, sign, name) in NODE_SHAPES.items()
+            if state in states
+        ),
+        *(LegendKey(line.name, line=line) for at, line in enumerate(LINES) if at in lines),
+    ]

@@ -1,1 +1,0 @@
-"""Models: the endpoint, prices and estimates, runs and their answers."""

@@ -1,0 +1,1 @@
+"""The Overlap page: pairs, curve, threshold, heatmap, map."""

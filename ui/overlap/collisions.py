@@ -1,0 +1,313 @@
+"""Where tools collide, seen from afar: blocks of tools, two blocks close up, pasted queries."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolscope_core.embedding.similarity import leaf_order
+from toolscope_core.merging.pipeline import Analysis
+from toolscope_core.model.datamodel import Catalog, MergePlan, Pair, Tool
+from toolscope_core.model.numbers import quantity
+from toolscope_core.model.protocols import Vectors
+from ui.shared.charts.figure_records import CellMeasure, Grid
+
+Rows = NDArray[np.int64]
+
+SERVERS, CLUSTERS = "servers", "clusters"
+MOST_BLOCKS = 200
+MOST_TOOLS = 400
+MOST_WHOLE = 1_000
+MOST_CELLS = 1_000
+"""As many cells can be chosen, the highest: each is a marker to draw, or two."""
+
+_FIELD = re.compile(r"[A-Za-z][A-Za-z0-9 _-]{0,30}")
+_NO_FIELDS = {SERVERS, CLUSTERS, "server"}
+_LONGEST_VALUE = 120
+_CHUNK = 2_048
+_ROUNDING = 5e-7
+"""Stored cosines have six digits: this much below θ is θ."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """Tools that belong together: ``rows`` (int64) of the catalog; ``key`` stays the same when
+    the catalog is opened again.
+    """
+
+    key: str
+    name: str
+    rows: Rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BlockGrid:
+    """Blocks against blocks: ``blocks`` in the order of the grid's rows, the strongest of
+    ``total``; ``outside`` tools belong to no block.
+    """
+
+    blocks: tuple[Block, ...]
+    grid: Grid
+    total: int
+    outside: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tile:
+    """Tools of one block against those of another (or all against all), by cosine.
+
+    ``rows`` and ``columns`` are catalog rows in the order of the grid; ``left_out`` tools of
+    either did not fit; ``near`` pairs, shown or not, are at θ or closer, and ``candidates`` of
+    them were judged.
+    """
+
+    rows: Rows
+    columns: Rows
+    grid: Grid
+    left_out: tuple[int, int]
+    near: int
+    candidates: int
+
+    @property
+    def in_words(self) -> str:
+        """How many pairs are at θ or more, and why some of them are no candidates."""
+        if self.near == self.candidates:
+            return f"{quantity(self.near, 'pair')} at θ or more"
+        return (
+            f"{quantity(self.near, 'pair')} at θ or more, {self.candidates:,} of them candidate "
+            "pairs (of exact copies one is compared with the others, and each tool with its "
+            "nearest)"
+        )
+
+
+def groupings(catalog: Catalog) -> tuple[str, ...]:
+    """By what the tools can be put in blocks: their servers, each category field of their records,
+    the clusters of the merge plan; servers that are implied for less than half of them come last.
+
+    A category field holds a short text on most tools, with at most half as many different values
+    as there are tools; of paths such as ``Science/Geology`` the first step counts if that helps.
+    """
+    owned = sum(bool(tool.owner) for tool in catalog.tools)
+    rest = (*sorted(_categories(catalog)), CLUSTERS)
+    if not owned:
+        return rest
+    return (SERVERS, *rest) if 2 * owned >= len(catalog.tools) else (*rest, SERVERS)
+
+
+def blocks_of(plan: MergePlan, by: str) -> tuple[Block, ...]:
+    """The blocks of a grouping, by key; tools that it says nothing of are in none."""
+    tools = plan.catalog.tools
+    if by == CLUSTERS:
+        rows = {tool.id: row for row, tool in enumerate(tools)}
+        groups = {c.id: (c.document.name, [rows[m] for m in c.members]) for c in plan.clusters}
+    else:
+        owners = [t.owner for t in tools] if by == SERVERS else _categories(plan.catalog)[by]
+        groups = {}
+        for row, key in enumerate(owners):
+            if key:
+                groups.setdefault(key, (key, []))[1].append(row)
+    return tuple(
+        Block(key, name, np.array(sorted(rows), dtype=np.int64))
+        for key, (name, rows) in sorted(groups.items())
+    )
+
+
+def block_grid(analysis: Analysis, blocks: Sequence[Block], measure: CellMeasure) -> BlockGrid:
+    """Blocks against blocks, like beside like, the ``MOST_BLOCKS`` with the most pairs.
+
+    ``pairs`` counts the candidate pairs, ``max`` is the closest of them, ``mean`` the exact mean
+    cosine over all pairs of tools. The diagonal is what a block has within itself. Which blocks
+    are shown, and in what order, does not depend on the measure.
+    """
+    counts, closest = _candidates(analysis, blocks)
+    strength = counts.sum(axis=1)
+    smallest = np.array([-len(block) for block in blocks])
+    ranked = np.lexsort((np.arange(len(blocks)), smallest, -strength))
+    chosen = [blocks[at] for at in sorted(ranked[:MOST_BLOCKS].tolist())]
+    sizes = np.array([len(b) for b in chosen], dtype=np.float64)
+    sums = np.array([analysis.vectors[b.rows].sum(axis=0, dtype=np.float64) for b in chosen])
+    sums = sums.reshape(len(chosen), analysis.vectors.shape[1])
+    order = leaf_order((sums / sizes[:, None]).astype(np.float32))
+    shown = np.sort(ranked[:MOST_BLOCKS])[order]
+    chosen = [chosen[at] for at in order]
+    if measure == "mean":
+        values = _means(sums[order], sizes[order])
+    else:
+        values = (counts if measure == "pairs" else closest)[np.ix_(shown, shown)]
+        values = np.where(values > 0, values, np.nan)
+    names = distinct([f"{b.name} ({len(b):,})" for b in chosen])
+    inside = sum(len(b) for b in blocks)
+    return BlockGrid(
+        blocks=tuple(chosen),
+        grid=_symmetric(names, values, measure, own=0),
+        total=len(blocks),
+        outside=len(analysis.catalog.tools) - inside,
+    )
+
+
+def tile(analysis: Analysis, one: Block, other: Block) -> Tile:
+    """Two blocks close up, or one within itself: the ``MOST_TOOLS`` of each that have the closest
+    tool in the other, like beside like.
+    """
+    same = one.key == other.key
+    vectors = analysis.vectors
+    strongest, near = _strongest(vectors, one.rows, other.rows, analysis.threshold)
+    sides = []
+    for block, close in zip((one, other), strongest, strict=True):
+        kept = np.sort(np.lexsort((block.rows, -close))[:MOST_TOOLS])
+        rows = block.rows[kept]
+        sides.append(rows[leaf_order(vectors[rows])])
+    left_out = (len(one) - len(sides[0]), len(other) - len(sides[1]))
+    grid = _tools_grid(analysis, sides[0], sides[0] if same else sides[1], same)
+    candidates = _candidates(analysis, [one] if same else [one, other])[0]
+    between = int(candidates[0, 0] if same else candidates[0, 1])
+    return Tile(sides[0], sides[0] if same else sides[1], grid, left_out, near, between)
+
+
+def whole(analysis: Analysis) -> Tile:
+    """All tools against all; for at most ``MOST_WHOLE`` tools."""
+    rows = np.array(leaf_order(analysis.vectors), dtype=np.int64)
+    grid = _tools_grid(analysis, rows, rows, same=True)
+    near = int((grid.values[np.triu_indices(len(rows), 1)] >= analysis.threshold - _ROUNDING).sum())
+    return Tile(rows, rows, grid, (0, 0), near, len(analysis.scores))
+
+
+def pair_at(analysis: Analysis, drawn: Tile, cell: int) -> Pair:
+    """The two tools of a cell that can be chosen."""
+    row, column = drawn.grid.cells[cell]
+    tools = analysis.catalog.tools
+    return Pair.of(tools[drawn.rows[row]].id, tools[drawn.columns[column]].id)
+
+
+def with_selection(
+    grid: Grid, rows: NDArray[np.bool_], columns: NDArray[np.bool_], only: bool
+) -> Grid:
+    """The grid with the cells standing out whose row or column is selected; with ``only`` the
+    others are empty, and none of them can be chosen.
+    """
+    kept = np.logical_or.outer(rows, columns)
+    if not only:
+        return replace(grid, kept=kept)
+    cells = grid.cells[kept[grid.cells[:, 0], grid.cells[:, 1]]]
+    return replace(grid, values=np.where(kept, grid.values, np.nan), cells=cells)
+
+
+def titled(tool: Tool) -> str:
+    """A tool as the axes name it: with its server, if it has one."""
+    return f"{tool.name} · {tool.server}" if tool.server else tool.name
+
+
+def distinct(names: Sequence[str]) -> tuple[str, ...]:
+    """The names, repeated ones numbered, so that each says which row it is."""
+    seen: Counter[str] = Counter()
+    made = []
+    for name in names:
+        seen[name] += 1
+        made.append(name if seen[name] == 1 else f"{name} #{seen[name]}")
+    return tuple(made)
+
+
+def strongest_cells(
+    values: NDArray[np.float64], symmetric: bool, own: int = 0, most: int = MOST_CELLS
+) -> NDArray[np.int64]:
+    """The filled cells, the highest first, then by row and column; int64 of shape (k, 2).
+
+    Of a symmetric grid only those ``own`` columns or more to the right of the diagonal.
+    """
+    filled = np.isfinite(values)
+    cells = np.argwhere(np.triu(filled, own) if symmetric else filled)
+    order = np.argsort(-values[cells[:, 0], cells[:, 1]], kind="stable")[:most]
+    return cells[order].astype(np.int64)
+
+
+def _categories(catalog: Catalog) -> dict[str, list[str]]:
+    """The category fields, each with its value for every tool, empty where it has none."""
+    filled = Counter(
+        key
+        for tool in catalog.tools
+        for key, value in tool.raw.items()
+        if _text(value) and value not in {tool.name, tool.description}
+    )
+    fields = {}
+    for key, count in filled.items():
+        if count * 2 > len(catalog.tools) and _FIELD.fullmatch(key) and key not in _NO_FIELDS:
+            values = [_text(tool.raw.get(key)) for tool in catalog.tools]
+            heads = [value.partition("/")[0].strip() for value in values]
+            for owners in (values, heads):
+                if 2 <= len(set(owners) - {""}) <= len(owners) / 2:
+                    fields[key] = owners
+                    break
+    return fields
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) and len(value) <= _LONGEST_VALUE else ""
+
+
+def _candidates(
+    analysis: Analysis, blocks: Sequence[Block]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """For each two blocks, how many candidate pairs they have and the cosine of the closest."""
+    owner = np.full(len(analysis.catalog.tools), -1, dtype=np.int64)
+    for at, block in enumerate(blocks):
+        owner[block.rows] = at
+    scores, side = analysis.scores, len(blocks)
+    left, right = np.sort((owner[scores.left], owner[scores.right]), axis=0)
+    inside = left >= 0
+    left, right = left[inside], right[inside]
+    counts, closest = np.zeros((side, side)), np.zeros((side, side))
+    np.add.at(counts, (left, right), 1.0)
+    np.maximum.at(closest, (left, right), scores.similarity[inside])
+    return np.maximum(counts, counts.T), np.maximum(closest, closest.T)
+
+
+def _means(sums: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Mean cosines from the sums of the blocks' unit vectors; NaN within a single tool."""
+    values = (sums @ sums.T) / np.outer(sizes, sizes)
+    own = (sums**2).sum(axis=1) - sizes
+    pairs = sizes * (sizes - 1)
+    np.fill_diagonal(values, np.where(pairs > 0, own / np.maximum(pairs, 1), np.nan))
+    return values
+
+
+def _strongest(
+    vectors: Vectors, one: Rows, other: Rows, threshold: float
+) -> tuple[tuple[NDArray[np.float32], NDArray[np.float32]], int]:
+    """The closest cosine of every tool of either side to one of the other side, and how many
+    pairs reach θ. A tool is not compared with itself.
+    """
+    best_one = np.full(len(one), -1.0, dtype=np.float32)
+    best_other = np.full(len(other), -1.0, dtype=np.float32)
+    near = 0
+    for start in range(0, len(one), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        product = vectors[one[part]] @ vectors[other].T
+        product[one[part][:, None] == other[None, :]] = -1.0
+        best_one[part] = product.max(axis=1, initial=-1.0)
+        best_other = np.maximum(best_other, product.max(axis=0, initial=-1.0))
+        near += int((product >= threshold - _ROUNDING).sum())
+    return (best_one, best_other), near // 2 if np.array_equal(one, other) else near
+
+
+def _tools_grid(analysis: Analysis, rows: Rows, columns: Rows, same: bool) -> Grid:
+    tools, vectors = analysis.catalog.tools, analysis.vectors
+    values = np.clip(vectors[rows] @ vectors[columns].T, -1.0, 1.0).astype(np.float64).round(6)
+    names = distinct([titled(tools[row]) for row in rows])
+    if same:
+        return _symmetric(names, np.maximum(values, values.T), "cosine", own=1)
+    beside = distinct([titled(tools[row]) for row in columns])
+    return Grid(names, beside, values, "cosine", strongest_cells(values, False), False)
+
+
+def _symmetric(
+    names: tuple[str, ...], values: NDArray[np.float64], measure: CellMeasure, own: int
+) -> Grid:
+    return Grid(names, names, values, measure, strongest_cells(values, True, own))

@@ -1,0 +1,228 @@
+"""Heatmaps whose cells can be chosen: blocks, tools, queries. Pure functions.
+
+Plotly reports clicks on points only, so every cell that can be chosen carries one: an empty text,
+which Plotly finds and does not draw. Cosines of tools go out as whole hundredths, of many tools in
+a byte each.
+"""
+
+from __future__ import annotations
+
+import html
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from ui.shared.charts import chart_style
+from ui.shared.charts.chart_style import label
+from ui.shared.charts.figure_records import Grid
+
+MOST_SIDE = 1_000
+"""Longest side: beyond it a browser takes seconds to draw."""
+
+FEW = 24
+"""Up to as many a side, cells carry their count and column labels are slanted."""
+
+LABELS = 72
+"""As many labels of a side are legible; of more names every second, third, … is written."""
+
+FAINT, BLUE = "rgba(86,180,233,0.12)", "rgba(0,114,178,0.9)"
+SKY, ROSE = "rgb(125,192,232)", "rgba(204,121,167,1)"
+YELLOW, RED = "rgba(240,180,20,1)", "rgba(205,80,0,1)"
+FADED = 0.15
+"""Opacity of cells that stand back."""
+
+_RADIUS = 3
+"""Pixels by which the pointer reaches an empty text less far than a marker."""
+_UNSEEN = {ord("0"): "\u200b", ord("1"): "\u200c"}
+_LETTER, _SLANT = 0.56, 0.71
+"""A letter's usual share of an em; what a slanted label takes of its length."""
+
+MANY = 40_000
+"""More cells than this go out as bytes: making them otherwise takes longer than drawing twice."""
+
+LOWEST = 0.2
+"""Cosines below it have the faintest colour."""
+
+
+def heatmap(grid: Grid, threshold: float) -> go.Figure:
+    """The grid as cells; cosines from ``threshold`` on are orange, below it blue.
+
+    The last trace has the cells that can be chosen: its point p is cell p of ``grid.cells``, and
+    of a symmetric grid point k + p the mirrored one (``chosen`` undoes that). Raises
+    ``ValueError`` beyond ``MOST_SIDE`` a side.
+    """
+    height, width = grid.values.shape
+    if max(height, width) > MOST_SIDE:
+        raise ValueError(f"a heatmap of {height} x {width} cannot be read; at most {MOST_SIDE}")
+    names = {"x": _different(grid.columns), "y": _different(grid.rows)}
+    cells = _cells(grid, threshold) | names
+    traces = [cells]
+    if grid.kept is not None:
+        gap = None if cells["z"].dtype == object else np.float32(np.nan)
+        bright = {"z": np.where(grid.kept, cells["z"], gap)}
+        traces = [cells | {"opacity": FADED, "showscale": False}, cells | bright]
+    figure = chart_style.figure([*traces, _points(grid, **names)], height=_pixels(height))
+    reach = _RADIUS + max(3, 1100 // max(2 * width, 1))
+    figure.update_layout(dragmode="pan", clickmode="event+select", hoverdistance=reach)
+    plain = {"showgrid": False, "zeroline": False, "ticks": ""}
+    figure.update_xaxes(**plain)
+    figure.update_yaxes(**plain)
+    below = _axis(figure, "x", names["x"], [label(name, 26) for name in grid.columns])
+    beside = _axis(figure, "y", names["y"], [label(name, 36) for name in grid.rows])
+    if width <= FEW:  # slanted: they reach down and to the left
+        below *= _SLANT
+        beside = max(beside, below)
+    figure.update_layout(margin={"l": beside, "b": below})
+    return figure
+
+
+def cell_at(grid: Grid, point: int) -> int | None:
+    """The place in ``grid.cells`` of a point; ``None`` where the grid has no such point."""
+    total = len(grid.cells)
+    if not 0 <= point < (2 * total if grid.symmetric else total):
+        return None
+    return point % total
+
+
+def _pixels(rows: int) -> int:
+    each = 34 if rows <= FEW else 14
+    return min(170 + each * max(rows, 2), 1060)
+
+
+def _cells(grid: Grid, threshold: float) -> dict[str, Any]:
+    """No trace object, here and below: Plotly would check each value once more."""
+    counted = grid.measure == "pairs"
+    gap = 1 if max(grid.values.shape) <= LABELS else 0
+    look = {"type": "heatmap", "xgap": gap, "ygap": gap, "hoverongaps": False}
+    if counted:
+        return look | _counts(grid.values)
+    if grid.measure == "cosine":
+        hundredths = np.clip(np.floor(grid.values * 100 + 1e-6), 0, 100)
+        gaps = bool(np.isnan(hundredths).any())
+        return {
+            "z": _sent(hundredths.astype(np.float32 if gaps else np.uint8)),
+            "hovertemplate": "%{y}<br>%{x}<br>cosine %{z} of 100<extra></extra>",
+            **_cosines(threshold, 100),
+            **look,
+        }
+    return {
+        "z": _sent(grid.values.round(3)),
+        "hovertemplate": f"%{{y}}<br>%{{x}}<br>{_WORDS[grid.measure]} %{{z:.3f}}<extra></extra>",
+        **_cosines(threshold, 1),
+        **look,
+    }
+
+
+_WORDS = {"mean": "mean cosine", "max": "closest pair, cosine", "cosine": "cosine"}
+
+
+def _sent(values: NDArray[Any]) -> NDArray[Any]:
+    return chart_style.json_numbers(values) if values.size <= MANY else values
+
+
+def _counts(values: NDArray[np.float64]) -> dict[str, Any]:
+    highest = float(np.nanmax(values)) if np.isfinite(values).any() else 1.0
+    marks = sorted({round(highest ** (part / 3)) for part in range(4)})
+    few = max(values.shape) <= FEW
+    counts = np.nan_to_num(values).astype(np.int32)
+    return {
+        "z": _sent(np.log10(values).round(3)),
+        "customdata": _sent(counts),
+        "text": [[f"{n:,}" if n else "" for n in row] for row in counts.tolist()] if few else None,
+        "texttemplate": "%{text}" if few else None,
+        "hovertemplate": "%{y}<br>%{x}<br>%{customdata:,} pairs<extra></extra>",
+        "colorscale": [[0.0, SKY], [0.4, BLUE], [0.7, ROSE], [1.0, RED]],
+        "zmin": 0.0,
+        "zmax": max(float(np.log10(highest)), 0.1),
+        "colorbar": _bar("pairs", np.log10(marks).tolist(), [f"{n:,}" for n in marks]),
+    }
+
+
+def _cosines(threshold: float, unit: int) -> dict[str, Any]:
+    low = min(LOWEST, threshold - 0.1)
+    at = (threshold - low) / (1 - low)
+    marks = sorted({*(round(n / 10, 1) for n in range(11) if low <= n / 10), round(threshold, 2)})
+    marks = [n for n in marks if n == round(threshold, 2) or abs(n - threshold) >= 0.04]
+    tick_labels = [f"θ = {n:.2f}" if n == round(threshold, 2) else f"{n:.1f}" for n in marks]
+    return {
+        "colorscale": [[0.0, FAINT], [at, BLUE], [at, YELLOW], [1.0, RED]],
+        "zmin": low * unit,
+        "zmax": unit,
+        "colorbar": _bar("cosine", [n * unit for n in marks], tick_labels),
+    }
+
+
+def _bar(title: str, marks: list[float], tick_labels: list[str]) -> dict[str, Any]:
+    return {
+        "title": {"text": title, "side": "right"},
+        "thickness": 12,
+        "outlinewidth": 0,
+        "tickvals": marks,
+        "ticktext": tick_labels,
+    }
+
+
+def _points(grid: Grid, x: list[str], y: list[str]) -> dict[str, Any]:
+    rows, columns = grid.cells[:, 0], grid.cells[:, 1]
+    values = grid.values[rows, columns]
+    if grid.symmetric:
+        rows, columns = np.concatenate([rows, columns]), np.concatenate([columns, rows])
+        values = np.concatenate([values, values])
+    counted = grid.measure == "pairs"
+    template = "%{customdata} pairs" if counted else f"{_WORDS[grid.measure]} %{{customdata}}"
+    values_in_words = [f"{n:,.0f}" if counted else f"{n:.3f}" for n in values.tolist()]
+    return {
+        "type": "scatter",
+        "x": np.array(x, dtype=object)[columns],
+        "y": np.array(y, dtype=object)[rows],
+        "mode": "text",
+        "customdata": np.array(values_in_words, dtype=object),
+        "hovertemplate": f"%{{y}}<br>%{{x}}<br>{template}<extra>click</extra>",
+        "hoverlabel": {"bgcolor": "rgb(45,49,58)", "font": {"color": "white"}},
+        "showlegend": False,
+    }
+
+
+def _different(names: Sequence[str]) -> list[str]:
+    """A label for each name, no two alike: those that look the same end in a number whose digits
+    have no width.
+    """
+    labels, seen = [], Counter[str]()
+    for text in map(label, names):
+        labels.append(text + f"{seen[text]:b}".translate(_UNSEEN) * bool(seen[text]))
+        seen[text] += 1
+    return labels
+
+
+def _axis(figure: go.Figure, side: str, names: list[str], shown: list[str]) -> float:
+    """Every name for the pointer; written beside the cells only as many as are legible. Returns how
+    long the longest is, in pixels: left to Plotly, margins are found by drawing twice.
+    """
+    last, size = len(names) - 0.5, 12 if len(names) <= FEW else 10
+    step = max(-(-len(names) // LABELS), 1)
+    axis: dict[str, Any] = {
+        "type": "category",
+        "categoryarray": names,
+        "tickvals": list(range(0, len(names), step)),
+        "ticktext": shown[::step],
+        "range": [-0.5, last] if side == "x" else [last, -0.5],
+        "tickfont": {"size": size},
+        "automargin": False,
+    }
+    if side == "x":
+        axis["tickangle"] = -45 if len(names) <= FEW else -90
+    figure.update_layout({f"{side}axis": axis})
+    return 16 + size * max((_ems(text) for text in shown[::step]), default=0)
+
+
+def _ems(text: str) -> float:
+    """About how wide a label is, in widths of an em."""
+    return sum(
+        1.0 if unicodedata.east_asian_width(char) in "WF" else _LETTER
+        for char in html.unescape(text)
+    )

@@ -1,0 +1,270 @@
+"""The heatmaps: blocks, two blocks close up, one pair; all tools at once; pasted queries.
+
+The address holds what is shown: ``one`` and ``other`` are blocks, ``cell`` is a pair.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from toolscope_core.model.address_keys import pair_key
+from toolscope_core.model.datamodel import Pair, digest
+from toolscope_core.model.errors import ToolScopeError
+from toolscope_core.model.numbers import quantity
+from ui.overlap import heatmap_charts
+from ui.overlap.collisions import CLUSTERS, MOST_CELLS, SERVERS, Block, Tile
+from ui.overlap.heatmaps import Heatmaps
+from ui.overlap.query_collisions import MOST_QUERIES, query_lines
+from ui.overlap.twins_panel import twins_panel
+from ui.shared import page_frame, safe_text
+from ui.shared.charts import chart_tables
+from ui.shared.charts.figure_records import CellMeasure, Grid
+from ui.shared.charts.pictures import picture
+from ui.shared.pairs.pair_panel import pair_view
+from ui.shared.tools import tool_selection
+
+PLACE = ("one", "other", "cell")
+MEASURES: dict[CellMeasure, str] = {
+    "pairs": "candidate pairs",
+    "mean": "mean",
+    "max": "closest pair",
+}
+"""What colours a cell, with its label, which is its value in the address."""
+VIEWS = {"blocks": "Blocks", "tools": "All tools", "queries": "Queries"}
+
+
+def heatmap_panel(catalog_id: int) -> None:
+    """What is chosen: blocks, all tools, or queries against tools."""
+    whole = page_frame.service(Heatmaps).whole_fits(catalog_id)
+    views = [view for view in VIEWS if whole or view != "tools"]
+    bar = st.container(horizontal=True, vertical_alignment="bottom")
+    show = bar.segmented_control(
+        "Show", views, format_func=VIEWS.__getitem__, default="blocks", required=True,
+        key="heatmap_show", bind="query-params", on_change=_go,
+    )  # fmt: skip
+    if show == "blocks":
+        _blocks(catalog_id, bar)
+    elif show == "tools":
+        _tools(catalog_id)
+    else:
+        _queries(catalog_id)
+
+
+def _blocks(catalog_id: int, bar: DeltaGenerator) -> None:
+    maps = page_frame.service(Heatmaps)
+    by = bar.selectbox(
+        "Group by", maps.groupings(catalog_id),
+        key="heatmap_by", bind="query-params", on_change=_go,
+        format_func=lambda name: name if name in {SERVERS, CLUSTERS} else f"field “{name}”",
+        width=260,
+    )  # fmt: skip
+    blocks = {block.key: block for block in maps.blocks(catalog_id, by)}
+    one, other = (blocks.get(st.query_params.get(name, "")) for name in PLACE[:2])
+    pair = _pair(catalog_id)
+    if (one is None or other is None) and any(name in st.query_params for name in PLACE):
+        _broken_link()
+    if one is None or other is None:
+        _level_one(catalog_id, by, bar)
+        return
+    title = one.name if one is other else f"{one.name} × {other.name}"
+    _breadcrumb([(f"All {_plural(by)}", {}), (title, {"one": one.key, "other": other.key})], pair)
+    if pair is None:
+        _close_up(catalog_id, maps.tile(catalog_id, one, other), (one, other))
+    else:
+        pair_view(catalog_id, pair)
+
+
+def _level_one(catalog_id: int, by: str, bar: DeltaGenerator) -> None:
+    measure = bar.segmented_control(
+        "Colour by", list(MEASURES), format_func=MEASURES.__getitem__, default="pairs",
+        required=True, key="heatmap_measure", bind="query-params", persist_state="page",
+    )  # fmt: skip
+    drawn = page_frame.service(Heatmaps).block_grid(catalog_id, by, measure)
+    if not drawn.blocks:
+        st.info("There are no such blocks.", icon=":material/grid_off:")
+        return
+    selection = tool_selection.selected(catalog_id)
+    if selection is not None:
+        with_selection = page_frame.service(Heatmaps).blocks_with
+        drawn = with_selection(catalog_id, drawn, selection.tool_ids, tool_selection.only())
+    some = f"the {len(drawn.blocks):,} with the most pairs of " * (len(drawn.blocks) < drawn.total)
+    outside = f" In none: {quantity(drawn.outside, 'tool')}." if drawn.outside else ""
+    st.caption(
+        f"Showing {some}{_counted(drawn.total, by)}, similar ones side by side; number of tools "
+        f"in brackets.{outside} {EXPLANATIONS[measure]} The diagonal is a block with itself. "
+        f"{_how(drawn.grid)} to see its tools."
+    )
+    cell = _chosen(
+        drawn.grid, f"blocks_{catalog_id}_{digest(by, measure)[:8]}", f"Heatmap of {_plural(by)}"
+    )
+    if cell is not None:
+        row, column = drawn.grid.cells[cell]
+        _down(one=drawn.blocks[row].key, other=drawn.blocks[column].key)
+    if by == SERVERS:
+        twins_panel(catalog_id)
+
+
+EXPLANATIONS: dict[CellMeasure, str] = {
+    "pairs": "A cell counts the candidate pairs between two blocks.",
+    "mean": "A cell is the mean similarity over all pairs of tools between two blocks.",
+    "max": "A cell is the similarity of the closest candidate pair between two blocks.",
+}
+
+
+def _with_selection(catalog_id: int, drawn: Tile) -> Tile:
+    selection = tool_selection.selected(catalog_id)
+    if selection is None:
+        return drawn
+    only = tool_selection.only()
+    return (
+        page_frame.workspace()
+        .service(Heatmaps)
+        .tile_with(catalog_id, drawn, selection.tool_ids, only)
+    )
+
+
+def _close_up(catalog_id: int, drawn: Tile, blocks: tuple[Block, Block]) -> None:
+    drawn = _with_selection(catalog_id, drawn)
+    left_out = sum(drawn.left_out)
+    hidden = quantity(left_out, "tool")
+    cut = f" Not shown, as the least similar to the other side: {hidden}." if left_out else ""
+    own = " The diagonal is each tool with itself." if blocks[0] is blocks[1] else ""
+    st.caption(
+        f"{len(drawn.rows):,} by {quantity(len(drawn.columns), 'tool')}, similar ones side by "
+        f"side; {drawn.in_words}.{cut}{own} {_how(drawn.grid)} to see "
+        "the pair."
+    )
+    key = f"tile_{catalog_id}_{digest(blocks[0].key, blocks[1].key)[:8]}"
+    cell = _chosen(drawn.grid, key, "Heatmap of tools")
+    if cell is not None:
+        pair = page_frame.service(Heatmaps).pair_at(catalog_id, drawn, cell)
+        _down(one=blocks[0].key, other=blocks[1].key, cell=pair_key(pair))
+
+
+def _tools(catalog_id: int) -> None:
+    pair = _pair(catalog_id)
+    if pair is not None:
+        _breadcrumb([("All tools", {})], pair)
+        pair_view(catalog_id, pair)
+        return
+    if any(name in st.query_params for name in PLACE):
+        _broken_link()
+    drawn = _with_selection(catalog_id, page_frame.service(Heatmaps).whole(catalog_id))
+    st.caption(
+        f"All {quantity(len(drawn.rows), 'tool')}, similar ones side by side; "
+        f"{drawn.in_words}. The diagonal is each tool with itself. "
+        f"{_how(drawn.grid)} to see the pair."
+    )
+    cell = _chosen(drawn.grid, f"tools_{catalog_id}", "Heatmap of all tools")
+    if cell is not None:
+        pair = page_frame.service(Heatmaps).pair_at(catalog_id, drawn, cell)
+        _down(cell=pair_key(pair))
+
+
+def _queries(catalog_id: int) -> None:
+    text = st.text_area(
+        f"Queries, one per line, at most {MOST_QUERIES}",
+        key="heatmap_queries",
+        persist_state="session",
+        placeholder="What is the weather in Lisbon tomorrow?\nSend the report to Ana",
+        help="Press Ctrl+Enter to draw them.",
+    )
+    queries = query_lines(text)
+    if not queries:
+        st.caption("Each query is compared with all tools; tools close to any query are shown.")
+        return
+    try:
+        with st.spinner("Comparing queries with tools (the first time loads the model)"):
+            view = page_frame.service(Heatmaps).queries(catalog_id, queries)
+    except ToolScopeError as error:
+        safe_text.show_error(error)
+        return
+    lines = [
+        f"- {safe_text.untrusted(echo.query)}: {', '.join(map(safe_text.untrusted, echo.tools))}"
+        for echo in view.echoes
+    ]
+    if lines:
+        st.markdown("Queries that match several near-identical tools:\n" + "\n".join(lines))
+    else:
+        st.markdown("No query matches several near-identical tools.")
+    picture(
+        heatmap_charts.heatmap(view.grid, page_frame.analysis().threshold),
+        partial(chart_tables.grid_rows, view.grid),
+        f"queries_{catalog_id}",
+        "Heatmap of queries and tools",
+    )
+
+
+def _chosen(grid: Grid, key: str, alt: str) -> int | None:
+    """Draw the grid; the cell just clicked, or chosen in its table."""
+    figure = heatmap_charts.heatmap(grid, page_frame.analysis().threshold)
+    state = picture(
+        figure, partial(chart_tables.grid_rows, grid), key, alt,
+        on_select="rerun", selection_mode="points", choose_rows=True,
+    )  # fmt: skip
+    points = state["selection"]["points"]
+    if points:
+        return heatmap_charts.cell_at(grid, points[0]["point_index"])
+    table = st.session_state.get(f"{key}_rows")  # there is none while the table is closed
+    rows = table["selection"]["rows"] if table else []
+    return rows[0] if rows else None
+
+
+def _how(grid: Grid) -> str:
+    cell = f"one of the {MOST_CELLS:,} highest cells" if len(grid.cells) == MOST_CELLS else "a cell"
+    return f"Click {cell}, or select its row in the table,"
+
+
+def _plural(by: str) -> str:
+    return by if by in {SERVERS, CLUSTERS} else f"values of {by}"
+
+
+def _counted(number: int, by: str) -> str:
+    if by in {SERVERS, CLUSTERS}:
+        return quantity(number, by.removesuffix("s"))
+    return f"{quantity(number, 'value')} of {by}"
+
+
+def _pair(catalog_id: int) -> Pair | None:
+    """The pair that the address names, if the catalog has both tools."""
+    return page_frame.workspace().pairs.named(catalog_id, st.query_params.get("cell", ""))
+
+
+def _go(**place: str) -> None:
+    """Go to a place; with none, to the top."""
+    for name in PLACE:
+        if name in place:
+            st.query_params[name] = place[name]
+        elif name in st.query_params:
+            del st.query_params[name]
+
+
+def _down(**place: str) -> None:
+    _go(**place)
+    st.rerun()
+
+
+def _broken_link() -> None:
+    _go()
+    st.info("The link names something that is not in this catalog.", icon=":material/link_off:")
+
+
+def _breadcrumb(steps: list[tuple[str, dict[str, str]]], pair: Pair | None) -> None:
+    """The current place as a path; every step but the last is a button that leads up."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        for at, (name, place) in enumerate(steps):
+            if at:
+                st.markdown(":small[›]", width="content")
+            is_last = pair is None and at == len(steps) - 1
+            if is_last:
+                st.markdown(f":small[**{safe_text.untrusted(name)}**]", width="content")
+            else:
+                st.button(
+                    safe_text.untrusted(name), key=f"up_{at}", type="tertiary", on_click=_go,
+                    kwargs=place, icon=":material/arrow_upward:",
+                )  # fmt: skip
+        if pair is not None:
+            st.markdown(":small[› **this pair**]", width="content")

@@ -1,0 +1,292 @@
+"""The map of a toolset, and its silhouettes, as Plotly figures. Pure functions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from ui.shared.charts import chart_style
+from ui.shared.charts.chart_style import GREY, PALETTE
+from ui.shared.charts.figure_records import Panel, Silhouettes, ToolMap
+
+MOST_SVG = 2_000
+"""Up to as many points are drawn as SVG; of 4,000 WebGL is as soon on the screen without a GPU."""
+
+MANY = 10_000
+"""With more tools the pointer shows only names."""
+
+HEIGHT = 600
+CELLS = 64
+LEVELS = 6
+_BLUR = 2.0
+_SHOWN = 0.9
+DIMMED = 0.12
+KEPT = 4
+"""So many maps are remembered with their texts: what is selected changes more often."""
+_GAP = 0.02
+
+_Layer = tuple[int, int, str, list[int]]
+_PLATE = "rgba(45,49,58,0.78)"
+
+
+def tool_map(
+    tools: ToolMap,
+    picked: Collection[int] = (),
+    contours: bool = False,
+    labels: bool = True,
+    only: bool = False,
+) -> go.Figure:
+    """Tools where their embeddings put them, a panel beside the other, with the same axes.
+
+    ``picked`` are rows of the catalog: all others are dimmed, or with ``only`` left out, unless
+    there is none. Contours are drawn at the same densities in every panel, for all tools.
+    """
+    wanted = frozenset(picked)
+    layers = _shown(tools, wanted, only)
+    drawn = Counter[int]()
+    for at, _, _, rows in layers:
+        drawn[at] += len(rows)
+    kind = "scatter" if drawn.total() <= MOST_SVG else "scattergl"
+    traces: list[object] = [{"type": kind, **_points(tools, layer, wanted)} for layer in layers]
+    if contours:
+        traces += _contours(tools)
+    figure = chart_style.figure(traces, HEIGHT)
+    figure.update_layout(
+        dragmode="lasso",
+        clickmode="event",
+        uirevision="map",
+        legend={"orientation": "h", "y": -0.01, "yanchor": "top", "itemsizing": "constant"},
+        annotations=[
+            note
+            for at, panel in enumerate(tools.panels)
+            for note in (_title(at, panel, drawn[at]), *(_words(at, tools) if labels else ()))
+        ],
+        **_axes(tools),
+    )
+    return figure
+
+
+def tools_at(
+    tools: ToolMap,
+    points: Sequence[Mapping[str, Any]],
+    picked: Collection[int] = (),
+    only: bool = False,
+) -> frozenset[int]:
+    """The rows of the catalog behind points of the figure, as ``st.plotly_chart`` names them;
+    ``picked`` and ``only`` as the figure was drawn.
+    """
+    layers = _shown(tools, frozenset(picked), only)
+    rows_behind: set[int] = set()
+    for point in points:
+        if point["curve_number"] < len(layers):
+            panel, _, _, rows = layers[point["curve_number"]]
+            rows_behind.update(tools.panels[panel].members[rows[point["point_index"]]])
+    return frozenset(rows_behind)
+
+
+def density(points: NDArray[np.float64], frame: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The blurred density of each of ``CELLS`` × ``CELLS`` cells of the frame; (rows, columns) as
+    y and x ascend. ``frame`` is ((least x, most x), (least y, most y)).
+    """
+    cells, _, _ = np.histogram2d(points[:, 1], points[:, 0], bins=CELLS, range=frame[::-1])
+    reach = np.arange(-int(3 * _BLUR), int(3 * _BLUR) + 1)
+    bell = np.exp(-0.5 * (reach / _BLUR) ** 2)
+    for axis in (0, 1):
+        cells = np.apply_along_axis(np.convolve, axis, cells, bell / bell.sum(), mode="same")
+    return np.asarray(cells, dtype=np.float64)
+
+
+def frame_of(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The plane around the points with some room, as ``density`` takes it."""
+    if not len(points):
+        return np.array([[-1.0, 1.0], [-1.0, 1.0]])
+    least, most = points.min(axis=0), points.max(axis=0)
+    room = np.maximum(0.04 * (most - least), 1e-6)
+    return np.stack([least - room, most + room], axis=1)
+
+
+def silhouette_chart(view: Silhouettes) -> go.Figure:
+    """The mean silhouette over the number of clusters, a line for each variant."""
+    lines = [
+        go.Scatter(
+            x=list(view.counts),
+            y=chart_style.rounded(values),
+            name=f"{chart_style.label(name)}, {tools:,} tools",
+            mode="lines+markers",
+            line={"color": PALETTE[at], "dash": ("solid", "dash")[at % 2], "width": 2},
+            marker={"symbol": chart_style.SYMBOLS[at % 2], "size": 7},
+            hovertemplate="%{y:.3f} at %{x:,} clusters<extra>%{fullData.name}</extra>",
+        )
+        for at, (name, tools, values) in enumerate(view.variants)
+    ]
+    figure = chart_style.figure(lines, height=360)
+    figure.update_layout(
+        xaxis={
+            "type": "log",
+            "title": "number of clusters (k-means)",
+            "tickvals": list(view.counts[::2]),
+        },
+        yaxis={"title": "mean silhouette"},
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"},
+        margin={"t": 56},
+    )
+    return figure
+
+
+@lru_cache(maxsize=KEPT)
+def _layers(tools: ToolMap) -> tuple[_Layer, ...]:
+    """A trace each: its panel, the place of its group, the group's label, its points."""
+    layers = []
+    sizes = [len(panel.names) for panel in tools.panels]
+    starts = [0, *np.cumsum(sizes).tolist()]
+    groups = [group for panel in tools.panels for group in panel.groups]
+    for rank, (name, rows) in enumerate(chart_style.by_server(groups, tools.by)):
+        place = rank if groups[rows[0]] else chart_style.MOST_SERVERS
+        for at, start in enumerate(starts[:-1]):
+            own = [row - start for row in rows if start <= row < starts[at + 1]]
+            if own:
+                layers.append((at, place, name, own))
+    return tuple(layers)
+
+
+def _shown(tools: ToolMap, wanted: frozenset[int], only: bool) -> Sequence[_Layer]:
+    """The layers that are drawn."""
+    layers = _layers(tools)
+    if not only or not wanted:
+        return layers
+    kept = []
+    for at, place, name, rows in layers:
+        places = _places(tools.panels[at], rows, wanted)
+        if places:
+            kept.append((at, place, name, [rows[point] for point in places]))
+    return kept
+
+
+def _places(panel: Panel, rows: Sequence[int], wanted: frozenset[int]) -> list[int]:
+    """Places in ``rows`` of the points that stand for tools that are wanted."""
+    return [at for at, row in enumerate(rows) if not wanted.isdisjoint(panel.members[row])]
+
+
+@lru_cache(maxsize=2 * KEPT)
+def _hovers(panel: Panel) -> NDArray[np.object_]:
+    if len(panel.names) > MANY:
+        return np.array([chart_style.label(name) for name in panel.names], dtype=object)
+    tools = zip(panel.names, panel.servers, strict=True)
+    return np.array([chart_style.hover(*tool) for tool in tools], dtype=object)
+
+
+def _points(tools: ToolMap, layer: _Layer, picked: frozenset[int]) -> dict[str, Any]:
+    """Values as arrays, and no trace object: both spare Plotly from looking at each value."""
+    at, place, name, rows = layer
+    panel, hovers = tools.panels[at], _hovers(tools.panels[at])
+    colour, symbol = chart_style.look(place)
+    sizes = np.array([10 if len(panel.members[row]) > 1 else 6 for row in rows])
+    x, y = chart_style.json_numbers(panel.points[rows].T.round(4))
+    return {
+        "x": x,
+        "y": y,
+        "xaxis": f"x{at + 1}" if at else "x",
+        "yaxis": f"y{at + 1}" if at else "y",
+        "mode": "markers",
+        "name": name,
+        "legendgroup": str(place),
+        "showlegend": not at,
+        "marker": {
+            "size": sizes.tolist() if sizes.max() > sizes.min() else int(sizes[0]),
+            "color": colour,
+            "symbol": symbol,
+            "opacity": _SHOWN,
+        },
+        "unselected": {"marker": {"opacity": DIMMED}},
+        "hovertext": hovers[rows],
+        "hoverinfo": "text",
+        "selectedpoints": _places(panel, rows, picked) if picked else None,
+    }
+
+
+def _contours(tools: ToolMap) -> list[object]:
+    frame = _whole_frame(tools)
+    grids = [density(panel.points, frame) for panel in tools.panels]
+    top = float(grids[0].max()) or 1.0
+    step = top / (LEVELS + 1)
+    at_x, at_y = (
+        chart_style.rounded(low + (np.arange(CELLS) + 0.5) * (high - low) / CELLS)
+        for low, high in frame
+    )
+    return [
+        go.Contour(
+            x=at_x,
+            y=at_y,
+            z=[chart_style.rounded(row) for row in grid],
+            xaxis=f"x{at + 1}" if at else "x",
+            yaxis=f"y{at + 1}" if at else "y",
+            contours={"coloring": "none", "start": step, "end": top, "size": step},
+            line={"color": GREY, "width": 1},
+            hoverinfo="skip",
+            showscale=False,
+            showlegend=False,
+        )
+        for at, grid in enumerate(grids)
+    ]
+
+
+def _axes(tools: ToolMap) -> dict[str, object]:
+    """Panels side by side, as wide as the page; what is zoomed in one is zoomed in all."""
+    across, up = _whole_frame(tools).tolist()
+    wide = 1 / len(tools.panels)
+    made: dict[str, object] = {}
+    for at in range(len(tools.panels)):
+        n = str(at + 1) if at else ""
+        domain = [at * wide + (_GAP if at else 0), (at + 1) * wide]
+        same_x, same_y = ({"matches": "x"}, {"matches": "y"}) if at else ({}, {})
+        made[f"xaxis{n}"] = {"visible": False, "domain": domain, "range": across, **same_x}
+        made[f"yaxis{n}"] = {"visible": False, "anchor": f"x{n}", "range": up, **same_y}
+    return made
+
+
+def _whole_frame(tools: ToolMap) -> NDArray[np.float64]:
+    return frame_of(np.vstack([panel.points for panel in tools.panels]))
+
+
+def _title(at: int, panel: Panel, drawn: int) -> dict[str, object]:
+    every = len(panel.names)
+    count = f"{every:,}" if drawn == every else f"{drawn:,} of {every:,}"
+    return {
+        "text": f"{chart_style.label(panel.title)}, {count} tools",
+        "xref": f"x{at + 1 if at else ''} domain",
+        "yref": "paper",
+        "x": 0,
+        "y": 1,
+        "yanchor": "bottom",
+        "showarrow": False,
+    }
+
+
+def _words(at: int, tools: ToolMap) -> list[dict[str, object]]:
+    n = at + 1 if at else ""
+    return [
+        {
+            "text": chart_style.label(" · ".join(region.words)),
+            "x": region.x,
+            "y": region.y,
+            "ax": region.label[0],
+            "ay": region.label[1],
+            "xref": f"x{n}",
+            "yref": f"y{n}",
+            "axref": f"x{n}",
+            "ayref": f"y{n}",
+            "arrowhead": 0,
+            "arrowwidth": 1,
+            "arrowcolor": GREY,
+            "font": {"size": 11, "color": "white"},
+            "bgcolor": _PLATE,
+            "borderpad": 2,
+        }
+        for region in tools.regions
+    ]

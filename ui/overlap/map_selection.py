@@ -1,0 +1,89 @@
+"""The selected tools below the map, and the decisions to take on them."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from toolscope_core.decisions.actions import ACTIONS
+from toolscope_core.model.datamodel import Action, Decision, digest
+from toolscope_core.model.numbers import quantity
+from ui.shared import page_frame, safe_text
+from ui.shared.cards import decision_buttons, reshape_panel
+from ui.shared.charts.pictures import ROWS
+from ui.shared.services.toolsets import MOST_APART, MOST_ON_A_CARD
+from ui.shared.tools import tool_drawer, tool_selection
+from ui.shared.tools.catalog_tables import ToolRow
+from ui.shared.tools.ticked_rows import ticked_rows, which_in_words
+
+COLUMNS = ("name", "server", "description", "tokens", "findings")
+
+
+def selected_panel(catalog_id: int) -> None:
+    """The tools as a table; the buttons act on those that are ticked, at first all."""
+    decision_buttons.notice()
+    chosen = tool_selection.selected(catalog_id)
+    if chosen is None:
+        st.caption("Use the lasso or box tool of the map to select tools.")
+        return
+    rows = [
+        row for row in page_frame.workspace().explore.tools(catalog_id) if row.id in chosen.tool_ids
+    ]
+    st.markdown(f"**{len(rows):,} {'tool' if len(rows) == 1 else 'tools'} selected**")
+    if len(rows) > ROWS:
+        st.caption(f"Showing the first {ROWS:,}.")
+    ticked = ticked_rows(
+        safe_text.columns(rows[:ROWS], COLUMNS),
+        f"chosen_{digest(sorted(chosen.tool_ids))[:12]}",
+        "The selected tools",
+        320,
+    )
+    shown = min(len(rows), ROWS)
+    _buttons(catalog_id, rows if len(ticked) == shown else [rows[row] for row in ticked], len(rows))
+
+
+def _buttons(catalog_id: int, rows: list[ToolRow], total: int) -> None:
+    sets, ids = page_frame.workspace().toolsets, tuple(row.id for row in rows)
+    version = sets.version(catalog_id, ids) if len(ids) <= MOST_APART else ""
+    which = which_in_words(len(ids), total)
+    card = sets.card(catalog_id, ids) if 1 < len(ids) <= MOST_ON_A_CARD else None
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if card is not None:
+            st.page_link(
+                "pages/review.py",
+                label="Open in Review",
+                icon=":material/rule:",
+                query_params={"cluster": card.id},
+            )
+        else:
+            st.button(
+                f"Propose {which} as a cluster",
+                icon=":material/outbox:",
+                key=f"propose_{version[:12]}",
+                disabled=len(ids) < 2,
+                help="Adds a proposal to the review queue. Nothing is merged until it is accepted.",
+                on_click=_record,
+                args=(catalog_id, ids, version, "propose"),
+            )
+        st.button(
+            f"Never merge {which}",
+            icon=":material/block:",
+            key=f"never_{version[:12]}",
+            disabled=len(ids) < 2,
+            help="Keeps all of them apart, whatever the judge says, until the decision is undone.",
+            on_click=_record,
+            args=(catalog_id, ids, version, "reject"),
+        )
+        reshape_panel.open_link(catalog_id, ids)
+        if len(ids) == 1:
+            tool_drawer.open_button(page_frame.analysis().catalog.by_id[ids[0]], "map")
+        st.caption("The buttons act on ticked rows.", width="content")
+
+
+def _record(catalog_id: int, ids: tuple[str, ...], version: str, action: Action) -> None:
+    sets, decisions = page_frame.workspace().toolsets, list[Decision]()
+    decide = sets.never_merge if action == "reject" else sets.send_to_review
+    notice = f"{ACTIONS[action].done}: {quantity(len(ids), 'tool')}"
+    if decision_buttons.attempt(
+        lambda: decisions.append(decide(catalog_id, ids, version, page_frame.reviewer())), notice
+    ):
+        st.session_state["batch"] = tuple(decision.seq for decision in decisions)

@@ -1,0 +1,265 @@
+"""The map of a catalog: projections made once and kept, colours, regions, silhouettes."""
+
+from __future__ import annotations
+
+import hashlib
+from importlib.metadata import version
+from typing import Literal
+
+from toolscope_core.embedding import projection
+from toolscope_core.embedding.projection import Points
+from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.datamodel import MergePlan, digest
+from toolscope_core.model.errors import ConfigError, JobError
+from toolscope_core.model.protocols import Progress, Vectors, silent
+from toolscope_core.store import Job
+from toolscope_core.store.background import subprocess_jobs
+from ui.overlap import collisions
+from ui.overlap.heatmaps import Heatmaps
+from ui.overlap.merged_vectors import new_texts, plan_vectors
+from ui.overlap.regions import regions
+from ui.shared.charts.figure_records import Panel, Region, Silhouettes, ToolMap
+from ui.shared.services.memo import Memo
+from ui.shared.services.workspace import Workspace
+
+Method = Literal["PCA", "UMAP", "t-SNE"]
+METHODS: tuple[Method, ...] = ("UMAP", "t-SNE", "PCA")
+STATES = "states"
+BEFORE, AFTER = "as it came in", "merged"
+
+MOST_TSNE = 10_000
+UNASKED = 10_000
+"""Up to this many tools a projection starts by itself."""
+
+_Basis = tuple[Points, MergePlan, MergePlan | None]
+TASKS: dict[str, subprocess_jobs.JobName] = {"UMAP": "umap", "t-SNE": "tsne"}
+_PACKAGES = {"UMAP": "umap-learn", "t-SNE": "scikit-learn"}
+_RATES = {"UMAP": (20.0, 0.02), "t-SNE": (5.0, 0.03)}
+"""Seconds at the start and for each tool, as seen at 527 and 4,076 tools on two busy cores."""
+
+SILHOUETTES = "silhouettes"
+_SILHOUETTE_RATE = 1e-2
+
+
+class Maps:
+    """Projections and silhouettes of analysed catalogs; changes nothing."""
+
+    def __init__(self, work: Workspace) -> None:
+        self._analyses = work.analyses
+        self._review = work.review
+        self._heatmaps = work.service(Heatmaps)
+        self._arrays = work.arrays
+        self._hashes: Memo[str] = Memo()
+        self._points: Memo[Points | None] = Memo()
+        self._regions: Memo[tuple[Region, ...]] = Memo()
+        self._drawn: Memo[ToolMap] = Memo()
+        self._groups: Memo[tuple[str, ...]] = Memo()
+
+    def refusal(self, catalog_id: int, method: Method) -> str:
+        """Why this method cannot be had for the catalog; empty if it can."""
+        tools = len(self._analyses.required(catalog_id).catalog.tools)
+        if method == "t-SNE" and tools > MOST_TSNE:
+            return (
+                f"t-SNE is offered up to {MOST_TSNE:,} tools, here are {tools:,}: its "
+                f"{projection.PASSES:,} passes over so many take too long. UMAP shows "
+                "neighbourhoods as well."
+            )
+        if method != "PCA" and tools < projection.LEAST_TOOLS:
+            return f"{method} needs at least {projection.LEAST_TOOLS} tools, here are {tools}."
+        return ""
+
+    def points(self, catalog_id: int, method: Method) -> Points | None:
+        """Where the tools lie, in the order of the catalog; ``None`` where that has to be
+        computed first.
+        """
+        analysis = self._analyses.required(catalog_id)
+
+        def stored() -> Points | None:
+            if method == "PCA":
+                return projection.pca(analysis.vectors)
+            key, shape = self._map_key(catalog_id, method), (len(analysis.vectors), 2)
+            return self._arrays.points(key, shape)
+
+        return self._points.get((catalog_id, method), (analysis,), stored)
+
+    def seconds(self, catalog_id: int, method: Method) -> int:
+        """About how long a projection takes, from rates seen."""
+        start, each = _RATES[method]
+        return round(start + each * len(self._analyses.required(catalog_id).catalog.tools))
+
+    def start(self, catalog_id: int, method: Method) -> str:
+        """Project in the background; returns the job's id (that of a running one, if any).
+
+        Raises ``ConfigError`` where the method is refused.
+        """
+        if refused := self.refusal(catalog_id, method):
+            raise ConfigError(refused)
+        return self._analyses.background(
+            catalog_id, method, lambda progress: self.run(catalog_id, method, progress)
+        )
+
+    def run(self, catalog_id: int, method: Method, progress: Progress = silent) -> None:
+        """Project here and now, in a process of its own, unless it is known."""
+        if self.points(catalog_id, method) is None:
+            vectors = self._analyses.required(catalog_id).vectors
+            made = subprocess_jobs.compute(TASKS[method], vectors, progress=progress)
+            self._arrays.write(self._map_key(catalog_id, method), made)
+
+    def job(self, catalog_id: int, kind: str) -> Job | None:
+        """The latest job on the catalog for a method, or ``SILHOUETTES``."""
+        return self._analyses.job(catalog_id, kind)
+
+    def colours(self, catalog_id: int) -> tuple[str, ...]:
+        """By what the tools can be coloured."""
+        return (*self._heatmaps.groupings(catalog_id), STATES)
+
+    def drawn(self, catalog_id: int, method: Method, by: str, beside: bool) -> ToolMap:
+        """The map; ``beside`` it the toolset with the decided and the safe merges.
+
+        A merged tool stands where its canonical stood. The same object for as long as nothing
+        changed. Raises ``JobError`` before the projection
+        is known.
+        """
+        points = self.points(catalog_id, method)
+        if points is None:
+            raise JobError(f"{method} of this catalog is not computed yet; start it on the map")
+        plan = self._review.plan(catalog_id)
+        sources = (points, plan, self._decided(catalog_id) if beside else None)
+        return self._drawn.get(
+            catalog_id,
+            sources,
+            lambda: self._draw(catalog_id, points, by, beside),
+            state=(method, by, beside),
+        )
+
+    def rewritten(self, catalog_id: int) -> int:
+        """How many merged tools have another text than their canonical had."""
+        return len(new_texts(self._analyses.required(catalog_id), self._decided(catalog_id)))
+
+    def silhouettes(self, catalog_id: int) -> Silhouettes | None:
+        """Before and after merging; ``None`` where they have to be computed first."""
+        counts = projection.cluster_counts(len(self._analyses.required(catalog_id).catalog.tools))
+        plan = self._decided(catalog_id)
+        sizes = {BEFORE: len(plan.catalog.tools), AFTER: len(plan.tools)}
+        variants = []
+        for name, size in sizes.items():
+            values = self._arrays.points(self._silhouette_key(catalog_id, name), (len(counts),))
+            if values is None:
+                return None
+            variants.append((name, size, values))
+        return Silhouettes(counts, tuple(variants))
+
+    def silhouette_seconds(self, catalog_id: int) -> int:
+        """About how long both variants take, from rates seen."""
+        return round(10 + _SILHOUETTE_RATE * len(self._analyses.required(catalog_id).catalog.tools))
+
+    def start_silhouettes(self, catalog_id: int) -> str:
+        """Compute in the background; returns the job's id (that of a running one, if any)."""
+        return self._analyses.background(
+            catalog_id, SILHOUETTES, lambda progress: self.run_silhouettes(catalog_id, progress)
+        )
+
+    def run_silhouettes(self, catalog_id: int, progress: Progress = silent) -> None:
+        """Compute here and now what is not known."""
+        analysis = self._analyses.required(catalog_id)
+        counts = projection.cluster_counts(len(analysis.catalog.tools))
+        for name in (BEFORE, AFTER):
+            key = self._silhouette_key(catalog_id, name)
+            if self._arrays.points(key, (len(counts),)) is None:
+                vectors = self._variant(catalog_id, name)
+                made = subprocess_jobs.compute("silhouettes", vectors, counts, progress)
+                self._arrays.write(key, made)
+
+    def _variant(self, catalog_id: int, name: str) -> Vectors:
+        analysis = self._analyses.required(catalog_id)
+        if name == BEFORE:
+            return analysis.vectors
+        return plan_vectors(analysis, self._decided(catalog_id), self._analyses.embed)
+
+    def _decided(self, catalog_id: int) -> MergePlan:
+        return self._review.plan(catalog_id, PlanConfig(accept="auto"))
+
+    def _draw(self, catalog_id: int, points: Points, by: str, beside: bool) -> ToolMap:
+        tools = self._analyses.required(catalog_id).catalog.tools
+        whole = Panel(
+            title=BEFORE,
+            points=points,
+            names=tuple(tool.name for tool in tools),
+            servers=tuple(tool.server for tool in tools),
+            groups=self._grouped(catalog_id, by),
+            members=tuple((row,) for row in range(len(tools))),
+        )
+        panels = (whole, self._merged(catalog_id, whole)) if beside else (whole,)
+        words = self._regions.get(
+            catalog_id,
+            (points,),
+            lambda: regions(tools, points, len(panels)),
+            state=len(panels),
+        )
+        return ToolMap(panels, words, _SINGULAR.get(by, "value"))
+
+    def _merged(self, catalog_id: int, whole: Panel) -> Panel:
+        rows = self._analyses.required(catalog_id).rows
+        tools = self._decided(catalog_id).tools
+        at = [rows[item.tool.id] for item in tools]
+        return Panel(
+            title=AFTER,
+            points=whole.points[at],
+            names=tuple(item.tool.name for item in tools),
+            servers=tuple(whole.servers[row] for row in at),
+            groups=tuple(whole.groups[row] for row in at),
+            members=tuple(tuple(rows[member] for member in item.members) for item in tools),
+        )
+
+    def _grouped(self, catalog_id: int, by: str) -> tuple[str, ...]:
+        """What colours each tool; known for as long as the plan is the same."""
+        plan = self._review.plan(catalog_id)
+        return self._groups.get((catalog_id, by), (plan,), lambda: _groups(plan, by))
+
+    def _hash(self, catalog_id: int) -> str:
+        analysis = self._analyses.required(catalog_id)
+        return self._hashes.get(catalog_id, (analysis,), lambda: _content(analysis.vectors))
+
+    def _map_key(self, catalog_id: int, method: Method) -> str:
+        return _key(self._hash(catalog_id), method)
+
+    def _silhouette_key(self, catalog_id: int, name: str) -> str:
+        analysis = self._analyses.required(catalog_id)
+        counts = projection.cluster_counts(len(analysis.catalog.tools))
+        base = (self._hash(catalog_id), SILHOUETTES, counts, projection.SEED)
+        if name == BEFORE:
+            return digest(base, version("scikit-learn"))
+        plan = self._decided(catalog_id)
+        rows = [analysis.rows[item.tool.id] for item in plan.tools]
+        return digest(base, version("scikit-learn"), rows, new_texts(analysis, plan))
+
+
+_SINGULAR = {collisions.SERVERS: "server", collisions.CLUSTERS: "cluster", STATES: "cluster state"}
+
+
+def map_key(vectors: Vectors, method: Method) -> str:
+    """The name of a kept projection: equal for equal vectors, parameters and library."""
+    return _key(_content(vectors), method)
+
+
+def _content(vectors: Vectors) -> str:
+    return hashlib.sha256(vectors.tobytes()).hexdigest()
+
+
+def _key(content: str, method: Method) -> str:
+    knobs = (projection.SEED, projection.NEIGHBOURS, projection.PERPLEXITY, projection.PASSES)
+    return digest(content, method, knobs, version(_PACKAGES[method]))
+
+
+def _groups(plan: MergePlan, by: str) -> tuple[str, ...]:
+    groups = [""] * len(plan.catalog.tools)
+    if by == STATES:
+        rows = {tool.id: row for row, tool in enumerate(plan.catalog.tools)}
+        for cluster in plan.clusters:
+            for member in cluster.members:
+                groups[rows[member]] = cluster.state
+        return tuple(groups)
+    for block in collisions.blocks_of(plan, by):
+        for row in block.rows.tolist():
+            groups[row] = block.name
+    return tuple(groups)

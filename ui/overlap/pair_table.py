@@ -1,0 +1,188 @@
+"""The ranked pairs: filters, the table, and the selected pair."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from toolscope_core.catalog.formats import PROMPT_SHAPES
+from toolscope_core.catalog.tokens import tokenizer
+from toolscope_core.judging.relation_words import OUTCOMES
+from toolscope_core.model.address_keys import pair_key
+from toolscope_core.model.datamodel import Outcome, Pair
+from ui.shared import page_frame, safe_text
+from ui.shared.pairs.pair_list import PairFilter, PairRow
+from ui.shared.pairs.pair_panel import pair_view, show_pair
+from ui.shared.pairs.pair_tools import SIDES
+from ui.shared.pairs.pair_view import DIFFERS
+from ui.shared.tools import tool_selection
+
+MAX_OPTIONS = 200
+VERDICTS: tuple[Outcome, ...] = ("merge", "family", "unsure", "keep")
+COLUMNS = (
+    *("selected", "probability", "family", "similarity", "verdict", "model"),
+    *("left", "left_server", "right", "right_server", "differs", "relation"),
+    *("left_tokens", "right_tokens"),
+)
+MARKS = ("", "● one", "● ● both")
+"""The mark of a row, by how many of the two tools are selected."""
+
+
+def pair_panel(catalog_id: int) -> None:
+    """Draw the filters, the table, and the selected pair."""
+    chosen = tool_selection.selected(catalog_id)
+    wanted = _filters(catalog_id)
+    if chosen is not None:
+        wanted = replace(wanted, tools=chosen.tool_ids, only=tool_selection.only())
+    pairs = page_frame.workspace().explore.pairs(catalog_id, wanted)
+    if not pairs.rows:
+        also = ", or turn off *Show only selected*" if wanted.only else ""
+        st.info(
+            f"No pair matches these filters. Relax them{also}.", icon=":material/filter_alt_off:"
+        )
+        return
+    cut = f"the {len(pairs.rows):,} strongest of " if len(pairs.rows) < pairs.matching else ""
+    first = " Pairs with a selected tool come first." if chosen and not wanted.only else ""
+    st.caption(
+        f"Showing {cut}{pairs.matching:,} matching pairs of {pairs.total:,}.{first} Select a row. "
+        f"Token counts ({PROMPT_SHAPES[0]}): {safe_text.untrusted(tokenizer().label)}."
+    )
+    shown = _shown(catalog_id, pairs.rows[0])
+    _table(catalog_id, pairs.rows, f"pairs_{catalog_id}_{wanted.key}", shown)
+    _choose_two(catalog_id)
+    pair_view(catalog_id, shown)
+
+
+def _table(catalog_id: int, rows: Sequence[PairRow], key: str, shown: Pair) -> None:
+    """The pairs, of which one can be chosen; the one shown below is marked."""
+    chosen = tool_selection.selected(catalog_id)
+    ids = [(row.left_id, row.right_id) for row in rows]
+    marked = [ids.index((shown.left, shown.right))] if (shown.left, shown.right) in ids else []
+    st.session_state[key] = {"selection": {"rows": marked, "columns": [], "cells": []}}
+
+    no_servers = not page_frame.workspace().explore.servers(catalog_id)
+    is_hidden = {
+        "selected": chosen is None,
+        "model": page_frame.workspace().judging.opinions(catalog_id) is None,
+        "left_server": no_servers,
+        "right_server": no_servers,
+    }
+
+    def pick() -> None:
+        picked = st.session_state[key]["selection"]["rows"]
+        if picked and picked[0] < len(ids):
+            show_pair(pair_key(Pair.of(*ids[picked[0]])))
+
+    shown_columns = [name for name in COLUMNS if not is_hidden.get(name)]
+    table = safe_text.columns(rows, shown_columns)
+    if chosen is not None:
+        table["selected"] = [MARKS[row.selected] for row in rows]
+    if "model" in table:
+        marks = (DIFFERS if row.differing else "" for row in rows)
+        table["model"] = [f"{mark}{row.model}" for mark, row in zip(marks, rows, strict=True)]
+    st.dataframe(
+        table,
+        key=key,
+        on_select=pick,
+        selection_mode="single-row",
+        hide_index=True,
+        height=min(320, 38 + 35 * len(rows)),
+        column_config=_column_config(),
+        alt="Candidate pairs, the most probable merge first",
+    )
+
+
+def _column_config() -> dict[str, Any]:
+    """How each column is named and drawn."""
+    return {
+        "probability": st.column_config.ProgressColumn(
+            "same job",
+            min_value=0.0,
+            max_value=1.0,
+            format="%.2f",
+            width=110,
+            help="The probability that the two do the same job.",
+        ),
+        "family": st.column_config.ProgressColumn(
+            min_value=0.0,
+            max_value=1.0,
+            format="%.2f",
+            width=110,
+            help="The probability that the two are the same operation for another provider or "
+            "value.",
+        ),
+        "verdict": st.column_config.TextColumn(width=70),
+        "relation": st.column_config.TextColumn(width=220),
+        "differs": st.column_config.TextColumn(
+            "differing words", width=230, help="Words only in A / words only in B"
+        ),
+        "selected": st.column_config.TextColumn(width=75),
+        "similarity": st.column_config.NumberColumn(format="%.2f", help="Cosine"),
+        "model": st.column_config.TextColumn(
+            "model verdict", width=105, help="≠ where it differs from the offline judge."
+        ),
+        "left": "tool A",
+        "left_server": "server A",
+        "left_tokens": "tokens A ≈",
+        "right": "tool B",
+        "right_server": "server B",
+        "right_tokens": "tokens B ≈",
+    }
+
+
+def _shown(catalog_id: int, first: PairRow) -> Pair:
+    """The pair that the address names, else the strongest of the table."""
+    key = st.query_params.get("pair", "")
+    named = page_frame.workspace().pairs.named(catalog_id, key)
+    if key and named is None:
+        st.warning("The link names a pair that is not in this catalog.")
+    return named or Pair.of(first.left_id, first.right_id)
+
+
+def _choose_two(catalog_id: int) -> None:
+    """A form to compare any two tools, also those that are no candidate pair."""
+    explore = page_frame.workspace().explore
+    box = st.popover(
+        "Compare any two tools", icon=":material/compare_arrows:", key="any_two", on_change="rerun"
+    )
+    if not box.open:
+        return
+    with box:
+        chosen = []
+        for column, side in zip(st.columns(2), SIDES, strict=True):
+            find = column.text_input(f"Search for {side}", type="search", key=f"find_{side}")
+            ids = [row.id for row in explore.tools(catalog_id, find)[:MAX_OPTIONS]]
+            chosen.append(column.selectbox(side, ids, index=None, key=f"pick_{side}"))
+        st.caption(f"The lists show at most {MAX_OPTIONS} tools; search to narrow them.")
+        one, other = chosen
+        ready = bool(one and other and one != other)
+        key = pair_key(Pair.of(one, other)) if one and other else ""
+        st.button("Compare", key="compare", disabled=not ready, on_click=show_pair, args=(key,))
+
+
+def _filters(catalog_id: int) -> PairFilter:
+    bar = st.container(horizontal=True, vertical_alignment="bottom")
+    verdict = bar.selectbox(
+        "Verdict",
+        VERDICTS,
+        index=None,
+        placeholder="any verdict",
+        help="; ".join(OUTCOMES[one] for one in VERDICTS),
+        key="verdict",
+        bind="query-params",
+    )
+    names = [row.name for row in page_frame.workspace().explore.servers(catalog_id)]
+    server = bar.selectbox(
+        "Server", names, index=None, placeholder="all servers", key="of", bind="query-params"
+    )
+    least = bar.slider(
+        "Minimum probability", 0.0, 1.0, 0.0, 0.05, key="least", bind="query-params",
+        help="The probability that the two do the same job.",
+    )  # fmt: skip
+    differing = page_frame.workspace().judging.opinions(catalog_id) is not None and bar.toggle(
+        "Judges disagree", key="differ", bind="query-params"
+    )
+    return PairFilter(verdict, server, least, differing)

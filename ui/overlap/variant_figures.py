@@ -1,0 +1,170 @@
+"""What document variants do to the vectors that a search compares: pairs that collide, and the map
+(Retrieval–Plan–Select, figures 4 and 5).
+
+Three toolsets are compared: the tools' own text, with the accepted variants, and the control, which
+is padded to the same length with random words. The vectors are those of the retriever, which reads
+more than the merge does: the curve of *own text* is not that of *original*.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from toolscope_core.catalog.document_variants import with_variants
+from toolscope_core.embedding import projection
+from toolscope_core.embedding.projection import Points
+from toolscope_core.model.configuration import RetrievalConfig
+from toolscope_core.model.datamodel import Augmentation, Tool
+from toolscope_core.model.errors import JobError
+from toolscope_core.model.protocols import Progress, Step, Vectors, silent
+from toolscope_core.rps.control import noise_matched
+from toolscope_core.store import Job
+from toolscope_core.store.background import subprocess_jobs
+from ui.overlap.curves import THRESHOLDS, Curves
+from ui.overlap.maps import TASKS, Maps, Method, map_key
+from ui.shared.charts.figure_records import Curve, Panel, ToolMap
+from ui.shared.services.memo import Memo
+from ui.shared.services.searches import AT_ONCE
+from ui.shared.services.workspace import Workspace
+
+OWN, WRITTEN, CONTROL = "own text", "with variants", "with random words"
+SIDES = (OWN, WRITTEN, CONTROL)
+JOB_KIND = "variant documents"
+
+_DENSE = RetrievalConfig(alpha=1.0, rerank="none")
+
+
+class _LongWaitError(Exception):
+    """Texts have to be embedded."""
+
+
+class VariantFigures:
+    """The figures of catalogs with accepted variants; changes nothing."""
+
+    def __init__(self, work: Workspace) -> None:
+        self._analyses = work.analyses
+        self._variants = work.variants
+        self._searches = work.searches
+        self._curves = work.service(Curves)
+        self._maps = work.service(Maps)
+        self._arrays = work.arrays
+        self._vectors: Memo[dict[str, Vectors] | None] = Memo(most=2)
+        self._points: Memo[tuple[Points, ...] | None] = Memo(most=4)
+        self._drawn: Memo[ToolMap] = Memo(most=4)
+
+    def has_any(self, catalog_id: int) -> bool:
+        """Whether the catalog has accepted variants."""
+        return bool(self._variants.accepted(catalog_id))
+
+    def curve(self, catalog_id: int) -> Curve | None:
+        """The pairs of the three toolsets; ``None`` where texts have to be embedded: ``start``."""
+        vectors = self._known(catalog_id, _impatient)
+        if vectors is None:
+            return None
+        threshold = self._analyses.required(catalog_id).threshold
+        counted = [self._curves.variant_of(catalog_id, *one) for one in vectors.items()]
+        waiting = tuple(name for name, one in zip(vectors, counted, strict=True) if one is None)
+        return Curve(THRESHOLDS, threshold, tuple(one for one in counted if one), waiting)
+
+    def points(self, catalog_id: int, method: Method) -> tuple[Points, ...] | None:
+        """Where the tools of the three toolsets lie: PCA has the same axes for all, of UMAP and
+        t-SNE each has its own, brought to the same size. ``None`` where that has to be computed:
+        ``start``.
+        """
+        vectors = self._known(catalog_id, _impatient)
+        if vectors is None:
+            return None
+
+        def known() -> tuple[Points, ...] | None:
+            if method == "PCA":
+                joint = projection.pca(np.vstack(list(vectors.values())))
+                return tuple(np.split(joint, len(vectors)))
+            stored = [self._stored(method, one) for one in vectors.values()]
+            some = tuple(_to_unit(one) for one in stored if one is not None)
+            return some if len(some) == len(stored) else None
+
+        return self._points.get((catalog_id, method), (vectors,), known)
+
+    def drawn(self, catalog_id: int, method: Method, by: str) -> ToolMap:
+        """The three panels. Raises ``JobError`` before the projection is known."""
+        points = self.points(catalog_id, method)
+        if points is None:
+            raise JobError(f"{method} of the document variants is not computed yet; start it")
+        whole = self._maps.drawn(catalog_id, "PCA", by, beside=False)
+        base = whole.panels[0]
+
+        def make() -> ToolMap:
+            panels = (
+                Panel(name, own, base.names, base.servers, base.groups, base.members)
+                for name, own in zip(SIDES, points, strict=True)
+            )
+            return ToolMap(tuple(panels), (), whole.by)
+
+        return self._drawn.get((catalog_id, method, by), (points, whole), make)
+
+    def seconds(self, catalog_id: int, method: Method) -> int:
+        """About how long the three projections take, from rates seen."""
+        return len(SIDES) * self._maps.seconds(catalog_id, method)
+
+    def start(self, catalog_id: int, method: Method = "PCA") -> str:
+        """Embed, count and project in the background; returns the job's id (that of a running one,
+        if any).
+        """
+        return self._analyses.background(
+            catalog_id, JOB_KIND, lambda progress: self.run(catalog_id, method, progress)
+        )
+
+    def run(self, catalog_id: int, method: Method = "PCA", progress: Progress = silent) -> None:
+        """Embed, count and project here and now what is not known."""
+        vectors = self._known(catalog_id, progress)
+        for own in (vectors or {}).values():
+            self._curves.count(own, progress)
+            if method != "PCA" and self._stored(method, own) is None:
+                made = subprocess_jobs.compute(TASKS[method], own, progress=progress)
+                self._arrays.write(map_key(own, method), made)
+
+    def job(self, catalog_id: int) -> Job | None:
+        """The latest job of these figures."""
+        return self._analyses.job(catalog_id, JOB_KIND)
+
+    def _known(self, catalog_id: int, progress: Progress) -> dict[str, Vectors] | None:
+        """The vectors of each toolset; ``None`` where a page would wait for texts."""
+        catalog = self._analyses.required(catalog_id).catalog
+        written = self._variants.accepted(catalog_id)
+
+        def make() -> dict[str, Vectors] | None:
+            sides: dict[str, dict[str, Augmentation]] = {
+                OWN: {},
+                WRITTEN: written,
+                CONTROL: noise_matched(catalog, written),
+            }
+            try:
+                return {
+                    name: self._normed(with_variants(catalog.tools, own), progress)
+                    for name, own in sides.items()
+                }
+            except _LongWaitError:
+                return None
+
+        return self._vectors.get(catalog_id, (catalog,), make, state=written)
+
+    def _normed(self, tools: tuple[Tool, ...], progress: Progress) -> Vectors:
+        """float32 (n, d), of length 1: the dense side of the retriever."""
+        vectors = self._searches.retriever(tools, _DENSE, progress).vectors
+        lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+        return np.asarray(vectors / lengths, dtype=np.float32)
+
+    def _stored(self, method: Method, vectors: Vectors) -> Points | None:
+        return self._arrays.points(map_key(vectors, method), (len(vectors), 2))
+
+
+def _impatient(step: Step) -> None:
+    if step.total - step.done > AT_ONCE:
+        raise _LongWaitError
+
+
+def _to_unit(points: Points) -> Points:
+    """The points in the square from -1 to 1."""
+    least, most = points.min(axis=0), points.max(axis=0)
+    centred = points - (least + most) / 2
+    return np.asarray(centred / max(float((most - least).max()) / 2, 1e-9), dtype=np.float64)

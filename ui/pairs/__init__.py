@@ -1,1 +1,0 @@
-"""Two tools: the ranked list, side by side, the evidence."""

@@ -1,0 +1,149 @@
+"""Plans of a request on the screen: on the toolset as it is and as the merge leaves it.
+
+A model's plan is made of the answers that are known; ``start`` asks for the others, as a run within
+the budget, and the plan is made again.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from toolscope_core.evaluation.metrics import Gold
+from toolscope_core.llm.merge_questions import Asker
+from toolscope_core.llm.run_configuration import RunKind
+from toolscope_core.model.protocols import Progress, silent
+from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.rps.planner import (
+    WORKER_K,
+    Planner,
+    PlanOptions,
+    asking_planner,
+    offline_planner,
+)
+from toolscope_core.rps.plans import PlannedStep, RequestPlan
+from toolscope_core.store import Job
+from ui.shared.services.memo import Memo
+from ui.shared.services.searches import Lookup, OpenToolset
+from ui.shared.services.workspace import Workspace
+
+__all__ = ["WORKER_K", "PlanOptions", "PlanSide", "PlannedStep", "Plans"]
+
+JOB_KIND: RunKind = "plan"
+
+
+@dataclass(frozen=True, slots=True)
+class PlanSide:
+    """A plan on one toolset of ``size`` tools. ``tokens`` are those of the definitions of its
+    tools, ``tokens_shown`` of all that a worker reads; ``needs`` are the known answers, if any;
+    ``open_questions`` are those that the model was not asked yet.
+    """
+
+    plan: RequestPlan
+    size: int
+    tokens: int
+    tokens_shown: int
+    needs: Gold
+    questions: int
+    open_questions: int
+    seconds: float
+
+    @property
+    def served(self) -> int:
+        """How many needs a tool of the plan serves."""
+        return sum(not set(self.plan.tool_ids).isdisjoint(need) for need in self.needs)
+
+    @property
+    def answers(self) -> frozenset[str]:
+        """The ids of all known answers."""
+        return frozenset(one for need in self.needs for one in need)
+
+
+class Plans:
+    """Plans of requests to analysed catalogs; changes nothing."""
+
+    def __init__(self, work: Workspace) -> None:
+        self._analyses = work.analyses
+        self._searches = work.searches
+        self._judging = work.judging
+        self._plans: Memo[tuple[PlanSide, PlanSide]] = Memo(most=4)
+
+    def look(
+        self, catalog_id: int, asked: Lookup, options: PlanOptions, k: int = WORKER_K
+    ) -> tuple[PlanSide, PlanSide] | None:
+        """The plan on the tools as they are, and on those that the merge leaves; ``None`` where
+        an index has to be built: ``Searches.start``. Raises ``JobError`` before the analysis is
+        finished, ``ConfigError`` for a model where none is set up.
+        """
+        opened = self._searches.opened(catalog_id, asked)
+        if opened is None:
+            return None
+        request, toolsets = opened
+
+        def made() -> tuple[PlanSide, PlanSide]:
+            before, after = (self._side(toolset, request, options, k) for toolset in toolsets)
+            return before, after
+
+        if options.worker == "model":  # an answer may have come since
+            return made()
+        sources = tuple(one.catalog for one in toolsets)
+        state = (request, tuple(one.answers for one in toolsets))
+        return self._plans.get((catalog_id, asked, options, k), sources, made, state=state)
+
+    def start(self, catalog_id: int, asked: Lookup, options: PlanOptions, k: int) -> str:
+        """Ask the model for both plans in the background; returns the job's id (that of a running
+        one, if any).
+        """
+        return self._analyses.background(
+            catalog_id, JOB_KIND, lambda progress: self.run(catalog_id, asked, options, k, progress)
+        )
+
+    def run(
+        self,
+        catalog_id: int,
+        asked: Lookup,
+        options: PlanOptions,
+        k: int = WORKER_K,
+        progress: Progress = silent,
+    ) -> None:
+        """Ask here and now. Raises as ``Judging.run``."""
+        self._searches.run(catalog_id, asked, progress)
+        opened = self._searches.opened(catalog_id, asked)
+
+        request, toolsets = opened or (ToolRequest(asked.text), ())
+
+        def work(asker: Asker) -> None:
+            for toolset in toolsets:
+                _planner(toolset, options, k, asker).plans([request])
+
+        self._judging.ask(catalog_id, JOB_KIND, work, progress)
+
+    def job(self, catalog_id: int) -> Job | None:
+        """The latest job that asked for plans."""
+        return self._analyses.job(catalog_id, JOB_KIND)
+
+    def _side(
+        self, toolset: OpenToolset, request: ToolRequest, options: PlanOptions, k: int
+    ) -> PlanSide:
+        asker = self._judging.known_answers() if options.worker == "model" else None
+        start = time.perf_counter()
+        (plan,) = _planner(toolset, options, k, asker).plans([request])
+        seconds = time.perf_counter() - start
+        spent = asker.spent if asker else ()
+        tools, tokens = toolset.catalog.by_id, self._searches.tokens
+        return PlanSide(
+            plan=plan,
+            size=len(tools),
+            tokens=sum(tokens(tools[one]) for one in plan.tool_ids),
+            tokens_shown=sum(tokens(one.tool) for step in plan.steps for one in step.candidates),
+            needs=toolset.answers,
+            questions=sum(one.questions for one in spent),
+            open_questions=sum(one.questions - one.reused for one in spent),
+            seconds=seconds,
+        )
+
+
+def _planner(toolset: OpenToolset, options: PlanOptions, k: int, asker: Asker | None) -> Planner:
+    if asker is None:
+        return offline_planner(toolset.catalog, toolset.retriever, k, options)
+    return asking_planner(toolset.catalog, toolset.retriever, k, options, asker)

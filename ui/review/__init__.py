@@ -1,0 +1,1 @@
+"""The Review page: the queue and its card, in bulk, by server pair."""

@@ -1,0 +1,236 @@
+"""Many proposals at once: a bar for the weakest pair, ticked rows, and an audit of each batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from toolscope_core.model.datamodel import Cluster, Decision, digest
+from toolscope_core.model.numbers import quantity
+from ui.review.edge_histogram import edge_histogram, edge_rows
+from ui.shared import page_frame, safe_text
+from ui.shared.cards import decision_buttons, decision_trail, queue_panel
+from ui.shared.cards.batches import Batch, BatchAudit, Taken, audit_of, batches, sample_size, taken
+from ui.shared.cards.objections import KINDS
+from ui.shared.cards.queue import kind_of
+from ui.shared.cards.queue_panel import Listing
+from ui.shared.charts.pictures import picture
+from ui.shared.tools.ticked_rows import ticked_rows, which_in_words
+
+SHOW = "In bulk"
+ACCEPTABLE = ("Weak pair or chain", "Put forward by a person")
+"""The objections that a batch takes unless people say otherwise."""
+WIDTHS = {0.05: "± 5 %", 0.1: "± 10 %", 0.15: "± 15 %"}
+TABLE_HEIGHT, REASONS_SHOWN = 420, 3
+
+
+def bulk_panel(catalog_id: int, listed: Listing) -> None:
+    """What the filters list, with what a bar takes of it and what to do with that."""
+    decision_buttons.notice()
+    if not listed.clusters:
+        queue_panel.nothing_listed(listed)
+        if not listed.total:
+            st.info("Nothing left to review.", icon=":material/task_alt:")
+    elif listed.state in ("waiting", "flagged"):
+        _waiting(listed)
+    else:
+        _settled(catalog_id, listed)
+    _audits(catalog_id)
+    decision_trail.trail(catalog_id)
+
+
+def _waiting(listed: Listing) -> None:
+    chart, choice = st.columns([7, 5], gap="medium")
+    with choice:
+        at_least = st.slider(
+            "Weakest pair at least", 0.0, 1.0, 0.9, 0.01, key="bulk_at", persist_state="session"
+        )
+        without = st.pills(
+            "Leave out where this speaks against it", list(KINDS), selection_mode="multi",
+            default=[kind for kind in KINDS if kind not in ACCEPTABLE], key="bulk_without",
+            persist_state="session",
+        )  # fmt: skip
+    rows = taken(listed.clusters, at_least, without)
+    with chart:
+        picture(
+            edge_histogram(listed.clusters, rows.clusters, at_least),
+            lambda: edge_rows(listed.clusters, rows.clusters),
+            "bulk_histogram",
+            "Clusters by their weakest pair",
+        )
+    st.markdown(_in_words(listed, rows))
+    if rows.clusters:
+        _table_with_buttons(rows.clusters)
+
+
+def _in_words(listed: Listing, rows: Taken) -> str:
+    """What the bar takes, and what it leaves out and why."""
+    text = f"Takes **{len(rows.clusters):,}** of {quantity(len(listed.clusters), 'cluster')}"
+    tools = sum(len(one.members) for one in rows.clusters)
+    if rows.clusters:
+        text += f": {quantity(tools, 'tool')} become {len(rows.clusters):,}"
+    left = "; ".join(f"{count:,} ({why[0].lower()}{why[1:]})" for why, count in rows.left_out)
+    return f"{text}. Leaves out {left or 'nothing'}."
+
+
+def _table(clusters: Sequence[Cluster], key: str) -> list[Cluster]:
+    """The clusters as a table; the ticked ones, at first all."""
+    ticked = ticked_rows(
+        {
+            "name": [one.document.name for one in clusters],
+            "tools": [", ".join(one.members) for one in clusters],
+            "kind": [kind_of(one) for one in clusters],
+            "weakest": [f"{one.weakest_edge:.2f}" for one in clusters],
+            "what speaks against it": ["; ".join(one.reasons[:REASONS_SHOWN]) for one in clusters],
+        },
+        f"{key}_{digest([one.version for one in clusters])[:12]}",
+        "Clusters to decide on at once",
+        TABLE_HEIGHT,
+    )
+    return [clusters[row] for row in ticked]
+
+
+def _table_with_buttons(clusters: Sequence[Cluster]) -> None:
+    chosen = _table(clusters, "bulk_rows")
+    which = which_in_words(len(chosen), len(clusters))
+    key = digest([one.version for one in chosen])[:12]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for name, label, action in (
+            ("accept", f"Accept {which}", "accept"),
+            ("reject", f"Reject {which}", "reject"),
+            ("propose", f"Keep {which} for review", "propose"),
+        ):
+            st.button(
+                label,
+                key=f"bulk_{name}_{key}",
+                type="primary" if name == "accept" else "secondary",
+                disabled=not chosen,
+                help="No accept policy takes them; they wait for a person."
+                if name == "propose"
+                else None,
+                on_click=decision_buttons.decide_all,
+                args=(chosen, action),
+            )
+        st.caption("Only ticked rows are decided. One undo reverts all.", width="content")
+        if len(chosen) == 1:
+            _open_link(chosen[0])
+
+
+def _open_link(cluster: Cluster) -> None:
+    st.page_link(
+        "pages/review.py", label="Open its card", icon=":material/rule:",
+        query_params={"show": "All", "cluster": cluster.id},
+    )  # fmt: skip
+
+
+def _settled(catalog_id: int, listed: Listing) -> None:
+    """Accepted or rejected clusters, to be taken back."""
+    assert listed.state in ("accepted", "rejected")
+    by_id = {
+        one.cluster.id: one.decision
+        for one in page_frame.workspace().settled.clusters(catalog_id, listed.state)
+    }
+    ticked = _table(listed.clusters, "bulk_settled")
+    settling = [by_id[one.id] for one in ticked]
+    seqs = tuple(sorted({one.seq for one in settling if one is not None}))
+    which = which_in_words(len(ticked), len(listed.clusters))
+    st.button(
+        f"Send {which} back to review", key=f"bulk_back_{digest(seqs)[:12]}", disabled=not seqs,
+        on_click=decision_buttons.undo, args=(seqs,),
+        help="Takes the decisions back, the newest first; they stay in the history.",
+    )  # fmt: skip
+
+
+def _audits(catalog_id: int) -> None:
+    """The batches that stand, each with a sample to look at."""
+    work = page_frame.workspace()
+    standing = work.review.standing(catalog_id)[::-1]
+    made = [batch for batch in batches(standing) if batch.action == "accept"]
+    if not made:
+        return
+    with st.expander(f"Audit a batch ({len(made):,})", icon=":material/fact_check:", expanded=True):
+        names = {batch.key: _batch_in_words(batch) for batch in made}
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            key = st.selectbox(
+                "Batch", list(names), key="audit_batch", format_func=lambda one: names.get(one, one)
+            )
+            width = st.segmented_control(
+                "Interval", list(WIDTHS), default=0.1, required=True, key="audit_width",
+                format_func=lambda one: WIDTHS.get(one, str(one)), persist_state="session",
+                help="How sure the sample is to make you: 95 % intervals, where about nine in ten "
+                "are right.",
+            )  # fmt: skip
+        batch = next(one for one in made if one.key == key)
+        flags = [one for one in standing if one.action == "flag"]
+        size = sample_size(len(batch.decisions), width)
+        _audit(batch, audit_of(batch, size, flags), flags)
+
+
+def _batch_in_words(batch: Batch) -> str:
+    when = f"{batch.reviewer}, {safe_text.clock(batch.at)}"
+    return f"{quantity(len(batch.decisions), 'merge')} accepted at once ({when})"
+
+
+def _audit(batch: Batch, audit: BatchAudit, flags: Sequence[Decision]) -> None:
+    """The next row of the sample to look at, what the answers say so far, and the undo."""
+    answered = len(audit.answers)
+    st.progress(
+        min(answered / len(audit.sample), 1.0),
+        f"{answered:,} of {len(audit.sample):,} looked at, drawn at random from "
+        f"{len(batch.decisions):,}",
+    )
+    if answered:
+        st.markdown(
+            f"**{audit.wrong:,} of {answered:,} wrong**: of the whole batch about "
+            f"{audit.share:.2f} [{audit.low:.2f}, {audit.high:.2f}] are right."
+        )
+    waiting = [one for one in audit.sample if one.seq not in audit.answers]
+    if waiting:
+        _question(waiting[0])
+    with st.container(horizontal=True):
+        st.button(
+            f"Undo the batch ({len(batch.decisions):,})", key=f"audit_undo_{batch.key}",
+            on_click=decision_buttons.undo, args=(batch.seqs,),
+        )  # fmt: skip
+        last = next(
+            (one for one in flags[::-1] if one.detail.get("audited") in audit.answers), None
+        )
+        if last is not None:
+            st.button(
+                "Take the last answer back", key=f"audit_back_{last.seq}",
+                on_click=decision_buttons.undo, args=((last.seq,),),
+            )  # fmt: skip
+
+
+def _question(decision: Decision) -> None:
+    """One merge of the sample, with both answers."""
+    tools = page_frame.analysis().catalog.by_id
+    for tool_id in decision.ids:
+        if tool_id in tools:
+            tool = tools[tool_id]
+            st.markdown(
+                f"- **{safe_text.untrusted(tool.name)}** "
+                f":gray[{safe_text.owner(tool.id, tool.name, tool.server)}] "
+                f"{safe_text.untrusted(tool.description[:300])}"
+            )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for right, label in ((True, "Right"), (False, "Wrong")):
+            st.button(
+                label, key=f"audit_{label.lower()}_{decision.seq}", on_click=_answer,
+                args=(decision, right),
+            )  # fmt: skip
+        if cluster := page_frame.workspace().review.about(page_frame.current().id, decision):
+            st.page_link(
+                "pages/documents.py", label="Open in full", icon=":material/edit_note:",
+                query_params={"merge": cluster},
+            )  # fmt: skip
+
+
+def _answer(decision: Decision, right: bool) -> None:
+    sets, catalog_id = page_frame.workspace().toolsets, page_frame.current().id
+    note = f"Audit of decision {decision.seq}: {'right' if right else 'wrong'}"
+    detail = {"audited": decision.seq, "right": right}
+    decision_buttons.attempt(
+        lambda: sets.flag(catalog_id, decision.ids, page_frame.reviewer(), note, detail), note
+    )

@@ -1,0 +1,222 @@
+"""The card of one proposal, with the actions that change its members, name or parts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from toolscope_core.model.datamodel import Decision, Tool
+from ui.review import one_job_panel, server_pair_panel, sticky_question
+from ui.shared import page_frame, safe_text
+from ui.shared.cards import (
+    argument_panel,
+    changed_since,
+    cluster_card,
+    decision_buttons,
+    decision_words,
+    reshape_panel,
+    shortcuts,
+)
+from ui.shared.cards.measured_effects import merge_line
+from ui.shared.tools import tool_selection
+
+if TYPE_CHECKING:
+    from ui.shared.cards.cards import Card
+    from ui.shared.cards.queue_panel import Listing
+
+BESIDE = 2
+"""Up to so many members what speaks against a merge stands beside the arguments."""
+
+
+def review_card(catalog_id: int, listed: Listing, blind: bool) -> None:
+    """Everything that a person looks at before deciding; ``blind`` hides what the judge says."""
+    shown, suffix = listed.shown, suffix_of(listed)
+    card = page_frame.workspace().review.card(catalog_id, shown)
+    open_to_change = listed.state in ("waiting", "flagged")
+    with sticky_question.question():
+        cluster_card.title(card, blind)
+        if blind:
+            st.markdown("Do these tools do the same job?")
+        elif open_to_change:
+            cluster_card.question(card)
+    _flags(catalog_id, listed)
+    if shown.state == "stale":
+        changed_since.on_card(shown)
+
+    def drop_button(tool: Tool) -> None:
+        """A button that takes one member out, where that leaves a cluster."""
+        if len(shown.members) > 2 and tool.id in shown.members and shown.state != "accepted":
+            st.button(
+                "Remove", f"drop_{suffix}_{tool.id}",
+                "Never merges it with the others, which stay a proposal.",
+                on_click=decision_buttons.drop, args=(shown, tool.id, listed.onward, listed.order),
+            )  # fmt: skip
+
+    cluster_card.members(card, drop_button if open_to_change else None)
+    if len(card.tools) <= BESIDE:
+        left, right = st.container(key="beside").columns([3, 2], gap="medium")
+    else:
+        left = right = st.container()
+    with left:
+        argument_panel.arguments(card)
+        if open_to_change:
+            _change_line(card, listed, blind)
+            if not blind:
+                one_job_panel.panel(catalog_id, shown, suffix, listed.onward)
+    with right:
+        if blind:
+            st.caption("Hidden until you decide: what the judge says, and what speaks against it.")
+        else:
+            cluster_card.objections(card)
+    _further(catalog_id, card, f"all_{suffix}", blind)
+    sticky_question.start_at_top(shown.id)
+
+
+def _further(catalog_id: int, card: Card, key: str, blind: bool) -> None:
+    """What can be looked at below: queries that move, the other server, the verdicts."""
+    shown = card.cluster
+    if not blind:
+        merge_line(catalog_id, shown.members)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        together = page_frame.workspace().review.server_pair_of(catalog_id, shown)
+        if together is not None:
+            server_pair_panel.open_link(together)
+        members = cluster_card.all_members(shown)
+        tool_selection.select_button(catalog_id, members, "a cluster", key, "Select members")
+    if not blind:
+        cluster_card.differing(card)
+        with st.expander("Verdicts on the pairs, weakest first"):
+            cluster_card.evidence(card)
+
+
+def suffix_of(listed: Listing) -> str:
+    """Ends the keys of what acts on the shown cluster, so that it acts on what was seen."""
+    return f"{listed.shown.id}_{listed.shown.version[:8]}"
+
+
+def _change_line(card: Card, listed: Listing, blind: bool) -> None:
+    """Draw the further decisions: name, parts, one member out, a note, the document. ``blind`` has
+    none that tells what the judge thinks.
+    """
+    cluster, suffix = card.cluster, suffix_of(listed)
+    table = shortcuts.SHORTCUTS
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        eligible = sorted(tool.id for tool in card.eligible)
+        choice = f"canonical_{suffix}"
+        st.selectbox(
+            "Canonical",
+            eligible,
+            eligible.index(cluster.canonical) if cluster.canonical in eligible else None,
+            key=choice,
+            on_change=decision_buttons.choose_canonical,
+            args=(cluster, choice),
+            help="The member whose id and name the merged tool gets.",
+            width=240,
+            label_visibility="collapsed",
+        )
+        following = next_after(eligible, cluster.canonical)
+        st.button(
+            table["canonical"].label,
+            key=f"name_{suffix}",
+            shortcut=shortcuts.letter("canonical"),
+            disabled=len(eligible) < 2,
+            help=f"Keeps {safe_text.untrusted(following)} instead.",
+            on_click=decision_buttons.name_after,
+            args=(cluster, following),
+        )
+        if card.could_be_pruned and not blind:
+            st.button(
+                "Keep one only",
+                key=f"prune_{suffix}",
+                help=f"Switches the others off and keeps {safe_text.untrusted(cluster.canonical)}: "
+                "right only if the servers work on the same data. Accepts nothing.",
+                on_click=decision_buttons.switch_others_off,
+                args=(cluster,),
+            )
+        if cluster.state != "accepted":
+            for name, nearest in (("parts", False), ("move", True)):
+                st.button(
+                    table[name].label,
+                    key=f"{name}_{suffix}",
+                    shortcut=shortcuts.letter(name),
+                    help=f"{table[name].help.capitalize()}. Accepts nothing.",
+                    on_click=reshape_panel.open_panel,
+                    args=(cluster, nearest),
+                )
+        if card.loosest and not blind and cluster.state != "accepted":
+            st.button(
+                table["drop"].label,
+                key=f"loosest_{suffix}",
+                shortcut=shortcuts.letter("drop"),
+                help=f"Takes out {safe_text.untrusted(card.loosest)}, which the judge is least "
+                "sure of. The others stay a proposal.",
+                on_click=decision_buttons.drop,
+                args=(cluster, card.loosest, listed.onward, listed.order),
+            )
+        if cluster.relation == "parametric" and not cluster.newcomers and not blind:
+            one_job_panel.button(cluster, suffix)
+        st.button(
+            table["flag"].label,
+            key=f"flag_{suffix}",
+            shortcut=shortcuts.letter("flag"),
+            icon=":material/flag:",
+            help="Keeps a note for whoever looks next; changes no merge.",
+            on_click=_toggle_flagging,
+            args=(cluster.id,),
+        )
+        st.page_link(
+            "pages/documents.py",
+            label="Edit",
+            icon=":material/edit_note:",
+            help="Opens its document.",
+            query_params={"merge": cluster.id},
+        )
+
+
+def next_after(eligible: list[str], canonical: str) -> str:
+    """The member after the canonical, in their order and round."""
+    at = eligible.index(canonical) + 1 if canonical in eligible else 0
+    return eligible[at % len(eligible)]
+
+
+def _toggle_flagging(cluster_id: str) -> None:
+    closed = st.session_state.get("flagging") != cluster_id
+    st.session_state["flagging"] = cluster_id if closed else None
+
+
+def _flags(catalog_id: int, listed: Listing) -> None:
+    """Draw the notes on the members, and the form for a new one where it was asked for."""
+    for decision in page_frame.workspace().settled.flags_on(catalog_id, listed.shown):
+        _flag(decision)
+    if st.session_state.get("flagging") != listed.shown.id:
+        return
+    note, cluster_id = f"note_{suffix_of(listed)}", listed.shown.id
+    form = shortcuts.panel("note").form(f"flag_form_{suffix_of(listed)}", border=False)
+    with form, st.container(horizontal=True, vertical_alignment="bottom"):
+        st.text_input("Note", key=note, max_chars=1_000, placeholder="what to look at")
+        st.form_submit_button("Save the note", on_click=_flag_it, args=(catalog_id, listed, note))
+        st.form_submit_button(
+            "Cancel", shortcut=shortcuts.CLOSE, on_click=_toggle_flagging, args=(cluster_id,)
+        )
+
+
+def _flag_it(catalog_id: int, listed: Listing, key: str) -> None:
+    note, shown = st.session_state[key], listed.shown
+    sets, members = page_frame.workspace().toolsets, cluster_card.all_members(shown)
+    if decision_buttons.attempt(
+        lambda: sets.flag(catalog_id, members, page_frame.reviewer(), note),
+        f"Flagged: {shown.document.name}",
+    ):
+        st.session_state["flagging"] = None
+
+
+def _flag(decision: Decision) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        text = safe_text.untrusted(str(decision.detail["note"]))
+        whom = decision_words.by_whom(decision)
+        st.markdown(f":orange[:material/flag:] {text} :gray[({whom})]", width="content")
+        st.button(
+            "Remove the note", key=f"unflag_{decision.seq}", type="tertiary",
+            on_click=decision_buttons.undo, args=((decision.seq,),),
+        )  # fmt: skip

@@ -1,0 +1,214 @@
+"""The model endpoint: its address and model, limits, budget, key, and a connection test."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from toolscope_core.llm.endpoints import Connection, on_this_machine
+from toolscope_core.model.configuration import ADDRESS, Budget, Endpoint
+from toolscope_core.model.errors import ConfigError
+from ui.shared import page_frame, safe_text
+
+TESTED = "tested_endpoint"
+"""Session key: the endpoint that was tested last, and the result."""
+TURN = "endpoint_turn"
+"""Session key: how often it was saved or removed here."""
+EMPTY = Endpoint("http://localhost", "none")
+MAX_CALLS = "A run pauses before it exceeds this. Empty: no limit."
+MAX_COST = f"{MAX_CALLS} In the currency of the prices below; the model needs a price."
+
+
+def endpoint_panel() -> None:
+    """The endpoint of this store; edits take effect once they are saved."""
+    saved = page_frame.workspace().endpoints.get()
+    st.subheader("Model endpoint", anchor=False)
+    st.caption(
+        "Any OpenAI-compatible endpoint: OpenAI, Azure, vLLM, Ollama, llama.cpp. When you start a "
+        "run, the tools in question are sent to it. Without an endpoint, everything is judged "
+        "offline."
+    )
+    edited = None
+    try:
+        edited = _edited(saved)
+    except ConfigError as error:
+        safe_text.show_error(error)
+    if edited is not None:
+        _key(edited)
+    _buttons(saved, edited)
+    tested, connection = st.session_state.get(TESTED, (None, None))
+    if connection is not None and tested == edited:
+        _connection(connection)
+
+
+class _Field(NamedTuple):
+    label: str
+    value: float | None
+    step: float
+    help: str | None = None
+
+    @property
+    def optional(self) -> bool:
+        return self.help is not None
+
+
+def _edited(saved: Endpoint | None) -> Endpoint | None:
+    """The endpoint in the fields, ``None`` while address or model is missing. Raises
+    ``ConfigError``.
+
+    The keys of the fields change with the saved endpoint, so that they show it when it changes.
+    """
+    turn, shown = st.session_state.get(TURN, 0), saved or EMPTY
+    suffix = f"{hash(saved and replace(saved, prices=None)) & 0xFFFFFFFF:08x}_{turn}"
+    address, name = st.columns(2)
+    base_url = address.text_input(
+        "Base URL", saved.base_url if saved else "", key=f"base_url_{suffix}",
+        persist_state="session", placeholder="http://localhost:11434/v1",
+        help="The address up to /chat/completions, without a key.",
+    )  # fmt: skip
+    model = name.text_input(
+        "Model", saved.model if saved else "", key=f"model_{suffix}",
+        persist_state="session", placeholder="the model name at the endpoint",
+    )  # fmt: skip
+    concurrency, deadline, temperature = _numbers(
+        suffix,
+        _Field("Concurrent calls", shown.concurrency, 1),
+        _Field("Timeout per call (s)", shown.deadline, 10.0),
+        _Field("Temperature", shown.temperature, 0.1),
+    )
+    calls, cost = _numbers(
+        suffix,
+        _Field("Maximum model calls per run", shown.budget.calls, 1, MAX_CALLS),
+        _Field("Maximum cost per run", shown.budget.money, 1.0, MAX_COST),
+    )
+    if not base_url.strip() or not model.strip():
+        st.info(
+            f"Enter a base URL and a model. For the base URL, {ADDRESS}.", icon=":material/edit:"
+        )
+        return None
+    endpoint = Endpoint(
+        base_url.strip(),
+        model.strip(),
+        int(concurrency or 0),
+        deadline or 0.0,
+        temperature or 0.0,
+        budget=Budget(None if calls is None else int(calls), cost),
+    )
+    return page_frame.workspace().endpoints.priced(endpoint)
+
+
+def _numbers(suffix: str, *fields: _Field) -> list[float | None]:
+    """The values of a row of number fields. Limits are checked where the values are used."""
+    return [
+        _number(place, suffix, field)
+        for place, field in zip(st.columns(len(fields)), fields, strict=True)
+    ]
+
+
+def _number(place: DeltaGenerator, suffix: str, field: _Field) -> float | None:
+    """The value of a number field. An optional one has its value in the session: a field with a
+    default could not be emptied.
+    """
+    label, value, step, help_text = field
+    key, value = f"{label}_{suffix}", value if value is None else type(step)(value)
+    if field.optional:
+        st.session_state.setdefault(key, value)
+        value = None
+    return place.number_input(
+        label, value=value, step=step, key=key, persist_state="session", help=help_text
+    )
+
+
+def _key(endpoint: Endpoint) -> None:
+    """Draw where the key comes from; never the key."""
+    origin, place = safe_text.untrusted(endpoint.origin), page_frame.key_source(endpoint.origin)
+    if place:
+        st.caption(
+            f":material/key: The key for {origin} is in {place}. It is sent only to that "
+            "endpoint, and never stored, shown or exported."
+        )
+    elif on_this_machine(endpoint.origin):
+        st.caption(f":material/key_off: {origin} is on this machine and is called without a key.")
+    else:
+        bound = sorted(
+            {safe_text.untrusted(key.origin) for key in page_frame.workspace().settings.keys}
+        )
+        others = f" The available keys are bound to {', '.join(bound)}." if bound else ""
+        st.warning(
+            f"There is no key for {origin}.{others} Set TOOLSCOPE\\_API\\_KEY, and "
+            f"TOOLSCOPE\\_API\\_ORIGIN to {origin}, in the environment or in "
+            f"{safe_text.untrusted(page_frame.SECRETS)}, and restart the app.",
+            icon=":material/key_off:",
+        )
+
+
+def _buttons(saved: Endpoint | None, edited: Endpoint | None) -> None:
+    with st.container(horizontal=True):
+        st.button(
+            "Save",
+            key="save_endpoint",
+            type="primary",
+            icon=":material/save:",
+            disabled=edited is None or edited == saved,
+            on_click=_save,
+            args=(edited,),
+        )
+        tested = st.button(
+            "Test connection",
+            key="test_endpoint",
+            icon=":material/network_check:",
+            disabled=edited is None,
+            help="Sends one short prompt with the values above, saved or not.",
+        )
+        st.button(
+            "Remove",
+            key="forget_endpoint",
+            icon=":material/delete:",
+            disabled=saved is None,
+            help="Falls back to TOOLSCOPE_BASE_URL and TOOLSCOPE_MODEL, where set. Answers and "
+            "history are kept.",
+            on_click=_save,
+            args=(None,),
+        )
+    if tested and edited is not None:
+        with st.spinner("Testing the connection"):
+            st.session_state[TESTED] = (edited, page_frame.workspace().endpoints.test(edited))
+
+
+def _save(endpoint: Endpoint | None) -> None:
+    endpoints = page_frame.workspace().endpoints
+    st.session_state[TURN] = st.session_state.get(TURN, 0) + 1
+    if endpoint is None:
+        endpoints.forget()
+    else:
+        endpoints.save(endpoint)
+
+
+def _connection(connection: Connection) -> None:
+    show, icon, headline = (
+        (st.success, ":material/check_circle:", "The connection works.")
+        if connection.works
+        else (st.error, ":material/error:", "The endpoint cannot be used.")
+    )
+    lines = [f"- {safe_text.untrusted(line)}" for line in connection.lines]
+    show("\n".join([f"**{headline}**", "", *lines]), icon=icon)
+
+
+def embeddings_caption() -> None:
+    """Draw where the embeddings come from; that is set when the app starts."""
+    settings = page_frame.workspace().settings
+    if settings.embeddings_model:
+        model, address = (
+            safe_text.untrusted(settings.embeddings_model),
+            safe_text.untrusted(settings.base_url),
+        )
+        text = f"Embeddings are computed by **{model}** at {address}."
+    else:
+        text = "Embeddings are computed on this machine."
+    st.caption(
+        f"{text} To use a model of the endpoint in TOOLSCOPE\\_BASE\\_URL instead, set "
+        "TOOLSCOPE\\_EMBEDDINGS\\_MODEL and restart the app."
+    )

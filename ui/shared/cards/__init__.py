@@ -1,0 +1,1 @@
+"""Proposals and decisions as pages show them: cards, queue, keys, documents."""

@@ -1,0 +1,226 @@
+"""What a reviewer sees of one cluster: its members, where each argument goes, the evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolscope_core.catalog.tokens import tool_tokens
+from toolscope_core.judging.relation_words import Slot, slot_in, unlicensed_in
+from toolscope_core.merging.model_verdicts import Disagreement, disagreements
+from toolscope_core.merging.pipeline import Analysis
+from toolscope_core.merging.plan import documented
+from toolscope_core.model.datamodel import (
+    ArgumentMap,
+    ArgumentMove,
+    Cluster,
+    Document,
+    Finding,
+    Pair,
+    Tool,
+    Verdict,
+    canonical_json,
+)
+from ui.shared.cards.value_texts import text_of
+
+EVIDENCE_SHOWN = 10
+"""So many pairs of a cluster, the weakest, are explained in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentRow:
+    """One parameter of the merged tool; ``sources`` says by member id where its value comes from.
+
+    An argument that would be lost is a row too, with ``lost`` true and no type.
+    """
+
+    name: str
+    type: str
+    required: bool
+    sources: Mapping[str, str]
+    lost: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A cluster with everything a person looks at before deciding.
+
+    ``tools`` has the canonical first, the others by id; ``evidence`` the weakest pairs first, of
+    ``pairs`` in all, each by whoever is heard on it; ``disagreements`` those on which the model and
+    the offline judge differ, the widest gap first. ``unlicensed`` says which words of a prune have
+    no licence, ``slot`` what tells the members of a family apart. ``loosest`` is the member that
+    the judge is least sure of, empty where there are but two. ``could_be_pruned`` says whether only
+    what the servers may keep stands against letting the canonical stay alone. Tokens are estimates.
+    """
+
+    cluster: Cluster
+    tools: tuple[Tool, ...]
+    newcomers: tuple[Tool, ...]
+    findings: Mapping[str, tuple[Finding, ...]]
+    tokens_before: int
+    tokens_after: int
+    arguments: tuple[ArgumentRow, ...]
+    evidence: tuple[Verdict, ...]
+    pairs: int
+    disagreements: tuple[Disagreement, ...] = ()
+    unlicensed: tuple[str, ...] = ()
+    slot: Slot | None = None
+    loosest: str = ""
+    could_be_pruned: bool = False
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What speaks against accepting beside what ``unlicensed`` and ``slot`` say."""
+        family = f"a family: `{self.slot.name}`" if self.slot else None
+        return tuple(
+            reason
+            for reason in self.cluster.reasons
+            if reason not in self.unlicensed and not (family and reason.startswith(family))
+        )
+
+    @property
+    def canonical(self) -> Tool:
+        return self.tools[0]
+
+    @property
+    def eligible(self) -> tuple[Tool, ...]:
+        """The members that may be canonical: those without a block finding, if there are any."""
+        free = [t for t in self.tools if all(f.severity != "block" for f in self.findings[t.id])]
+        return tuple(free) or self.tools
+
+    @property
+    def switched_off(self) -> tuple[Tool, ...]:
+        """The members that agents no longer see after the merge."""
+        return self.tools[1:]
+
+
+def card_of(analysis: Analysis, cluster: Cluster) -> Card:
+    """The card of one cluster of a plan on this analysis."""
+    rows, tools = analysis.rows, analysis.catalog.tools
+    order = sorted(cluster.members, key=lambda member: (member != cluster.canonical, member))
+    members = tuple(tools[rows[member]] for member in order)
+    shown = (*cluster.members, *cluster.newcomers)
+    pairs = [Pair.of(a, b) for a, b in combinations(shown, 2)]
+    family = cluster.relation == "parametric"
+    probabilities = (
+        analysis.family_probabilities(pairs) if family else analysis.probabilities(pairs)
+    )
+    weakest = np.argsort(probabilities, kind="stable")[:EVIDENCE_SHOWN]
+    before, after = tokens_of(members, cluster.document)
+    return Card(
+        cluster=cluster,
+        tools=members,
+        newcomers=tuple(tools[rows[tool_id]] for tool_id in cluster.newcomers),
+        findings={
+            tool_id: tuple(f for f in analysis.catalog.findings if f.tool_id == tool_id)
+            for tool_id in shown
+        },
+        tokens_before=before,
+        tokens_after=after,
+        arguments=argument_rows(cluster.document, cluster.arguments),
+        evidence=tuple(analysis.verdict(pairs[row]) for row in weakest),
+        pairs=len(pairs),
+        disagreements=_disagreements(analysis, pairs),
+        unlicensed=unlicensed_in(analysis.catalog, cluster),
+        slot=slot_in(cluster) if family else None,
+        loosest=_loosest(cluster.members, pairs, probabilities),
+        could_be_pruned=_could_be_pruned(analysis, cluster),
+    )
+
+
+def _could_be_pruned(analysis: Analysis, cluster: Cluster) -> bool:
+    if cluster.kind == "prune" or cluster.relation == "parametric" or cluster.chosen_kind:
+        return False
+    return analysis.synthesis_of(replace(cluster, chosen_kind="prune")).kind == "prune"
+
+
+def _loosest(
+    members: Sequence[str], pairs: Sequence[Pair], probabilities: NDArray[np.float64]
+) -> str:
+    """The member with the lowest mean probability with the others; empty where there are two."""
+    if len(members) < 3:
+        return ""
+    total = dict.fromkeys(members, 0.0)
+    for pair, probability in zip(pairs, probabilities.tolist(), strict=True):
+        if pair.left in total and pair.right in total:
+            total[pair.left] += probability
+            total[pair.right] += probability
+    return min(members, key=lambda one: (total[one], one))
+
+
+def tokens_of(members: Sequence[Tool], document: Document) -> tuple[int, int]:
+    """What the members cost, and what one tool with the document costs in their place."""
+    after = tool_tokens(documented(members[0], document))
+    return sum(tool_tokens(tool) for tool in members), after
+
+
+def _disagreements(analysis: Analysis, pairs: Sequence[Pair]) -> tuple[Disagreement, ...]:
+    if analysis.opinions is None:
+        return ()
+    verdicts = analysis.opinions.verdicts
+    inside = replace(analysis.opinions, verdicts={p: verdicts[p] for p in pairs if p in verdicts})
+    return disagreements(inside, analysis.offline)
+
+
+def argument_rows(document: Document, arguments: Sequence[ArgumentMap]) -> tuple[ArgumentRow, ...]:
+    """The merged parameters in order, then what would be lost, each with its sources."""
+    merged = Tool("", document.name, schema=document.schema)
+    kept = tuple(
+        ArgumentRow(
+            name=parameter.name,
+            type=parameter.type,
+            required=parameter.required,
+            sources={
+                alpha.tool_id: sentence
+                for alpha in arguments
+                if (sentence := _source(alpha, parameter.name))
+            },
+        )
+        for parameter in merged.parameters
+    )
+    lost = tuple(
+        ArgumentRow(name, "", False, {alpha.tool_id: reason}, lost=True)
+        for alpha in arguments
+        for name, reason in alpha.dropped.items()
+    )
+    return kept + lost
+
+
+def sources_in_words(cluster: Cluster, tools: Mapping[str, Tool]) -> dict[str, str]:
+    """By parameter of the merged tool what each member gives it from, in a line; ``tools`` are
+    those of the catalog, by id.
+    """
+    rows = argument_rows(cluster.document, cluster.arguments)
+    return {
+        row.name: "; ".join(
+            f"{tools[one].server or one}: {source}" for one, source in row.sources.items()
+        )
+        for row in rows
+    }
+
+
+def _source(alpha: ArgumentMap, target: str) -> str:
+    """Where the calls of one member get the merged argument from; empty if they leave it out."""
+    if target in alpha.constants:
+        return f"always {canonical_json(alpha.constants[target])}"
+    return next((move_sentence(move) for move in alpha.moves if move.target == target), "")
+
+
+def move_sentence(move: ArgumentMove) -> str:
+    """Where a value comes from and what is done to it, in words."""
+    match move.op:
+        case "map":
+            values = ", ".join(f"{text_of(old)} → {text_of(new)}" for old, new in move.values)
+            return f"{move.source}: {values}"
+        case "wrap":
+            return f"{move.source}, as a list of one"
+        case "unwrap":
+            return f"{move.source}, the one in the list"
+        case "cast":
+            return f"{move.source}, written as text"
+        case _:
+            return move.source

@@ -1,0 +1,66 @@
+"""What changed in the tools of a decision since it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from toolscope_core.check.version_changes import ChangeRow, Reworded
+from toolscope_core.model.datamodel import Cluster, Decision
+from ui.shared import page_frame, safe_text
+from ui.shared.cards import decision_words
+
+SHOWN = 3
+
+
+def on_card(cluster: Cluster) -> None:
+    """The decisions on a stale cluster, each with what changed since."""
+    record = page_frame.current()
+    for decision in page_frame.workspace().versions.waiting_on(record, cluster)[-SHOWN:]:
+        done, whom = decision_words.in_words(decision), decision_words.by_whom(decision)
+        kept = "canonical" in decision.detail and decision.action == "accept"
+        still = f" {safe_text.untrusted(cluster.canonical)} is still kept." if kept else ""
+        st.warning(
+            f"{done} ({whom}). A tool has changed since, so this waits for another look.{still}",
+            icon=":material/update:",
+        )
+        changed_tools(decision)
+
+
+def changed_tools(decision: Decision) -> None:
+    """The changes of each tool, field by field, with the words of a description."""
+    versions, record = page_frame.workspace().versions, page_frame.current()
+    for tool in versions.since_decision(record, decision):
+        if tool.rows is None:
+            name = safe_text.untrusted(tool.tool_id)
+            st.caption(f"{name} is another tool now; no stored version has it as it was.")
+            continue
+        texts = {item.field for item in tool.reworded}
+        table([row for row in tool.rows if row.field not in texts], f"Changes of {tool.tool_id}")
+        for item in tool.reworded:
+            reworded(item)
+
+
+def table(rows: Sequence[ChangeRow], alt: str) -> None:
+    """Changes, one a row."""
+    if rows:
+        st.dataframe(
+            rows,
+            hide_index=True,
+            column_config={
+                "change": st.column_config.TextColumn(width=75),
+                "tool": st.column_config.TextColumn(width=190),
+                "field": st.column_config.TextColumn(width=190),
+                "old": st.column_config.TextColumn(width=125),
+                "new": st.column_config.TextColumn(width=125),
+                "breaking": st.column_config.TextColumn("breaks callers", width=225),
+            },
+            alt=alt,
+        )
+
+
+def reworded(item: Reworded) -> None:
+    """A text with its changed words marked."""
+    st.caption(f"{safe_text.untrusted(item.tool)}, {safe_text.untrusted(item.field)}")
+    st.html(safe_text.word_diff(item.old, item.new))

@@ -1,0 +1,320 @@
+"""How one cluster is drawn, on the Review and the Documents page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from toolscope_core.catalog.tokens import tokenizer
+from toolscope_core.judging.relation_words import Slot, slot_in
+from toolscope_core.model.address_keys import pair_key
+from toolscope_core.model.datamodel import Cluster, Pair, State, Tool
+from ui.shared import page_frame, safe_text
+from ui.shared.cards import outcome_badges
+from ui.shared.cards.cards import Card
+from ui.shared.cards.outcome_badges import Color
+from ui.shared.cards.queue import kind_of
+from ui.shared.tools import tool_drawer
+
+if TYPE_CHECKING:
+    from streamlit.elements.lib.column_types import ColumnConfig
+
+MEMBERS_SHOWN = 12
+TEXT_SHOWN = 3_000
+DIFFERING_SHOWN = 10
+NAMED = 4
+QUEUE_WIDTHS = {
+    **{"": 25, "name": 145, "gap": 50, "tools": 42, "weakest": 62, "kind": 55},
+    "what differs": 160,
+    "state": 80,
+}
+OPINIONS = ("gap", "what differs", "weakest", "kind")
+"""Columns of the queue that say what the judge thinks."""
+KINDS = {
+    "prune": "Prune: switch the other tools off, no code needed",
+    "router": "Router: needs a gateway in front of the servers",
+    "family": "Family: can be one tool only behind a gateway",
+}
+SINGLE_KINDS = {
+    "prune": "Works as edited, no gateway needed",
+    "router": "Needs a gateway: the server has another name or other parameters",
+}
+STATES: dict[State, tuple[str, Color, str]] = {
+    "proposed": ("Proposed", "blue", ":material/lightbulb:"),
+    "accepted": ("Accepted", "green", ":material/check:"),
+    "stale": ("Changed since the decision", "orange", ":material/update:"),
+    "conflict": ("In conflict", "red", ":material/warning:"),
+    "rejected": ("Never merge", "gray", ":material/block:"),
+}
+
+
+def all_members(cluster: Cluster) -> tuple[str, ...]:
+    """The ids of the members and of the newcomers."""
+    return (*cluster.members, *cluster.newcomers)
+
+
+def queue_table(
+    waiting: Sequence[Cluster],
+    selected: Collection[str] = (),
+    gaps: Mapping[str, float] | None = None,
+    families: bool = False,
+) -> pd.DataFrame:
+    """The waiting clusters as the rows of a table; those with a ``selected`` tool are marked.
+    ``gaps`` says by tool how far the judges differ on it. ``families`` adds the column that says
+    what differs between the members.
+    """
+    states = [cluster.state for cluster in waiting]
+    marks = ["●" if any(i in selected for i in all_members(cluster)) else "" for cluster in waiting]
+    return pd.DataFrame(
+        ({"": marks} if selected else {})
+        | {
+            "name": [cluster.document.name for cluster in waiting],
+        }
+        | ({"gap": [_widest(cluster, gaps) for cluster in waiting]} if gaps else {})
+        | {
+            "tools": [len(cluster.members) for cluster in waiting],
+        }
+        | ({"what differs": [_differs(cluster) for cluster in waiting]} if families else {})
+        | {
+            "weakest": [round(cluster.weakest_edge, 2) for cluster in waiting],
+            "kind": [kind_of(cluster) for cluster in waiting],
+        }
+        | ({} if all(state == "proposed" for state in states) else {"state": states})
+    )
+
+
+def queue_columns() -> dict[str, ColumnConfig]:
+    """The column configuration of the queue."""
+    widths = {name: st.column_config.Column(width=width) for name, width in QUEUE_WIDTHS.items()}
+    weakest = st.column_config.NumberColumn(format="%.2f", width=QUEUE_WIDTHS["weakest"])
+    return {**widths, "weakest": weakest}
+
+
+def sorted_rows(table: pd.DataFrame, column: str, descending: bool) -> list[int]:
+    """The row numbers of a table sorted by a column; text without regard to case."""
+    values = table[column]
+    keys = values.str.casefold() if values.dtype == object else values
+    return list(keys.sort_values(ascending=not descending, kind="stable").index)
+
+
+def _differs(cluster: Cluster) -> str:
+    slot = slot_in(cluster)
+    return slot.in_words if slot else ""
+
+
+def _widest(cluster: Cluster, gaps: Mapping[str, float]) -> str:
+    widths = [gaps[tool] for tool in all_members(cluster) if tool in gaps]
+    return f"{max(widths):.2f}" if widths else ""
+
+
+def title(card: Card, blind: bool = False) -> None:
+    """The name of the merged tool, and the state of the cluster in badges, in one line; ``blind``
+    leaves out what the judge says.
+    """
+    cluster = card.cluster
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.subheader(safe_text.untrusted(cluster.document.name), anchor=False, width="content")
+        label, color, icon = STATES[cluster.state]
+        st.badge(label, color=color, icon=icon)
+        if blind:
+            return
+        kind = kind_of(cluster)
+        st.badge(
+            kind.capitalize(),
+            color="green" if cluster.kind == "prune" else "violet",
+            help=KINDS[kind],
+        )
+        suffix = " as a family" if kind == "family" else ""
+        st.badge(f"Weakest pair {cluster.weakest_edge:.2f}{suffix}", color="gray")
+        st.badge(
+            f"≈ {card.tokens_before:,} → {card.tokens_after:,} tokens",
+            color="gray",
+            help=tokenizer().label,
+        )
+
+
+def question(card: Card) -> None:
+    """What accepting would mean for the agents, in one sentence."""
+    kept, gone = _named(card.canonical), _first_names(card.switched_off)
+    if card.slot is not None:
+        st.markdown(f"**{safe_text.untrusted(card.slot.in_words)}**")
+    elif card.cluster.kind == "prune":
+        st.markdown(f"Agents keep {kept} and no longer see {gone}.")
+    else:
+        st.markdown(f"Agents see one tool; a gateway passes each call on to {kept} or {gone}.")
+
+
+def objections(card: Card) -> None:
+    """What was checked, and what speaks against accepting."""
+    cluster = card.cluster
+    if card.slot is not None:
+        _family(card, card.slot)
+    elif cluster.kind == "prune":
+        wording(card)
+    if card.newcomers:
+        names = ", ".join(map(_named, card.newcomers))
+        st.info(f"New since this was accepted: {names}. Accept adds it, Reject keeps it out.")
+    reasons = [f"- :small[{safe_text.sentence(reason)}]" for reason in card.doubts]
+    if reasons:
+        st.markdown("\n".join(["**Check before you accept:**", "", *reasons]))
+    elif cluster.safe:
+        st.markdown(":material/verified: Safe to accept: no objection was found.")
+
+
+def wording(card: Card) -> None:
+    """Whether each word of one member is accounted for in the others, or which words are not."""
+    if not card.unlicensed:
+        st.markdown(":green[:material/check:] Names and descriptions show no relevant difference.")
+        return
+    lines = [f"- :small[{safe_text.sentence(reason)}]" for reason in card.unlicensed]
+    head = ":orange[:material/warning:] **Differences in wording:**"
+    st.markdown("\n".join([head, "", *lines]))
+
+
+def _family(card: Card, slot: Slot) -> None:
+    """What differs, why no member can go, and the argument that a gateway would offer."""
+    tools = {tool.id: tool for tool in card.tools}
+    st.markdown(
+        "The same operation for each of these values. No member has an argument for the value, so "
+        "none can be pruned: its callers would not be served. A gateway can offer one tool and "
+        "route each call by this argument:"
+    )
+    names = [tools[tool_id] for tool_id, _ in slot.values]
+    st.dataframe(
+        {
+            slot.name: [value for _, value in slot.values],
+            "routed to": [tool.name for tool in names],
+            "server": [tool.server for tool in names],
+        },
+        hide_index=True,
+        column_order=[
+            slot.name,
+            "routed to",
+            *(["server"] if any(t.server for t in names) else []),
+        ],
+        height=min(190, 38 + 35 * len(names)),
+        alt="The tool for each value of the argument",
+    )
+    schema = json.dumps({slot.name: slot.schema}, ensure_ascii=False)
+    st.code(schema, language="json", wrap_lines=True)
+
+
+def members(card: Card, drop: Callable[[Tool], None] | None = None) -> None:
+    """The members side by side; in each what differs from the canonical tool is marked, and what is
+    the same steps back.
+    """
+    tools = (*card.tools, *card.newcomers)
+    for start in range(0, min(len(tools), MEMBERS_SHOWN), 3):
+        row = tools[start : min(start + 3, MEMBERS_SHOWN)]
+        for column, tool in zip(st.columns(min(3, len(tools))), row, strict=False):
+            with column.container(border=True, height="stretch", gap="xsmall"):
+                _member(card, tool)
+                if drop is not None:
+                    drop(tool)
+    if len(tools) > MEMBERS_SHOWN:
+        st.caption(f"Showing {MEMBERS_SHOWN} of {len(tools)} members; the table below lists all.")
+
+
+def _member(card: Card, tool: Tool) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f"**{safe_text.untrusted(tool.name)}**", width="content")
+        st.badge(safe_text.owner(tool.id, tool.name, tool.server), color="gray")
+        if tool is card.canonical:
+            st.badge("Canonical", color="blue", icon=":material/star:")
+        if tool in card.newcomers:
+            st.badge("Newcomer", color="orange")
+        tool_drawer.open_button(tool, "card")
+    tool_drawer.declared_line(tool)
+    tool_drawer.usage_caption(tool)
+    for finding in card.findings[tool.id]:
+        safe_text.finding(finding.severity, finding.message)
+    text, base = tool.description[:TEXT_SHOWN], card.canonical.description[:TEXT_SHOWN]
+    if tool is card.canonical:
+        st.html(safe_text.untrusted_html(text) or "<em>no description</em>")
+    else:
+        st.html(safe_text.word_diff(base, text, dim=True))
+
+
+def evidence(card: Card) -> None:
+    """The verdicts on the weakest pairs, with their reasons."""
+    for verdict in card.evidence:
+        judge = f" :gray[({safe_text.untrusted(verdict.judge)})]" if " at " in verdict.judge else ""
+        family = card.cluster.relation == "parametric"
+        value = f"{verdict.family:.2f}" if family else outcome_badges.probability(verdict)
+        headline = f"{value} {outcome_badges.short(verdict.outcome)}"
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"**{headline}** · {_both(verdict.pair)}{judge}", width="content")
+            st.page_link(
+                "pages/overlap.py",
+                label="Compare",
+                icon=":material/compare_arrows:",
+                help="Both tools side by side; there this pair alone can be kept apart for good.",
+                query_params={
+                    "catalog": page_frame.current().name,
+                    "pair": pair_key(verdict.pair),
+                },
+            )
+        st.markdown(
+            "\n".join(f"- {safe_text.untrusted(sentence)}" for sentence in verdict.evidence)
+        )
+    if card.pairs > len(card.evidence):
+        st.caption(f"Showing the weakest {len(card.evidence)} of {card.pairs} pairs.")
+
+
+def differing(card: Card) -> None:
+    """The pairs on which the model and the offline judge differ."""
+    if not card.disagreements:
+        return
+    st.markdown(":material/difference: **Where the judges disagree**, largest difference first")
+    for one in card.disagreements[:DIFFERING_SHOWN]:
+        verdict, judge = one.model, safe_text.untrusted(one.model.judge)
+        why = f": {safe_text.untrusted(verdict.evidence[0])}" if verdict.evidence else ""
+        st.markdown(
+            f"- {_both(one.pair)}: offline **{outcome_badges.short(one.offline.outcome)}** "
+            f"{outcome_badges.probability(one.offline)}, {judge} "
+            f"**{outcome_badges.short(verdict.outcome)}** "
+            f"{outcome_badges.probability(verdict)}{why}"
+        )
+    if len(card.disagreements) > DIFFERING_SHOWN:
+        st.caption(f"Showing {DIFFERING_SHOWN} of {len(card.disagreements)} pairs.")
+
+
+def effect(card: Card, before: Cluster) -> None:
+    """What an edited document changes: kind, tokens, arguments that would be lost."""
+    after = card.cluster
+    label = SINGLE_KINDS[after.kind] if len(after.members) == 1 else KINDS[kind_of(after)]
+    st.badge(label, color="green" if after.kind == "prune" else "violet")
+    if card.slot is not None:
+        st.markdown(f"**{safe_text.untrusted(card.slot.in_words)}**")
+    if after.kind == "router" and before.kind == "prune":
+        st.warning(
+            "With this edit no server offers the merged tool under this name and with these "
+            "parameters: it needs a gateway, and is exported only with routers. Editing only the "
+            "description keeps it a prune."
+        )
+    st.caption(f"About {card.tokens_before:,} → {card.tokens_after:,} tokens ({tokenizer().label})")
+    for alpha in after.arguments:
+        for sentence in (*alpha.lossy, *(f"{k}: {why}" for k, why in alpha.dropped.items())):
+            st.warning(safe_text.untrusted(f"Calls to {alpha.tool_id}: {sentence}"))
+
+
+def _first_names(tools: Sequence[Tool]) -> str:
+    """The first few names, and how many more there are."""
+    more = len(tools) - NAMED
+    names = [_named(tool) for tool in tools[:NAMED]]
+    return f"{', '.join(names)} and {more:,} more" if more > 0 else ", ".join(names)
+
+
+def _both(pair: Pair) -> str:
+    return f"{safe_text.untrusted(pair.left)} and {safe_text.untrusted(pair.right)}"
+
+
+def _named(tool: Tool) -> str:
+    name = f"**{safe_text.untrusted(tool.name)}**"
+    if tool.server:
+        return f"{name} on {safe_text.untrusted(tool.server)}"
+    return f"{name} ({safe_text.untrusted(tool.home)})" if tool.home else name

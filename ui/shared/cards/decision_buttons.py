@@ -1,0 +1,341 @@
+"""What the buttons of the Review and Documents pages do, and the trail they leave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from toolscope_core.decisions.actions import ACTIONS
+from toolscope_core.model.datamodel import Action, Cluster, Decision, digest
+from toolscope_core.model.errors import DecisionError, StoreError
+from toolscope_core.model.numbers import quantity
+from ui.shared import page_frame, safe_text
+from ui.shared.cards import shortcuts
+from ui.shared.cards.drafts import Draft
+from ui.shared.cards.exports import SafeBatch
+from ui.shared.cards.queue import is_family
+from ui.shared.cards.server_pairs import ServerPairProposals
+from ui.shared.services.settled import SettledCluster
+from ui.shared.tools.ticked_rows import ticked_rows
+
+LONGEST_NOTICE = 400
+
+
+def attempt(work: Callable[[], object], message: str) -> bool:
+    """Whether ``work`` succeeded. The notice is then ``message``, else the reason of the refusal.
+
+    An earlier batch can no longer be undone as one: its button would stand under this notice.
+    """
+    st.session_state.pop("batch", None)
+    try:
+        work()
+    except (DecisionError, StoreError) as error:
+        st.session_state["notice"] = (False, str(error))
+        return False
+    st.session_state["notice"] = (True, message)
+    return True
+
+
+def decide(shown: Cluster, action: Action, onward: str | None, **detail: object) -> None:
+    """Record a decision on the cluster that was shown; then show the cluster ``onward``."""
+    review, catalog_id = page_frame.workspace().review, page_frame.current().id
+    message = f"{ACTIONS[action].done}: {shown.document.name}"
+    if shown.newcomers and action in ("accept", "reject"):
+        welcome = action == "accept"
+        done = attempt(
+            lambda: review.answer_newcomers(catalog_id, shown, page_frame.reviewer(), welcome),
+            message,
+        )
+    else:
+        done = attempt(
+            lambda: review.decide(catalog_id, action, shown, page_frame.reviewer(), detail),
+            message,
+        )
+    if done and onward:
+        st.query_params["cluster"] = onward
+
+
+def answer(shown: Cluster, name: str, onward: str, blind: bool = False) -> None:
+    """Accept, reject, or accept as a *family* what was shown. A ``blind`` *accept* says that the
+    tools do the same job, whatever was proposed; what the judge had said is told after it.
+    """
+    if name == "family":
+        decide(shown, "accept", onward, relation="parametric")
+    elif name == "accept" and blind and is_family(shown) and not shown.newcomers:
+        decide(shown, "accept", onward, relation="duplicate")
+    else:
+        decide(shown, "accept" if name == "accept" else "reject", onward)
+    succeeded, text = st.session_state["notice"]
+    if blind and succeeded:
+        proposed = "a family" if is_family(shown) else "the same job"
+        judged = f"the judge had proposed {proposed}, weakest pair {shown.weakest_edge:.2f}"
+        st.session_state["notice"] = True, f"{text}; {judged}"
+
+
+def take_apart(
+    shown: Cluster, groups: Sequence[Sequence[str]], onward: str | None, order: list[str]
+) -> None:
+    """Divide a proposal into groups; what is left of it is shown next, in its place."""
+    review, catalog_id, left = page_frame.workspace().review, page_frame.current().id, list[str]()
+    text = f"{shown.document.name}: {apart_in_words(groups)}"
+    if attempt(
+        lambda: left.extend(review.recut(catalog_id, shown, page_frame.reviewer(), groups)), text
+    ):
+        stand_in(shown, left, order)
+        if following := next(iter(left), onward):
+            st.query_params["cluster"] = following
+
+
+def stand_in(shown: Cluster, left: Sequence[str], order: list[str]) -> None:
+    """Put what became of a cluster (ids) into its place in the queue."""
+    if shown.id in order:
+        at = order.index(shown.id) + 1
+        order[at:at] = [one for one in left if one not in order]
+
+
+def apart_in_words(groups: Sequence[Sequence[str]]) -> str:
+    """One phrase on what became of a proposal that was divided."""
+    alone = [group[0] for group in groups if len(group) == 1]
+    left = [quantity(len(group), "tool") for group in groups if len(group) > 1]
+    parts = [f"{', '.join(alone)} kept out"] if alone else []
+    parts += [f"{' and '.join(left)} still to be decided"] if left else []
+    return "; ".join(parts)
+
+
+def drop(shown: Cluster, member: str, onward: str | None, order: list[str]) -> None:
+    """Take one member out of the proposal; the others stay one."""
+    rest = [one for one in shown.members if one != member]
+    take_apart(shown, [rest, [member]], onward, order)
+
+
+def choose_canonical(shown: Cluster, choice_key: str) -> None:
+    """Let the member chosen in the widget ``choice_key`` give the merged tool its name."""
+    name_after(shown, st.session_state[choice_key])
+
+
+def switch_others_off(shown: Cluster) -> None:
+    """Let the canonical stand for the others, though they may keep things of their own."""
+    decide(shown, "canonical", None, canonical=shown.canonical, kind="prune")
+
+
+def name_after(shown: Cluster, chosen: str) -> None:
+    """Let this member give the merged tool its id and name."""
+    decide(shown, "canonical", None, canonical=chosen)
+    succeeded, text = st.session_state["notice"]
+    st.session_state["notice"] = succeeded, f"{text}; it is {chosen}" if succeeded else text
+
+
+def accept_safe(shown: Sequence[Cluster]) -> None:
+    """Accept the listed merges, as one batch that can be undone."""
+    st.session_state["safe_list"] = False
+    _decide_each([("accept", one, {}) for one in shown], "Accepted {}", "safe merge")
+
+
+def decide_all(shown: Sequence[Cluster], action: Action) -> None:
+    """Accept or reject these clusters, or keep them for review, as one batch."""
+    _decide_each([(action, one, {}) for one in shown], f"{ACTIONS[action].done}: {{}}", "cluster")
+
+
+def decide_pair(pair: ServerPairProposals, action: Action) -> None:
+    """Accept or reject all proposals between two servers, as one batch that can be undone."""
+    rows = [(action, cluster, dict[str, object]()) for cluster in pair.clusters]
+    _decide_each(rows, f"{ACTIONS[action].done}: {{}} between {' and '.join(pair.servers)}")
+
+
+def keep_server(pair: ServerPairProposals, server: str) -> None:
+    """Let this server's tools be the only ones that are kept, in every proposal of the two."""
+    rows: list[tuple[Action, Cluster, dict[str, object]]] = [
+        ("canonical", cluster, {"canonical": tool_id, "kind": "prune"})
+        for cluster, tool_id in pair.to_keep(server)
+    ]
+    _decide_each(rows, f"Tools of {server} are kept in {{}} now")
+
+
+def _decide_each(
+    rows: list[tuple[Action, Cluster, dict[str, object]]], message: str, what: str = "merge"
+) -> None:
+    review, catalog_id = page_frame.workspace().review, page_frame.current().id
+    decisions, refused = review.decide_each(catalog_id, page_frame.reviewer(), rows)
+    _note_batch(message.format(quantity(len(decisions), what)), decisions, refused)
+
+
+def _note_batch(
+    message: str, decisions: Sequence[Decision], refused: Sequence[DecisionError]
+) -> None:
+    """What the notice says of a batch, and its undo button."""
+    if refused:
+        message += f", {len(refused)} refused: {refused[0]}"
+    st.session_state["notice"] = (not refused, message)
+    st.session_state.pop("batch", None)
+    if decisions:
+        st.session_state["batch"] = tuple(decision.seq for decision in decisions)
+
+
+def batch_in_words(safe: SafeBatch) -> str:
+    """What *accept safe* will do, what it leaves to a person, and why."""
+    left = "; ".join(f"{count} {doubt}" for doubt, count in safe.left_out)
+    if not safe.clusters:
+        return f"No merge is safe to accept without review: {left or 'none is waiting'}."
+    return (
+        f"Replaces {quantity(safe.tools, 'tool')} by "
+        f"{len(safe.clusters):,} and saves about {quantity(safe.tokens_saved, 'token')} per "
+        f"prompt. Left for review: {left or 'nothing'}."
+    )
+
+
+def safe_list(safe: SafeBatch) -> None:
+    """What *accept safe* would accept, row by row: those that are ticked, at first all."""
+    tools = page_frame.analysis().catalog.by_id
+    key = f"safe_{digest([cluster.version for cluster in safe.clusters])[:12]}"
+    with shortcuts.panel("safe_merges", border=True):
+        st.caption(batch_in_words(safe))
+        ticked = ticked_rows(
+            {
+                "kept tool": [one.document.name for one in safe.clusters],
+                "server": [tools[one.canonical].server for one in safe.clusters],
+                "removed tools": [
+                    ", ".join(member for member in one.members if member != one.canonical)
+                    for one in safe.clusters
+                ],
+                "weakest pair": [f"{one.weakest_edge:.2f}" for one in safe.clusters],
+            },
+            key,
+            "Safe merges",
+            320,
+        )
+        accepted = [safe.clusters[row] for row in ticked]
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.button(
+                f"Accept {quantity(len(accepted), 'merge')}",
+                key=f"take_{key}",
+                type="primary",
+                disabled=not accepted,
+                on_click=accept_safe,
+                args=(accepted,),
+            )
+            st.button(
+                "Close", key="safe_close", shortcut=shortcuts.CLOSE, on_click=toggle_safe_list
+            )
+            st.caption("Only ticked rows are accepted. One undo reverts all.", width="content")
+
+
+def open_safe_list_from_address() -> None:
+    """Open the list of safe merges where the link that led here asks for it."""
+    if st.query_params.pop("safe_merges", None):
+        st.session_state["safe_list"] = True
+
+
+def toggle_safe_list() -> None:
+    """Open the list of safe merges, or close it."""
+    st.session_state["safe_list"] = not st.session_state.get("safe_list", False)
+
+
+def undo(
+    seqs: tuple[int, ...], back_to: Decision | None = None, parameter: str = "cluster"
+) -> None:
+    """Undo these decisions; then show the cluster that ``back_to`` was about, which ``parameter``
+    names in the address.
+    """
+    review, catalog_id = page_frame.workspace().review, page_frame.current().id
+    what = f"{len(seqs)} decisions are" if len(seqs) > 1 else f"Decision {seqs[0]} is"
+    done = attempt(
+        lambda: review.undo_all(catalog_id, page_frame.reviewer(), seqs), f"{what} undone"
+    )
+    if done and back_to and (cluster_id := review.about(catalog_id, back_to)):
+        st.query_params[parameter] = cluster_id
+
+
+def undo_own(latest: int) -> None:
+    """Undo the reviewer's latest decision, which was ``latest`` when the button was drawn, and all
+    that was decided at once with it.
+
+    A decision made since is the one that is meant; once ``latest`` is gone, a second press of the
+    same button does nothing more.
+    """
+    standing = page_frame.workspace().review.standing(page_frame.current().id)
+    own = next((d for d in standing if d.reviewer == page_frame.reviewer()), None)
+    if own is not None and own.seq >= latest:
+        undo(together_with(own, standing), own)
+
+
+def notice() -> None:
+    """Draw what the last button did, once: a refusal as an error, a batch with its undo button."""
+    succeeded, text = st.session_state.pop("notice", (True, ""))
+    if len(text) > LONGEST_NOTICE:  # long names: the bar of buttons would cover the page
+        text = f"{text[: LONGEST_NOTICE // 2]} … {text[-LONGEST_NOTICE // 2 :]}"
+    if not succeeded:
+        st.error(safe_text.untrusted(text), icon=":material/error:")
+    elif text:
+        st.caption(f":green[:material/check:] {safe_text.untrusted(text)}", width="stretch")
+    if batch := st.session_state.get("batch"):
+        label = f"Undo the last {len(batch)}" if len(batch) > 1 else "Undo"
+        st.button(label, key=f"undo_batch_{batch[-1]}", on_click=undo, args=(batch,))
+
+
+def together_with(one: Decision, standing: Sequence[Decision]) -> tuple[int, ...]:
+    """A decision (its seq) and those that stand of what was decided at once with it."""
+    batch = one.detail.get("batch")
+    if batch is None or one.action == "flag":
+        return (one.seq,)
+    own = (d for d in standing if d.reviewer == one.reviewer and d.action != "flag")
+    return tuple(d.seq for d in own if d.detail.get("batch") == batch)
+
+
+def undo_button(standing: tuple[Decision, ...], by_key: bool = True) -> None:
+    """Take back what the reviewer decided last, also by the key U where the page has keys."""
+    own = next((one for one in standing if one.reviewer == page_frame.reviewer()), None)
+    number = len(together_with(own, standing)) if own else 0
+    st.button(
+        f"Undo {number}" if number > 1 else "Undo",
+        key=f"undo_{own.seq if own else 'nothing'}",
+        shortcut=shortcuts.letter("undo") if by_key else None,
+        disabled=own is None,
+        on_click=undo_own,
+        args=(own.seq,) if own else None,
+    )
+
+
+def take_back_button(settled: SettledCluster | None) -> None:
+    """Undo what settled the shown cluster, where a decision did."""
+    if settled is None or settled.decision is None:
+        return
+    decision = settled.decision
+    st.button(
+        f"Take it back ({ACTIONS[decision.action].done.lower()} by {decision.reviewer})",
+        key=f"take_back_{decision.seq}",
+        type="primary",
+        on_click=undo,
+        args=((decision.seq,),),
+    )
+
+
+def save(
+    cluster: Cluster,
+    draft: Draft,
+    then: Callable[[], None] | None = None,
+    done: str = "Saved the document of",
+) -> None:
+    """Store an edited document, and say that it is ``done``; on success call ``then``, which
+    discards the unsaved text.
+    """
+    review, catalog_id = page_frame.workspace().review, page_frame.current().id
+    saved = attempt(
+        lambda: review.edit(catalog_id, cluster, draft, page_frame.reviewer()),
+        f"{done} {draft.document.name}",
+    )
+    if saved and then:
+        then()
+
+
+def reset(cluster: Cluster, generated: Draft, then: Callable[[], None]) -> None:
+    """Store the generated document, and say what that changed."""
+    review, catalog_id = page_frame.workspace().review, page_frame.current().id
+    parts = {"name": "name", "description": "description", "schema": "parameters"}
+    before, after = cluster.document, generated.document
+    changed = [word for key, word in parts.items() if getattr(before, key) != getattr(after, key)]
+    if attempt(
+        lambda: review.edit(catalog_id, cluster, generated, page_frame.reviewer()),
+        f"Reset {before.name} to the generated document: {', '.join(changed)}",
+    ):
+        then()

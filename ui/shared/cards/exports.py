@@ -1,0 +1,270 @@
+"""What an export would hold, in figures and lists, and the bundle as one file to download."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from toolscope_core.catalog.cleaning import hidden_in
+from toolscope_core.catalog.formats import MATRIX, PROMPT_SHAPES, target_named
+from toolscope_core.catalog.hidden import cleaned
+from toolscope_core.catalog.splitting import servers_of
+from toolscope_core.catalog.target_rules import RuleViolation
+from toolscope_core.catalog.tokens import Costs, PlanTokens, plan_tokens, tokenizer
+from toolscope_core.export.bundle import named_toolsets, zipped
+from toolscope_core.export.leaving import checked, held_back, leaving, refusals, toolsets
+from toolscope_core.model.configuration import AcceptPolicy
+from toolscope_core.model.datamodel import Catalog, Cluster, Dangling, MergePlan
+from toolscope_core.model.numbers import quantity
+from ui.shared.cards.cards import tokens_of
+from ui.shared.cards.queue import is_safe
+from ui.shared.tools.catalog_figures import ClusterCounts, cluster_counts
+
+
+@dataclass(frozen=True, slots=True)
+class MergeLine:
+    """One merge of the outgoing toolset; ``gone`` are the ids that agents no longer see."""
+
+    kept: str
+    name: str
+    gone: tuple[str, ...]
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixLine:
+    """What one target, by title and by ``name``, says of the outgoing toolset: how many rules of
+    each kind are broken, and how many of them have a fix on offer.
+    """
+
+    target: str
+    verdict: str
+    names: int
+    descriptions: int
+    schemas: int
+    tools: int
+    fixable: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsetLine:
+    """A file of the toolset, or the set of tools that a client has on at a time, and its tokens
+    in every prompt.
+    """
+
+    file: str
+    tools: int
+    tokens: int
+    servers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How many tools an accept policy leaves, and in how many parts a target takes them."""
+
+    accept: AcceptPolicy
+    tools: int
+    parts: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExportFigures:
+    """What a plan makes of the catalog; ``counted`` says whether tokens are estimates.
+
+    ``clusters`` counts those of the plan, of which the waiting ones stay unmerged; ``withheld``
+    are the accepted ones left out because they need a gateway. ``matrix`` has a line a target,
+    ``violations`` are by target's name the rules that the tools break, ``refusals`` those of the
+    chosen one's that stand against the download; ``tokens`` has a line for each shape in prompts.
+    ``hostile`` are ids of tools that go out with the text for which the scan blocks them.
+    ``edited`` counts single tools that go out under people's document, ``held_back`` are ids of
+    those that do not, ``removed`` of those left out; ``unreadable`` says in sentences what is held
+    back since no client of MCP could read it.
+    ``toolsets`` are, by target's name, the parts that its limit on tools asks for, where there are
+    several.
+    """
+
+    tools_before: int
+    tools_after: int
+    tokens_before: int
+    tokens_after: int
+    merges: tuple[MergeLine, ...]
+    clusters: ClusterCounts
+    withheld: int
+    dangling: tuple[Dangling, ...]
+    counted: str
+    tokens: tuple[PlanTokens, ...]
+    matrix: tuple[MatrixLine, ...]
+    violations: Mapping[str, tuple[RuleViolation, ...]]
+    toolsets: Mapping[str, tuple[ToolsetLine, ...]]
+    refusals: tuple[RuleViolation, ...]
+    hostile: tuple[str, ...]
+    edited: int
+    held_back: tuple[str, ...]
+    removed: tuple[str, ...]
+    unreadable: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SafeBatch:
+    """What *accept safe* would do now, and how many clusters it leaves out for which reason.
+
+    A cluster that is left out counts once, under the first reason that holds.
+    """
+
+    clusters: tuple[Cluster, ...]
+    tools: int
+    tokens_saved: int
+    left_out: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """The files of a bundle and their zip; ``file_name`` changes only with the content."""
+
+    files: Mapping[str, bytes]
+    archive: bytes
+    file_name: str
+
+
+def download_of(files: Mapping[str, bytes], catalog_name: str) -> Download:
+    """One file to download, named after the catalog and the hash of its bytes."""
+    archive = zipped(files)
+    plain = re.sub(r"[^a-z0-9]+", "-", catalog_name.casefold()).strip("-")[:40] or "catalog"
+    return Download(
+        files, archive, f"toolscope-{plain}-{hashlib.sha256(archive).hexdigest()[:8]}.zip"
+    )
+
+
+def figures_of(plan: MergePlan, shape: str | None, fix: bool, costs: Costs) -> ExportFigures:
+    """The figures of a plan written in ``shape``, ``None`` for the one it came in; ``fix`` applies
+    the fixes offered for it. Raises ``ExportError`` for an unknown shape.
+    """
+    target = shape or plan.catalog.format
+    plan = leaving(plan, shape, fix)
+    names = {item.tool.id: item.tool.name for item in plan.tools}
+    tokens = tuple(plan_tokens(plan, name, costs) for name in PROMPT_SHAPES)
+    against = {name: checked(plan, name, fix and name == target) for name in (*MATRIX, target)}
+    applied = plan.applied
+    taken = {cluster.id for cluster in applied}
+    accepted = [cluster for cluster in plan.clusters if cluster.state == "accepted"]
+    return ExportFigures(
+        tools_before=len(plan.catalog.tools),
+        tools_after=len(plan.tools),
+        tokens_before=tokens[0].before,
+        tokens_after=tokens[0].after,
+        merges=tuple(_line(cluster, names[cluster.canonical]) for cluster in applied),
+        clusters=cluster_counts(plan.clusters),
+        withheld=sum(cluster.id not in taken for cluster in accepted),
+        dangling=plan.dangling,
+        counted=tokenizer().label,
+        tokens=tokens,
+        matrix=tuple(_matrix_line(name, against[name]) for name in MATRIX),
+        violations=against,
+        toolsets={name: lines for name in against if (lines := toolset_lines(plan, name, costs))},
+        refusals=refusals(plan, shape, fix),
+        hostile=_hostile(plan),
+        edited=len(plan.edited),
+        held_back=plan.held_back,
+        removed=plan.removed,
+        unreadable=held_back(plan),
+    )
+
+
+def _hostile(plan: MergePlan) -> tuple[str, ...]:
+    """Ids of outgoing tools of which what was blocked is still there."""
+    came, leaving = plan.catalog.by_id, [item.tool for item in plan.tools]
+    hidden = {finding.tool_id for finding in hidden_in(leaving) if finding.severity == "block"}
+    worded = {
+        finding.tool_id
+        for finding in plan.catalog.findings
+        if finding.severity == "block" and finding.code != "hidden-unicode"
+    }
+    same = (t.id for t in leaving if cleaned(came[t.id].description) == cleaned(t.description))
+    return tuple(tool_id for tool_id in same if tool_id in hidden | worded)
+
+
+def safe_batch(catalog: Catalog, clusters: Sequence[Cluster]) -> SafeBatch:
+    """The waiting ``clusters`` as safe ones and others."""
+    tools = catalog.by_id
+    safe, saved, left = [], 0, dict.fromkeys(_DOUBTS, 0)
+    for cluster in clusters:
+        if is_safe(cluster):
+            first = sorted(cluster.members, key=lambda member: member != cluster.canonical)
+            before, after = tokens_of([tools[member] for member in first], cluster.document)
+            safe.append(cluster)
+            saved += before - after
+            continue
+        servers = {tools[member].server for member in cluster.members}
+        holds = (
+            bool(cluster.newcomers),
+            cluster.state != "proposed",
+            bool(catalog.blocked.intersection(cluster.members)),
+            cluster.relation == "parametric",
+            cluster.kind == "router",
+            len(servers) > 1,
+            True,
+        )
+        left[_DOUBTS[holds.index(True)]] += 1
+    return SafeBatch(
+        clusters=tuple(safe),
+        tools=sum(len(cluster.members) for cluster in safe),
+        tokens_saved=saved,
+        left_out=tuple((doubt, count) for doubt, count in left.items() if count),
+    )
+
+
+_DOUBTS = (
+    "with a newcomer to an accepted merge",
+    "stale or in conflict",
+    "with a tool that holds hidden or hostile text",
+    "in families, for which a gateway is needed",
+    "for which a gateway is needed",
+    "over several servers",
+    "with other words, a weak pair, another effect, or cut from a chain",
+)
+
+
+def toolset_lines(plan: MergePlan, target: str, costs: Costs) -> tuple[ToolsetLine, ...]:
+    """The parts that the limit of ``target`` on tools asks for; empty where one is enough."""
+    parts = toolsets(plan, target, fix=True)
+    if len(parts) == 1:
+        return ()
+    shape = target if target in PROMPT_SHAPES else PROMPT_SHAPES[0]
+    named = zip(named_toolsets(plan, target, fix=True), parts, strict=True)
+    return tuple(
+        ToolsetLine(
+            file=name if target_named(target).writes else f"set {number}",
+            tools=len(part),
+            tokens=sum(costs.of(item.tool, shape) for item in part),
+            servers=servers_of(part),
+        )
+        for number, (name, part) in enumerate(named, 1)
+    )
+
+
+def way_of(plan: MergePlan, accept: AcceptPolicy, target: str) -> Way:
+    """What the policy ``accept``, which made ``plan``, means for the limit of ``target``."""
+    return Way(accept, len(plan.tools), len(toolsets(plan, target, fix=True)))
+
+
+def _matrix_line(target: str, violations: Sequence[RuleViolation]) -> MatrixLine:
+    rules = Counter(violation.rule for violation in violations)
+    return MatrixLine(
+        target=target_named(target).title,
+        verdict=quantity(len(violations), "violation") if violations else "ok",
+        names=rules["name"] + rules["unique"],
+        descriptions=rules["description"],
+        schemas=rules["schema"] + rules["parameter"],
+        tools=rules["count"],
+        fixable=sum(bool(violation.fix) for violation in violations),
+        name=target,
+    )
+
+
+def _line(cluster: Cluster, name: str) -> MergeLine:
+    gone = tuple(member for member in cluster.members if member != cluster.canonical)
+    return MergeLine(cluster.canonical, name, gone, cluster.kind)

@@ -1,0 +1,42 @@
+"""What an experiment found about one merge or one pair, where people decide on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from toolscope_core.model.datamodel import Pair
+from toolscope_core.model.numbers import quantity
+from ui.shared import page_frame, safe_text
+
+MOST_SHOWN = 3
+
+
+def merge_line(catalog_id: int, members: Sequence[str]) -> None:
+    """How many queries move by the merge of these tools, if an experiment measured it."""
+    measured = page_frame.workspace().evaluations.effect_of(catalog_id, members)
+    if measured is None:
+        return
+    number, row = measured
+    joins = f"; {safe_text.untrusted(row.joins)} need two of these tools" if row.joins else ""
+    st.markdown(
+        f":material/query_stats: Measured (experiment {number}): "
+        f"{quantity(row.helped + row.hurt, 'query')} of the query set "
+        f"{'moves' if row.helped + row.hurt == 1 else 'move'} by this merge: "
+        f"{row.helped} gain, {row.hurt} lose{joins}."
+    )
+
+
+def confused_line(catalog_id: int, pair: Pair) -> None:
+    """The queries that confuse two tools, if an experiment measured it."""
+    measured = page_frame.workspace().evaluations.confusion_of(catalog_id, pair)
+    if measured is None:
+        return
+    number, row = measured
+    shown = "; ".join(f"“{safe_text.untrusted(text[:90])}”" for text in row.texts[:MOST_SHOWN])
+    more = f" and {len(row.texts) - MOST_SHOWN:,} more" if len(row.texts) > MOST_SHOWN else ""
+    st.markdown(
+        f":material/query_stats: {quantity(len(row.texts), 'query')} of experiment {number} "
+        f"{'confuses' if len(row.texts) == 1 else 'confuse'} these two: {shown}{more}."
+    )

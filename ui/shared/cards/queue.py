@@ -1,0 +1,162 @@
+"""What waits for a person in Review, and what comes first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+from toolscope_core.model.datamodel import Cluster, MergePlan, Tool, digest
+from ui.shared.cards.objections import objection_kind
+
+Order = Literal[
+    "risk", "tokens", "surest", "uncertain", "families", "audit", "disagreement", "learned", "used"
+]
+Show = Literal["all", "duplicates", "families"]
+AUDIT_SEED = 310
+
+OPEN_STATES = ("conflict", "stale", "proposed")
+"""The most urgent first."""
+
+
+def waits(cluster: Cluster) -> bool:
+    """Whether it waits for a person."""
+    return cluster.state in OPEN_STATES or bool(cluster.newcomers)
+
+
+def is_safe(cluster: Cluster) -> bool:
+    """Whether it waits and may be accepted without a look."""
+    return cluster.state == "proposed" and cluster.safe
+
+
+def is_family(cluster: Cluster) -> bool:
+    """Whether its members are the same operation for several providers or fixed values."""
+    return cluster.relation == "parametric"
+
+
+def of_show(clusters: Iterable[Cluster], show: Show) -> list[Cluster]:
+    """All of them, only the families, or those that are none."""
+    return [one for one in clusters if show == "all" or is_family(one) == (show == "families")]
+
+
+def risk(cluster: Cluster) -> tuple[float, ...]:
+    """Sorts the riskiest first: state, more reasons against, weaker pairs, more tools."""
+    state = OPEN_STATES.index(cluster.state) if cluster.state in OPEN_STATES else len(OPEN_STATES)
+    return (
+        state,
+        -len(cluster.reasons),
+        cluster.weakest_edge,
+        -len(cluster.members),
+    )
+
+
+def in_order(
+    waiting: Iterable[Cluster],
+    by: Order,
+    saved: Mapping[str, int],
+    gaps: Mapping[str, float],
+    learned: Mapping[str, float],
+    calls: Mapping[str, int] = MappingProxyType({}),
+) -> tuple[Cluster, ...]:
+    """The clusters, the first to decide on first; equal ones by id.
+
+    *risk*: duplicates before families, riskiest first: conflicts, changed members, more reasons
+    against accepting, weaker pairs, more tools; families by size. *tokens*: by what merging saves
+    (``saved``, by cluster id). *surest* and *uncertain*: by the weakest pair, from 1 down, and from
+    the middle outward. *families* before duplicates. *audit*: a random order, always the same.
+    *disagreement*: duplicates before families, by how far the judges differ on a member (``gaps``,
+    by tool id). *learned*: duplicates before families, by the probability of the weakest pair
+    after an update from decisions (``learned``, by cluster id), from 1 down. *used*: by the calls
+    of all members (``calls``, by tool id).
+    """
+
+    def by_risk(cluster: Cluster) -> tuple[float, ...]:
+        family = is_family(cluster)
+        return (family, *((-len(cluster.members),) if family else risk(cluster)))
+
+    def widest(cluster: Cluster) -> float:
+        return max(gaps.get(one, 0.0) for one in (*cluster.members, *cluster.newcomers))
+
+    ranks: Mapping[Order, Callable[[Cluster], tuple[float | str, ...]]] = {
+        "risk": by_risk,
+        "tokens": lambda one: (-saved.get(one.id, 0),),
+        "surest": lambda one: (-one.weakest_edge,),
+        "uncertain": lambda one: (abs(one.weakest_edge - 0.5),),
+        "families": lambda one: (not is_family(one), *by_risk(one)),
+        "audit": lambda one: (digest(AUDIT_SEED, one.id),),
+        "learned": lambda one: (is_family(one), -learned.get(one.id, 0.0)),
+        "used": lambda one: (-sum(calls.get(member, 0) for member in one.members), *by_risk(one)),
+        "disagreement": lambda one: (is_family(one), -widest(one), *by_risk(one)),
+    }
+    rank = ranks[by]
+    return tuple(sorted(waiting, key=lambda one: (*rank(one), one.id)))
+
+
+SIZES: Mapping[str, tuple[int, float]] = {
+    "2 tools": (2, 2),
+    "3 to 5": (3, 5),
+    "6 or more": (6, math.inf),
+}
+"""The sizes to choose from, with the fewest and the most tools."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which clusters are listed; what is empty lets all pass.
+
+    ``find``: every word of it is in the cluster's name, in a member's name, server or description,
+    or in what speaks against the merge. ``server``: a member is its tool. ``size``: one of
+    ``SIZES``. ``kind``: *prune*, *router* or *family*. ``objection``: one of
+    ``objections.KINDS`` speaks against it. ``ids``: a member is one of these tools.
+    ``clusters``: it is one of these, by id.
+    """
+
+    find: str = ""
+    server: str | None = None
+    size: str | None = None
+    kind: str | None = None
+    objection: str | None = None
+    ids: frozenset[str] | None = None
+    clusters: frozenset[str] | None = None
+
+
+def kind_of(cluster: Cluster) -> str:
+    """*prune*, *router* or *family*: what can be done about the cluster."""
+    return "family" if is_family(cluster) else cluster.kind
+
+
+def matching(
+    clusters: Iterable[Cluster], tools: Mapping[str, Tool], filters: Filters
+) -> tuple[Cluster, ...]:
+    """The clusters that pass all filters, in their order."""
+    words = filters.find.casefold().split()
+    fewest, most = SIZES.get(filters.size or "", (0, math.inf))
+
+    def passes(cluster: Cluster) -> bool:
+        ids = (*cluster.members, *cluster.newcomers)
+        members = [tools[one] for one in ids]
+        if filters.server is not None and all(tool.owner != filters.server for tool in members):
+            return False
+        if filters.kind not in (None, kind_of(cluster)) or not fewest <= len(ids) <= most:
+            return False
+        if filters.objection and filters.objection not in map(objection_kind, cluster.reasons):
+            return False
+        if filters.ids is not None and filters.ids.isdisjoint(ids):
+            return False
+        if not words:
+            return True
+        texts = [cluster.document.name, *cluster.reasons]
+        texts += [f"{t.name} {t.owner} {t.description}" for t in members]
+        text = " ".join(texts).casefold()
+        return all(word in text for word in words)
+
+    own = filters.clusters
+    return tuple(one for one in clusters if (own is None or one.id in own) and passes(one))
+
+
+def cluster_with(plan: MergePlan, ids: Collection[str]) -> Cluster | None:
+    """The cluster that holds all of these tools, if there is one."""
+    wanted = set(ids)
+    return next((c for c in plan.clusters if wanted <= {*c.members, *c.newcomers}), None)

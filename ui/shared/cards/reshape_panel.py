@@ -1,0 +1,228 @@
+"""A proposal cut anew by hand: each tool in a part, with a live look at what becomes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from toolscope_core.model.address_keys import tool_key
+from toolscope_core.model.datamodel import Cluster, Tool
+from toolscope_core.model.numbers import quantity
+from ui.shared import page_frame, safe_text
+from ui.shared.cards import argument_panel, decision_buttons, shortcuts
+from ui.shared.cards.queue import kind_of
+from ui.shared.cards.queue_panel import Listing
+from ui.shared.services.reshapes import APART, MOST_TOOLS, Parts, Reshaped
+
+OPEN = "reshaping"
+"""Session key: the id of the cluster that is cut, and its parts."""
+CUT = "cut"
+"""In an address: the keys of tools to be moved."""
+LEAST_CHOICES, MOST_CHOICES = 3, 9
+TEXT_SHOWN = 300
+
+
+def open_panel(shown: Cluster, nearest: bool = False) -> None:
+    """Begin to cut this cluster; ``nearest`` brings the closest other one as a second part. Call it
+    in a widget's callback.
+    """
+    parts = dict.fromkeys(shown.members, 1)
+    if nearest:
+        reshapes, catalog_id = page_frame.workspace().reshapes, page_frame.current().id
+        others = reshapes.joinable(catalog_id, shown)
+        if others:
+            parts = reshapes.with_cluster(catalog_id, parts, others[0].id)
+    st.session_state[OPEN] = (shown.id, parts)
+
+
+def open_link(catalog_id: int, ids: Sequence[str]) -> None:
+    """A link that leads to Review, where these tools can be moved between clusters."""
+    home = page_frame.workspace().reshapes.home(catalog_id, ids)
+    if home is None or len(ids) > MOST_TOOLS:
+        return
+    st.page_link(
+        "pages/review.py",
+        label="Move in Review",
+        icon=":material/move_down:",
+        help=f"Opens the parts of {safe_text.untrusted(home.document.name)} with "
+        f"{'this tool' if len(ids) == 1 else 'these tools'} among them. Accepts nothing.",
+        query_params={
+            "catalog": page_frame.current().name,
+            "cluster": home.id,
+            CUT: " ".join(map(tool_key, ids)),
+        },
+    )
+
+
+def open_from_address(catalog_id: int, shown: Cluster) -> None:
+    """Begin to cut the shown cluster where a link asks for it, with the tools that it names."""
+    named = set(st.query_params.pop(CUT, "").split())
+    if not named:
+        return
+    parts: dict[str, int] = dict.fromkeys(shown.members, 1)
+    for tool in page_frame.analysis().catalog.tools:
+        if tool_key(tool.id) in named and tool.id not in parts:
+            parts = page_frame.workspace().reshapes.with_tool(catalog_id, parts, tool.id)
+    st.session_state[OPEN] = (shown.id, parts)
+
+
+def close() -> None:
+    """Stop cutting; nothing is recorded."""
+    st.session_state.pop(OPEN, None)
+
+
+def parts_of(shown: Cluster) -> dict[str, int] | None:
+    """The parts of the cluster that is shown, where it is being cut."""
+    cluster_id, parts = st.session_state.get(OPEN, ("", {}))
+    return parts if cluster_id == shown.id else None
+
+
+def reshape_panel(catalog_id: int, listed: Listing, parts: dict[str, int]) -> None:
+    """The tools with their parts, what may be added, what comes of it, and the button."""
+    work, tools = page_frame.workspace(), page_frame.analysis().catalog.by_id
+    st.subheader(f"Parts of {safe_text.untrusted(listed.shown.document.name)}", anchor=False)
+    st.caption(
+        "Each part waits as a proposal of its own. Tools of different parts are never merged; "
+        "*apart* is a part of one. Nothing is accepted, and one undo takes it back. "
+        "By key: a digit puts the tool that has the focus into that part, **0** apart, and goes "
+        "on to the next."
+    )
+    from_elsewhere = [one for one in parts if one not in listed.shown.members]
+    for tool_id in (*listed.shown.members, *from_elsewhere):
+        _line(tools[tool_id], parts)
+    _additions(catalog_id, listed.shown, parts)
+    if len(parts) > MOST_TOOLS:
+        st.warning(f"{len(parts):,} tools are too many to divide by hand: {MOST_TOOLS} at most.")
+        _cancel_button()
+        return
+    seen = work.reshapes.preview(catalog_id, listed.shown, parts, page_frame.reviewer())
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Propose these parts",
+            key=f"reshape_record_{seen.version[:12]}",
+            type="primary",
+            disabled=seen.decision is None or bool(seen.refusal),
+            on_click=_record,
+            args=(catalog_id, listed, seen),
+        )
+        st.button("All in one", key="reshape_one", on_click=_set_all, args=(parts, 1))
+        st.button("All apart", key="reshape_apart", on_click=_set_all, args=(parts, APART))
+        _cancel_button()
+    _preview(catalog_id, listed.shown, parts, seen)
+
+
+def _cancel_button() -> None:
+    st.button("Cancel", key="reshape_cancel", shortcut=shortcuts.CLOSE, on_click=close)
+
+
+def _line(tool: Tool, parts: dict[str, int]) -> None:
+    """One tool with the part that it is in."""
+    key = f"part_{tool_key(tool.id)}"
+    most = min(MOST_CHOICES, max(LEAST_CHOICES, len(parts)))
+    st.session_state[key] = parts[tool.id]
+
+    def choose() -> None:
+        parts[tool.id] = st.session_state[key]
+
+    choice, about = st.columns([40 * most + 80, 520], gap="small", vertical_alignment="center")
+    with choice:
+        st.segmented_control(
+            f"Part of {tool.name}", [*range(1, most + 1), APART], key=key, required=True,
+            format_func=lambda part: "apart" if part == APART else str(part),
+            label_visibility="collapsed", on_change=choose, width="content",
+        )  # fmt: skip
+    with about:
+        owner = safe_text.owner(tool.id, tool.name, tool.server)
+        text = safe_text.untrusted(" ".join(tool.description[: TEXT_SHOWN // 3].split()))
+        st.markdown(
+            f"**{safe_text.untrusted(tool.name)}** :gray-badge[{owner}] :gray[:small[{text}]]"
+        )
+
+
+def _additions(catalog_id: int, shown: Cluster, parts: dict[str, int]) -> None:
+    """Boxes to search for another tool or cluster."""
+    reshapes = page_frame.workspace().reshapes
+    free = [tool for tool in page_frame.analysis().catalog.tools if tool.id not in parts]
+    clusters = {
+        one.id: f"{one.document.name} ({quantity(len(one.members), 'tool')})"
+        for one in reshapes.joinable(catalog_id, shown)
+        if parts.keys().isdisjoint(one.members)
+    }
+    names = {tool.id: f"{tool.name} ({tool.owner or tool.id})" for tool in free}
+
+    def add_tool() -> None:
+        parts.update(reshapes.with_tool(catalog_id, parts, st.session_state["reshape_tool"]))
+        st.session_state["reshape_tool"] = None
+
+    def add_cluster() -> None:
+        chosen = st.session_state["reshape_cluster"]
+        parts.update(reshapes.with_cluster(catalog_id, parts, chosen))
+        st.session_state["reshape_cluster"] = None
+
+    with st.container(horizontal=True):
+        st.selectbox(
+            "Add a tool", list(names), None, key="reshape_tool", on_change=add_tool,
+            format_func=lambda one: names.get(one, one), placeholder="search by name",
+        )  # fmt: skip
+        st.selectbox(
+            "Bring in a cluster, the nearest first", list(clusters), None, key="reshape_cluster",
+            on_change=add_cluster, format_func=lambda one: clusters.get(one, one),
+            placeholder="search by name",
+        )  # fmt: skip
+
+
+def _set_all(parts: dict[str, int], part: int) -> None:
+    parts.update(dict.fromkeys(parts, part))
+
+
+def _preview(catalog_id: int, shown: Cluster, parts: Parts, seen: Reshaped) -> None:
+    """What the plan would make of the parts: names (φ), arguments (α) and documents."""
+    if seen.refusal:
+        st.error(safe_text.untrusted(seen.refusal), icon=":material/error:")
+        return
+    st.markdown("**What becomes of it**" if seen.decision else "**As it is now**")
+    for number in seen.otherwise:
+        st.warning(
+            f"Part {number} comes out differently: what people decided on its tools before holds.",
+            icon=":material/warning:",
+        )
+    for cluster in seen.clusters:
+        cluster_preview(catalog_id, cluster, parts)
+    if seen.alone:
+        tools = page_frame.analysis().catalog.by_id
+        names = ", ".join(f"**{safe_text.untrusted(tools[one].name)}**" for one in seen.alone)
+        st.markdown(f"Stay as they are, in no proposal: {names}")
+
+
+def cluster_preview(catalog_id: int, cluster: Cluster, parts: Parts) -> None:
+    """One cluster of a plan that is only looked at: names, arguments, document, objections."""
+    card = page_frame.workspace().review.card(catalog_id, cluster)
+    with st.container(border=True, gap="small"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"**{safe_text.untrusted(cluster.document.name)}**", width="content")
+            st.badge(kind_of(cluster).capitalize(), color="gray")
+            st.badge(f"Weakest pair {cluster.weakest_edge:.2f}", color="gray")
+            st.badge(f"≈ {card.tokens_before:,} → {card.tokens_after:,} tokens", color="gray")
+            for number in sorted({parts[one] for one in cluster.members if one in parts} - {APART}):
+                st.badge(f"Part {number}", color="blue")
+        names = ", ".join(safe_text.untrusted(tool.name) for tool in card.tools)
+        st.markdown(f"{names} → **{safe_text.untrusted(cluster.document.name)}**")
+        text = cluster.document.description[:TEXT_SHOWN]
+        st.caption(safe_text.untrusted(text) or "No description.")
+        argument_panel.arguments(card)
+        if cluster.reasons:
+            with st.expander(f"What speaks against it ({len(cluster.reasons)})"):
+                st.markdown("\n".join(f"- {safe_text.sentence(one)}" for one in cluster.reasons))
+
+
+def _record(catalog_id: int, listed: Listing, seen: Reshaped) -> None:
+    """Record the new cut, and show what became of it in its place."""
+    work, name = page_frame.workspace(), listed.shown.document.name
+    sizes = " and ".join(quantity(len(one.members), "tool") for one in seen.clusters)
+    message = f"{name}: {f'{sizes} to be decided' if sizes else 'all kept apart'}"
+    if decision_buttons.attempt(lambda: work.reshapes.record(catalog_id, seen), message):
+        close()
+        left: Sequence[str] = [one.id for one in seen.clusters]
+        decision_buttons.stand_in(listed.shown, left, listed.order)
+        st.query_params["cluster"] = next(iter(left), listed.onward)

@@ -1,0 +1,46 @@
+"""Words that a model has for a merged tool, beside those made offline, with what speaks against."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from toolscope_core.llm.merge_questions import Asker, wary_of
+from toolscope_core.llm.tasks.synthesis_prompt import MergeDraft, SynthesisTask, written
+from toolscope_core.merging.faithful import Change, Surroundings, Violation, changes, violations
+from toolscope_core.merging.pipeline import Analysis
+from toolscope_core.model.datamodel import Cluster, Document
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A document in the words of ``judge`` (a model and its host), offered and never applied by
+    itself: a person takes it with an edit. ``changes`` are against the cluster's own document.
+    """
+
+    judge: str
+    document: Document
+    violations: tuple[Violation, ...]
+    changes: tuple[Change, ...]
+
+
+def written_for(analysis: Analysis, cluster: Cluster, asking: Asker) -> Written | None:
+    """What the model says of the cluster as it stands; ``None`` where it was not asked."""
+    tools = analysis.catalog.tools
+    members = tuple(tools[analysis.rows[member]] for member in cluster.members)
+    item = MergeDraft(members, cluster.document, cluster.kind)
+    (answer,) = asking(SynthesisTask(), [item])
+    if answer is None or answer.value is None:
+        return None
+    document = written(item, answer.value)
+    inside = set(cluster.members)
+    around = Surroundings(
+        names=frozenset(tool.name for tool in tools if tool.id not in inside),
+        wary=wary_of(analysis.catalog),
+    )
+    made = analysis.synthesis_of(cluster)
+    return Written(
+        judge=asking.name,
+        document=document,
+        violations=violations(document, made, members, around),
+        changes=changes(cluster.document, document),
+    )

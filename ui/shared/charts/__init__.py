@@ -1,0 +1,1 @@
+"""Charts of every page: colours, tables beside them, pictures to save."""

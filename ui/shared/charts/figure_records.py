@@ -1,0 +1,203 @@
+"""The data of the figures, without any drawing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolscope_core.model.datamodel import Pair
+
+CellMeasure = Literal["pairs", "mean", "max", "cosine"]
+NodeState = Literal["proposed", "accepted", "rejected", "stale", "conflict", "alone"]
+Link = Literal["merge", "joined", "family", "unsure", "never"]
+"""The relation between two tools: the judge's *merge*, a person's, the judge's *family* and its
+doubt (which join nothing), a person's *never merge*."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grid:
+    """A heatmap: ``values`` is float64 of shape (rows, columns), NaN for an empty cell.
+
+    ``measure`` says what a cell holds: ``pairs`` a count from 1 (coloured by its logarithm),
+    ``mean`` and ``max`` of the cosines between two blocks, ``cosine`` that of two tools. ``cells``
+    is int64 of shape (k, 2): the cells that can be chosen, as (row, column), the highest first; of
+    a ``symmetric`` grid each once, on or above the diagonal. ``kept``, bool of the shape of
+    ``values``, says which cells stand out; ``None`` where all do.
+    """
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    values: NDArray[np.float64]
+    measure: CellMeasure
+    cells: NDArray[np.int64]
+    symmetric: bool = True
+    kept: NDArray[np.bool_] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Panel:
+    """A toolset on a plane: ``points`` is float64 of shape (n, 2), the rest has one entry a point.
+
+    ``groups`` says what colours it; ``members`` are the rows of the catalog that it stands for.
+    """
+
+    title: str
+    points: NDArray[np.float64]
+    names: tuple[str, ...]
+    servers: tuple[str, ...]
+    groups: tuple[str, ...]
+    members: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A crowded place of the map with the words that distinguish its tools from the others;
+    ``label`` is the middle of its label (x, y), where no point lies if there is room.
+    """
+
+    x: float
+    y: float
+    words: tuple[str, ...]
+    label: tuple[float, float] = (0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ToolMap:
+    """The same plane once for each of its panels, the first of which holds the whole catalog in
+    its order; ``by`` is what the groups are, in the singular.
+    """
+
+    panels: tuple[Panel, ...]
+    regions: tuple[Region, ...]
+    by: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Silhouettes:
+    """The mean silhouette for each number of clusters, for each variant of a toolset: its name,
+    its number of tools, and float64 values, NaN where it has too few tools.
+    """
+
+    counts: tuple[int, ...]
+    variants: tuple[tuple[str, int, NDArray[np.float64]], ...]
+
+    @property
+    def summary(self) -> str:
+        """A sentence on the change from the first variant to the last."""
+        (_, before, first), (name, after, last) = self.variants[0], self.variants[-1]
+        both = ~(np.isnan(first) | np.isnan(last))
+        change = last[both] - first[both]
+        if not len(change):
+            return "There are too few tools left to compare."
+        lower = int((change < 0).sum())
+        outcome = (
+            "fewer tight groups of like tools" if change.mean() < 0 else "no fewer tight groups"
+        )
+        return (
+            f"Of {before:,} tools {after:,} are left when {name}. The silhouette is lower at "
+            f"{lower} of {len(change)} numbers of clusters, by {-change.mean():.3f} in the mean: "
+            f"{outcome}."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A tool in the merge graph, with the state of its cluster; ``alone`` where it has none."""
+
+    id: str
+    name: str
+    server: str
+    state: NodeState
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """Two tools and the relation between them, with the judge's probability that they are one, of a
+    *family* that they are that.
+
+    A bridge holds its component together alone: ``parts`` are the numbers of tools on the side of
+    the pair's left tool and on the other side.
+    """
+
+    pair: Pair
+    probability: float
+    link: Link = "merge"
+    parts: tuple[int, int] | None = None
+
+    @property
+    def joins(self) -> bool:
+        """Whether it is an edge of the merge graph; the others are drawn beside those."""
+        return self.link in ("merge", "joined")
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """A part of the merge graph; both ends of every edge are among the nodes, which are sorted by
+    id. ``left_out`` tools did not fit beside the nodes.
+    """
+
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CurveVariant:
+    """A toolset of a collision curve: ``pairs`` is int64, the number of pairs of its tools from
+    each threshold on.
+    """
+
+    name: str
+    tools: int
+    pairs: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curve:
+    """The number of pairs of tools from each similarity on, in one or more variants of a toolset;
+    the others are compared with the first.
+
+    ``thresholds`` ascend; ``floor`` is θ, from which on pairs are candidates. ``waiting`` names
+    the variants that are not counted yet.
+    """
+
+    thresholds: tuple[float, ...]
+    floor: float
+    variants: tuple[CurveVariant, ...]
+    waiting: tuple[str, ...] = ()
+
+    def change(self, variant: CurveVariant) -> NDArray[np.float64]:
+        """Pairs more (or less) than in the first variant, as a share; NaN where that has none."""
+        base = self.variants[0].pairs.astype(np.float64)
+        return np.where(base > 0, variant.pairs / np.maximum(base, 1.0) - 1.0, np.nan)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sweep:
+    """The effect of each value of a threshold on ``measure`` (``similarity`` or ``probability``).
+
+    ``removed`` are the tools that merging every cluster takes away, before correction;
+    ``accepted`` and ``rejected`` the pairs that people decided on and the threshold lets through.
+    All are int64, one entry a value; ``at`` is the value chosen now.
+    """
+
+    measure: Literal["similarity", "probability"]
+    values: tuple[float, ...]
+    at: float
+    removed: NDArray[np.int64]
+    accepted: NDArray[np.int64]
+    rejected: NDArray[np.int64]
+
+    @property
+    def labelled(self) -> bool:
+        """Whether people decided on any of the pairs."""
+        return bool((self.accepted + self.rejected).any())
+
+    @property
+    def right(self) -> NDArray[np.float64]:
+        """The share of accepted pairs among those decided on; NaN where there are none."""
+        decided = self.accepted + self.rejected
+        return np.where(decided > 0, self.accepted / np.maximum(decided, 1), np.nan)

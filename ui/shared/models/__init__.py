@@ -1,0 +1,1 @@
+"""A model asked from a page: estimate, budget, runs, grades."""

@@ -1,0 +1,261 @@
+"""Asking a model about a catalog: the estimate, the run with its progress, and how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from toolscope_core.llm.run_configuration import RunKind
+from toolscope_core.model.configuration import Budget, Endpoint
+from toolscope_core.model.errors import JobError, ToolScopeError
+from toolscope_core.tool2vec.estimates import Estimates
+from ui.shared import page_frame, safe_text
+from ui.shared.models import runs_table
+from ui.shared.services.judging import OFFLINE
+
+TASKS = {
+    "judge": "on pairs",
+    "audit": "on clusters",
+    "synthesis": "on wording",
+    "quality": "on documentation",
+    "augmentation": "on document variants",
+    "siblings": "on siblings",
+    "query drafts": "for drafts of queries",
+    "query polish": "for their wording",
+}
+REFUSED = "asking_refused"
+"""Session key: why a start was refused, shown once."""
+ASK_ALL = (
+    "Asks about every candidate pair and every cluster. Otherwise the run skips pairs that the "
+    "offline judge is sure to keep apart, merges that other answers imply, and clusters without a "
+    "weak pair."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a panel can ask of a model: ``estimate`` says what it takes and is worked out again when
+    ``inputs`` change, ``start`` begins a run, or goes on with one.
+    """
+
+    kind: RunKind
+    inputs: tuple[object, ...]
+    estimate: Callable[[], Estimates]
+    start: Callable[[], object]
+
+
+def asking_panel(catalog_id: int, kind: RunKind, label: str, one: Sequence[str] = ()) -> None:
+    """The estimate, the button ``label``, progress, and how the last run ended.
+
+    A second button asks only about the clusters with the ids ``one``.
+    """
+    judging = page_frame.workspace().judging
+    if not can_ask(catalog_id, kind, "No model is set up, so everything is judged offline."):
+        return
+    paper = kind == "judge" and st.toggle(
+        "Ask about every pair and cluster", key="paper", persist_state="session", help=ASK_ALL
+    )
+    question = Question(
+        kind,
+        (paper,),
+        lambda: judging.estimate(catalog_id, kind, paper),
+        lambda: judging.start(catalog_id, kind, paper),
+    )
+    only = replace(question, start=lambda: judging.start(catalog_id, kind, paper, one))
+    question_panel(catalog_id, question, label, only if one else None)
+
+
+def can_ask(catalog_id: int, kind: RunKind, without: str) -> bool:
+    """Whether a model can be asked now; else say why: ``without`` is what that means where no model
+    is set up.
+    """
+    work = page_frame.workspace()
+    if work.endpoints.get() is None:
+        st.caption(without)
+        st.page_link("pages/settings.py", label="Set up a model", icon=":material/settings:")
+        return False
+    job = work.judging.job(catalog_id)
+    if job is not None and job.live:
+        page_frame.job_panel(job.id)
+        return False
+    if work.analyses.get(catalog_id) is None:
+        st.caption("A model can be asked once the analysis is done.")
+        return False
+    return True
+
+
+def question_panel(
+    catalog_id: int, question: Question, label: str, only: Question | None = None
+) -> None:
+    """The estimate, the button ``label`` that asks, one for a part where there is one, and how the
+    last run ended. Call it where ``can_ask``.
+    """
+    endpoint = page_frame.workspace().endpoints.needed()
+    if refused := st.session_state.pop(REFUSED, ""):
+        safe_text.show_error(JobError(refused))
+    estimates = _estimates(catalog_id, question, endpoint)
+    _estimate_in_words(estimates, endpoint)
+    _last_run(catalog_id, question, endpoint)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        _start(label, f"ask_{question.kind}", question)
+        if only:
+            _start("Only this one", f"ask_{question.kind}_one", only)
+        st.page_link(
+            "pages/history.py",
+            label="Run history",
+            icon=":material/history:",
+            query_params={"history_part": "Model runs"},
+        )
+
+
+def judge_choice(catalog_id: int) -> None:
+    """Draw the choice of the judge whose verdicts count, and a summary of its answers."""
+    judging = page_frame.workspace().judging
+    runs = {run.id: run for run in judging.choices(catalog_id)}
+    if not runs:
+        return
+    used = judging.used(catalog_id)
+    options = [OFFLINE, *runs]
+    key = f"judge_{used}_{len(runs)}"
+    st.selectbox(
+        "Verdicts used for proposals",
+        options,
+        options.index(used) if used in options else 0,
+        format_func=lambda option: (
+            runs_table.in_one_line(runs[option]) if option in runs else "offline judge only"
+        ),
+        key=key,
+        on_change=lambda: judging.use(catalog_id, st.session_state[key]),
+        help="A finished run is used automatically. Merges by a model are always proposals.",
+    )
+    _answers(catalog_id)
+
+
+def _estimates(catalog_id: int, question: Question, endpoint: Endpoint) -> Estimates:
+    """The estimate of a run; computed again when a decision or a run has changed the questions."""
+    work = page_frame.workspace()
+    runs = [(run.id, run.ended_at) for run in work.judging.runs(catalog_id)]
+    inputs = (catalog_id, question.inputs, endpoint, len(work.review.log(catalog_id)), runs)
+    key = f"estimates_{question.kind}"
+    if st.session_state.get(key, (None,))[0] != inputs:
+        with st.spinner("Estimating calls and cost"):
+            st.session_state[key] = (inputs, question.estimate())
+    estimates: Estimates = st.session_state[key][1]
+    return estimates
+
+
+def _estimate_in_words(estimates: Estimates, endpoint: Endpoint) -> None:
+    model, origin = safe_text.untrusted(endpoint.model), safe_text.untrusted(endpoint.origin)
+    count = sum(task.reused for task in estimates.tasks.values())
+    stored = f" Already answered: {count:,}." if count else ""
+    if not estimates.questions:
+        st.markdown(f"Nothing is left to ask **{model}**.{stored}")
+        return
+    parts = ", ".join(
+        f"{task.questions - task.reused:,} {TASKS[name]}"
+        for name, task in estimates.tasks.items()
+        if task.questions > task.reused
+    )
+    tokens_in, tokens_out = estimates.tokens
+    cost = "unknown (no price set)" if estimates.cost is None else f"at most {estimates.cost:,.2f}"
+    st.markdown(
+        f"Questions: **{estimates.questions:,}** to **{model}** at {origin} ({parts}), in about "
+        f"{estimates.calls:,} calls. Tokens: about {tokens_in:,} in, at most {tokens_out:,} out. "
+        f"Cost: {cost}.{stored}"
+    )
+    questions, tokens = estimates.saved
+    if questions > 0:
+        st.caption(
+            f"Asking about everything would add {questions:,} questions and {tokens:,} tokens."
+        )
+    limits = endpoint.budget
+    if limits.calls is not None and limits.calls < estimates.calls:
+        st.caption(f"The run will pause at the budget of {limits.calls:,} calls.")
+
+
+def _last_run(catalog_id: int, question: Question, endpoint: Endpoint) -> None:
+    """Say how the last run of this kind ended, unless it is done."""
+    runs = page_frame.workspace().judging.runs(catalog_id)
+    last = next((run for run in runs if run.kind == question.kind), None)
+    if last is None or last.state in ("done", "running"):
+        return
+    outcome = f"{last.state}: {last.message}" if last.message else last.state
+    st.warning(
+        f"{safe_text.untrusted(outcome)}. Calls made: {last.calls:,}. All answers are kept; asking "
+        "again resumes from there.",
+        icon=":material/pause_circle:",
+    )
+    if last.state == "paused" and endpoint.budget != Budget():
+        _raise_budget(question, endpoint)
+
+
+def _raise_budget(question: Question, endpoint: Endpoint) -> None:
+    budget = endpoint.budget
+    with st.popover("Raise the budget", icon=":material/savings:"):
+        calls, money = budget.calls, budget.money
+        if calls is not None:
+            calls = st.number_input(
+                "Maximum model calls per run", value=2 * calls or 100, min_value=calls
+            )
+        if money is not None:
+            money = st.number_input("Maximum cost per run", value=2 * money or 1.0, min_value=money)
+        st.button(
+            "Raise and resume",
+            key="raise_budget",
+            on_click=_raise_and_resume,
+            args=(replace(endpoint, budget=Budget(calls, money)), question),
+        )
+
+
+def _raise_and_resume(endpoint: Endpoint, question: Question) -> None:
+    page_frame.workspace().endpoints.save(endpoint)
+    _ask(question)
+
+
+def _start(label: str, key: str, question: Question) -> None:
+    st.button(label, key=key, icon=":material/forum:", on_click=_ask, args=(question,))
+
+
+def _ask(question: Question) -> None:
+    try:
+        question.start()
+    except ToolScopeError as error:
+        st.session_state[REFUSED] = str(error)
+
+
+def _answers(catalog_id: int) -> None:
+    """Summarise the answers in use: verdicts, questions saved, and what the model did not read."""
+    opinions = page_frame.workspace().judging.opinions(catalog_id)
+    if opinions is None:
+        return
+    counts = {"merge": 0, "family": 0, "unsure": 0, "keep": 0, "unanalysed": 0}
+    for verdict in opinions.verdicts.values():
+        counts[verdict.outcome] += 1
+    verdicts = ", ".join(f"{count:,} {outcome}" for outcome, count in counts.items())
+    saved = opinions.saved
+    st.caption(
+        f"Verdicts of {safe_text.untrusted(opinions.judge)}: {verdicts}. Not asked: {saved.sure:,} "
+        f"pairs that the offline judge is sure to keep apart, {saved.implied:,} implied by other "
+        f"merges, {saved.clusters:,} clusters."
+    )
+    if opinions.unanalysed:
+        rows = [
+            {"tool A": pair.left, "tool B": pair.right, "reason": reason}
+            for pair, reason in opinions.unanalysed.items()
+        ]
+        st.caption(f"Pairs without a usable answer, not merged: {len(rows):,}.")
+        _table(rows, "Pairs without a usable answer")
+    if opinions.notes:
+        rows = [
+            {"tool": tool, "note": note} for tool, notes in opinions.notes.items() for note in notes
+        ]
+        st.caption(
+            f"Tools whose text was shortened or changed in the prompt: {len(opinions.notes):,}."
+        )
+        _table(rows, "Tools shortened in the prompt")
+
+
+def _table(rows: Sequence[object], alt: str) -> None:
+    st.dataframe(rows, hide_index=True, height=min(180, 38 + 35 * len(rows)), alt=alt)

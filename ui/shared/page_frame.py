@@ -1,0 +1,250 @@
+"""What every page shares: the workspace, the sidebar, the current catalog, running jobs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Literal, NoReturn, TypeVar
+
+import streamlit as st
+from streamlit.errors import StreamlitSecretNotFoundError
+
+from toolscope_core.merging.pipeline import Analysis
+from toolscope_core.model.configuration import (
+    ApiKey,
+    Settings,
+    key_for,
+    read_environment,
+    read_keys,
+    unused_variables,
+)
+from toolscope_core.model.errors import JobError, StoreError
+from toolscope_core.model.numbers import quantity
+from toolscope_core.store import CatalogRecord, Job
+from ui.shared import browser_state, safe_text, sign_in
+from ui.shared.services.judging import OFFLINE
+from ui.shared.services.workspace import Workspace
+
+S = TypeVar("S")
+REVIEWER = "reviewer"
+"""The name of a reviewer who gave none."""
+SECRETS = ".streamlit/secrets.toml"
+
+
+@st.cache_resource
+def workspace() -> Workspace:
+    """The one workspace of this process; the first start adds and analyses the bundled example."""
+    work = Workspace(_settings())
+    if not work.catalogs.newest():
+        work.analyses.start(work.add_example().id)
+    return work
+
+
+def service(kind: Callable[[Workspace], S]) -> S:
+    """The service of one page, over the workspace: ``service(Heatmaps)``."""
+    return workspace().service(kind)
+
+
+def open_first_catalog() -> None:
+    """Have the catalog ready that a visitor sees who names none."""
+    newest = workspace().catalogs.newest()
+    if newest:
+        workspace().analyses.get(newest[0].id)
+
+
+def _settings() -> Settings:
+    """Those of the environment, with the keys of Streamlit's secrets first."""
+    settings = read_environment()
+    return replace(settings, keys=(*_secret_keys(), *settings.keys))
+
+
+def _secret_keys() -> tuple[ApiKey, ...]:
+    return read_keys(_secrets())
+
+
+def _secrets() -> dict[str, str]:
+    try:
+        return {name: str(value) for name, value in st.secrets.items()}
+    except StreamlitSecretNotFoundError:
+        return {}
+
+
+def unused_settings() -> list[str]:
+    """A sentence on each variable of the environment, or of the secrets, that is not used."""
+    environment = unused_variables(os.environ)
+    secrets = unused_variables(_secrets())
+    return [*environment, *(f"{SECRETS}: {one}" for one in secrets)]
+
+
+def key_source(origin: str) -> str:
+    """Where the key for an origin comes from, empty where there is none."""
+    if key_for(origin, _secret_keys()).secret:
+        return SECRETS
+    return "the environment" if key_for(origin, workspace().settings.keys).secret else ""
+
+
+def frame(page: str) -> None:
+    """The sidebar of every page: which catalog, who reviews, which judge; and the tab's title, with
+    the ``page`` it shows.
+    """
+    records = {record.name: record for record in workspace().catalogs.newest()}
+    linked = st.query_params.get("catalog", "")
+    if linked in records:
+        st.session_state["catalog"] = linked
+    elif linked:
+        st.session_state["no_catalog"] = linked
+    if st.session_state.get("catalog") not in records:
+        st.session_state["catalog"] = next(iter(records))
+    with st.sidebar:
+        st.selectbox(
+            "Catalog",
+            list(records),
+            key="catalog",
+            persist_state="session",
+            help="Add catalogs on the Catalog page.",
+            on_change=lambda: show(st.session_state["catalog"]),
+        )
+        if sign_in.is_configured():
+            sign_in.person()
+        else:
+            name = browser_state.remembered_name() or REVIEWER
+            st.text_input("Your name", name, key="reviewer", persist_state="session")
+            browser_state.remember(reviewer())
+        judge = workspace().judging.judge_of(records[st.session_state["catalog"]].id)
+        color: Literal["gray", "blue"] = "gray" if judge == OFFLINE else "blue"
+        label = safe_text.untrusted(judge)
+        st.badge(f"Judge: {label}", icon=":material/gavel:", color=color, help=label)
+    st.set_page_config(page_title=f"{page} · {st.session_state['catalog']} · ToolScope")
+    if missing := st.session_state.get("no_catalog"):
+        st.warning(
+            f"Catalog {safe_text.untrusted(missing)} was not found. Showing "
+            f"{safe_text.untrusted(st.session_state['catalog'])}; choose another in the sidebar.",
+            icon=":material/link_off:",
+        )
+    if st.query_params.get("catalog") != st.session_state["catalog"]:
+        st.query_params["catalog"] = st.session_state["catalog"]  # an address names its catalog
+
+
+def show(name: str) -> None:
+    """Switch to a catalog. Call it in a widget's callback."""
+    st.session_state.pop("no_catalog", None)
+    st.session_state["catalog"] = st.query_params["catalog"] = name
+
+
+def current() -> CatalogRecord:
+    """The catalog chosen in the sidebar, newest version."""
+    if "catalog" not in st.session_state:
+        _rerun_through_app()
+    records = {record.name: record for record in workspace().catalogs.newest()}
+    return records[st.session_state["catalog"]]
+
+
+def _rerun_through_app() -> NoReturn:
+    """Run again, through app.py. Until a process has registered its pages once, Streamlit runs a
+    page that a link leads to on its own, without the frame.
+    """
+    here = (st.context.url or "").rstrip("/").rpartition("/")[2]
+    st.navigation(
+        [st.Page(lambda: None, title="ToolScope", url_path=path) for path in ("home", here)]
+    )
+    st.rerun()
+
+
+def reviewer() -> str:
+    """The name under which decisions are recorded; it tells people on one store apart."""
+    return sign_in.name() or st.session_state.get("reviewer", "").strip() or REVIEWER
+
+
+def analysis() -> Analysis:
+    """The analysis of the current catalog; stops the page with the job's progress, or a button
+    that starts one, where there is none yet.
+    """
+    record = current()
+    return workspace().analyses.get(record.id) or _wait_for_analysis(record)
+
+
+def _wait_for_analysis(record: CatalogRecord) -> NoReturn:
+    job = workspace().analyses.job(record.id)
+    if job is not None and job.live:
+        job_panel(job.id)
+        st.stop()
+    if job is not None and job.message:
+        safe_text.show_error(JobError(job.message))
+    st.info(
+        f"Not analysed yet. Comparing {quantity(record.tools, 'tool')} takes about "
+        f"{max(10, record.tools // 60)} seconds the first time.",
+        icon=":material/hourglass_empty:",
+    )
+    if st.button("Analyse", type="primary", icon=":material/play_arrow:", key="analyse"):
+        workspace().analyses.start(record.id)
+        st.rerun()
+    st.stop()
+
+
+STAGES = {
+    "servers": "Reading servers",
+    "embed": "Embedding texts",
+    "tokens": "Embedding texts token by token",
+    "compare": "Finding similar tools",
+    "judge": "Judging pairs",
+    "merge": "Building merge proposals",
+    "count": "Counting pairs",
+    "search": "Searching queries",
+    "classify": "Training the classifier",
+    "refine": "Training the refiner",
+    "tune": "Tuning the encoder",
+    "merges": "Leaving out each merge",
+    "stress": "Searching among distractors",
+    "sweep": "Measuring each value",
+    "audit": "Model: reviewing clusters",
+    "synthesis": "Model: writing documents",
+    "quality": "Model: grading documentation",
+    "augmentation": "Model: writing document variants",
+    "siblings": "Model: telling similar tools apart",
+    "dummy split": "Model: splitting requests",
+    "context split": "Model: splitting requests",
+    "selection": "Model: selecting tools",
+    "rephrasing": "Model: wording jobs in other ways",
+    "worker": "Model: choosing what is called",
+    "plan filter": "Model: looking through the plan",
+    "query drafts": "Model: writing queries",
+    "requests": "Agent: working on requests",
+    "query polish": "Model: wording queries as people would",
+    "ready": "Preparing (UMAP compiles on first use)",
+    "neighbours": "Finding neighbours",
+    "layout": "Computing the layout",
+    "cluster": "Clustering",
+}
+
+
+def job_started_once(job: Job | None, start: Callable[[], str], about: str, key: str) -> None:
+    """Start what a page waits for, say what it is ``about`` and show its progress. After a failure
+    of the latest ``job`` of its kind only when asked, by the button ``key``.
+    """
+    if job is not None and not job.live and job.state != "done":
+        safe_text.show_error(JobError(job.message))
+        if not st.button("Retry", icon=":material/replay:", key=key):
+            return
+    st.info(about, icon=":material/hourglass_empty:")
+    job_panel(start())
+
+
+@st.fragment(run_every="1s")
+def job_panel(job_id: str) -> None:
+    """The progress of a job; the page runs again when it ends."""
+    try:
+        job: Job = workspace().analyses.watch(job_id)
+    except StoreError as error:  # a server that is away for a moment
+        safe_text.show_error(error)
+        return
+    if not job.live:
+        st.rerun()
+    stage = STAGES.get(job.stage, "Waiting to start")
+    share = job.done / job.total if job.total else 0.0
+    elapsed = (datetime.now(UTC) - datetime.fromisoformat(job.started_at)).total_seconds()
+    done = f": {job.done:,} of {job.total:,}" if job.total else ""
+    st.progress(share, text=f"{stage}{done} ({elapsed:,.0f} s elapsed)")
+    if st.button("Cancel", key=f"cancel_{job_id}", disabled=job.cancel_requested):
+        workspace().analyses.cancel(job_id)

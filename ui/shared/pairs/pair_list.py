@@ -1,0 +1,174 @@
+"""Which tools overlap: the ranked pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolscope_core.embedding.similarity import nearest
+from toolscope_core.judging.relation_words import RELATIONS, differs_of
+from toolscope_core.merging.pipeline import Analysis
+from toolscope_core.model.datamodel import Pair, Verdict, digest
+
+SHOWN_PAIRS = 1_000
+RELATED_FROM = 0.45
+"""From this cosine on, two tools that are not one job are *related*."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairFilter:
+    """Which candidate pairs are wanted; ``server`` is on either side, ``None`` for any;
+    ``differing`` are those on which the model and the offline judge differ.
+
+    Pairs with one of ``tools`` (ids) come first; ``only`` leaves out the others.
+    """
+
+    verdict: str | None = None
+    server: str | None = None
+    least: float = 0.0
+    differing: bool = False
+    tools: frozenset[str] = frozenset()
+    only: bool = False
+
+    @property
+    def key(self) -> str:
+        """Twelve hex digits: equal for equal filters."""
+        return digest(self.verdict, self.server, self.least, self.differing)[:12]
+
+
+@dataclass(frozen=True, slots=True)
+class PairRow:
+    """A candidate pair in the table, with what each of the two costs in every prompt;
+    ``selected`` counts those of the two that ``PairFilter.tools`` names.
+
+    ``probability`` of the same job, ``family`` (that of a family), ``verdict``, ``relation`` in
+    words and ``differs`` (words that only one says) are the offline judge's, ``model`` is the
+    model's verdict; empty where it was not asked.
+    """
+
+    probability: float
+    family: float
+    similarity: float
+    verdict: str
+    relation: str
+    differs: str
+    selected: int
+    left: str
+    left_server: str
+    left_tokens: int
+    right: str
+    right_server: str
+    right_tokens: int
+    left_id: str
+    right_id: str
+    model: str = ""
+
+    @property
+    def differing(self) -> bool:
+        """Whether the model and the offline judge do not say the same."""
+        return self.model not in ("", "unanalysed", self.verdict)
+
+
+@dataclass(frozen=True, slots=True)
+class PairList:
+    """The strongest of ``matching`` pairs that pass the filter, out of ``total`` candidates."""
+
+    rows: tuple[PairRow, ...]
+    matching: int
+    total: int
+
+
+def pair_list(
+    analysis: Analysis, wanted: PairFilter, tokens: Mapping[str, int], limit: int = SHOWN_PAIRS
+) -> PairList:
+    """The pairs that pass: those of ``wanted.tools`` first, then by probability (families alone by
+    that of a family), similarity, ids; ``tokens`` by tool id.
+    """
+    scores, tools = analysis.scores, analysis.catalog.tools
+    outcomes = outcomes_of(analysis)
+    passing = scores.probability >= wanted.least
+    if wanted.server is not None:
+        here = np.array([tool.server == wanted.server for tool in tools], dtype=bool)
+        passing &= here[scores.left] | here[scores.right]
+    if wanted.verdict is not None:
+        passing &= outcomes == wanted.verdict
+    model = said_of(analysis)
+    if wanted.differing:
+        passing &= (model != outcomes) & (model != "") & (model != "unanalysed")
+    named = np.array([tool.id in wanted.tools for tool in tools], dtype=np.int64)
+    selected = named[scores.left] + named[scores.right]
+    if wanted.only:
+        passing &= selected > 0
+    matches = np.flatnonzero(passing)
+    probabilities = scores.family if wanted.verdict == "family" else scores.probability
+    strength = (matches, -scores.similarity[matches], -probabilities[matches])
+    ranked = matches[np.lexsort((*strength, selected[matches] == 0))][:limit]
+    verdicts = analysis.judge.verdicts(scores.left[ranked], scores.right[ranked], brief=True)
+    rows = [
+        replace(
+            _row(analysis, row, verdict, tokens),
+            verdict=str(outcomes[row]),
+            model=str(model[row]),
+            selected=int(selected[row]),
+        )
+        for row, verdict in zip(ranked.tolist(), verdicts, strict=True)
+    ]
+    return PairList(rows=tuple(rows), matching=len(matches), total=len(scores))
+
+
+def closest(analysis: Analysis) -> tuple[Pair, float] | None:
+    """The nearest two tools with their cosine; ``None`` for a single tool."""
+    tools, scores = analysis.catalog.tools, analysis.scores
+    near = scores if len(scores) else nearest(analysis.vectors, 1, -1.0)
+    if not len(near):
+        return None
+    row = int(near.similarity.argmax())
+    pair = Pair.of(tools[near.left[row]].id, tools[near.right[row]].id)
+    return pair, float(near.similarity[row])
+
+
+def _row(analysis: Analysis, row: int, verdict: Verdict, tokens: Mapping[str, int]) -> PairRow:
+    scores = analysis.scores
+    left, right = (analysis.catalog.tools[side[row]] for side in (scores.left, scores.right))
+    return PairRow(
+        probability=float(scores.probability[row]),
+        family=float(scores.family[row]),
+        similarity=float(scores.similarity[row]),
+        verdict=verdict.outcome,
+        relation=RELATIONS[verdict.relation],
+        differs=differs_of(verdict),
+        selected=0,
+        left=left.name,
+        left_server=left.server,
+        left_tokens=tokens[left.id],
+        right=right.name,
+        right_server=right.server,
+        right_tokens=tokens[right.id],
+        left_id=left.id,
+        right_id=right.id,
+    )
+
+
+def outcomes_of(analysis: Analysis) -> NDArray[np.str_]:
+    """The offline judge's verdict on every candidate pair, by its probabilities."""
+    scores, weights = analysis.scores, analysis.judge.weights
+    below = np.where(scores.probability >= weights.unsure_at, "unsure", "keep")
+    single = np.where(scores.family >= weights.family_at, "family", below)
+    return np.asarray(np.where(scores.probability >= weights.merge_at, "merge", single))
+
+
+def said_of(analysis: Analysis) -> NDArray[np.str_]:
+    """The model's verdict on every candidate pair, empty where it was not asked."""
+    scores, rows, count = analysis.scores, analysis.rows, len(analysis.catalog.tools)
+    outcomes = np.full(len(scores), "", dtype="U10")
+    verdicts = analysis.opinions.verdicts if analysis.opinions else {}
+    if verdicts:
+        ends = np.array([sorted((rows[p.left], rows[p.right])) for p in verdicts], dtype=np.int64)
+        keys = scores.left.astype(np.int64) * count + scores.right
+        outcomes[np.searchsorted(keys, ends[:, 0] * count + ends[:, 1])] = [
+            verdict.outcome for verdict in verdicts.values()
+        ]
+    return outcomes

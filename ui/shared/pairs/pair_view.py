@@ -1,0 +1,191 @@
+"""Two tools side by side: all that bears on a decision about the pair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from toolscope_core.judging.arguments.alignment import argument_map
+from toolscope_core.judging.arguments.matching import match_parameters
+from toolscope_core.judging.signals import SIGNALS
+from toolscope_core.merging.pipeline import Analysis
+from toolscope_core.model.address_keys import pair_key
+from toolscope_core.model.datamodel import (
+    ArgumentMap,
+    Cluster,
+    Decision,
+    Finding,
+    Outcome,
+    Pair,
+    Parameter,
+    Tool,
+    Verdict,
+    canonical_json,
+)
+from ui.shared.cards.cards import move_sentence
+from ui.shared.charts.waterfall import Waterfall
+
+NEIGHBOURS = 5
+
+
+DIFFERS = "≠ "
+"""Begins a cell that says another thing than its counterpart."""
+
+
+_TITLES = ("name", "type", "required", "description")
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A tool near another: the judge's answer for the two, and the key of their pair."""
+
+    id: str
+    tool: str
+    server: str
+    similarity: float
+    probability: float
+    verdict: Outcome
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class PairView:
+    """What is to be known of a pair before deciding on it; twos are in the order of the pair.
+
+    ``parameters`` and ``rest`` (what is returned, annotations) are tables; ``maps`` say in
+    sentences what becomes of a call to one when it goes to the other. ``decisions`` are those that
+    stand on both, the newest first; ``card`` is the cluster that holds both, if any. ``version`` is
+    what a decision on the pair must carry. ``verdict`` is that of the judge in force,
+    ``offline`` the offline judge's, whose waterfall it is. ``relation`` says in sentences what the
+    two are to each other, who could serve whom, and the words that only one says. ``family_at`` is
+    the probability of a family from which on the offline judge says so.
+    """
+
+    key: str
+    verdict: Verdict
+    offline: Verdict
+    tools: tuple[Tool, Tool]
+    waterfall: Waterfall
+    parameters: tuple[Mapping[str, str], ...]
+    maps: tuple[tuple[str, ...], tuple[str, ...]]
+    rest: tuple[Mapping[str, str], ...]
+    findings: tuple[tuple[Finding, ...], tuple[Finding, ...]]
+    neighbours: tuple[tuple[Neighbour, ...], tuple[Neighbour, ...]]
+    decisions: tuple[Decision, ...]
+    card: Cluster | None
+    version: str
+    relation: tuple[str, ...]
+    family_at: float
+
+    @property
+    def asked(self) -> bool:
+        """Whether a model was asked about the two."""
+        return self.verdict.judge != self.offline.judge
+
+
+def waterfall_of(analysis: Analysis, verdict: Verdict) -> Waterfall:
+    """What led to the verdict, the strongest signals first; the start and what overruled the
+    signals stay at the ends.
+    """
+    rows = (analysis.rows[side] for side in (verdict.pair.left, verdict.pair.right))
+    start, *signals = analysis.judge.shares(*rows)
+    count = len(SIGNALS)
+    ranked = sorted(signals[:count], key=lambda share: (-abs(share.added), share.name))
+    shares = (start, *ranked, *signals[count:])
+    weights = analysis.judge.weights
+    return Waterfall(
+        names=tuple(share.name for share in shares),
+        added=tuple(share.added for share in shares),
+        probability=verdict.probability,
+        levels=(("merge", weights.merge_at), ("unsure", weights.unsure_at)),
+    )
+
+
+def neighbours(analysis: Analysis, tool: Tool, count: int = NEIGHBOURS) -> tuple[Neighbour, ...]:
+    """The nearest tools of the whole catalog by cosine, ties by id."""
+    row = analysis.rows[tool.id]
+    cosine = np.clip(analysis.vectors @ analysis.vectors[row], -1.0, 1.0).round(6)
+    order = np.lexsort((np.arange(len(cosine)), -cosine))
+    near = [at for at in order[: count + 1].tolist() if at != row][:count]
+    others = [analysis.catalog.tools[at] for at in near]
+    pairs = [Pair.of(tool.id, other.id) for other in others]
+    probabilities = analysis.probabilities(pairs).tolist()
+    families = analysis.family_probabilities(pairs).tolist()
+    return tuple(
+        Neighbour(
+            id=other.id,
+            tool=other.name,
+            server=other.server,
+            similarity=float(cosine[at]),
+            probability=chance,
+            verdict=analysis.judge.weights.outcome(chance, family),
+            key=pair_key(pair),
+        )
+        for other, at, pair, chance, family in zip(
+            others, near, pairs, probabilities, families, strict=True
+        )
+    )
+
+
+def parameter_lines(one: Tool, other: Tool) -> Iterator[dict[str, str]]:
+    """The parameters of both: those that align beside each other, then the rest of each."""
+    ours = {parameter.name: parameter for parameter in one.parameters}
+    theirs = {parameter.name: parameter for parameter in other.parameters}
+    partner = {match.left: match.right for match in match_parameters(one, other)}
+    for name, there in partner.items():
+        yield _line(ours[name], theirs[there])
+    yield from (_line(left, None) for name, left in ours.items() if name not in partner)
+    taken = set(partner.values())
+    yield from (_line(None, right) for name, right in theirs.items() if name not in taken)
+
+
+def in_words(tool: Tool, target: Tool) -> tuple[str, ...]:
+    """What becomes of a call to ``tool`` that goes to ``target``, argument by argument."""
+    alpha: ArgumentMap = argument_map(tool, target)
+    kept = [
+        f"{move.target} as it is"
+        if move.op == "rename" and move.source == move.target
+        else f"{move.target} from {move_sentence(move)}"
+        for move in alpha.moves
+    ]
+    kept += [f"{name} is always {canonical_json(value)}" for name, value in alpha.constants.items()]
+    lost = [f"{name} is lost: {reason}" for name, reason in alpha.dropped.items()]
+    return (*kept, *lost, *alpha.lossy)
+
+
+def other_lines(one: Tool, other: Tool) -> Iterator[dict[str, str]]:
+    """What both return and their annotations, a row for each that either declares."""
+    for name, left, right in (
+        ("returns", one.returns, other.returns),
+        *(
+            (hint, one.annotations.get(hint), other.annotations.get(hint))
+            for hint in sorted({*one.annotations, *other.annotations})
+        ),
+    ):
+        texts = ["" if value is None else canonical_json(value) for value in (left, right)]
+        if any(texts):
+            mark = "" if texts[0] == texts[1] else DIFFERS
+            yield {"what": name, "one": texts[0], "other": f"{mark}{texts[1]}"}
+
+
+def _line(one: Parameter | None, other: Parameter | None) -> dict[str, str]:
+    row: dict[str, str] = {}
+    apart = []
+    for title, left, right in zip(_TITLES, _cells(one), _cells(other), strict=True):
+        differs = bool(one and other) and left != right
+        apart += [title] if differs else []
+        column = "" if title == "name" else f", {title}"
+        row |= {f"one{column}": left, f"other{column}": f"{DIFFERS if differs else ''}{right}"}
+    note = f"differ in {', '.join(apart)}" if apart else "the same"
+    if one is None or other is None:
+        note = "only in the one" if other is None else "only in the other"
+    return {"note": note, **row}
+
+
+def _cells(parameter: Parameter | None) -> tuple[str, str, str, str]:
+    if parameter is None:
+        return ("", "", "", "")
+    needed = "required" if parameter.required else "optional"
+    return parameter.name, parameter.type, needed, " ".join(parameter.description.split())

@@ -1,0 +1,1 @@
+"""Queries and what was measured with them, as several pages show it."""

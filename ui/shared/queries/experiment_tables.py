@@ -1,0 +1,343 @@
+"""The result of an experiment as tables: rows of plain values, in the order they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, get_args
+
+from toolscope_core.evaluation.intervals import interval
+from toolscope_core.merging.model_verdicts import Band, Grade
+from toolscope_core.model.address_keys import pair_key
+from toolscope_core.model.datamodel import Experiment, JsonObject, Pair
+from toolscope_core.model.numbers import quantity
+
+SHOWN_METRICS = ("recall", "ndcg", "map", "hit", "csr")
+METRIC_NAMES = {"recall": "recall", "ndcg": "nDCG", "map": "MAP", "hit": "hit", "csr": "CSR"}
+SIGNIFICANT = 0.05
+ABLATED = ("recall@1", "recall@5", "recall@10", "csr@10")
+
+
+@dataclass(frozen=True, slots=True)
+class FigureRow:
+    """One figure of both toolsets as texts; ``better`` is true where the second is the better one
+    and more than chance, false where it is the worse, ``None`` else.
+    """
+
+    name: str
+    before: str
+    after: str
+    change: str
+    p: str = ""
+    better: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRow:
+    """A query on both toolsets; ``moved`` says which of its answers stand at another place."""
+
+    id: str
+    text: str
+    outcome: str
+    moved: str
+    change: float
+
+
+@dataclass(frozen=True, slots=True)
+class MergeRow:
+    """A merge with what it does: the sum of what nDCG gains over its queries. ``joins`` are the
+    queries that need two of its tools.
+    """
+
+    tool: str
+    members: tuple[str, ...]
+    change: float
+    helped: int
+    hurt: int
+    queries: str
+    joins: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConfusionRow:
+    """Two tools that queries confuse, by their ids and ``texts``; ``key`` names the pair in an
+    address.
+    """
+
+    left: str
+    right: str
+    cost: float
+    queries: tuple[str, ...]
+    texts: tuple[str, ...]
+    key: str
+
+
+def figure_rows(result: JsonObject) -> list[FigureRow]:
+    """Size, tokens, gold calls and the metrics of both toolsets."""
+    before, after = result["before"], result["after"]
+    rows = [
+        _count("tools", before, after, "tools"),
+        _count("tokens of all tools", before, after, "tokens"),
+        _count("tokens of 10 tools found (mean)", before, after, "tokens_sent"),
+    ]
+    if result["joined"]:
+        count, share = len(result["joined"]), len(result["joined"]) / len(result["queries"])
+        rows.append(
+            FigureRow(
+                "queries that need two tools which are one now",
+                "0",
+                f"{count:,}",
+                f"{share:.1%}",
+                better=False,
+            )
+        )
+    if result["never"]:
+        broken = len(result["forbidden"])
+        rows.append(
+            FigureRow(
+                f"merged against {quantity(result['never'], 'never-merge rule')}",
+                "0",
+                f"{broken:,}",
+                f"{broken:+,}" if broken else "0",
+                better=False if broken else None,
+            )
+        )
+    if before["calls"]:
+        for name, key in (("gold calls that run (TCCR)", "tccr"), ("capabilities (UCC)", "ucc")):
+            rows.append(
+                FigureRow(
+                    name,
+                    f"{before[key]:.3f}",
+                    f"{after[key]:.3f}",
+                    _signed(after[key] - before[key]),
+                    better=None if after[key] == before[key] else after[key] > before[key],
+                )
+            )
+    for name, earlier in before["metrics"].items():
+        metric, _, k = name.partition("@")
+        if metric in SHOWN_METRICS and not (metric == "map" and k == "1"):
+            later, p = after["metrics"][name], result["p"].get(name, 1.0)
+            change = result["changes"][name]
+            rows.append(
+                FigureRow(
+                    f"{METRIC_NAMES[metric]}@{k}",
+                    _interval(earlier),
+                    _interval(later),
+                    _difference(change),
+                    "" if p == 1.0 else f"{p:.3f}",
+                    change["mean"] > 0 if change["mean"] and p < SIGNIFICANT else None,
+                )
+            )
+    return rows
+
+
+def query_rows(result: JsonObject, outcome: str = "") -> list[QueryRow]:
+    """The queries, or those of one outcome; the greatest change first."""
+    rows = [
+        QueryRow(
+            row["id"],
+            row["query"],
+            row["outcome"],
+            _moved(row),
+            round(row["ndcg_after"] - row["ndcg_before"], 4),
+        )
+        for row in result["queries"]
+        if outcome in ("", row["outcome"])
+    ]
+    return sorted(rows, key=lambda row: (-abs(row.change), row.id))
+
+
+def outcomes(result: JsonObject) -> Mapping[str, int]:
+    """How many queries won, lost and are unchanged."""
+    counts = dict.fromkeys(("won", "lost", "unchanged"), 0)
+    for row in result["queries"]:
+        counts[row["outcome"]] += 1
+    return counts
+
+
+def merge_rows(result: JsonObject) -> list[MergeRow]:
+    """The merges that queries meet, that which harms most first."""
+    return [
+        MergeRow(
+            row["tool"],
+            tuple(row["members"]),
+            row["change"],
+            row["helped"],
+            row["hurt"],
+            _some([one["id"] for one in row["queries"] if _changes(one)]),
+            _some(row["joins"]),
+        )
+        for row in result["merges"]
+    ]
+
+
+def confusion_rows(result: JsonObject) -> list[ConfusionRow]:
+    """The pairs that queries confuse before the merge, the costliest first."""
+    texts = {row["id"]: row["query"] for row in result["queries"]}
+    return [
+        ConfusionRow(
+            row["left"],
+            row["right"],
+            row["cost"],
+            tuple(row["queries"]),
+            tuple(texts[one] for one in row["queries"]),
+            pair_key(Pair.of(row["left"], row["right"])),
+        )
+        for row in result["confusions"]
+    ]
+
+
+def stress_rows(result: JsonObject) -> list[dict[str, Any]]:
+    """A row for each toolset, kind of noise and level."""
+    return [
+        {
+            "toolset": name,
+            "noise": point["noise"],
+            "distractors": point["distractors"],
+            **{key: _interval(point[key]) for key in ("precision", "recall", "f1")},
+            "p (recall)": "" if point["p_recall"] == 1.0 else f"{point['p_recall']:.3f}",
+        }
+        for name, points in result["toolsets"].items()
+        for point in points
+    ]
+
+
+def sweep_rows(result: JsonObject) -> list[dict[str, Any]]:
+    """A row for each value."""
+    return [
+        {
+            "value": point["value"],
+            "k": point["k"],
+            "tools": point["tools"],
+            "smaller by": f"{point['reduction']:.1%}",
+            "recall": _interval(point["metrics"]["recall"]),
+            "nDCG": _interval(point["metrics"]["ndcg"]),
+            **({"TCCR": point["tccr"], "UCC": point["ucc"]} if point["calls"] else {}),
+            "tokens sent": round(point["tokens_sent"]),
+        }
+        for point in result.get("points", ())
+    ]
+
+
+def band_rows(result: JsonObject, grades: Mapping[str, Grade]) -> list[dict[str, Any]]:
+    """How often an answer is among the first ten by how well it is documented (ToolScope, figure
+    5), as far as a model graded it; of alternatives the best documented counts.
+    """
+    found: dict[str, list[tuple[bool, bool]]] = {band: [] for band in get_args(Band)}
+    for row in result["queries"]:
+        for need, old, new in zip(
+            row["gold"], row["places_before"], row["places_after"], strict=True
+        ):
+            graded = [grades[one] for one in need if one in grades]
+            if graded:
+                best = max(graded, key=lambda grade: grade.score)
+                found[best.band].append((old is not None, new is not None))
+    return [
+        {
+            "documentation": band,
+            "answers": len(pairs),
+            "recall before": _interval(asdict(interval([float(old) for old, _ in pairs]))),
+            "recall after": _interval(asdict(interval([float(new) for _, new in pairs]))),
+        }
+        for band, pairs in found.items()
+        if pairs
+    ]
+
+
+def ablation_rows(result: JsonObject) -> list[dict[str, Any]]:
+    """A row for each combination of parts."""
+    return [
+        {
+            **{part: "on" if row[part] else "" for part in ("reranker", "merger", "correction")},
+            "tools": row["tools"],
+            "smaller by": f"{row['reduction']:.1%}",
+            **{
+                METRIC_NAMES[name.partition("@")[0]] + f"@{name.partition('@')[2]}": _interval(one)
+                for name, one in row["metrics"].items()
+                if name in ABLATED
+            },
+            **({"TCCR": round(row["tccr"], 3)} if row["calls"] else {}),
+        }
+        for row in result["rows"]
+    ]
+
+
+def _count(name: str, before: JsonObject, after: JsonObject, key: str) -> FigureRow:
+    old, new = before[key], after[key]
+    share = f" ({(new - old) / old:+.1%})" if old and new != old else ""
+    return FigureRow(name, f"{old:,.0f}", f"{new:,.0f}", f"{new - old:+,.0f}{share}")
+
+
+def _interval(one: Mapping[str, float]) -> str:
+    return f"{one['mean']:.3f} [{one['low']:.3f}, {one['high']:.3f}]"
+
+
+def _difference(one: Mapping[str, float]) -> str:
+    if not (one["mean"] or one["low"] or one["high"]):
+        return "0"
+    return f"{one['mean']:+.3f} [{one['low']:+.3f}, {one['high']:+.3f}]"
+
+
+def _signed(change: float) -> str:
+    return f"{change:+.3f}" if round(change, 3) else "0"
+
+
+def _moved(row: JsonObject) -> str:
+    """The answers that stand at another place, each with both places."""
+    moves = zip(row["gold"], row["places_before"], row["places_after"], strict=True)
+    return "; ".join(
+        f"{_place(old)} → {_place(new)} {need[0]}{' or another' if len(need) > 1 else ''}"
+        for need, old, new in moves
+        if old != new
+    )
+
+
+def _place(rank: int | None) -> str:
+    return "-" if rank is None else str(rank)
+
+
+def _changes(row: Mapping[str, float]) -> bool:
+    return row["ndcg_with"] != row["ndcg_without"]
+
+
+def _some(ids: Sequence[str], most: int = 5) -> str:
+    more = f" and {len(ids) - most} more" if len(ids) > most else ""
+    return ", ".join(ids[:most]) + more
+
+
+def compared_rows(one: Experiment, other: Experiment) -> list[dict[str, Any]]:
+    """The figures that two experiments have in common, a row each."""
+    first, second = _figures(one), _figures(other)
+    names = f"experiment {one.number}", f"experiment {other.number}"
+    return [
+        {
+            "figure": name,
+            names[0]: round(first[name], 4),
+            names[1]: round(second[name], 4),
+            "change": round(second[name] - first[name], 4),
+        }
+        for name in first
+        if name in second
+    ]
+
+
+def _figures(experiment: Experiment) -> dict[str, float]:
+    """The single figures of an experiment by what they are called."""
+    result = experiment.result or {}
+    figures: dict[str, float] = {}
+    for side in ("before", "after"):
+        measured = result.get(side, {})
+        figures |= {f"{side}: {key}": measured[key] for key in ("tools", "tokens") if measured}
+        metrics = measured.get("metrics", {})
+        figures |= {f"{side}: {name}": row["mean"] for name, row in metrics.items()}
+    for name, points in result.get("toolsets", {}).items():
+        for point in points:
+            what = f"{name}, {point['noise']} {point['distractors']}: recall"
+            figures[what] = point["recall"]["mean"]
+    for agent in result.get("sides", ()):
+        figures |= {f"{agent['name']}: {key}": agent[key]["mean"] for key in ("correct", "served")}
+        figures |= {f"{agent['name']}: {key}": agent[key] for key in ("calls", "tokens_in")}
+    for point in result.get("points", ()):
+        figures[f"{point['value']:g}: recall"] = point["metrics"]["recall"]["mean"]
+        figures[f"{point['value']:g}: tools"] = point["tools"]
+    return figures

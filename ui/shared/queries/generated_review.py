@@ -1,0 +1,170 @@
+"""Queries that a model wrote, one by one and several at once: kept, edited or dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from toolscope_core.model.datamodel import digest
+from toolscope_core.model.errors import ToolScopeError
+from toolscope_core.model.numbers import quantity
+from ui.shared import page_frame, safe_text
+from ui.shared.services.generated_queries import UNUSABLE, GeneratedState, GeneratedView
+
+STATES: tuple[GeneratedState, ...] = ("waiting", "kept", "dropped", "failed")
+WITH_WARNINGS = "with warnings"
+SHOWS = ("waiting", WITH_WARNINGS, "kept", "dropped", "failed")
+MOST_ROWS = 1_000
+BUTTONS: tuple[tuple[str, str, GeneratedState], ...] = (
+    ("Keep", ":material/check:", "kept"),
+    ("Drop", ":material/close:", "dropped"),
+    ("Put back", ":material/undo:", "waiting"),
+)
+
+
+def review(catalog_id: int, views: Sequence[GeneratedView]) -> None:
+    """The list, the buttons for the ticked rows, and one query with its tools."""
+    bar = st.container(horizontal=True, vertical_alignment="bottom")
+    show = bar.segmented_control(
+        "Show", SHOWS, default="waiting", required=True, key="generated_shown"
+    )
+    words = bar.text_input("Search", type="search", key="find_generated").casefold()
+    listed = [one for one in views if _is_in(one, show) and words in _searched(one)][:MOST_ROWS]
+    if not listed:
+        st.info("No query matches.", icon=":material/filter_alt_off:")
+        return
+    if show == "failed":
+        _failed(listed)
+        return
+    ticked = _table(listed, show)
+    if len(ticked) > 1:
+        _together(catalog_id, ticked)
+    else:
+        _card(catalog_id, (ticked or listed)[0])
+
+
+def attempt(work: Callable[[], object], done: str) -> None:
+    """Do what a button is for, and say how many queries it was done to, or why it was not."""
+    try:
+        count = work()
+    except ToolScopeError as error:
+        st.session_state["notice"] = (False, str(error))
+        return
+    text = f"{done}: {quantity(count, 'query')}" if isinstance(count, int) else done
+    st.session_state["notice"] = (True, text)
+
+
+def _is_in(view: GeneratedView, show: str) -> bool:
+    if show == WITH_WARNINGS:
+        return bool(view.flaws) and view.query.state == "waiting"
+    return view.query.state == show
+
+
+def _searched(view: GeneratedView) -> str:
+    return f"{view.query.text} {' '.join(view.query.tools)}".casefold()
+
+
+def _table(listed: Sequence[GeneratedView], show: str) -> list[GeneratedView]:
+    """The queries as a table; the ticked ones."""
+    rows = [view.query for view in listed]
+    state = st.dataframe(
+        {
+            "query": [row.text for row in rows],
+            "tools": [", ".join(row.tools) for row in rows],
+            "warnings": ["; ".join(flaw.message for flaw in view.flaws) for view in listed],
+        },
+        key=f"generated_{digest(show, [row.key for row in rows])[:12]}",
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="multi-row",
+        height=min(320, 38 + 35 * len(rows)),
+        column_config={
+            "query": st.column_config.TextColumn(width=430),
+            "tools": st.column_config.TextColumn(width=270),
+            "warnings": st.column_config.TextColumn(width=200),
+        },
+        alt=f"Generated queries: {show}",
+    )
+    st.caption("Tick a row to read that query below, several to decide on them at once.")
+    return [listed[at] for at in state["selection"]["rows"] if at < len(listed)]
+
+
+def _together(catalog_id: int, ticked: Sequence[GeneratedView]) -> None:
+    """The buttons for several queries."""
+    work, rows = page_frame.workspace().generated, [view.query for view in ticked]
+    key = digest([row.key for row in rows])[:12]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for label, icon, state in BUTTONS:
+            st.button(
+                f"{label} the {len(rows):,} ticked",
+                key=f"ticked_{state}_{key}",
+                icon=icon,
+                disabled=all(row.state == state for row in rows),
+                on_click=attempt,
+                args=(lambda to=state: work.decide(catalog_id, rows, to), _done(state)),
+            )
+        if doubtful := sum(bool(view.flaws) for view in ticked):
+            st.caption(f"{doubtful:,} of them have warnings.", width="content")
+
+
+def _card(catalog_id: int, view: GeneratedView) -> None:
+    """One query beside what its tools say, with the text to edit."""
+    work, shown = page_frame.workspace().generated, view.query
+    suffix = digest(shown.key, shown.text)[:12]
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        text = st.text_area("Query", shown.text, key=f"generated_text_{suffix}", height=110)
+        line = " ".join(text.split())
+        is_edited = line != shown.text
+        flaws = work.flaws(catalog_id, shown, line) if is_edited else view.flaws
+        for flaw in flaws:
+            st.warning(safe_text.untrusted(flaw.message), icon=":material/rule:")
+        if shown.draft != shown.text:
+            st.caption(f"First written as: {safe_text.untrusted(shown.draft)}")
+        st.caption(f"{shown.state}, by {safe_text.untrusted(shown.source)}")
+        with st.container(horizontal=True):
+            if is_edited:
+                st.button(
+                    "Keep as edited",
+                    key=f"edit_generated_{suffix}",
+                    type="primary",
+                    icon=":material/check:",
+                    disabled=any(flaw.code in UNUSABLE for flaw in flaws),
+                    on_click=attempt,
+                    args=(lambda: work.edit(catalog_id, shown, line), "Kept as edited"),
+                )
+            for label, icon, state in BUTTONS:
+                if state != shown.state and not (is_edited and state == "kept"):
+                    st.button(
+                        label,
+                        key=f"one_{state}_{suffix}",
+                        type="primary" if state == "kept" else "secondary",
+                        icon=icon,
+                        on_click=attempt,
+                        args=(lambda to=state: work.decide(catalog_id, [shown], to), _done(state)),
+                    )
+    with right:
+        tools = page_frame.analysis().catalog.by_id
+        st.markdown("**It needs**")
+        for one in shown.tools:
+            about = tools[one].description[:300] if one in tools else "not in this catalog now"
+            st.markdown(f"- **{safe_text.untrusted(one)}** {safe_text.untrusted(about)}")
+
+
+def _failed(listed: Sequence[GeneratedView]) -> None:
+    """The questions that brought no query, with the reason of each."""
+    st.dataframe(
+        {
+            "reason": [view.query.reason for view in listed],
+            "tools": [", ".join(view.query.tools) for view in listed],
+        },
+        hide_index=True,
+        height=min(320, 38 + 35 * len(listed)),
+        column_config={"reason": st.column_config.TextColumn(width="large")},
+        alt="Questions without a query",
+    )
+
+
+def _done(state: GeneratedState) -> str:
+    return {"kept": "Kept", "dropped": "Dropped"}.get(state, "Put back to wait")

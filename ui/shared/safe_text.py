@@ -1,0 +1,120 @@
+"""Text on the screen: what strangers wrote made safe for markdown and HTML, and small formats."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from typing import Any
+
+import streamlit as st
+
+from toolscope_core.model.errors import ToolScopeError
+
+DIFF_WORDS = 800
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>:$~&])")
+_ADDRESS = re.compile(
+    r"((?:(?:https?:|www\.)[\w.~:/?#@&+,;=%-]*[\w/]|[\w.+-]+@[\w-]+\.[\w.-]*\w)+)",
+    re.IGNORECASE,
+)
+"""What a browser or markdown would make a link of; no sign that markdown reads is in it."""
+_DIM = "opacity:.72"
+"""As far back as a text may step and still be read (contrast 4.5 to 1 in both themes)."""
+_MARKED = "border-radius:3px;padding:0 2px;background:rgba("
+
+
+def untrusted(text: str) -> str:
+    """Text of a catalog, made safe for every Streamlit call that reads markdown.
+
+    It is the one door: no page puts such text into markdown or HTML by another way. Line ends
+    become spaces, so that no block element can begin; an address is code, which is no link and can
+    be copied.
+    """
+    parts = _ADDRESS.split(" ".join(str(text).split()))
+    plain = [_MARKDOWN.sub(r"\\\1", part) for part in parts[::2]]
+    addresses = [f"`{part}`" for part in parts[1::2]]
+    return "".join(a + b for a, b in zip(plain, [*addresses, ""], strict=True))
+
+
+def sentence(text: str) -> str:
+    """A sentence on tools, safe in markdown; the names in it, between backticks, are bold."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        return untrusted(text)
+    names = [f"**{untrusted(part)}**" if part.strip() else untrusted(part) for part in parts[1::2]]
+    # an escaped part loses the spaces at its ends, which divide the names from the words
+    plain = [_with_ends(part) for part in parts[::2]]
+    return "".join(a + b for a, b in zip(plain, [*names, ""], strict=True))
+
+
+def _with_ends(part: str) -> str:
+    before = " " if part[:1].isspace() else ""
+    after = " " if part[1:] and part[-1:].isspace() else ""
+    return f"{before}{untrusted(part)}{after}"
+
+
+def untrusted_html(text: str) -> str:
+    """Text of a catalog, made safe for ``st.html``."""
+    return html.escape(str(text), quote=True)
+
+
+def owner(tool_id: str, name: str, server: str) -> str:
+    """What tells a tool from others of its name, safe in markdown: its server, else its id."""
+    return untrusted(server or ("no server" if tool_id == name else f"no server, {tool_id}"))
+
+
+def named(tool_id: str, name: str) -> str:
+    """A tool's id, with its name before it where the id does not hold that; not escaped."""
+    return tool_id if name in tool_id else f"{name} ({tool_id})"
+
+
+def finding(severity: str, message: str) -> None:
+    """What the scan found, whole: a badge would cut the words off."""
+    color = {"block": "red", "warn": "orange"}.get(severity, "gray")
+    st.markdown(f":{color}[:material/shield: {untrusted(message)}]")
+
+
+def dimmed(text: str) -> str:
+    """HTML of a text that is the same on both sides, escaped."""
+    return f'<span style="{_DIM}">{untrusted_html(text)}</span>' if text else ""
+
+
+def marked(text: str) -> str:
+    """HTML of a text that differs, escaped."""
+    return f'<mark style="{_MARKED}230,159,0,.22);color:inherit">{untrusted_html(text)}</mark>'
+
+
+def word_diff(before: str, after: str, dim: bool = False) -> str:
+    """HTML of a word diff, escaped: ``ins`` and ``del``, with + and − for those who see no colour.
+    With ``dim`` what is the same steps back.
+
+    Only the first ``DIFF_WORDS`` words of each are compared, since the time grows with their
+    product.
+    """
+    old, new = before.split()[:DIFF_WORDS], after.split()[:DIFF_WORDS]
+    parts = []
+    for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        gone, come = (untrusted_html(" ".join(words)) for words in (old[a:b], new[c:d]))
+        if tag == "equal":
+            parts.append(f'<span style="{_DIM}">{gone}</span>' if dim else gone)
+        if tag in ("delete", "replace"):
+            parts.append(f'<del style="{_MARKED}217,72,15,.18)">−{gone}</del>')
+        if tag in ("insert", "replace"):
+            parts.append(f'<ins style="{_MARKED}47,158,68,.22)">+{come}</ins>')
+    return " ".join(parts) or "<em>no text</em>"
+
+
+def show_error(error: ToolScopeError) -> None:
+    """A failure that the user can mend, in its own words."""
+    st.error(untrusted(str(error)), icon=":material/error:")
+
+
+def clock(at: str) -> str:
+    """A moment as people write it: day and time to the minute, UTC."""
+    return at[:16].replace("T", " ")
+
+
+def columns(rows: Sequence[object], names: Sequence[str]) -> dict[str, list[Any]]:
+    """Attributes of the rows as a table: ``asdict`` would copy all that each of them holds."""
+    return {name: [getattr(row, name) for row in rows] for name in names}

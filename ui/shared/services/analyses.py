@@ -1,0 +1,159 @@
+"""Analyses on the screen: started as a job, watched, kept in memory, rebuilt from the cache."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+
+from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
+from toolscope_core.llm import EndpointEmbedder
+from toolscope_core.merging.pipeline import Analysis, analyse, judge_lowest_cut, with_owners
+from toolscope_core.model.configuration import AnalysisConfig
+from toolscope_core.model.errors import JobError
+from toolscope_core.model.protocols import Embedder, Progress, Step, Vectors, silent
+from toolscope_core.store import Job, Store, get_job, latest_job, request_cancel
+from toolscope_core.store.background.jobs import JobRunner, Work
+from ui.shared.services.catalogs import Catalogs
+from ui.shared.services.chosen_judge import ChosenJudge
+from ui.shared.services.implied_owners import ImpliedOwners
+from ui.shared.services.memo import Memo
+
+KEPT = 4
+"""How many analyses stay in memory (40,000 tools take about 200 MB each)."""
+
+REBUILT_AT_ONCE = 5_000
+"""Up to this many tools a finished analysis is rebuilt from cached vectors while a page waits."""
+
+COLLECTED = 2_000
+"""Of larger catalogs the garbage collector looks away from the analysis."""
+
+POLL_SECONDS = 0.1
+
+JOB_KIND = "analyse"
+
+
+class Analyses:
+    """One analysis a catalog version, with the default configuration."""
+
+    def __init__(
+        self,
+        store: Store,
+        catalogs: Catalogs,
+        embedder: Embedder,
+        cache: VectorCache,
+        chosen_judge: ChosenJudge,
+        implied_owners: ImpliedOwners,
+    ) -> None:
+        self._store = store
+        self._catalogs = catalogs
+        self._embedder = embedder
+        self._kind = JOB_KIND
+        if isinstance(embedder, EndpointEmbedder):  # of another model it is not known as done
+            self._kind = f"{JOB_KIND} by {embedder.name}"
+        self._cache = cache
+        self._chosen_judge = chosen_judge
+        self._implied_owners = implied_owners
+        self._with_owners: Memo[Analysis] = Memo()
+        self._runner = JobRunner(store)
+        self._kept: OrderedDict[int, Analysis] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def start(self, catalog_id: int) -> str:
+        """Analyse in the background; returns the job's id (that of a running one, if any)."""
+        return self._runner.submit(
+            catalog_id, self._kind, lambda progress: self.run(catalog_id, progress)
+        )
+
+    def run(self, catalog_id: int, progress: Progress = silent) -> Analysis:
+        """Analyse here and now."""
+        catalog = self._catalogs.open(catalog_id)
+        analysis = analyse(catalog, AnalysisConfig(), self._embedder, self._cache, progress)
+        judge_lowest_cut(analysis)
+        with self._lock:
+            self._kept[catalog_id] = analysis
+            self._kept.move_to_end(catalog_id)
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+        if len(catalog.tools) > COLLECTED:
+            _out_of_the_collection()
+        return analysis
+
+    def get(self, catalog_id: int) -> Analysis | None:
+        """The finished analysis with the opinions of the judge that counts and people's changes of
+        implied servers, or ``None`` where one has to be started; the same value until these change.
+
+        After a restart it is made again from the cached vectors, at once for a small catalog.
+        """
+        analysis = self._offline(catalog_id)
+        if analysis is None:
+            return None
+        offline, chosen = analysis, self._implied_owners.chosen(catalog_id)
+        analysis = self._with_owners.get(
+            catalog_id, (offline,), lambda: with_owners(offline, chosen), state=chosen
+        )
+        return self._chosen_judge.applied_to(catalog_id, analysis)
+
+    def required(self, catalog_id: int) -> Analysis:
+        """As ``get``. Raises ``JobError`` where there is none yet."""
+        analysis = self.get(catalog_id)
+        if analysis is None:
+            raise JobError("the catalog is not analysed yet; start the analysis on its page")
+        return analysis
+
+    def _offline(self, catalog_id: int) -> Analysis | None:
+        with self._lock:
+            if catalog_id in self._kept:
+                self._kept.move_to_end(catalog_id)
+                return self._kept[catalog_id]
+        job = self.job(catalog_id)
+        if job is None or job.state != "done":
+            return None
+        if len(self._catalogs.open(catalog_id).tools) > REBUILT_AT_ONCE:
+            return None
+        return self.run(catalog_id)
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Texts as the tools were embedded: float32 (n, d), cached; loads the model if need be."""
+        return embed_cached(texts, self._embedder, self._cache)
+
+    def background(self, catalog_id: int, kind: str, work: Work) -> str:
+        """Start other long work on an analysed catalog, as ``start`` does."""
+        return self._runner.submit(catalog_id, kind, work)
+
+    def job(self, catalog_id: int, kind: str | None = None) -> Job | None:
+        """The latest job of this kind on the catalog, ``None`` for analyses like this one's."""
+        return latest_job(self._store, catalog_id, kind or self._kind)
+
+    def watch(self, job_id: str) -> Job:
+        """How far a job is. Raises ``StoreError`` for an unknown id."""
+        return get_job(self._store, job_id)
+
+    def wait(self, job_id: str, progress: Progress = silent) -> None:
+        """Return when the job is done. Raises ``JobError`` where it ends in another way."""
+        while (job := self.watch(job_id)).live:
+            if job.stage:
+                progress(Step(job.stage, job.done, job.total))
+            time.sleep(POLL_SECONDS)
+        if job.state != "done":
+            raise JobError(job.message or f"the analysis was {job.state}; start it again")
+
+    def cancel(self, job_id: str) -> Job:
+        """Ask a job to stop at its next step."""
+        return request_cancel(self._store, job_id)
+
+    def close(self) -> None:
+        """Stop the background thread."""
+        self._runner.close()
+
+
+def _out_of_the_collection() -> None:
+    """Let what lives now be no part of later collections of garbage, which hold up every thread
+    in the middle of whatever somebody does. What a dropped analysis leaves behind is found here,
+    the next time.
+    """
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()

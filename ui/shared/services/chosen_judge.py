@@ -1,0 +1,90 @@
+"""The one place that decides which judge the plan of a catalog is made with.
+
+A choice names a run, how many decisions it knew, and until when answers count. So a plan changes
+with a choice and with people's decisions, and never because an answer arrives meanwhile; each
+process rebuilds the same opinions from the ledger, without asking.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import asdict, dataclass, replace
+
+from toolscope_core.decisions.log import constraints
+from toolscope_core.llm.merge_questions import ask_opinions
+from toolscope_core.llm.run_configuration import AsOf, still_holds, stored_answers
+from toolscope_core.merging.pipeline import Analysis
+from toolscope_core.model.configuration import QuestionConfig
+from toolscope_core.store import (
+    ModelRun,
+    Store,
+    StoredLedger,
+    get_run,
+    read_log,
+    rebuilt,
+    setting_as,
+    write_setting,
+)
+from ui.shared.services.memo import Memo
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which run's answers count: those up to the time ``until``, asked for when the log had so
+    many ``decisions``.
+    """
+
+    run: str
+    decisions: int
+    until: str
+
+
+class ChosenJudge:
+    """Puts the opinions of the chosen model on an analysis."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._ledger = StoredLedger(store)
+        self._judged: Memo[Analysis] = Memo()
+        self._lock = threading.Lock()
+
+    def choice(self, catalog_id: int) -> Choice | None:
+        """``None`` for the offline judge."""
+        return setting_as(self._store, _name(catalog_id), lambda saved: rebuilt(Choice, saved))
+
+    def choose(self, catalog_id: int, choice: Choice | None) -> None:
+        """Make the plan with this from now on."""
+        write_setting(self._store, _name(catalog_id), asdict(choice) if choice else None)
+
+    def applied_to(self, catalog_id: int, analysis: Analysis) -> Analysis:
+        """The analysis with the opinions that count; the same value until that changes."""
+        choice = self.choice(catalog_id)
+        if choice is None:
+            return analysis
+        with self._lock:
+            return self._judged.get(
+                catalog_id,
+                (analysis,),
+                lambda: self._rebuilt(catalog_id, analysis, choice) or analysis,
+                state=choice,
+            )
+
+    def _rebuilt(self, catalog_id: int, analysis: Analysis, choice: Choice) -> Analysis | None:
+        """``None`` where the run was another's: of a prompt, a judge or a θ no longer in use."""
+        run_config = get_run(self._store, choice.run).configuration
+        if not still_holds(run_config, analysis.catalog, analysis):
+            return None
+        questions = QuestionConfig(**run_config["questions"])
+        log = read_log(self._store, catalog_id)[: choice.decisions]
+        asking = stored_answers(run_config, AsOf(self._ledger, choice.until))
+        opinions = ask_opinions(analysis, constraints(analysis.catalog, log), asking, questions)
+        return replace(analysis, opinions=replace(opinions, configuration=run_config))
+
+
+def chosen_at(run: ModelRun, decisions: int) -> Choice:
+    """The choice of a run that has ended: every answer it had by then."""
+    return Choice(run.id, decisions, run.ended_at)
+
+
+def _name(catalog_id: int) -> str:
+    return f"judge/{catalog_id}"

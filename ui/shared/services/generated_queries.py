@@ -1,0 +1,236 @@
+"""Queries of a model on the screen: asked for as a job, reviewed, kept as a query set.
+
+Nothing is used before a person keeps it: searches, measurements and training read query sets, and
+the set of generated queries holds what was kept.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from toolscope_core.evaluation.example import example_requests
+from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.llm.endpoints import Endpoints
+from toolscope_core.llm.merge_questions import Asker
+from toolscope_core.llm.run_configuration import RunKind, model_without_key
+from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
+from toolscope_core.model.configuration import QueryGeneration
+from toolscope_core.model.datamodel import Catalog, JsonObject, digest
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.protocols import Progress, silent
+from toolscope_core.store import (
+    SET_NAME,
+    GeneratedQuery,
+    GeneratedState,
+    ModelRun,
+    Store,
+    StoredLedger,
+    clear_generated,
+    decide_generated,
+    edit_generated,
+    keep_generated,
+    list_generated,
+)
+from toolscope_core.tool2vec.estimates import Estimates, generating_takes
+from toolscope_core.tool2vec.near_copies import NearCopy, near_copies
+from toolscope_core.tool2vec.query_checks import QueryChecks, QueryFlaw
+from toolscope_core.tool2vec.query_writing import (
+    WrittenQuery,
+    as_queries,
+    draft_questions,
+    first_copies,
+    flaws_of,
+    queries_of_model,
+    query_counts,
+    query_rows,
+)
+from ui.shared.charts.query_coverage import QueryCoverage
+from ui.shared.services.analyses import Analyses
+from ui.shared.services.catalogs import Catalogs
+from ui.shared.services.judging import Judging
+from ui.shared.services.loaded_queries import LoadedQueries
+from ui.shared.services.memo import Memo
+
+__all__ = ["SET_NAME", "UNUSABLE", "GeneratedQueries", "GeneratedState", "GeneratedView"]
+
+JOB_KIND: RunKind = "queries"
+UNUSABLE = frozenset({"length", "hidden"})
+"""Flaws with which no text is kept; the others are for a person to judge."""
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedView:
+    """A query on offer, and what speaks against it as it stands."""
+
+    query: GeneratedQuery
+    flaws: tuple[QueryFlaw, ...] = ()
+
+
+class GeneratedQueries:
+    """The queries that models wrote for analysed catalogs."""
+
+    def __init__(
+        self,
+        store: Store,
+        catalogs: Catalogs,
+        analyses: Analyses,
+        queries: LoadedQueries,
+        judging: Judging,
+        endpoints: Endpoints,
+    ) -> None:
+        self._store = store
+        self._catalogs = catalogs
+        self._analyses = analyses
+        self._queries = queries
+        self._judging = judging
+        self._endpoints = endpoints
+        self._near: Memo[tuple[tuple[NearCopy, ...], ...]] = Memo(most=4)
+        self._checkers: Memo[QueryChecks] = Memo(most=4)
+
+    def estimate(self, catalog_id: int, wanted: QueryGeneration) -> Estimates:
+        """What ``start`` would take now; sends nothing. Raises as ``run``."""
+        endpoint = self._endpoints.needed()
+        questions, model = self._questions(catalog_id, wanted), model_without_key(endpoint)
+        ledger = StoredLedger(self._store)
+        return Estimates(generating_takes(questions, model, ledger, endpoint.prices))
+
+    def start(self, catalog_id: int, wanted: QueryGeneration) -> str:
+        """Ask in the background; returns the job's id (that of a running one, if any). Raises
+        ``ConfigError`` without an endpoint, ``JobError`` before the analysis is finished.
+        """
+        self._endpoints.needed()
+        self._analyses.required(catalog_id)
+        return self._analyses.background(
+            catalog_id, JOB_KIND, lambda progress: self.run(catalog_id, wanted, progress)
+        )
+
+    def run(
+        self, catalog_id: int, wanted: QueryGeneration, progress: Progress = silent
+    ) -> ModelRun:
+        """Ask here and now, and put what is written on offer, as far as it was answered. Raises as
+        ``Judging.run`` and ``draft_questions`` do.
+        """
+        questions = self._questions(catalog_id, wanted)
+
+        def work(asker: Asker) -> None:
+            written = [one for one in queries_of_model(questions, asker) if not one.is_open]
+            offers = [
+                GeneratedQuery(one.key, one.tools, one.draft, one.text, one.reason)
+                for one in written
+            ]
+            keep_generated(self._store, catalog_id, asker.name, offers)
+
+        generation: JsonObject = {
+            "count": wanted.count,
+            "seed": wanted.seed,
+            "examples": digest(*sorted({one.text for item in questions for one in item.examples})),
+        }
+        return self._judging.ask(catalog_id, JOB_KIND, work, progress, generation)
+
+    def views(self, catalog_id: int) -> tuple[GeneratedView, ...]:
+        """What is on offer, in order of its arrival. A copy is held against what arrived before it
+        and was not dropped, and against the other query sets.
+        """
+        rows = list_generated(self._store, catalog_id)
+        people = (*self._of_people(catalog_id), *example_requests())
+        texts = (*(one.text for one in people), *(row.text for row in rows))
+        near = self._near.get(catalog_id, (), lambda: near_copies(texts), state=texts)
+        written, checks = [_written(row) for row in rows], self._checks(catalog_id)
+        dropped = [row.key for row in rows if row.state == "dropped"]
+        copied = first_copies(written, near, dropped)
+        return tuple(
+            GeneratedView(row, flaws_of(one, checks, copied.get(row.key), texts))
+            for row, one in zip(rows, written, strict=True)
+        )
+
+    def decide(
+        self, catalog_id: int, shown: Iterable[GeneratedQuery], state: GeneratedState
+    ) -> int:
+        """Keep queries, drop them or put them back to wait; how many changed. One that is no longer
+        as it was ``shown`` stays as it is. The query set is that of the kept ones.
+        """
+        return decide_generated(self._store, catalog_id, shown, state, self._as_file(catalog_id))
+
+    def keep_clean(self, catalog_id: int) -> int:
+        """Keep every waiting query that nothing speaks against; how many they are."""
+        clean = [
+            view.query
+            for view in self.views(catalog_id)
+            if view.query.state == "waiting" and not view.flaws
+        ]
+        return self.decide(catalog_id, clean, "kept")
+
+    def edit(self, catalog_id: int, shown: GeneratedQuery, text: str) -> None:
+        """Give a query another text and keep it. Raises ``ConfigError`` for one that is too short,
+        too long or hides characters, ``StoreError`` where somebody else has changed it since.
+        """
+        line = " ".join(text.split())
+        for flaw in self.flaws(catalog_id, shown, line):
+            if flaw.code in UNUSABLE:
+                raise ConfigError(f"the query cannot be kept: {flaw.message}; change its text")
+        edit_generated(self._store, catalog_id, shown, line, self._as_file(catalog_id))
+
+    def flaws(self, catalog_id: int, shown: GeneratedQuery, text: str) -> tuple[QueryFlaw, ...]:
+        """What speaks against a text for the tools of a query, copies left out."""
+        return self._checks(catalog_id).flaws(text, shown.tools)
+
+    def clear(self, catalog_id: int) -> int:
+        """Delete what was dropped or failed for good; how many there were."""
+        return clear_generated(self._store, catalog_id, ("dropped", "failed"))
+
+    def file(self, catalog_id: int) -> bytes:
+        """The kept queries as a query file."""
+        rows = list_generated(self._store, catalog_id)
+        return self._as_file(catalog_id)([one for one in rows if one.state == "kept"])
+
+    def coverage(self, catalog_id: int, with_waiting: bool = False) -> QueryCoverage:
+        """How many queries each tool of the catalog answers: those kept, or on offer too."""
+        catalog, states = self._catalogs.open(catalog_id), {"kept"}
+        states |= {"waiting"} if with_waiting else set()
+        rows = [one for one in list_generated(self._store, catalog_id) if one.state in states]
+        counts = query_counts(as_queries(catalog, map(_written, rows)))
+        return QueryCoverage(
+            tuple(tool.owner for tool in catalog.tools),
+            tuple(counts[tool.id] for tool in catalog.tools),
+        )
+
+    def _questions(self, catalog_id: int, wanted: QueryGeneration) -> tuple[DraftQuestion, ...]:
+        analysis = self._analyses.required(catalog_id)
+        people = self._of_people(catalog_id)
+        return draft_questions(
+            analysis.catalog, analysis.vectors, people, wanted, example_requests()
+        )
+
+    def _checks(self, catalog_id: int) -> QueryChecks:
+        catalog = self._catalogs.open(catalog_id)
+        return self._checkers.get(catalog_id, (catalog,), lambda: QueryChecks(catalog))
+
+    def _of_people(self, catalog_id: int) -> list[Query]:
+        """The queries of every set but that of generated ones."""
+        return [
+            query
+            for view in self._queries.sets(catalog_id)
+            if view.name != SET_NAME
+            for query in view.content.queries
+        ]
+
+    def _as_file(self, catalog_id: int) -> _FileOf:
+        return _FileOf(self._catalogs.open(catalog_id))
+
+
+class _FileOf:
+    """Queries as a file for a catalog."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+
+    def __call__(self, queries: Sequence[GeneratedQuery]) -> bytes:
+        rows = query_rows(self._catalog, map(_written, queries))
+        lines = (f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+        return "".join(lines).encode("utf-8", "backslashreplace")
+
+
+def _written(row: GeneratedQuery) -> WrittenQuery:
+    return WrittenQuery(row.key, row.tools, row.draft, row.text, row.reason)

@@ -1,0 +1,122 @@
+"""What the judge learned from the decisions on a catalog: offered, used by choice, switched off."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from toolscope_core.judging.evidence import COUNTS
+from toolscope_core.judging.judge_update import JudgeUpdate
+from toolscope_core.judging.learned_weights import (
+    LEAST_DECISIONS,
+    LEAST_OF_A_KIND,
+    Learned,
+    Lesson,
+    learned,
+    lessons,
+)
+from toolscope_core.model.datamodel import Pair
+from toolscope_core.store import Store, setting_as, write_setting
+from ui.shared.cards.queue import waits
+from ui.shared.services.analyses import Analyses
+from ui.shared.services.catalogs import Catalogs
+from ui.shared.services.memo import Memo
+from ui.shared.services.review import Review
+
+
+@dataclass(frozen=True, slots=True)
+class LearningView:
+    """What there is to learn from, what would be learned of it now (``None``: too few), and the
+    update in use, which stays as it is however many decisions follow.
+    """
+
+    taught: tuple[Lesson, ...]
+    offer: Learned | None
+    used: JudgeUpdate | None
+
+    least = LEAST_DECISIONS, LEAST_OF_A_KIND
+    """So many decisions, and pairs of each kind, are needed."""
+
+    @property
+    def decisions(self) -> int:
+        return len({one.seq for one in self.taught})
+
+    @property
+    def changes(self) -> tuple[tuple[str, float], ...]:
+        """What the update in use adds to each signal's weight, in words, the largest first."""
+        weights = self.used.weights if self.used else {}
+        ordered = sorted(weights.items(), key=lambda one: (-abs(one[1]), one[0]))
+        return tuple((COUNTS[name], weight) for name, weight in ordered if name in COUNTS)
+
+
+class LearnedJudge:
+    """An update changes the order of the queue and nothing else: what is proposed, what is *safe*
+    and what is merged stay with the judge and the people.
+    """
+
+    def __init__(
+        self, store: Store, catalogs: Catalogs, analyses: Analyses, review: Review
+    ) -> None:
+        self._store = store
+        self._catalogs = catalogs
+        self._analyses = analyses
+        self._review = review
+        self._views: Memo[LearningView] = Memo(most=4)
+        self._of_clusters: Memo[Mapping[str, float]] = Memo(most=4)
+
+    def view(self, catalog_id: int) -> LearningView:
+        """Raises ``JobError`` before the analysis is finished."""
+        analysis, log = self._analyses.required(catalog_id), self._review.log(catalog_id)
+
+        def make() -> LearningView:
+            taught = lessons(analysis.catalog, log)
+            return LearningView(taught, learned(analysis.judge, taught), None)
+
+        view = self._views.get(catalog_id, (analysis,), make, state=len(log))
+        return replace(view, used=self.chosen(catalog_id))
+
+    def chosen(self, catalog_id: int) -> JudgeUpdate | None:
+        """The update in use; none where it was learned for another judge."""
+        saved = setting_as(self._store, _name(catalog_id), JudgeUpdate.of_json)
+        analysis = self._analyses.get(catalog_id) if saved else None
+        if saved is None or analysis is None or saved.judge != analysis.judge.name:
+            return None
+        return saved
+
+    def use(self, catalog_id: int, offer: Learned) -> None:
+        """Order by the offered update from now on."""
+        write_setting(self._store, _name(catalog_id), offer.update.as_json())
+
+    def switch_off(self, catalog_id: int) -> None:
+        """Use no update; what was learned can be learned again."""
+        write_setting(self._store, _name(catalog_id), None)
+
+    def of_clusters(self, catalog_id: int) -> Mapping[str, float]:
+        """By cluster id the learned probability of the weakest pair of its members, of those that
+        wait; empty where no update is in use.
+        """
+        update = self.chosen(catalog_id)
+        if update is None:
+            return {}
+        analysis, plan = self._analyses.required(catalog_id), self._review.plan(catalog_id)
+
+        def make() -> Mapping[str, float]:
+            clusters = [one for one in plan.clusters if waits(one)]
+            pairs = [[Pair.of(*two) for two in combinations(one.members, 2)] for one in clusters]
+            every: list[Pair] = [pair for own in pairs for pair in own]
+            left = np.array([analysis.rows[pair.left] for pair in every], dtype=np.int32)
+            right = np.array([analysis.rows[pair.right] for pair in every], dtype=np.int32)
+            values = iter(update.probabilities(analysis.judge, left, right).tolist())
+            return {
+                one.id: min(next(values) for _ in own)
+                for one, own in zip(clusters, pairs, strict=True)
+            }
+
+        return self._of_clusters.get(catalog_id, (plan,), make, state=update.version)
+
+
+def _name(catalog_id: int) -> str:
+    return f"learned/{catalog_id}"

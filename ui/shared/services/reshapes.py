@@ -1,0 +1,134 @@
+"""A proposal cut anew by hand, with a look at what comes of it before it is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from toolscope_core.decisions.actions import decision_of_row
+from toolscope_core.decisions.log import admit, suspended_decisions, version_of
+from toolscope_core.merging.pipeline import Analysis, plan_merge
+from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.datamodel import Action, Cluster, Decision, Relation, digest
+from toolscope_core.model.errors import DecisionError
+from toolscope_core.store import now
+from ui.shared.cards.reshaping import (
+    APART,
+    Parts,
+    Reshaped,
+    as_planned,
+    decided_by,
+    parts_joined,
+    parts_with,
+)
+from ui.shared.services.analyses import Analyses
+from ui.shared.services.memo import Memo
+from ui.shared.services.review import Review
+
+__all__ = ["APART", "MOST_TOOLS", "Parts", "Reshaped", "Reshapes"]
+
+MOST_TOOLS = 60
+"""More tools than this nobody divides by hand, one by one."""
+
+
+class Reshapes:
+    """New cuts of proposals. Each is one decision, with one undo."""
+
+    def __init__(self, analyses: Analyses, review: Review) -> None:
+        self._analyses = analyses
+        self._review = review
+        self._previews: Memo[Reshaped] = Memo(most=16)
+
+    def with_tool(self, catalog_id: int, parts: Parts, tool_id: str) -> dict[str, int]:
+        """``parts`` with one more tool, taken out of the cluster where it waits."""
+        return parts_with(self._review.plan(catalog_id), parts, tool_id)
+
+    def with_cluster(self, catalog_id: int, parts: Parts, cluster_id: str) -> dict[str, int]:
+        """``parts`` with a cluster as a further one; as they are where it is gone."""
+        cluster = self._review.cluster(catalog_id, cluster_id)
+        return parts_joined(parts, cluster) if cluster else dict(parts)
+
+    def joinable(self, catalog_id: int, shown: Cluster) -> list[Cluster]:
+        """The clusters that nobody accepted, beside ``shown``, the most similar first."""
+        analysis, plan = self._analyses.required(catalog_id), self._review.plan(catalog_id)
+        others = [c for c in plan.clusters if c.state != "accepted" and c.id != shown.id]
+        return _nearest_first(analysis, others, shown.members)
+
+    def home(self, catalog_id: int, ids: Sequence[str]) -> Cluster | None:
+        """The cluster that nobody accepted and that holds most of these tools (ids), or else is the
+        most similar to one; ``None`` where there is none at all.
+        """
+        analysis, plan = self._analyses.required(catalog_id), self._review.plan(catalog_id)
+        open_ones = [c for c in plan.clusters if c.state != "accepted"]
+        nearest = _nearest_first(analysis, open_ones, ids)
+        return max(nearest, key=lambda one: len({*ids} & {*one.members}), default=None)
+
+    def preview(self, catalog_id: int, shown: Cluster, parts: Parts, reviewer: str) -> Reshaped:
+        """What the plan would make of ``shown`` in these parts; writes nothing."""
+        return self._looked_at(catalog_id, shown, parts, reviewer, decided_by(shown, parts))
+
+    def preview_as(
+        self, catalog_id: int, shown: Cluster, relation: Relation, reviewer: str
+    ) -> Reshaped:
+        """What the plan would make of ``shown`` accepted as another relation; writes nothing."""
+        asked: tuple[Action, dict[str, Any]] = "accept", {"relation": relation}
+        return self._looked_at(catalog_id, shown, dict.fromkeys(shown.members, 1), reviewer, asked)
+
+    def _looked_at(
+        self,
+        catalog_id: int,
+        shown: Cluster,
+        parts: Parts,
+        reviewer: str,
+        asked: tuple[Action, dict[str, Any]] | None,
+    ) -> Reshaped:
+        """The plan with the decision that was ``asked`` for put behind the log."""
+        analysis, log = self._analyses.required(catalog_id), self._review.log(catalog_id)
+
+        def looked() -> Reshaped:
+            prints = [analysis.catalog.by_id[one].fingerprint for one in sorted(parts)]
+            version = version_of(prints, log)
+            if asked is None:
+                return Reshaped(None, version, *as_planned(self._review.plan(catalog_id), parts))
+            action, detail = asked
+            row = {
+                "action": action,
+                "ids": sorted(parts),
+                "reviewer": reviewer,
+                "detail": detail,
+            }
+            decision = decision_of_row(analysis.catalog, row)
+            try:
+                made = admit(log, decision, version, suspended_decisions(analysis.catalog, log))
+            except DecisionError as error:
+                return Reshaped(decision, version, refusal=str(error))
+            plan = plan_merge(analysis, (*log, made), PlanConfig())
+            return Reshaped(decision, version, *as_planned(plan, parts))
+
+        key = catalog_id, digest(shown.id, sorted(parts.items()), reviewer, asked)
+        return self._previews.get(key, (analysis,), looked, state=len(log))
+
+    def record(self, catalog_id: int, seen: Reshaped) -> Decision:
+        """Append the decision that was looked at.
+
+        Raises ``StaleDecisionError`` where somebody decided on one of the tools meanwhile,
+        ``DecisionError`` where a standing decision says the opposite, or nothing would change.
+        """
+        decision = seen.decision
+        if decision is None:
+            raise DecisionError("these parts are the proposal as it is; move a tool first")
+        return self._review.record(catalog_id, replace(decision, at=now()), seen.version)
+
+
+def _nearest_first(
+    analysis: Analysis, clusters: Iterable[Cluster], ids: Sequence[str]
+) -> list[Cluster]:
+    """The clusters, those first of which a member is the most similar to one of the tools."""
+    own = analysis.vectors[[analysis.rows[one] for one in ids]]
+    closest = (analysis.vectors @ own.T).max(axis=1)
+
+    def similarity(cluster: Cluster) -> float:
+        return max(float(closest[analysis.rows[one]]) for one in cluster.members)
+
+    return sorted(clusters, key=lambda one: (-similarity(one), one.id))

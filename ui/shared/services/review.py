@@ -1,0 +1,414 @@
+"""Review on the screen: the plan as it stands, the queue, decisions, undo, the bundle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from toolscope_core.catalog.document_variants import with_expanded
+from toolscope_core.catalog.tokens import Costs
+from toolscope_core.decisions.actions import WITH_RELATION, decision_of_row
+from toolscope_core.decisions.edit_validity import document_problems
+from toolscope_core.decisions.imported_decisions import ImportPreview, decisions_in, import_preview
+from toolscope_core.decisions.log import active, admit, edits, suspended_decisions, variants
+from toolscope_core.export.bundle import bundle_files
+from toolscope_core.merging.group_syntheses import cluster_id
+from toolscope_core.merging.model_verdicts import Disagreement, disagreements
+from toolscope_core.merging.pipeline import Analysis, Proposed, alone, plan_of, proposed
+from toolscope_core.model.configuration import AcceptPolicy, Cut, PlanConfig
+from toolscope_core.model.datamodel import Action, Cluster, Decision, Document, MergePlan, digest
+from toolscope_core.model.errors import DecisionError
+from toolscope_core.store import Store, append_decision, append_decisions, now
+from ui.shared.cards.cards import Card, card_of, tokens_of
+from ui.shared.cards.drafts import Draft, synthesised, with_draft
+from ui.shared.cards.exports import (
+    Download,
+    ExportFigures,
+    SafeBatch,
+    Way,
+    download_of,
+    figures_of,
+    safe_batch,
+    way_of,
+)
+from ui.shared.cards.queue import Order, Show, in_order, of_show, waits
+from ui.shared.cards.server_pairs import ServerPairProposals, server_pairs
+from ui.shared.services.analyses import Analyses
+from ui.shared.services.catalogs import Catalogs
+from ui.shared.services.logs import Logs
+from ui.shared.services.memo import Memo
+from ui.shared.tools.catalog_figures import Progressed, progressed
+
+POLICIES: tuple[AcceptPolicy, ...] = ("none", "auto", "all")
+"""From the one that merges least."""
+
+
+class Review:
+    """Decisions on one store. The plan is computed again whenever the log has grown."""
+
+    def __init__(self, store: Store, catalogs: Catalogs, analyses: Analyses, logs: Logs) -> None:
+        self._store = store
+        self._catalogs = catalogs
+        self._logs = logs
+        self._analyses = analyses
+        self._plans: Memo[MergePlan] = Memo()
+        self._proposals: Memo[Proposed] = Memo()
+        self._disagreements: Memo[tuple[Disagreement, ...]] = Memo()
+        self._safe: Memo[SafeBatch] = Memo()
+        self._server_pairs: Memo[tuple[ServerPairProposals, ...]] = Memo()
+        self._costs = Costs()
+        self._figures: Memo[ExportFigures] = Memo()
+        self._saved: Memo[Mapping[str, int]] = Memo(most=4)
+
+    def log(self, catalog_id: int) -> tuple[Decision, ...]:
+        """Everything anybody decided, oldest first."""
+        return self._logs.of(catalog_id)
+
+    def plan(self, catalog_id: int, config: PlanConfig | None = None) -> MergePlan:
+        """The merge as decided so far. Raises ``JobError`` before the analysis is finished."""
+        config = config or PlanConfig()
+        analysis = self._analyses.required(catalog_id)
+        log = self.log(catalog_id)
+
+        def make() -> MergePlan:
+            start = self._proposed(catalog_id, analysis, log, config.correct)
+            plan = plan_of(analysis, start, config)
+            return with_expanded(plan, variants(plan.catalog, log)) if config.expanded else plan
+
+        return self._plans.get((catalog_id, config), (analysis,), make, state=len(log))
+
+    def _proposed(
+        self, catalog_id: int, analysis: Analysis, log: Sequence[Decision], divide: bool
+    ) -> Proposed:
+        """What all accept policies start from."""
+        return self._proposals.get(
+            (catalog_id, divide),
+            (analysis,),
+            lambda: proposed(analysis, log, divide=divide),
+            state=len(log),
+        )
+
+    def queue(
+        self,
+        catalog_id: int,
+        order: Sequence[str] = (),
+        by: Order = "risk",
+        show: Show = "all",
+        learned: Mapping[str, float] | None = None,
+        calls: Mapping[str, int] | None = None,
+    ) -> tuple[Cluster, ...]:
+        """What waits for a person, accepted clusters with newcomers too, as ``views.queue`` orders
+        it.
+
+        ``learned`` are the probabilities of the order of this name, by cluster id, ``calls`` those
+        of the order *used*, by tool id.
+        Cluster ids in ``order`` come first and in that order, so that a queue which somebody works
+        through does not move under the hand.
+        """
+        plan = self.plan(catalog_id)
+        waiting = of_show(filter(waits, plan.clusters), show)
+        saved = self._saved_tokens(catalog_id, plan) if by == "tokens" else {}
+        gaps = self.gaps(catalog_id) if by == "disagreement" else {}
+        ordered = in_order(waiting, by, saved, gaps, learned or {}, calls or {})
+        place = {cluster: number for number, cluster in enumerate(order)}
+        return tuple(sorted(ordered, key=lambda one: place.get(one.id, len(place))))
+
+    def _saved_tokens(self, catalog_id: int, plan: MergePlan) -> Mapping[str, int]:
+        """By cluster id the tokens that merging it saves in every prompt."""
+        tools = plan.catalog.by_id
+
+        def counted() -> dict[str, int]:
+            saved = {}
+            for one in plan.clusters:
+                before, after = tokens_of([tools[member] for member in one.members], one.document)
+                saved[one.id] = before - after
+            return saved
+
+        return self._saved.get(catalog_id, (plan,), counted)
+
+    def disagreements(self, catalog_id: int) -> tuple[Disagreement, ...]:
+        """The pairs on which the model and the offline judge differ, the widest gap first."""
+        analysis = self._analyses.required(catalog_id)
+        opinions = analysis.opinions
+        return self._disagreements.get(
+            catalog_id,
+            (analysis,),
+            lambda: disagreements(opinions, analysis.offline) if opinions else (),
+        )
+
+    def gaps(self, catalog_id: int) -> dict[str, float]:
+        """How far the model and the offline judge differ, by tool: on the worst of its pairs."""
+        gaps: dict[str, float] = {}
+        for differ in self.disagreements(catalog_id):
+            for tool in (differ.pair.left, differ.pair.right):
+                gaps.setdefault(tool, differ.gap)  # the widest comes first
+        return gaps
+
+    def cluster(self, catalog_id: int, wanted: str | None) -> Cluster | None:
+        """The cluster of this id in the plan as it stands, if there is one."""
+        return next((c for c in self.plan(catalog_id).clusters if c.id == wanted), None)
+
+    def alone(self, catalog_id: int, tool_id: str) -> Cluster:
+        """A tool as a cluster of one: what is edited of a tool whether or not it is merged."""
+        return alone(self._analyses.required(catalog_id), self.log(catalog_id), tool_id)
+
+    def card(self, catalog_id: int, cluster: Cluster) -> Card:
+        """Everything a person looks at before deciding on ``cluster``."""
+        return card_of(self._analyses.required(catalog_id), cluster)
+
+    def standing(self, catalog_id: int) -> tuple[Decision, ...]:
+        """The decisions that hold, newest first."""
+        return active(self.log(catalog_id))[::-1]
+
+    def history(self, catalog_id: int) -> tuple[tuple[Decision, Decision | None], ...]:
+        """Every decision, newest first, with the undo that took it back, if one did."""
+        log = self.log(catalog_id)
+        undone = {one.detail["retracts"]: one for one in log if one.action == "undo"}
+        return tuple((one, undone.get(one.seq)) for one in log[::-1] if one.action != "undo")
+
+    def progress(self, catalog_id: int) -> Progressed:
+        """Counts for the header of the page."""
+        return progressed(self.plan(catalog_id).clusters, active(self.log(catalog_id)))
+
+    def decide(
+        self,
+        catalog_id: int,
+        action: Action,
+        cluster: Cluster,
+        reviewer: str,
+        detail: Mapping[str, Any] | None = None,
+    ) -> Decision:
+        """Append what ``reviewer`` says of ``cluster`` as it was shown.
+
+        ``detail`` names tools by id (see ``Decision``); the relation is the one shown, unless it
+        says another, and so is what an accepted merge keeps, and that it is a prune. Raises
+        ``StaleDecisionError`` when somebody else decided on the cluster meanwhile,
+        ``DecisionError`` when the decision contradicts a standing one.
+        """
+        catalog = self._catalogs.open(catalog_id)
+        seen: dict[str, Any] = {"relation": cluster.relation} if action in WITH_RELATION else {}
+        is_as_shown = "relation" not in (detail or {}) and cluster.canonical in cluster.members
+        if action == "accept" and is_as_shown:
+            seen["canonical"] = cluster.canonical
+            seen |= {"kind": "prune"} if cluster.kind == "prune" else {}
+        row = {
+            "action": action,
+            "ids": cluster.members,
+            "reviewer": reviewer,
+            "at": now(),
+            "detail": {**seen, **(detail or {})},
+        }
+        decision = decision_of_row(catalog, row)
+        return self.record(catalog_id, decision, cluster.version)
+
+    def record(self, catalog_id: int, decision: Decision, version: str | None = None) -> Decision:
+        """Append a decision that was made on tools of this ``version``, if one was seen. Raises as
+        ``decide`` does.
+        """
+        catalog = self._catalogs.open(catalog_id)
+        return append_decision(
+            self._store,
+            catalog_id,
+            lambda log: admit(log, decision, version, suspended_decisions(catalog, log)),
+        )
+
+    def recut(
+        self,
+        catalog_id: int,
+        cluster: Cluster,
+        reviewer: str,
+        groups: Sequence[Sequence[str]],
+    ) -> tuple[str, ...]:
+        """Take the proposal apart into ``groups`` of tool ids, and leave those of two or more
+        open; the ids of what is left as proposals, the largest first. Raises as ``decide`` does.
+        """
+        self.decide(catalog_id, "recut", cluster, reviewer, {"groups": [list(g) for g in groups]})
+        tools = self._catalogs.open(catalog_id).by_id
+        left = sorted((group for group in groups if len(group) > 1), key=len, reverse=True)
+        return tuple(cluster_id([tools[member] for member in group]) for group in left)
+
+    def decide_each(
+        self,
+        catalog_id: int,
+        reviewer: str,
+        rows: Iterable[tuple[Action, Cluster, Mapping[str, Any]]],
+    ) -> tuple[tuple[Decision, ...], tuple[DecisionError, ...]]:
+        """A decision for each action, cluster as it was shown and detail, and why some could not
+        be made: somebody else was faster. Each names the batch in its detail: nobody looked at it
+        alone.
+        """
+        rows, made, refused = list(rows), [], []
+        batch = {"batch": digest(reviewer, now(), [one.version for _, one, _ in rows])[:12]}
+        for action, cluster, detail in rows:
+            try:
+                made.append(self.decide(catalog_id, action, cluster, reviewer, {**detail, **batch}))
+            except DecisionError as error:
+                refused.append(error)
+        return tuple(made), tuple(refused)
+
+    def server_pairs(self, catalog_id: int) -> tuple[ServerPairProposals, ...]:
+        """The pairs of servers between which two or more duplicates wait."""
+        analysis, plan = self._analyses.required(catalog_id), self.plan(catalog_id)
+        return self._server_pairs.get(
+            catalog_id, (plan,), lambda: server_pairs(analysis, self.queue(catalog_id))
+        )
+
+    def server_pair_of(self, catalog_id: int, cluster: Cluster) -> ServerPairProposals | None:
+        """The pair of servers that the cluster is to be decided with, if there is one."""
+        pairs = self.server_pairs(catalog_id)
+        return next((pair for pair in pairs if cluster in pair.clusters), None)
+
+    def safe(self, catalog_id: int) -> SafeBatch:
+        """What may be accepted without a look now: the list for ``accept_safe``."""
+        plan = self.plan(catalog_id)
+        return self._safe.get(
+            catalog_id, (plan,), lambda: safe_batch(plan.catalog, self.queue(catalog_id))
+        )
+
+    def about(self, catalog_id: int, decision: Decision) -> str | None:
+        """Id of the cluster that a decision was made on, as far as its tools are still there."""
+        tools = self._catalogs.open(catalog_id).by_id
+        left = [tools[tool_id] for tool_id in decision.ids if tool_id in tools]
+        return cluster_id(left) if len(left) > 1 else None
+
+    def apply_cut(self, catalog_id: int, cut: Cut, reviewer: str) -> Decision:
+        """Make the plan with this cut from now on; undo takes it back."""
+        detail = {"similarity": cut.similarity, "probability": cut.probability}
+        row = {"action": "threshold", "reviewer": reviewer, "at": now(), "detail": detail}
+        catalog = self._catalogs.open(catalog_id)
+        return self.record(catalog_id, decision_of_row(catalog, row))
+
+    def preview_import(self, catalog_id: int, content: bytes, name: str) -> ImportPreview:
+        """What the decisions file ``name`` would add; writes nothing. Raises ``ConfigError`` or
+        ``DecisionError``, naming the line, for a file that is none.
+        """
+        catalog = self._catalogs.open(catalog_id)
+        return import_preview(catalog, self.log(catalog_id), decisions_in(catalog, content, name))
+
+    def import_decisions(self, catalog_id: int, seen: ImportPreview) -> tuple[Decision, ...]:
+        """Add the decisions that were shown as new, all or none. Raises ``DecisionError`` where
+        somebody decided otherwise meanwhile.
+        """
+        catalog = self._catalogs.open(catalog_id)
+
+        def step(one: Decision) -> Callable[[tuple[Decision, ...]], Decision]:
+            return lambda log: admit(log, one, None, suspended_decisions(catalog, log))
+
+        return append_decisions(self._store, catalog_id, map(step, seen.new))
+
+    def answer_newcomers(
+        self, catalog_id: int, cluster: Cluster, reviewer: str, welcome: bool
+    ) -> Decision:
+        """Let the newcomers into an accepted cluster, or keep them out of it for good.
+
+        Raises as ``decide`` does.
+        """
+        everybody = tuple(sorted({*cluster.members, *cluster.newcomers}))
+        union = replace(cluster, members=everybody, version=cluster.grown)
+        if welcome:
+            return self.decide(catalog_id, "accept", union, reviewer)
+        detail = {"drop": list(cluster.newcomers)}
+        return self.decide(catalog_id, "drop", union, reviewer, detail)
+
+    def undo_all(self, catalog_id: int, reviewer: str, seqs: Sequence[int]) -> None:
+        """Take back several decisions, the newest first, such as one *accept safe*."""
+        for seq in sorted(seqs, reverse=True):
+            self.undo(catalog_id, reviewer, seq)
+
+    def undo(self, catalog_id: int, reviewer: str, seq: int | None = None) -> Decision:
+        """Take back decision ``seq``, or the reviewer's own latest one.
+
+        Raises ``DecisionError`` where there is none, or later decisions build on it.
+        """
+        if seq is None:
+            own = [d for d in active(self.log(catalog_id)) if d.reviewer == reviewer]
+            if not own:
+                raise DecisionError(f"{reviewer} has no decision to undo; nothing was changed")
+            seq = own[-1].seq
+        undo = Decision("undo", (), (), reviewer, now(), detail={"retracts": seq})
+        return append_decision(self._store, catalog_id, lambda log: admit(log, undo, None))
+
+    def draft(self, catalog_id: int, cluster: Cluster) -> Draft:
+        """The document of a cluster as it stands, ready to be edited."""
+        kept = edits(self._catalogs.open(catalog_id), self.log(catalog_id))
+        edit = kept.get(frozenset(cluster.members))
+        if edit is None:
+            return Draft(cluster.document)
+        tools, maps = self._catalogs.open(catalog_id).by_id, edit.document.get("maps", {})
+        given = {one: tools[one].fingerprint for one in cluster.members}
+        return Draft(
+            cluster.document,
+            dict(edit.document.get("renames", {})),
+            {one: maps[member] for one, member in given.items() if member in maps},
+        )
+
+    def synthesised(self, catalog_id: int, cluster: Cluster) -> Draft:
+        """The document before anybody edited it."""
+        return Draft(synthesised(self._analyses.required(catalog_id), cluster))
+
+    def preview(self, catalog_id: int, cluster: Cluster, draft: Draft) -> Card:
+        """The cluster as it would be with this document: kind, argument maps, tokens."""
+        analysis = self._analyses.required(catalog_id)
+        return card_of(analysis, with_draft(analysis, cluster, draft))
+
+    def edit(self, catalog_id: int, cluster: Cluster, draft: Draft, reviewer: str) -> Decision:
+        """Store an edited document for a cluster. Raises ``DecisionError`` for an invalid one."""
+        document = draft.document
+        problems = self.document_problems(catalog_id, cluster, document)
+        if problems:
+            raise DecisionError(f"the document cannot be saved: {'; '.join(problems)}")
+        changed: dict[str, Any] = {
+            key: getattr(document, key)
+            for key in ("name", "description", "schema")
+            if getattr(document, key) != getattr(cluster.document, key)
+        }
+        if "schema" in changed:
+            changed["renames"] = dict(draft.renames)
+        if draft.maps != self.draft(catalog_id, cluster).maps:
+            changed["maps"] = dict(draft.maps)
+        if not changed:
+            raise DecisionError("nothing was changed; edit the name, description or parameters")
+        return self.decide(catalog_id, "edit", cluster, reviewer, changed)
+
+    def document_problems(
+        self, catalog_id: int, cluster: Cluster, document: Document
+    ) -> tuple[str, ...]:
+        """What stands against exporting this document, as sentences; empty if nothing."""
+        tools = self._catalogs.open(catalog_id).tools
+        outside = {tool.name for tool in tools if tool.id not in cluster.members}
+        return document_problems(document, cluster.document, frozenset(outside))
+
+    def figures(
+        self, catalog_id: int, config: PlanConfig, shape: str | None = None, fix: bool = False
+    ) -> ExportFigures:
+        """What the bundle would hold, in figures; ``shape`` defaults to the input's."""
+        plan = self.plan(catalog_id, config)
+        return self._figures.get(
+            (catalog_id, config, shape, fix),
+            (plan,),
+            lambda: figures_of(plan, shape, fix, self._costs),
+        )
+
+    def ways(self, catalog_id: int, routers: bool, target: str) -> tuple[Way, ...]:
+        """What each accept policy means for the limit of ``target`` on tools."""
+        configs = [PlanConfig(accept=accept, routers=routers) for accept in POLICIES]
+        return tuple(way_of(self.plan(catalog_id, c), c.accept, target) for c in configs)
+
+    def bundle(
+        self, catalog_id: int, config: PlanConfig, shape: str | None = None, fix: bool = False
+    ) -> dict[str, bytes]:
+        """The files of the export bundle. Raises ``ExportError`` where the target refuses it."""
+        analysis, plan = self._analyses.required(catalog_id), self.plan(catalog_id, config)
+        return bundle_files(analysis, plan, self.log(catalog_id), config, shape, fix)
+
+    def download(
+        self,
+        catalog_id: int,
+        name: str,
+        config: PlanConfig,
+        shape: str | None = None,
+        fix: bool = False,
+    ) -> Download:
+        """The bundle as one file; ``name`` is the catalog's."""
+        return download_of(self.bundle(catalog_id, config, shape, fix), name)

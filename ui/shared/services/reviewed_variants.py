@@ -1,0 +1,141 @@
+"""Document variants on the screen: added from a file, checked, reviewed tool by tool or at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from toolscope_core.catalog.document_variants import LoadedVariants, variants_in
+from toolscope_core.decisions.actions import decision_of_row
+from toolscope_core.decisions.log import admit, variants
+from toolscope_core.merging.faithful import Violation
+from toolscope_core.model.datamodel import Augmentation, Decision, Tool
+from toolscope_core.model.errors import DecisionError
+from toolscope_core.rps.variant_writing import CheckedVariants, checked_variants
+from toolscope_core.store import Store, append_decision, keep_variants, list_variants, now
+from ui.shared.services.catalogs import Catalogs
+from ui.shared.services.memo import Memo
+from ui.shared.services.review import Review
+
+VariantState = Literal["waiting", "accepted", "edited", "rejected"]
+NONE = Augmentation("")
+"""The decision that a tool is searched without a variant."""
+
+
+@dataclass(frozen=True, slots=True)
+class VariantView:
+    """The variant of a tool: as it is on ``offer``, and ``standing`` as a person decided last,
+    ``None`` where nobody did. ``violations`` are what speaks against the offer.
+    """
+
+    tool: Tool
+    offer: Augmentation
+    standing: Augmentation | None
+    source: str
+    violations: tuple[Violation, ...]
+
+    @property
+    def state(self) -> VariantState:
+        if self.standing is None:
+            return "waiting"
+        if not self.standing.is_there:
+            return "rejected"
+        return "accepted" if self.standing == self.offer else "edited"
+
+
+class Variants:
+    """The document variants of catalogs."""
+
+    def __init__(self, store: Store, catalogs: Catalogs, review: Review) -> None:
+        self._store = store
+        self._catalogs = catalogs
+        self._review = review
+        self._checked: Memo[CheckedVariants] = Memo(most=4)
+
+    def preview(self, catalog_id: int, content: bytes, name: str) -> LoadedVariants:
+        """What a file holds for the catalog, without keeping it. Raises as ``variants_in`` does."""
+        return variants_in(content, name, self._catalogs.open(catalog_id))
+
+    def add(self, catalog_id: int, content: bytes, name: str) -> int:
+        """Put the variants of a file on offer, in place of earlier ones of the same tools; how many
+        they are. Raises as ``variants_in`` does.
+        """
+        tools = self._catalogs.open(catalog_id).by_id
+        loaded = self.preview(catalog_id, content, name).by_id
+        by_content = {tools[one].fingerprint: variant for one, variant in loaded.items()}
+        keep_variants(self._store, catalog_id, name, by_content)
+        return len(loaded)
+
+    def views(self, catalog_id: int) -> tuple[VariantView, ...]:
+        """The variants of the catalog's tools as they are now, in the order of the tools."""
+        catalog = self._catalogs.open(catalog_id)
+        offers = list_variants(self._store, catalog_id)
+        by_id = {
+            tool.id: offers[tool.fingerprint].variant
+            for tool in catalog.tools
+            if tool.fingerprint in offers
+        }
+        if not by_id:
+            return ()
+        checked = self._checked.get(
+            catalog_id, (catalog,), lambda: checked_variants(catalog, by_id), state=by_id
+        )
+        standing = self.decided(catalog_id)
+        return tuple(
+            VariantView(
+                tool,
+                by_id[tool.id],
+                standing.get(tool.id),
+                offers[tool.fingerprint].source,
+                checked.violations.get(tool.id, ()),
+            )
+            for tool in catalog.tools
+            if tool.id in by_id
+        )
+
+    def decided(self, catalog_id: int) -> dict[str, Augmentation]:
+        """By tool id what people decided last; ``NONE`` where they want no variant."""
+        return variants(self._catalogs.open(catalog_id), self._review.log(catalog_id))
+
+    def accepted(self, catalog_id: int) -> dict[str, Augmentation]:
+        """By tool id the variants that searches read."""
+        decided = self.decided(catalog_id)
+        return {one: variant for one, variant in decided.items() if variant.is_there}
+
+    def decide(
+        self, catalog_id: int, wanted: Mapping[str, Augmentation], reviewer: str
+    ) -> Decision:
+        """Record the variants of tools, ``NONE`` to reject, as one decision with one undo.
+
+        Raises ``DecisionError`` for none.
+        """
+        if not wanted:
+            raise DecisionError("no variant is chosen; nothing was changed")
+        catalog = self._catalogs.open(catalog_id)
+        detail = {
+            "variants": [
+                {"expanded": one.expanded, "questions": list(one.questions)}
+                for one in wanted.values()
+            ]
+        }
+        row = {
+            "action": "augment",
+            "ids": list(wanted),
+            "reviewer": reviewer,
+            "at": now(),
+            "detail": detail,
+        }
+        decision = decision_of_row(catalog, row)
+        return append_decision(self._store, catalog_id, lambda log: admit(log, decision))
+
+    def accept_clean(self, catalog_id: int, reviewer: str) -> Decision:
+        """Accept every waiting variant that nothing speaks against, as one decision. Raises
+        ``DecisionError`` where there is none.
+        """
+        waiting = {
+            view.tool.id: view.offer
+            for view in self.views(catalog_id)
+            if view.state == "waiting" and not view.violations
+        }
+        return self.decide(catalog_id, waiting, reviewer)

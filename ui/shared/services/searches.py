@@ -1,0 +1,307 @@
+"""Searching on the screen: a request against the toolset as it is and as the merge leaves it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from toolscope_core.catalog.document_variants import with_variants
+from toolscope_core.catalog.formats import PROMPT_SHAPES
+from toolscope_core.catalog.tokens import Costs
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.evaluation.metrics import Gold
+from toolscope_core.evaluation.query_sets import Query, owners_after, relabelled
+from toolscope_core.evaluation.ranking import ToolsetRanker
+from toolscope_core.evaluation.search_results import (
+    Confusion,
+    FoundSide,
+    SearchedToolset,
+    confusions,
+    doubt,
+    side,
+)
+from toolscope_core.model.configuration import AcceptPolicy, Corpus, PlanConfig, RetrievalConfig
+from toolscope_core.model.datamodel import Catalog, MergePlan, Tool
+from toolscope_core.model.protocols import Embedder, Progress, Step, silent
+from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.retrieval.decomposition import decompose
+from toolscope_core.retrieval.learned_scores import LearnedRanking
+from toolscope_core.retrieval.retriever import Retriever
+from toolscope_core.retrieval.servers import ServerRetriever
+from toolscope_core.store import Job
+from ui.shared.services.analyses import Analyses
+from ui.shared.services.learned_searches import LearnedSearches, Ranking
+from ui.shared.services.loaded_queries import LoadedQueries
+from ui.shared.services.memo import Memo
+from ui.shared.services.review import Review
+from ui.shared.services.reviewed_variants import Variants
+
+JOB_KIND = "index"
+
+AT_ONCE = 200
+"""Up to this many texts are embedded while a page waits."""
+
+RANKED = 50
+"""How many places are looked at to say where a tool went."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """A request as a page asks it. ``split`` says whether it is split into sub-queries: by the
+    steps of the query set that has it, else by rule; ``variants`` whether accepted document
+    variants are read beside the tools' own text; ``ranking`` what tools are ranked by.
+    """
+
+    text: str
+    k: int = 10
+    rerank: str = "auto"
+    split: bool = True
+    servers: bool = False
+    corpus: Corpus = "both"
+    accept: AcceptPolicy = "auto"
+    variants: bool = True
+    ranking: Ranking = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchView:
+    """What a request finds before and after the merge, the sub-queries that it was split into, and
+    the near ties that confuse it. ``by_rule`` is false where a query set gave the sub-queries;
+    ``from_tools`` is the share of the places before that a tool led to, of servers less than 1;
+    ``doubt`` says that perhaps no tool answers the request.
+    """
+
+    before: FoundSide
+    after: FoundSide
+    subqueries: tuple[str, ...]
+    by_rule: bool
+    confusions: tuple[Confusion, ...]
+    from_tools: float
+    doubt: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OpenToolset:
+    """A toolset ready to be searched, and the needs of the request by its ids."""
+
+    catalog: Catalog
+    retriever: Retriever
+    answers: Gold
+
+
+class _LongWaitError(Exception):
+    """More is to be embedded than ``AT_ONCE`` texts."""
+
+
+class Searches:
+    """Requests to analysed catalogs; changes nothing."""
+
+    def __init__(
+        self,
+        analyses: Analyses,
+        review: Review,
+        queries: LoadedQueries,
+        variants: Variants,
+        learned: LearnedSearches,
+    ) -> None:
+        self._analyses = analyses
+        self._review = review
+        self._queries = queries
+        self.variants = variants
+        self.embedder: Embedder = learned.trainer.embedder
+        self.cache: VectorCache = learned.trainer.cache
+        self.learned = learned
+        self._costs = Costs()
+        self._retrievers: Memo[Retriever | ServerRetriever] = Memo(most=8)
+        self._searched_catalogs: Memo[tuple[Catalog, Catalog]] = Memo()
+
+    def look(self, catalog_id: int, asked: Lookup) -> SearchView | None:
+        """What a request finds; ``None`` where more has to be embedded than a page waits for:
+        ``start`` it. Raises ``JobError`` before the analysis is finished.
+        """
+        try:
+            retrievers = self._both(catalog_id, asked, _impatient)
+        except _LongWaitError:
+            return None
+        analysis = self._analyses.required(catalog_id)
+        self.embedder.encode([asked.text])  # the first text loads the model: not the search's time
+        query = self._queries.of_text(catalog_id, asked.text) or Query("", asked.text)
+        request = _request(asked, query)
+        before, after = (
+            self._searched(catalog, retriever, request, asked.k)
+            for catalog, retriever in zip(
+                self._catalogs(catalog_id, asked), retrievers, strict=True
+            )
+        )
+        before, after = _with_answers(before, after, query, self._plan(catalog_id, asked))
+        came = side(before, after.ranks_as_it_is, asked.k, self.tokens)
+        left = side(after, before.ranks_as_it_is, asked.k, self.tokens)
+        by_tool = [asked.servers and not place.led_by for place in came.places].count(False)
+        return SearchView(
+            before=came,
+            after=left,
+            subqueries=request.texts[1:],
+            by_rule=request.by_rule,
+            confusions=() if asked.servers else confusions(analysis, came.places),
+            from_tools=by_tool / max(1, len(came.places)),
+            doubt=doubt(before.ranking),
+        )
+
+    def opened(
+        self, catalog_id: int, asked: Lookup
+    ) -> tuple[ToolRequest, tuple[OpenToolset, ...]] | None:
+        """The request as it is split, and the tools as they are and as the merge leaves them;
+        ``None`` as ``look``. Raises ``JobError`` before the analysis is finished.
+        """
+        try:
+            retrievers = self._both(catalog_id, asked, _impatient)
+        except _LongWaitError:
+            return None
+        catalogs, plan = self._catalogs(catalog_id, asked), self._plan(catalog_id, asked)
+        self.embedder.encode([asked.text])
+        query = self._queries.of_text(catalog_id, asked.text) or Query("", asked.text)
+        (moved,) = relabelled([query], plan.phi)
+        toolsets = tuple(
+            OpenToolset(catalog, retriever, gold)
+            for catalog, retriever, gold in zip(
+                catalogs, retrievers, (query.gold, moved.gold), strict=True
+            )
+            if isinstance(retriever, Retriever)
+        )
+        return _request(asked, query), toolsets
+
+    def start(self, catalog_id: int, asked: Lookup) -> str:
+        """Build the indexes that ``look`` needs in the background; returns the job's id (that of a
+        running one, if any).
+        """
+        return self._analyses.background(
+            catalog_id, JOB_KIND, lambda progress: self.run(catalog_id, asked, progress)
+        )
+
+    def run(self, catalog_id: int, asked: Lookup, progress: Progress = silent) -> None:
+        """Build here and now what ``look`` needs."""
+        self._both(catalog_id, asked, progress)
+
+    def ranker(
+        self, config: RetrievalConfig, learned: LearnedRanking | None = None
+    ) -> ToolsetRanker:
+        """What searches many requests on several toolsets."""
+        return ToolsetRanker(self.embedder, self.cache, config, learned=learned)
+
+    def retriever(
+        self, tools: Iterable[Tool], config: RetrievalConfig, progress: Progress = silent
+    ) -> Retriever:
+        """The search of a toolset that is looked at once."""
+        return Retriever(tools, self.embedder, self.cache, config, progress=progress)
+
+    def job(self, catalog_id: int) -> Job | None:
+        """The latest building of indexes for this catalog."""
+        return self._analyses.job(catalog_id, JOB_KIND)
+
+    def _plan(self, catalog_id: int, asked: Lookup) -> MergePlan:
+        return self._review.plan(catalog_id, PlanConfig(accept=asked.accept))
+
+    def _catalogs(self, catalog_id: int, asked: Lookup) -> tuple[Catalog, Catalog]:
+        """The catalog as it is, and as the merge leaves it, both with variants if asked."""
+        plan = self._plan(catalog_id, asked)
+        written = self.variants.accepted(catalog_id) if asked.variants else {}
+
+        def make() -> tuple[Catalog, Catalog]:
+            came = self._analyses.required(catalog_id).catalog
+            left = replace(plan.catalog, tools=tuple(item.tool for item in plan.tools))
+            if not written:
+                return came, left
+            return (
+                replace(came, tools=with_variants(came.tools, written)),
+                replace(left, tools=with_variants(left.tools, written, plan.phi)),
+            )
+
+        return self._searched_catalogs.get(
+            (catalog_id, asked.accept, asked.variants), (plan,), make, state=written
+        )
+
+    def _both(
+        self, catalog_id: int, asked: Lookup, progress: Progress
+    ) -> tuple[Retriever | ServerRetriever, Retriever | ServerRetriever]:
+        """The retrievers of the catalog as it is and as the merge leaves it. Raises what
+        ``progress`` raises.
+        """
+        came, left = self._catalogs(catalog_id, asked)
+        return (
+            self._retriever(catalog_id, asked, came, "", progress),
+            self._retriever(catalog_id, asked, left, asked.accept, progress),
+        )
+
+    def _retriever(
+        self, catalog_id: int, asked: Lookup, catalog: Catalog, side_name: str, progress: Progress
+    ) -> Retriever | ServerRetriever:
+        config = RetrievalConfig(rerank=asked.rerank, corpus=asked.corpus)
+
+        def make() -> Retriever | ServerRetriever:
+            if asked.servers:
+                return ServerRetriever(
+                    catalog, self.embedder, self.cache, config, progress=progress
+                )
+            return Retriever(catalog.tools, self.embedder, self.cache, config, progress=progress)
+
+        retriever = self._retrievers.get(
+            (catalog_id, side_name, asked.servers, asked.variants, config), (catalog,), make
+        )
+        if isinstance(retriever, ServerRetriever):
+            return retriever
+        side_trained = "after" if side_name else "before"
+        return retriever.with_learned(self.learned.model(catalog_id, asked.ranking, side_trained))
+
+    def _searched(
+        self,
+        catalog: Catalog,
+        retriever: Retriever | ServerRetriever,
+        request: ToolRequest,
+        k: int,
+    ) -> SearchedToolset:
+        start = time.perf_counter()
+        ranking = retriever.search(request, max(k, RANKED))
+        profiles = retriever.profiles if isinstance(retriever, ServerRetriever) else ()
+        return SearchedToolset(
+            catalog=catalog,
+            ranking=ranking,
+            seconds=time.perf_counter() - start,
+            profiles={one.name: one for one in profiles},
+        )
+
+    def tokens(self, tool: Tool) -> int:
+        """What the definition of a tool adds to a prompt."""
+        return self._costs.of(tool, PROMPT_SHAPES[0])
+
+
+def _impatient(step: Step) -> None:
+    if step.total - step.done > AT_ONCE:
+        raise _LongWaitError
+
+
+def _request(asked: Lookup, query: Query) -> ToolRequest:
+    if not asked.split:
+        return ToolRequest(asked.text)
+    if query.steps:
+        return ToolRequest(asked.text, query.steps, by_rule=False)
+    return ToolRequest(asked.text, decompose(asked.text))
+
+
+def _with_answers(
+    before: SearchedToolset, after: SearchedToolset, query: Query, plan: MergePlan
+) -> tuple[SearchedToolset, SearchedToolset]:
+    """Both with the gold answers of the query, and with what leads to each of their ids."""
+    if before.profiles:
+        owners = {tool.id: tool.owner for tool in before.catalog.tools}
+        merged = {tool.id: tool.owner for tool in after.catalog.tools}
+        new_owners = owners_after(owners, merged, plan.phi)
+        return (
+            replace(before, answers=query.server_gold(owners)),
+            replace(after, answers=query.server_gold(new_owners)),
+        )
+    (moved,) = relabelled([query], plan.phi)
+    members = {item.tool.id: item.members for item in plan.tools}
+    return replace(before, answers=query.gold), replace(
+        after, answers=moved.gold, stands_for=members
+    )

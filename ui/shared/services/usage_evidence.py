@@ -1,0 +1,115 @@
+"""How the tools of a catalog are used, by the logs and traces that were added to it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from toolscope_core.model.datamodel import JsonObject, canonical_json
+from toolscope_core.store import (
+    Store,
+    UsageLog,
+    delete_usage_log,
+    keep_usage_log,
+    list_usage_logs,
+    usage_log_keys,
+)
+from toolscope_core.usage.moments import moment
+from toolscope_core.usage.tool_usage import ToolUsage, UsageFigures, query_rows, together, usage_of
+from toolscope_core.usage.trace_formats import read_trace
+from ui.shared.services.catalogs import Catalogs
+from ui.shared.services.loaded_queries import LoadedQueries
+from ui.shared.services.memo import Memo
+
+MOST_BYTES = 200_000_000
+UNUSED_DAYS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class UsagePreview:
+    """What a log says, before it is kept: ``queries`` are the requests in it that a tool of the
+    catalog was called for, as a query set; they are texts that people wrote.
+    """
+
+    figures: UsageFigures
+    queries: tuple[Mapping[str, object], ...]
+    unread: int
+
+
+class UsageEvidence:
+    """The logs of catalogs; of each only counts and times are kept."""
+
+    def __init__(self, store: Store, catalogs: Catalogs, queries: LoadedQueries) -> None:
+        self._store, self._catalogs, self._queries = store, catalogs, queries
+        self._figures: Memo[UsageFigures] = Memo(most=16)
+
+    def preview(self, catalog_id: int, content: bytes, name: str) -> UsagePreview:
+        """What a file says of the catalog's tools. Raises ``ConfigError`` for no log or trace."""
+        tools = self._catalogs.open(catalog_id).tools
+        trace = read_trace(content, name)
+        rows = query_rows(trace.requests, tools)
+        return UsagePreview(usage_of(trace, tools), tuple(rows), trace.unread)
+
+    def add(self, catalog_id: int, content: bytes, name: str, with_queries: bool = False) -> None:
+        """Keep what a file says; its requests as a query set only where somebody consented
+        (``with_queries``). Raises as ``preview``.
+        """
+        preview = self.preview(catalog_id, content, name)
+        key = hashlib.sha256(content).hexdigest()
+        keep_usage_log(self._store, catalog_id, key, name, as_json(preview.figures))
+        if with_queries and preview.queries:
+            lines = "".join(canonical_json(row) + "\n" for row in preview.queries)
+            queries = f"{name.rpartition('.')[0] or name} requests.jsonl"
+            self._queries.add(catalog_id, lines.encode("utf-8", "backslashreplace"), queries)
+
+    def logs(self, catalog_id: int) -> tuple[UsageLog, ...]:
+        """The logs of a catalog, in the order in which they were added."""
+        return list_usage_logs(self._store, catalog_id)
+
+    def delete(self, catalog_id: int, key: str) -> None:
+        """Forget a log."""
+        delete_usage_log(self._store, catalog_id, key)
+
+    def figures(self, catalog_id: int) -> UsageFigures:
+        """All logs of a catalog together; empty where it has none."""
+        return self._figures.get(
+            catalog_id,
+            (),
+            lambda: together(of_json(log.value) for log in self.logs(catalog_id)),
+            state=usage_log_keys(self._store, catalog_id),
+        )
+
+    def unused(self, catalog_id: int, days: int = UNUSED_DAYS) -> tuple[str, ...]:
+        """The ids of tools that nobody called in so many days, sorted; none where the logs do not
+        cover that time.
+        """
+        return self.figures(catalog_id).unused(self._catalogs.open(catalog_id).tools, days)
+
+
+def as_json(figures: UsageFigures) -> JsonObject:
+    """Plain values, for the store."""
+    return {
+        "tools": {one: [use.calls, use.errors, use.last] for one, use in figures.by_id.items()},
+        "unknown": dict(figures.unknown),
+        "first": figures.first,
+        "last": figures.last,
+    }
+
+
+def of_json(value: JsonObject) -> UsageFigures:
+    """What ``as_json`` gave; empty for anything else, such as a damaged row."""
+    try:
+        tools = {
+            str(one): ToolUsage(int(calls), int(errors), moment(last))
+            for one, (calls, errors, last) in value["tools"].items()
+        }
+        unknown = {str(one): int(count) for one, count in value["unknown"].items()}
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return UsageFigures()
+    first, last = moment(value.get("first")), moment(value.get("last"))
+    return (
+        UsageFigures(tools, unknown, first, last)
+        if first and last
+        else UsageFigures(tools, unknown)
+    )

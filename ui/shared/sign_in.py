@@ -1,0 +1,50 @@
+"""Signing in by OpenID Connect, where Streamlit's secrets configure it; else a name is enough."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.errors import StreamlitSecretNotFoundError
+
+from ui.shared import safe_text
+
+_OWN = {"redirect_uri", "cookie_secret", "client_id", "client_secret", "server_metadata_url"}
+CLAIMS = ("email", "preferred_username", "name", "sub")
+"""What names a person in the log, the first that the provider gives."""
+
+
+def is_configured() -> bool:
+    """Whether the secrets have a section *auth*."""
+    try:
+        return "auth" in st.secrets
+    except StreamlitSecretNotFoundError:
+        return False
+
+
+def required() -> None:
+    """Stop the page with the buttons to sign in, where that is configured and was not done."""
+    if not is_configured() or st.user.get("is_logged_in"):
+        return
+    st.title("ToolScope")
+    st.markdown("Sign in to see the catalogs and to decide. Decisions are kept under your name.")
+    auth = st.secrets["auth"]
+    providers = [one for one in auth if one not in _OWN and hasattr(auth[one], "keys")]
+    for provider in [one for one in providers if one != "client_kwargs"] or [None]:
+        label = f"Sign in with {safe_text.untrusted(provider)}" if provider else "Sign in"
+        st.button(
+            label, key=f"sign_in_{provider}", type="primary", on_click=st.login, args=(provider,)
+        )
+    st.stop()
+
+
+def name() -> str:
+    """Who is signed in, empty where nobody is."""
+    if not is_configured() or not st.user.get("is_logged_in"):
+        return ""
+    return next((str(st.user[claim]) for claim in CLAIMS if st.user.get(claim)), "")
+
+
+def person() -> None:
+    """Draw who is signed in, with the way out."""
+    shown = str(st.user.get("name") or name())
+    st.caption(f"Signed in as **{safe_text.untrusted(shown)}**")
+    st.button("Sign out", key="sign_out", on_click=st.logout)

@@ -1,0 +1,51 @@
+"""The token of this start: whoever is to start programs from a page has to have read the terminal.
+
+A program that runs on this machine, or a page that slipped past every other check, can open the
+app as the user does, but cannot read what was printed there.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import sys
+from functools import cache
+
+import streamlit as st
+
+from ui.shared import sign_in
+
+GIVEN = "start_token_given"
+
+
+@cache
+def start_token() -> str:
+    """The token, made and printed in the terminal the first time."""
+    token = secrets.token_urlsafe(16)
+    sys.stderr.write(f"  Token that starting servers from the app asks for: {token}\n")
+    sys.stderr.flush()
+    return token
+
+
+def asks_for_token() -> bool:
+    """Whether this visitor has still to give the token; draws the field for it if so.
+
+    Where people sign in nobody is asked. What was given holds until the page is loaded again.
+    """
+    if sign_in.is_configured() or st.session_state.get(GIVEN):
+        return False
+    token = start_token().encode()
+    with st.form("start_token_form", border=False):
+        typed = st.text_input(
+            "Token of this start",
+            type="password",
+            key="start_token",
+            help="It stands in the terminal in which ToolScope was started.",
+        )
+        if st.form_submit_button("Continue", key="start_token_continue"):
+            if hmac.compare_digest(typed.strip().encode(), token):
+                st.session_state[GIVEN] = True
+                st.rerun()
+            st.error("This is not the token that the terminal shows. A new start has a new one.")
+    st.caption("From here programs are started on this machine, so that a stranger must not be.")
+    return True

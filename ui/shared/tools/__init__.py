@@ -1,0 +1,1 @@
+"""Tools as several pages show them: drawer, selection, table."""

@@ -1,0 +1,206 @@
+"""What is in a catalog, row by row: tools, servers, findings, records that could not be read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from toolscope_core.catalog.source_words import declared_as
+from toolscope_core.catalog.spreadsheets import csv_bytes
+from toolscope_core.model.datamodel import Catalog, Problem, Tool
+
+_SHOWN = 400
+_SEVERITIES = ("block", "warn", "info")
+_KINDS = {
+    "hidden-unicode": "Hidden characters",
+    "shadowing": "Copies another tool and adds to it",
+    "redefines-tool": "Redefines another tool",
+    "look-alike-name": "Name like another tool's",
+    "instruction-like": "Speaks to the model",
+    "ordering-claim": "Claims to come before other tools",
+    "insists": "Presses the model to use it",
+    "asks-context": "Asks for conversation or prompt",
+    "asks-secret": "Asks for a secret",
+    "secret-path": "Names a place of secrets",
+    "active-markup": "Image, link or script",
+    "padding": "Text pushed out of view",
+    "over-long": "Too long to have been read",
+    "cites-tool": "Names another tool",
+    "past-window": "Longer than the model reads",
+    "html-tags": "HTML tags",
+    "leading-bom": "Byte order mark",
+    "stray-invisible": "Stray invisible character",
+    "exact-repeat": "Exact repeat",
+    "inferred-hint": "Hint inferred from the HTTP method",
+    "invalid-schema": "Invalid keyword in a schema",
+    "shortened-schema": "Schema not written out whole",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRow:
+    """A tool in the table; ``parameters`` is ``None`` where none are declared, ``tokens`` an
+    estimate, ``findings`` such as ``1 block, 2 warn``. ``operation`` says how an OpenAPI document
+    declares it, if in other words.
+    """
+
+    name: str
+    server: str
+    description: str
+    parameters: int | None
+    tokens: int
+    findings: str
+    operation: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ServerRow:
+    """A server with the number of its tools and their estimated tokens."""
+
+    name: str
+    tools: int
+    tokens: int
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class FindingRow:
+    """A finding in the table, the worst first; ``kind`` says in words what its code stands for."""
+
+    severity: str
+    kind: str
+    tool: str
+    place: str
+    message: str
+    excerpt: str
+
+
+@dataclass(frozen=True, slots=True)
+class FindingKind:
+    """A kind of finding: how many there are, and on how many tools."""
+
+    severity: str
+    kind: str
+    findings: int
+    tools: int
+
+
+def tool_rows(catalog: Catalog, tokens: Mapping[str, int]) -> tuple[ToolRow, ...]:
+    """A row for each tool, in id order; ``tokens`` by tool id."""
+    counts: dict[str, Counter[str]] = {}
+    for finding in catalog.findings:
+        counts.setdefault(finding.tool_id, Counter())[finding.severity] += 1
+    return tuple(
+        ToolRow(
+            name=tool.name,
+            server=tool.server,
+            description=_one_line(tool.description),
+            parameters=None if tool.schema is None else len(tool.parameters),
+            tokens=tokens[tool.id],
+            findings=_counted(counts.get(tool.id, Counter())),
+            operation=operation_line(tool),
+            id=tool.id,
+        )
+        for tool in catalog.tools
+    )
+
+
+def operation_line(tool: Tool) -> str:
+    """How an OpenAPI document declares the tool, in one line; empty if in the same words."""
+    return _one_line(declared_as(tool))
+
+
+def matching(rows: Sequence[ToolRow], find: str, server: str | None) -> tuple[ToolRow, ...]:
+    """Rows that hold every word of ``find`` somewhere, of one server if given."""
+    words = find.casefold().split()
+    if not words and server is None:
+        return tuple(rows)
+    return tuple(
+        row
+        for row in rows
+        if (server is None or row.server == server)
+        and all(word in _searched(row) for word in words)
+    )
+
+
+def server_rows(catalog: Catalog, tokens: Mapping[str, int]) -> tuple[ServerRow, ...]:
+    """A row for each server that is named, by number of tools, the most first."""
+    counts = Counter(tool.server for tool in catalog.tools)
+    cost: Counter[str] = Counter()
+    for tool in catalog.tools:
+        cost[tool.server] += tokens[tool.id]
+    descriptions = {server.name: _one_line(server.description) for server in catalog.servers}
+    names = sorted(
+        (counts.keys() | descriptions.keys()) - {""}, key=lambda name: (-counts[name], name)
+    )
+    return tuple(
+        ServerRow(name, counts[name], cost[name], descriptions.get(name, "")) for name in names
+    )
+
+
+def finding_rows(catalog: Catalog) -> tuple[FindingRow, ...]:
+    """A row for each finding: *block* first, then by tool."""
+    ranked = sorted(
+        catalog.findings,
+        key=lambda item: (_SEVERITIES.index(item.severity), item.tool_id, item.field, item.code),
+    )
+    return tuple(
+        FindingRow(
+            severity=item.severity,
+            kind=_KINDS.get(item.code, item.code),
+            tool=item.tool_id,
+            place=item.field,
+            message=item.message,
+            excerpt=item.excerpt,
+        )
+        for item in ranked
+    )
+
+
+def finding_kinds(rows: Sequence[FindingRow]) -> tuple[FindingKind, ...]:
+    """The kinds of findings, the worst first, then the most frequent."""
+    counts = Counter((row.severity, row.kind) for row in rows)
+    tools: dict[tuple[str, str], set[str]] = {}
+    for row in rows:
+        tools.setdefault((row.severity, row.kind), set()).add(row.tool)
+    ranked = sorted(counts, key=lambda key: (_SEVERITIES.index(key[0]), -counts[key], key))
+    return tuple(FindingKind(*key, counts[key], len(tools[key])) for key in ranked)
+
+
+def rejects_csv(problems: Sequence[Problem]) -> bytes:
+    """The records that could not be read, as CSV in UTF-8.
+
+    A cell that a spreadsheet would take for a formula gets an apostrophe in front.
+    """
+    rows = ((problem.position, problem.reason, problem.raw) for problem in problems)
+    return csv_bytes(("position", "reason", "raw"), rows)
+
+
+def parameter_rows(tool: Tool) -> list[dict[str, str]]:
+    """The declared parameters of a tool as a table."""
+    return [
+        {
+            "parameter": parameter.name,
+            "type": parameter.type,
+            "required": "yes" if parameter.required else "",
+            "description": _one_line(parameter.description),
+        }
+        for parameter in tool.parameters
+    ]
+
+
+def _searched(row: ToolRow) -> str:
+    return f"{row.name} {row.operation} {row.server} {row.description}".casefold()
+
+
+def _counted(counts: Counter[str]) -> str:
+    return ", ".join(
+        f"{counts[severity]} {severity}" for severity in _SEVERITIES if counts[severity]
+    )
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"

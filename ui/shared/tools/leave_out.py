@@ -1,0 +1,61 @@
+"""Leaving tools out of the toolset, with a reason, and undoing that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from toolscope_core.model.datamodel import Decision
+from toolscope_core.model.numbers import quantity
+from ui.shared import page_frame, safe_text
+from ui.shared.cards import decision_buttons, decision_words
+
+
+def leave_out_panel(catalog_id: int, ids: Sequence[str], place: str) -> None:
+    """A button that asks for the reason; for tools left out already, who did so and an undo button.
+    ``place`` keeps the widget keys of several views apart.
+    """
+    left_out = page_frame.workspace().toolsets.left_out(catalog_id)
+    decisions = {left_out[tool_id].seq: left_out[tool_id] for tool_id in ids if tool_id in left_out}
+    for decision in decisions.values():
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f":material/visibility_off: {in_words(decision)}", width="content")
+            st.button(
+                "Undo",
+                key=f"in_again_{place}_{decision.seq}",
+                on_click=decision_buttons.undo,
+                args=((decision.seq,), decision),
+            )
+    staying = tuple(tool_id for tool_id in ids if tool_id not in left_out)
+    if not staying:
+        return
+    which = "Leave out" if len(ids) == 1 else f"Leave out {quantity(len(staying), 'tool')}"
+    with st.popover(f"{which}…", icon=":material/visibility_off:", key=f"out_{place}"):
+        reason = st.text_input("Reason", key=f"why_{place}", placeholder="never called")
+        st.caption(
+            "Agents no longer see it, and calls to it have no replacement: relabelling lists the "
+            "affected queries. This can be undone."
+        )
+        st.button(
+            which,
+            key=f"leave_{place}",
+            type="primary",
+            disabled=not reason.strip(),
+            on_click=_leave,
+            args=(catalog_id, staying, reason),
+        )
+
+
+def in_words(decision: Decision) -> str:
+    """Why tools are left out, and who decided so; safe in markdown."""
+    reason = safe_text.untrusted(str(decision.detail.get("reason", "")))
+    return f"Left out: {reason} :gray[({decision_words.by_whom(decision)})]"
+
+
+def _leave(catalog_id: int, ids: Sequence[str], reason: str) -> None:
+    sets = page_frame.workspace().toolsets
+    decision_buttons.attempt(
+        lambda: sets.leave_out(catalog_id, ids, page_frame.reviewer(), reason),
+        f"Left out: {quantity(len(ids), 'tool')}",
+    )

@@ -1,0 +1,77 @@
+"""Which servers: the configuration they are in, and a tick for each that may be started."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from toolscope_core.catalog.hidden import for_terminal
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.numbers import quantity
+from ui.shared import safe_text
+from ui.shared.services.live_servers import (
+    ClientConfiguration,
+    LiveServers,
+    ServerDefinition,
+    ServersRead,
+)
+
+
+def configuration(
+    live: LiveServers, before: ServersRead | None, key: str, purpose: str = ""
+) -> ClientConfiguration | None:
+    """The servers of the file, the text or the address given; else those of the last reading.
+    ``key`` begins the keys of the widgets; ``purpose`` is a sentence on what those can do.
+    """
+    file = st.file_uploader(
+        "Configuration of an MCP client: `mcpServers` of Claude or Cursor, `servers` of VS Code. "
+        "It is not stored. Uploading starts nothing.",
+        type=["json", "jsonc"],
+        key=f"{key}_file",
+    )
+    text = ""
+    if file is None:
+        text = st.text_area(
+            "Or paste a configuration, or the address of a server (https://…)",
+            key=f"{key}_text",
+            height=68,
+        ).strip()
+    if file is None and not text:
+        if before is None:
+            return None
+        st.markdown(
+            f"Last read from {quantity(len(before.servers), 'server')} on "
+            f"{safe_text.clock(before.at)} UTC. {purpose}"
+        )
+        return before.configuration
+    label, data = (file.name, file.getvalue()) if file else ("The text", text.encode())
+    try:
+        return live.configuration(label, data)
+    except ConfigError as error:
+        safe_text.show_error(error)
+        return None
+
+
+def tick(
+    server: ServerDefinition, configuration: ClientConfiguration, key: str, beside: str
+) -> bool:
+    """One server, whole but for its secrets, and what it offered ``beside`` tools; whether it is
+    ticked.
+    """
+    missing = server.needs_configuration and configuration.entry(server.name) is None
+    off = " (disabled in its configuration)" if server.disabled else ""
+    ticked = st.checkbox(
+        f"**{safe_text.untrusted(server.name)}**{off}", key=key, value=False, disabled=missing
+    )
+    st.text(for_terminal(server.command_line or server.url))  # each character, line ends too
+    about = [f"in the folder {server.cwd or Path.cwd()}"] if server.command else []
+    about += [f"variables of the file {server.env_file}"] if server.env_file else []
+    for what, values in (("variable", server.variables), ("header", server.headers)):
+        about += [f"{what} {one.name} from {one.source}" for one in values]
+    about += [f"also offers {beside}, not read"] if beside else []
+    if about:
+        st.caption(safe_text.untrusted(for_terminal("; ".join(about))))
+    if missing:
+        st.caption("It has values in its configuration, which is not kept: give that again.")
+    return ticked

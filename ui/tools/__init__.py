@@ -1,1 +1,0 @@
-"""One tool: in full in the drawer, left out of the toolset."""
