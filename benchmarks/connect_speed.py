@@ -2,7 +2,7 @@
 
     python -m benchmarks.connect_speed [--servers 24] [--seconds 1.0]
 
-Stub servers without the SDK (tests/connections/stub_server.py) that sleep before they answer, each
+Stub servers without the SDK (tests/mcp/servers/stub_server.py) that sleep before they answer, each
 a little longer than the one before, up to ``--seconds``; all are started at once, listed and ended.
 What is over the slowest is ours: starting processes, the protocol, ending them.
 """

@@ -2,7 +2,7 @@
 
     python -m benchmarks.gateway_speed [--calls 300] [--at-once 200]
 
-A client of the SDK calls a stub server (tests/gateway/original_stub.py) directly and through a
+A client of the SDK calls a stub server (tests/mcp/gateway/original_stub.py) directly and through a
 gateway with two such servers, in turn. The overhead is the difference of the medians; the limit is
 5 ms. Then ``--at-once`` calls to both servers are under way at the same time, and each answer is
 held against its call.
@@ -27,7 +27,7 @@ from typing import Any
 import anyio
 from mcp import Client, StdioServerParameters
 
-from tests.gateway.town import STUB, configuration, write_town
+from tests.mcp.gateway.town import STUB, configuration, write_town
 
 LIMIT_MS = 5.0
 ROOT = Path(__file__).parents[1]

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests import postgres
-from tests.properties import EXAMPLES
+from tests.support import postgres
+from tests.support.properties import EXAMPLES
 from toolscope_core.catalog import load_paths, read_catalog
 
 BUSY = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
@@ -36,11 +36,11 @@ UNTRACED = [
         "catalog/test_scan_catalog.py",
         "catalog/test_writers.py",
         "store/test_damaged_rows.py",
-        "test_architecture.py",
-        "test_hidden_on_the_way_out.py",
-        "test_hostile_arguments.py",
-        "test_injection.py",
-        "test_key_order.py",
+        "architecture/test_architecture.py",
+        "export/test_hidden_on_the_way_out.py",
+        "merging/test_hostile_arguments.py",
+        "llm/test_injection.py",
+        "catalog/test_key_order.py",
     )
 ]
 """Tests that reach next to nothing that others do not: where Python is traced to measure coverage

@@ -7,8 +7,8 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import Watched, running
 from tests.browser.test_main_job import PROPOSALS
-from tests.model_server import ModelServer
-from tests.replies import served, writing
+from tests.support.model_server import ModelServer
+from tests.support.replies import served, writing
 
 pytestmark = [pytest.mark.browser, pytest.mark.nightly, pytest.mark.timeout(300)]
 

@@ -7,8 +7,8 @@ from playwright.sync_api import expect
 
 from tests.browser.test_main_job import EVIL, PROPOSALS
 from tests.browser.test_pairs import BAD
-from tests.model_server import ModelServer
-from tests.replies import answering, same_verb, served
+from tests.support.model_server import ModelServer
+from tests.support.replies import answering, same_verb, served
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 

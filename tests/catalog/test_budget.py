@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from tests.properties import examples
+from tests.support.properties import examples
 from toolscope_core.catalog import Source, flattening, parts, read_catalog
 from toolscope_core.catalog.budget import ExpansionBudget, measure
 from toolscope_core.catalog.limits import MAX_DEPTH

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from tests.properties import examples
+from tests.support.properties import examples
 from toolscope_core.catalog import (
     Source,
     definitions,

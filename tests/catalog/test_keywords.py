@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator, SchemaError
 from jsonschema_specifications import REGISTRY
 
-from tests.properties import examples
+from tests.support.properties import examples
 from toolscope_core.catalog.keywords import INVALID, find_invalid, split_invalid
 from toolscope_core.catalog.schemas import RecordError, read_parameters, read_returns
 from toolscope_core.model.datamodel import Tool

@@ -3,7 +3,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.properties import examples
+from tests.support.properties import examples
 from toolscope_core.catalog.naming import assign_ids, find_repeats, source_names
 from toolscope_core.catalog.sources import Source
 from toolscope_core.model.datamodel import Tool

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.properties import examples
+from tests.support.properties import examples
 from toolscope_core.catalog import OUTPUTS, Source, load_paths, read_catalog
 from toolscope_core.model.datamodel import Server, canonical_json
 from toolscope_core.model.errors import CatalogError

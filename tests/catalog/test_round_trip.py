@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.catalog.test_schemas import schemas
-from tests.properties import examples
+from tests.support.properties import examples
 from toolscope_core.catalog import OUTPUTS, Source, read_catalog, write_toolset
 from toolscope_core.catalog.shapes import SHAPES
 from toolscope_core.model.datamodel import MergedTool, Server, Tool

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.properties import examples
+from tests.support.properties import examples
 from toolscope_core.catalog.schemas import (
     BFCL_WORDS,
     RecordError,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.properties import examples
+from tests.support.properties import examples
 from toolscope_core.catalog import estimate_tokens, tokens, tool_tokens
 from toolscope_core.catalog.tokens import ESTIMATE, Costs, tokenizer, tokenizer_in
 from toolscope_core.model.datamodel import Tool

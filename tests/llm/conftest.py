@@ -1,6 +1,6 @@
 import pytest
 
-from tests.model_server import ModelServer
+from tests.support.model_server import ModelServer
 from toolscope_core.llm import EndpointModel
 from toolscope_core.llm.chat import _capabilities
 from toolscope_core.model.configuration import ApiKey, Endpoint

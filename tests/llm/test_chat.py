@@ -1,7 +1,7 @@
 import pytest
 
 from tests.llm.conftest import SECRET, model_at
-from tests.model_server import MALFORMED, completion
+from tests.support.model_server import MALFORMED, completion
 from toolscope_core.llm.chat import Capabilities, read_value
 from toolscope_core.model.errors import ModelStopError
 from toolscope_core.model.protocols import ChatRequest
@@ -130,14 +130,14 @@ def test_what_is_not_the_models_word_may_be_asked_again(server, model, mode, rea
 def test_a_filter_may_also_refuse_the_request(server, model, monkeypatch):
     server.statuses.append((400, {}))
     monkeypatch.setattr(
-        "tests.model_server.error", lambda *_: {"error": {"code": "content_filter"}}
+        "tests.support.model_server.error", lambda *_: {"error": {"code": "content_filter"}}
     )
     assert model.ask(REQUEST).reason == "held back by the endpoint's filter"
 
 
 @pytest.mark.parametrize("document", ["[]", "{}", '{"choices": []}', '{"choices": [{}]}', "null"])
 def test_json_that_is_no_completion(server, model, document, monkeypatch):
-    monkeypatch.setattr("tests.model_server.completion", lambda *_: document)
+    monkeypatch.setattr("tests.support.model_server.completion", lambda *_: document)
     assert "no chat completion (application/json)" in model.ask(REQUEST).reason
 
 
@@ -146,14 +146,14 @@ def test_json_that_is_no_completion(server, model, document, monkeypatch):
 )
 def test_tokens_that_are_not_reported_are_estimated(server, model, usage, monkeypatch):
     reply = completion('{"ready": true}') | {"usage": usage}
-    monkeypatch.setattr("tests.model_server.completion", lambda *_: reply)
+    monkeypatch.setattr("tests.support.model_server.completion", lambda *_: reply)
     found = model.ask(REQUEST)
     assert (found.tokens_in, found.tokens_out, found.counted) == (REQUEST.tokens, 4, False)
 
 
 def test_a_content_that_is_no_text_is_empty(server, model, monkeypatch):
     reply = completion([{"type": "text", "text": "{}"}])
-    monkeypatch.setattr("tests.model_server.completion", lambda *_: reply)
+    monkeypatch.setattr("tests.support.model_server.completion", lambda *_: reply)
     assert model.ask(REQUEST).reason == "the reply is empty"
 
 
@@ -206,5 +206,5 @@ def test_a_date_to_wait_for_is_understood(server, model):
 )
 def test_errors_of_any_shape_are_told_in_one_short_line(server, model, said, told, monkeypatch):
     server.statuses.append((502, {}))
-    monkeypatch.setattr("tests.model_server.error", lambda *_: said)
+    monkeypatch.setattr("tests.support.model_server.error", lambda *_: said)
     assert model.ask(REQUEST).reason == f"{server.origin} is busy (502): {told}"

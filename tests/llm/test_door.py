@@ -11,7 +11,7 @@ import pytest
 
 from tests.llm.conftest import SECRET, endpoint_at, model_at
 from tests.llm.test_chat import REQUEST
-from tests.model_server import ModelServer
+from tests.support.model_server import ModelServer
 from toolscope_core.llm import EndpointModel
 from toolscope_core.llm.door import Door, retry_after
 from toolscope_core.model.configuration import ApiKey, Endpoint
@@ -177,7 +177,7 @@ def test_a_key_in_what_an_endpoint_complains_of_is_cut_out(
     server, model, status, page, spelled, monkeypatch
 ):
     server.statuses.append((status, {}))
-    monkeypatch.setattr("tests.model_server.error", lambda *_: page.replace("KEY", spelled))
+    monkeypatch.setattr("tests.support.model_server.error", lambda *_: page.replace("KEY", spelled))
     with pytest.raises(ModelStopError, match=r"not for \[key\]!"):
         model.ask(REQUEST)
 

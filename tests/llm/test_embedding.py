@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tests.llm.conftest import SECRET, endpoint_at
-from tests.model_server import ModelServer, vectors
+from tests.support.model_server import ModelServer, vectors
 from toolscope_core.llm import EndpointEmbedder
 from toolscope_core.model.configuration import ApiKey, Patience
 from toolscope_core.model.errors import ModelError, ModelStopError
@@ -90,14 +90,15 @@ def one(value):
     ids=str,
 )
 def test_vectors_that_cannot_be_used_are_refused(server, reply, monkeypatch):
-    monkeypatch.setattr("tests.model_server.vectors", lambda texts: reply)
+    monkeypatch.setattr("tests.support.model_server.vectors", lambda texts: reply)
     with pytest.raises(ModelError, match="no 1 vectors of finite numbers for 1 texts"):
         embedder(server).encode(["a"])
 
 
 def test_vectors_of_different_lengths_are_refused(server, monkeypatch):
     monkeypatch.setattr(
-        "tests.model_server.vectors", lambda texts: vectors(texts, 8 if len(texts) < 64 else 16)
+        "tests.support.model_server.vectors",
+        lambda texts: vectors(texts, 8 if len(texts) < 64 else 16),
     )
     with pytest.raises(ModelError, match="different lengths"):
         embedder(server).encode(["a"] * 70)

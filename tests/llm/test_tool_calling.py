@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.model_server import ModelServer
+from tests.support.model_server import ModelServer
 from toolscope_core.llm import EndpointModel
 from toolscope_core.llm.tool_calling import ToolCallingModel
 from toolscope_core.model.configuration import ApiKey, Endpoint

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.fakes import WordEmbedder
-from tests.properties import examples
+from tests.support.fakes import WordEmbedder
+from tests.support.properties import examples
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.judging.judge import PairProbabilities, shipped_weights
 from toolscope_core.merging.atoms import RowGraph

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.fakes import WordEmbedder
+from tests.support.fakes import WordEmbedder
 from toolscope_core.catalog import Source, read_catalog
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.export.bundle import bundle_files

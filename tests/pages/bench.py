@@ -4,7 +4,7 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
-from tests.workspace.desk import open_desk
+from tests.ui.services.desk import open_desk
 
 APP = str(Path(__file__).parents[2] / "app.py")
 

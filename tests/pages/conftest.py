@@ -2,15 +2,8 @@ import runpy
 
 import pytest
 
-from tests.fakes import WordEmbedder
 from tests.pages.bench import Bench
-from tests.workspace.conftest import (  # noqa: F401
-    one_store,
-    own,
-    shared,
-    stores_apart,
-    work,
-)
+from tests.support.fakes import WordEmbedder
 from ui.shared import page_frame
 from ui.shared.charts import pictures
 

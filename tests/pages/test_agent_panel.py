@@ -5,10 +5,10 @@ import time
 
 import pytest
 
-from tests.agent.test_agent_run import QUERIES, scripted
-from tests.gateway.town import configuration, town_catalog
-from tests.model_server import ModelServer
-from tests.workspace.test_agent_jobs import SET
+from tests.evaluation.agent.test_agent_run import QUERIES, scripted
+from tests.mcp.gateway.town import configuration, town_catalog
+from tests.support.model_server import ModelServer
+from tests.ui.services.test_agent_jobs import SET
 from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.datamodel import Pair
 from ui.shared import audience, start_token

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.workspace.desk import by_name
+from tests.ui.services.desk import by_name
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from tests.pages.screen import open_page, words
-from tests.workspace import desk
+from tests.ui.services import desk
 from toolscope_core.catalog import scan_catalog
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.datamodel import Pair, Problem, canonical_json

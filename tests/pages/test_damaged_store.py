@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 
 from tests.pages.screen import open_page, words
-from tests.workspace import desk
+from tests.ui.services import desk
 
 PAGES = [
     "catalog",

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.workspace.desk import FILES, SUM, by_name, on, tool
+from tests.ui.services.desk import FILES, SUM, by_name, on, tool
 from toolscope_core.model.address_keys import tool_key
 from toolscope_core.model.datamodel import canonical_json
 

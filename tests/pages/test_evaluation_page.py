@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.workspace.desk import MAIL, WEATHER, by_name, tool
+from tests.ui.services.desk import MAIL, WEATHER, by_name, tool
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.datamodel import Pair
 from toolscope_core.store import keep_result, open_experiment

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.workspace import desk
-from tests.workspace.desk import SUM, by_name, tool
+from tests.ui.services import desk
+from tests.ui.services.desk import SUM, by_name, tool
 from toolscope_core.catalog.scan import scan_catalog
 
 

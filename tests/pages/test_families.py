@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.scripted import judge_says
-from tests.workspace import town
-from tests.workspace.desk import by_name
+from tests.support.scripted import judge_says
+from tests.ui.services import town
+from tests.ui.services.desk import by_name
 from toolscope_core.model.address_keys import pair_key, tool_key
 from toolscope_core.model.datamodel import Pair
 

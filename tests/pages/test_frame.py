@@ -5,8 +5,8 @@ import pkgutil
 
 import streamlit as st
 
-from tests.model_server import ModelServer
-from tests.replies import answering, same_verb, served
+from tests.support.model_server import ModelServer
+from tests.support.replies import answering, same_verb, served
 from toolscope_core.model.configuration import ApiKey, Endpoint
 from ui.shared import page_frame, safe_text
 

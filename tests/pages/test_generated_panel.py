@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from tests.model_server import ModelServer
-from tests.replies import served, writing
+from tests.support.model_server import ModelServer
+from tests.support.replies import served, writing
 from toolscope_core.model.configuration import Endpoint, QueryGeneration
 from toolscope_core.model.datamodel import digest
 from toolscope_core.store import SET_NAME

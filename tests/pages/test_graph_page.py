@@ -1,7 +1,7 @@
 import pytest
 
 from tests.pages.screen import open_page, words
-from tests.workspace import desk
+from tests.ui.services import desk
 from toolscope_core.catalog.tokens import tool_tokens
 
 

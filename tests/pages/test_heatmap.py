@@ -1,7 +1,7 @@
 import pytest
 
 from tests.pages.screen import open_page, words
-from tests.workspace import desk
+from tests.ui.services import desk
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.datamodel import Pair, digest
 from ui.overlap.collisions import block_grid, blocks_of

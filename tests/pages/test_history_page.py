@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.workspace.desk import by_name
+from tests.ui.services.desk import by_name
 from toolscope_core.judging.judge_update import JudgeUpdate
 from toolscope_core.judging.learned_weights import Learned
 from toolscope_core.model.configuration import PlanConfig

@@ -5,7 +5,7 @@ import pytest
 import streamlit as st
 
 from tests.pages.screen import open_page, words
-from tests.workspace import desk
+from tests.ui.services import desk
 from toolscope_core.embedding import projection
 from toolscope_core.model.datamodel import digest
 from toolscope_core.model.errors import JobError

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from tests.scripted import judge_says
-from tests.workspace import desk
+from tests.support.scripted import judge_says
+from tests.ui.services import desk
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.datamodel import Pair
 

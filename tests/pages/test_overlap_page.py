@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from tests.pages.screen import open_page, words
-from tests.workspace import desk
+from tests.ui.services import desk
 from toolscope_core.catalog.tokens import tool_tokens
 from toolscope_core.check.pair_addresses import AppPlace
 from toolscope_core.model.address_keys import pair_key

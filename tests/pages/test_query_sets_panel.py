@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.workspace.desk import MAIL, WEATHER
+from tests.ui.services.desk import MAIL, WEATHER
 
 LINES = b"""{"id": "a", "query": "send a mail", "gold": ["alpha/send_mail"]}
 {"id": "b", "query": "say *this*", "gold": ["gone/<b>tool</b>"], "steps": ["one"]}

@@ -5,9 +5,9 @@ from contextlib import suppress
 
 import pytest
 
-from tests.model_server import ModelServer
-from tests.replies import planning, served
-from tests.workspace.desk import MAIL, WEATHER, on, tool
+from tests.support.model_server import ModelServer
+from tests.support.replies import planning, served
+from tests.ui.services.desk import MAIL, WEATHER, on, tool
 from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.errors import JobError, ModelError, ToolScopeError
 from ui.retrieval.request_plans import Plans

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import streamlit as st
 
-from tests.workspace.desk import FILES, MAIL, SUM, by_name, on
+from tests.ui.services.desk import FILES, MAIL, SUM, by_name, on
 from toolscope_core.model.address_keys import tool_key
 from ui.shared import page_frame
 from ui.shared.cards.cluster_card import sorted_rows

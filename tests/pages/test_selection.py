@@ -1,7 +1,7 @@
 import pytest
 
 from tests.pages.screen import open_page, words
-from tests.workspace import desk
+from tests.ui.services import desk
 from toolscope_core.model.address_keys import tool_key
 
 pytestmark = pytest.mark.usefixtures("through_the_app")

@@ -1,7 +1,7 @@
 """A store that cannot be reached for a moment is one sentence, wherever it is met."""
 
 from tests.pages.screen import open_page, words
-from tests.workspace import desk
+from tests.ui.services import desk
 from toolscope_core.model.errors import StoreError
 from toolscope_core.store import start_job
 from ui.shared.services.analyses import JOB_KIND

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.workspace.desk import MAIL, WEATHER, on
+from tests.ui.services.desk import MAIL, WEATHER, on
 
 BOTH = tuple(on(server, one) for one in (MAIL, WEATHER) for server in ("alpha", "beta"))
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import anyio
 import pytest
 
-from tests.connections.stubs import MARK, TOKEN, entry, living, new_mark
+from tests.mcp.servers.stubs import MARK, TOKEN, entry, living, new_mark
 from tests.pages.screen import open_page, words
 from ui.shared import audience, start_token
 from ui.shared.services.live_servers import ServerOffer, Survey

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from tests.model_server import ModelServer
-from tests.replies import answering, served
-from tests.scripted import judge_says
-from tests.workspace.desk import MAIL, SUM, by_name, on
+from tests.support.model_server import ModelServer
+from tests.support.replies import answering, served
+from tests.support.scripted import judge_says
+from tests.ui.services.desk import MAIL, SUM, by_name, on
 from toolscope_core.model.address_keys import tool_key
 from toolscope_core.model.configuration import Budget, Endpoint, Prices
 from toolscope_core.model.errors import ConfigError, JobError

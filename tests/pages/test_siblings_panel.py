@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.workspace.desk import tool
-from tests.workspace.test_siblings import END, OTHER, PAIR, START, TEXT_OF_BOTH
+from tests.ui.services.desk import tool
+from tests.ui.services.test_siblings import END, OTHER, PAIR, START, TEXT_OF_BOTH
 from ui.documents.siblings import Siblings
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.workspace.desk import MAIL, WEATHER, on
+from tests.ui.services.desk import MAIL, WEATHER, on
 
 EVIL = "![x](http://evil.test/a) <b>"
 

@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 
 from tests.pages.screen import open_page, words
 from tests.pages.test_catalog_page import upload
-from tests.workspace import desk
+from tests.ui.services import desk
 
 EVIL = "![x](http://evil.test/a) <b>two</b>"
 

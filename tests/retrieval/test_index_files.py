@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.fakes import WordEmbedder
+from tests.support.fakes import WordEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.datamodel import Tool
 from toolscope_core.model.errors import ConfigError

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.fakes import WordEmbedder
+from tests.support.fakes import WordEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.configuration import RetrievalConfig
 from toolscope_core.model.datamodel import Catalog, Server, Tool

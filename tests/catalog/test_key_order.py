@@ -1,0 +1,147 @@
+"""Objects of JSON have no order: the same content with other key order gives the same bytes."""
+
+import json
+import random
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.merging.test_pipeline import analysed
+from toolscope_core.catalog import Source, read_catalog
+from toolscope_core.catalog.yaml_values import read_yaml
+from toolscope_core.evaluation.example import example_path
+from toolscope_core.export.bundle import bundle_files
+from toolscope_core.merging.pipeline import plan_merge
+from toolscope_core.model.configuration import PlanConfig
+
+DATA = Path(__file__).parents[1] / "data"
+POLICIES = (PlanConfig(accept="auto"), PlanConfig(accept="all", routers=True))
+SHAPES = (None, "openai-chat", "openai-responses", "anthropic", "mcp", "gemini", "neutral")
+FILES = [
+    example_path(),
+    *sorted(DATA.glob("*.json")),
+    *(DATA / f"{name}.jsonl" for name in ("bfcl", "generic", "seal_tools", "ultratool")),
+]
+DOCUMENTS = sorted((DATA / "documents").glob("*.[jy]*"))
+
+
+def shuffled(value, chance):
+    if isinstance(value, dict):
+        pairs = [(key, shuffled(item, chance)) for key, item in value.items()]
+        chance.shuffle(pairs)
+        return dict(pairs)
+    return [shuffled(item, chance) for item in value] if isinstance(value, list) else value
+
+
+def documents_of(path):
+    """The JSON values of a file, one a line in JSONL."""
+    text = path.read_text("utf-8")
+    if path.suffix == ".jsonl":
+        return [json.loads(line) for line in text.splitlines() if line.strip()]
+    return [json.loads(text)] if path.suffix == ".json" else list(read_yaml(text))
+
+
+def source(path, values):
+    label = path.name if path.suffix == ".jsonl" else f"{path.stem}.json"
+    return Source(label, "\n".join(json.dumps(value) for value in values).encode())
+
+
+def bundles(catalog, folder):
+    analysis = analysed(catalog, folder, threshold=0.4)
+    for config in POLICIES:
+        plan = plan_merge(analysis, (), config)
+        for shape in SHAPES:
+            yield bundle_files(analysis, plan, (), config, shape, fix=True)
+
+
+@pytest.mark.parametrize("path", [*FILES, *DOCUMENTS], ids=lambda path: path.name)
+def test_what_is_read_does_not_depend_on_the_order_of_keys(path):
+    values = documents_of(path)
+    catalog = read_catalog([source(path, values)])
+    for seed in range(5):
+        other = read_catalog([source(path, shuffled(values, random.Random(seed)))])
+        assert json.dumps(asdict(other), default=dict) == json.dumps(asdict(catalog), default=dict)
+
+
+@pytest.mark.parametrize("path", FILES[:1] + FILES[-4:], ids=lambda path: path.name)
+def test_bundles_of_files_do_not_depend_on_the_order_of_keys(path, tmp_path):
+    values = documents_of(path)
+    other = shuffled(values, random.Random(0))
+    both = zip(
+        bundles(read_catalog([source(path, values)]), tmp_path),
+        bundles(read_catalog([source(path, other)]), tmp_path),
+        strict=True,
+    )
+    for one, same in both:
+        assert [name for name in one if one[name] != same.get(name)] == []
+
+
+NAMES = st.sampled_from(["city", "day", "type", "name", "required", "unit", "b", "a", "zone"])
+LEAVES = st.fixed_dictionaries(
+    {"type": st.sampled_from(["string", "integer", "boolean"])},
+    optional={"description": st.sampled_from(["The city.", "A day.", "Which unit."])},
+)
+PROPERTIES = st.dictionaries(
+    NAMES, LEAVES | LEAVES.map(lambda leaf: {"type": "array", "items": leaf}), max_size=4
+)
+
+
+@st.composite
+def schemas(draw):
+    properties = draw(PROPERTIES)
+    required = draw(
+        st.lists(st.sampled_from(sorted(properties)), unique=True) if properties else st.just([])
+    )
+    nested = {"type": "object", "properties": draw(PROPERTIES), "description": "More."}
+    return {"type": "object", "properties": {**properties, "more": nested}, "required": required}
+
+
+@st.composite
+def catalogs(draw):
+    """A small catalog in one of five formats, with tools that are alike."""
+    form = draw(st.sampled_from(["mcp", "openai", "gemini", "neutral", "bfcl"]))
+    records = []
+    for number in range(draw(st.integers(2, 4))):
+        name = f"{draw(st.sampled_from(['get', 'fetch', 'read']))}_weather_{number}"
+        text = draw(st.sampled_from(["Get the weather.", "Fetch the weather of a city.", "Read."]))
+        schema = draw(schemas())
+        plain = {"name": name, "description": text, "parameters": schema}
+        records.append(
+            {
+                "mcp": {"name": name, "description": text, "inputSchema": schema},
+                "openai": {"type": "function", "function": plain},
+                "gemini": plain,
+                "neutral": {"id": name, "server": "s", **plain, "members": [name]},
+                "bfcl": {**plain, "parameters": {**schema, "type": "dict"}},
+            }[form]
+        )
+    whole = {
+        "mcp": {"tools": records},
+        "gemini": [{"functionDeclarations": records}],
+        "neutral": {"version": 1, "servers": [{"name": "s", "description": ""}], "tools": records},
+    }
+    return whole.get(form, records)
+
+
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(catalogs(), st.randoms(use_true_random=False))
+def test_bundles_of_any_catalog_do_not_depend_on_the_order_of_keys(tmp_path, value, chance):
+    one, other = (
+        read_catalog([Source("tools.json", json.dumps(said).encode())])
+        for said in (value, shuffled(value, chance))
+    )
+    for files, same in zip(bundles(one, tmp_path), bundles(other, tmp_path), strict=True):
+        assert [name for name in files if files[name] != same.get(name)] == []
+
+
+def test_parameters_stand_required_first_and_then_by_name():
+    schema = {"properties": {"z": {}, "a": {}, "m": {}, "b": {}}, "required": ["m", "b"]}
+    (tool,) = read_catalog(
+        [Source("t.json", json.dumps([{"name": "t", "parameters": schema}]).encode())]
+    ).tools
+    assert [parameter.name for parameter in tool.parameters] == ["m", "b", "a", "z"]

@@ -1,0 +1,77 @@
+import json
+
+import pytest
+
+from tests.check.town_bundle import (
+    ACCEPTED,
+    BEFORE,
+    MAIL,
+    OTHER_MAIL,
+    OTHER_WEATHER,
+    REJECTED,
+    WEATHER,
+    decided,
+    write_bundle,
+    write_catalog,
+)
+from toolscope_core.check.baseline import read_baseline
+from toolscope_core.model.datamodel import Pair
+from toolscope_core.model.errors import CatalogError, ExportError
+
+MAILS, WEATHERS = Pair.of(MAIL.id, OTHER_MAIL.id), Pair.of(WEATHER.id, OTHER_WEATHER.id)
+
+
+@pytest.fixture
+def bundle(tmp_path):
+    cut = decided("threshold", similarity=0.7, probability=0.9)
+    return write_bundle(tmp_path / "bundle", tmp_path, ACCEPTED, REJECTED, cut)
+
+
+def test_a_bundle_holds_the_tools_as_they_came_in_and_what_was_said_of_them(bundle):
+    baseline = read_baseline(bundle)
+    assert {tool.id: tool.fingerprint for tool in baseline.catalog.tools} == {
+        tool.id: tool.fingerprint for tool in BEFORE.tools
+    }
+    assert [one.action for one in baseline.log] == ["accept", "reject", "threshold"]
+    assert baseline.settled == {MAILS, WEATHERS}
+    assert baseline.outcomes[WEATHERS] == "merge", "the judge's own word, whatever people said"
+    assert [row.old_id for row in baseline.relabels if row.status == "merged"] == [OTHER_MAIL.id]
+    assert (baseline.least_similarity, baseline.least_probability) == (0.7, 0.9)
+    assert (baseline.model, baseline.threshold) == ("fake-words", 0.7)
+
+
+def test_a_catalog_has_no_verdicts_and_no_decisions(tmp_path):
+    baseline = read_baseline(write_catalog(tmp_path / "tools.json", MAIL, WEATHER))
+    assert len(baseline.catalog.tools) == 2
+    assert (baseline.outcomes, baseline.log, baseline.settled) == (None, (), frozenset())
+    with pytest.raises(CatalogError, match="nothing-here"):
+        read_baseline(tmp_path / "nothing-here")
+
+
+def test_a_bundle_of_an_earlier_release_is_refused_with_what_to_do(bundle):
+    (bundle / "original.json").unlink()
+    with pytest.raises(ExportError, match="merge the catalog again with its decisions"):
+        read_baseline(bundle)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("pairs.jsonl", '{"left": "a"}'),
+        ("pairs.jsonl", '{"left": "a", "right": "b", "verdict": "perhaps"}'),
+        ("relabel.json", "[]"),
+        ("dangling.json", "{"),
+        ("never_merge.json", "[[1]]"),
+        ("decisions.jsonl", "no"),
+    ],
+)
+def test_a_damaged_bundle_is_refused(bundle, name, content):
+    (bundle / name).write_text(content)
+    with pytest.raises(ExportError, match=r"bundle .* is damaged"):
+        read_baseline(bundle)
+
+
+def test_pairs_kept_apart_count_from_the_list_alone_too(bundle):
+    extra = ["alpha/send_mail", "beta/add_numbers"]
+    (bundle / "never_merge.json").write_text(json.dumps([extra]))
+    assert Pair.of(*extra) in read_baseline(bundle).settled

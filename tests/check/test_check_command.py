@@ -1,0 +1,152 @@
+"""`toolscope check` as CI calls it: exit status, what it prints, what it writes."""
+
+import json
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from tests.check.town_bundle import (
+    ACCEPTED,
+    BEFORE,
+    MAIL,
+    OTHER_MAIL,
+    SUM,
+    on,
+    reworded,
+    write_bundle,
+    write_catalog,
+)
+from tests.cli.test_cli import run
+from tests.support.fakes import WordEmbedder
+from toolscope_core.cli.commands import check_command
+
+NEW = on("gamma", MAIL)
+
+
+@pytest.fixture(autouse=True)
+def _words(monkeypatch):
+    monkeypatch.setattr(check_command, "embedder_of", lambda *_: WordEmbedder())
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_bundle(tmp_path / "bundle", tmp_path, ACCEPTED)
+    write_catalog(tmp_path / "tools.json", *BEFORE.tools, NEW)
+    return tmp_path
+
+
+def test_without_limits_everything_is_told_and_nothing_fails(here):
+    done = run("check", "tools.json", "--baseline", "bundle")
+    first, pair, *_ = done.stdout.splitlines()
+    assert first == "6 tools; 1 added; none breaking"
+    assert pair.startswith("overlap  gamma/send_mail, alpha/send_mail: the same job, probability 1")
+    assert "http://localhost:8501/overlap?catalog=tools&pair=" in done.stdout
+    assert "nothing was asked for that fails the check" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (("--max-new-overlaps", 0), "1 new overlap, at most 0 allowed"),
+        (("--max-new-overlaps", 1), ""),
+        (("--max-tokens", 10), "at most 10 allowed"),
+        (("--max-token-growth", 0), "more tokens than before, at most 0 allowed"),
+        (("--fail-on", "overlap", "--fail-on", "stale"), "1 new overlap"),
+        (("--fail-on", "breaking"), ""),
+    ],
+)
+def test_a_limit_that_is_not_kept_ends_with_1(here, options, reason):
+    done = run("check", "tools.json", "--baseline", "bundle", *options, code=int(bool(reason)))
+    assert reason in done.stderr and bool(done.stderr) == bool(reason)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("missing.json", "--baseline", "bundle"), "cannot read"),
+        (("tools.json", "--baseline", "missing"), "cannot read"),
+        (("tools.json", "--baseline", "bundle", "--max-tokens", -1), "--max-tokens is -1"),
+        (("tools.json", "--baseline", "bundle", "--app-url", "here"), "cannot be used"),
+        (("tools.json", "--baseline", "bundle", "--summary", "bundle"), "with --summary"),
+    ],
+)
+def test_what_the_user_can_mend_ends_with_2(here, arguments, words):
+    assert words in run("check", *arguments, code=2).stderr
+
+
+def test_the_reports_are_written_and_equal_each_time(here):
+    def written():
+        options = ("--summary", "out/s.md", "--junit", "out/j.xml", "--sarif", "out/r.sarif")
+        limits = (
+            "--max-new-overlaps",
+            0,
+            "--app-url",
+            "https://tools.example",
+            "--app-catalog",
+            "X",
+        )
+        run("check", "tools.json", "--baseline", "bundle", *options, *limits, code=1)
+        return {path.name: path.read_bytes() for path in (here / "out").iterdir()}
+
+    first = written()
+    assert first == written()
+    assert b"## Tool catalog: the check fails" in first["s.md"]
+    assert b"https://tools.example/overlap?catalog=X&pair=" in first["s.md"]
+    assert ET.fromstring(first["j.xml"]).get("failures") == "1"
+    (result,) = json.loads(first["r.sarif"])["runs"][0]["results"]
+    place = result["locations"][0]["physicalLocation"]
+    line = place["region"]["startLine"]
+    assert place["artifactLocation"]["uri"] == "tools.json"
+    text = (here / "tools.json").read_text("utf-8").splitlines()
+    assert '"name": "send_mail"' in text[line - 1] and '"gamma"' in text[line - 2]
+
+
+def test_a_catalog_is_a_baseline_too(here):
+    write_catalog(here / "before.json", *BEFORE.tools)
+    done = run("check", "tools.json", "--baseline", "before.json", "--max-new-overlaps", 0, code=1)
+    assert "overlap  gamma/send_mail, alpha/send_mail" in done.stdout
+    unchanged = run("check", "tools.json", "--baseline", "tools.json", "--max-new-overlaps", 0)
+    assert unchanged.stdout.splitlines()[0] == "6 tools; nothing that a caller sees has changed"
+
+
+def test_a_decision_on_a_changed_tool_waits(here):
+    write_catalog(here / "tools.json", *BEFORE.tools[:1], reworded(OTHER_MAIL, "Mail it."), SUM)
+    done = run("check", "tools.json", "--baseline", "bundle", "--fail-on", "stale", code=1)
+    assert "stale    alpha/send_mail, beta/send_mail: decision 1 (accept) waits" in done.stdout
+
+
+def test_a_record_that_cannot_be_read_is_told(here):
+    records = json.loads((here / "tools.json").read_text("utf-8"))
+    (here / "tools.json").write_text(json.dumps([*records, {"name": 7}]), "utf-8")
+    failed = run("check", "tools.json", "--baseline", "bundle", "--fail-on", "problem", code=1)
+    assert "cannot be read, and is not checked" in failed.stdout.splitlines()[1]
+    assert "1 record that cannot be read" in failed.stderr
+
+
+def test_a_long_list_is_cut_on_the_terminal(here):
+    many = [on(f"s{n:02}", MAIL) for n in range(13)]
+    write_catalog(here / "tools.json", *BEFORE.tools, *many)
+    done = run("check", "tools.json", "--baseline", "bundle")
+    assert "overlap  and 3 more; --summary lists them" in done.stdout
+
+
+def test_the_threshold_is_the_one_given_else_that_of_a_bundle_of_the_same_model(here, monkeypatch):
+    seen = []
+    compare = check_command.compare
+
+    def watched(catalog, baseline, judge):
+        seen.append(judge.config.threshold)
+        return compare(catalog, baseline, judge)
+
+    monkeypatch.setattr(check_command, "compare", watched)
+    run("check", "tools.json", "--baseline", "bundle")
+    run("check", "tools.json", "--baseline", "bundle", "--threshold", 0.9)
+    run("check", "tools.json", "--baseline", "tools.json")
+    assert seen == [0.4, 0.9, None]
+
+
+def test_names_reach_the_terminal_escaped(here):
+    write_catalog(here / "tools.json", *BEFORE.tools, on("\x1b[2J", MAIL))
+    done = run("check", "tools.json", "--baseline", "bundle")
+    assert "\x1b" not in done.output and "⟨U+001B⟩" in done.output

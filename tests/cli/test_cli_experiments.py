@@ -1,0 +1,133 @@
+"""``stress`` and ``sweep`` over the bundled example, and what ``evaluate`` says of a merge."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_cli import EXAMPLE, run
+from tests.support.model_server import ModelServer
+
+QUERIES = Path(EXAMPLE).with_name("queries.jsonl")
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("merged") / "bundle"
+    run("merge", EXAMPLE, "--out", folder, "--accept", "all")
+    return folder
+
+
+def test_both_toolsets_are_searched_among_distractors(bundle):
+    done = run("stress", EXAMPLE, "--queries", QUERIES, "--bundle", bundle)
+    lines = done.output.splitlines()
+    assert lines[0] == "26 queries; 95 % bootstrap intervals in brackets"
+    assert [line.split(":")[0] for line in lines if not line.startswith(" ")][1:] == [
+        "as it is, whole",
+        "as it is, by rule",
+        "merged, whole",
+        "merged, by rule",
+    ]
+    assert len(lines) == 1 + 4 * 13
+    result = json.loads(run("stress", EXAMPLE, "--queries", QUERIES, "--json").output)
+    assert list(result["toolsets"]) == ["as it is, whole", "as it is, by rule"]
+    assert len(result["toolsets"]["as it is, whole"][0]["recalls"]) == 26
+
+
+def test_without_queries_requests_are_made_and_called_so():
+    assert "made from descriptions" in run("stress", EXAMPLE, "--decompose", "none").output
+
+
+def test_a_higher_threshold_merges_less():
+    asked = ("sweep", EXAMPLE, "--queries", QUERIES, "--accept", "all", "--rerank", "none")
+    result = json.loads(run(*asked, "--json").output)
+    sizes = [point["tools"] for point in result["points"]]
+    assert sizes == sorted(sizes) and sizes[0] < sizes[-1]
+    assert all(point["tccr"] == 1.0 for point in result["points"])
+    table = run(*asked, "--move", "k").output.splitlines()
+    assert table[1].split()[0] == "k"
+    assert [line.split()[0] for line in table[2:5]] == ["1", "2", "3"]
+
+
+def test_encoders_are_measured_by_their_names():
+    asked = ("sweep", EXAMPLE, "--queries", QUERIES, "--move", "encoder", "--rerank", "none")
+    table = run(*asked, "--encoder", "all-MiniLM-L6-v2").output.splitlines()
+    assert table[2].split()[:2] == ["all-MiniLM", "60"]
+    gone = run(*asked, "--encoder", "no/such model", code=2)
+    assert "no/such model" in gone.stderr
+
+
+def test_a_merge_is_measured_with_its_gold_calls_and_every_query(bundle):
+    asked = ("evaluate", EXAMPLE, "--queries", QUERIES, "--bundle", bundle, "--at", "5")
+    text = run(*asked).output
+    assert "gold calls that run: 14 of 14, after 14 (TCCR 1.000, 1.000; UCC 1.000, 1.000)" in text
+    assert "queries won" in text
+    report = json.loads(run(*asked, "--json").output)
+    assert len(report["result"]["queries"]) == 26
+    assert report["result"]["after"]["metrics"] == report["merged"]["metrics"]
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("stress", EXAMPLE, "--queries", "gone.jsonl"), "gone.jsonl cannot be read"),
+        (("stress", EXAMPLE, "--bundle", "gone"), "cannot be read"),
+        (("sweep", EXAMPLE, "--rerank", " "), "rerank is empty"),
+        (("sweep", EXAMPLE, "--move", "encoder"), "--move encoder and --encoder go together"),
+        (("sweep", EXAMPLE, "--encoder", "x"), "--move encoder and --encoder go together"),
+    ],
+)
+def test_what_cannot_be_measured_is_said(args, message):
+    assert message in run(*args, code=2).output
+
+
+def test_labelled_pairs_show_wrong_merges(bundle, tmp_path):
+    files = ["cellar-files/read_file", "attic-archive/read_file"]
+    rows = [
+        {"left": files[0], "right": files[1], "label": "keep"},
+        {"left": "pinboard-notes/get_note", "right": "pinboard-notes/fetch_note", "label": "merge"},
+        {"left": "pinboard-notes/get_note", "right": "odds-and-ends/calculate", "label": "merge"},
+    ]
+    labels = tmp_path / "labels.jsonl"
+    labels.write_text("\n".join(map(json.dumps, rows)))
+    asked = ("evaluate", EXAMPLE, "--queries", QUERIES, "--at", "5", "--labels", labels)
+    told = run(*asked, "--bundle", bundle).output
+    assert "labelled pairs merged: 1 right, 1 wrong (attic-archive/read_file + cellar" in told
+    assert "1 left apart that may be merged" in told
+    assert "--labels are of merges; give --bundle" in run(*asked, code=2).output
+    labels.write_text(json.dumps({"left": "a", "right": "b", "label": "no"}))
+    refused = run(*asked, "--bundle", bundle, code=2).output
+    assert "line 1: give `left` and `right` as tool ids" in refused
+
+
+def test_selections_of_the_search_itself_are_measured(bundle):
+    asked = ("evaluate", EXAMPLE, "--queries", QUERIES, "--at", "5", "--select", "best")
+    assert re.search(r"^csr@5 +0\.\d+", run(*asked).output, re.MULTILINE)
+    both = run(*asked, "--bundle", bundle).output
+    assert re.search(r"^csr@5 .* after 0\.\d+", both, re.MULTILINE)
+    refused = run(*asked, "--servers", code=2).output
+    assert "--select takes tools, not servers" in refused
+
+
+def test_a_model_selects_and_is_asked_once(monkeypatch):
+    """It takes the first tool that it is shown, or none."""
+
+    def answer(body):
+        user = body["messages"][-1]["content"]
+        asked = re.findall(r"^(\w{12}): job", user, re.MULTILINE)
+        return {"answers": [{"question": one, "tool": 1} for one in asked]}
+
+    with ModelServer(answer) as server:
+        monkeypatch.setenv("TOOLSCOPE_BASE_URL", server.url)
+        monkeypatch.setenv("TOOLSCOPE_MODEL", "m")
+        asked = ("evaluate", EXAMPLE, "--queries", QUERIES, "--at", "5", "--decompose", "steps")
+        first = run(*asked, "--select", "model").output
+        calls = len(server.received)
+        assert calls == 23 + 2 + 3 + 3, "one for each job"
+        assert server.received[0].user.count("--- begin tool") == 5
+        assert run(*asked, "--select", "model").output == first
+        assert len(server.received) == calls, "the ledger has the answers"
+        paused = run(*asked, "--select", "model", "--at", "4", "--budget-calls", 1, code=2)
+        assert "paused: budget: 1 calls" in paused.stderr
+    assert re.search(r"^csr@5 +0\.\d+", first, re.MULTILINE)

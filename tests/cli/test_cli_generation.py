@@ -1,0 +1,102 @@
+"""The command generate-queries, over real HTTP."""
+
+import json
+
+import pytest
+
+from tests.cli.test_cli import run
+from tests.support.fakes import WordEmbedder
+from tests.support.model_server import ModelServer
+from tests.support.replies import served, two_wishes, writing
+from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.evaluation.example import example_path, example_queries
+from toolscope_core.evaluation.query_sets import read_queries, unknown_gold
+
+EXAMPLE = str(example_path())
+TOOLS = read_catalog(load_paths([example_path()])).by_id
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    monkeypatch.setattr("toolscope_core.llm.embedders.SentenceEmbedder", WordEmbedder)
+
+
+@pytest.fixture
+def server(monkeypatch):
+    with ModelServer(served(writing())) as running:
+        monkeypatch.setenv("TOOLSCOPE_BASE_URL", running.url)
+        monkeypatch.setenv("TOOLSCOPE_MODEL", "m")
+        yield running
+
+
+def generate(out, *more, count=12, code=0):
+    return run("generate-queries", EXAMPLE, "--out", out, "--count", count, *more, code=code)
+
+
+def test_a_query_file_is_written_once_and_the_same_again(server, tmp_path):
+    out = tmp_path / "q.jsonl"
+    estimate = generate(out, "--estimate").output
+    assert "query drafts: 12 questions in 12 calls, 0 known" in estimate
+    assert "query polish: 12 questions in 2 calls" in estimate
+    assert not server.received and not out.exists()
+    output = generate(out).output
+    queries = read_queries(out)
+    assert (
+        f"12 questions: {len(queries)} queries written" in output
+        and "tools with a query: " in output
+    )
+    assert len(queries) > 6 and not unknown_gold((q.gold for q in queries), TOOLS)
+    assert all(2 <= len(query.gold) <= 5 for query in queries)
+    before, calls = out.read_bytes(), len(server.received)
+    assert "; 0 calls" in generate(out).output
+    assert out.read_bytes() == before and len(server.received) == calls
+    assert "12 questions in 0" not in generate(out, "--seed", 1, "--estimate").output
+
+
+def test_doubtful_ones_are_left_out_and_named(server, tmp_path):
+    def draft(tools, due):
+        text = f"Ask {due} friends for {len(tools)} cups of {tools[due]['name'][:3]} tea."
+        named = {"request": f"{text} Then use list_files."} if due % 2 else {"request": text}
+        return two_wishes(tools, due) | named
+
+    server.answer = served(writing(draft))
+    out = tmp_path / "q.jsonl"
+    output = generate(out).output
+    assert "doubtful, left out" in output and "it names the tool" in output
+    assert all("list_files" not in query.text for query in read_queries(out))
+    generate(out, "--keep-doubtful")
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert any("it names the tool" in one for row in rows for one in row.get("violations", ()))
+    assert len(read_queries(out)) == len(rows)
+
+
+def test_queries_of_people_are_examples_and_are_not_copied(server, tmp_path):
+    own = read_queries(example_queries())
+    server.answer = served(writing(polish=lambda text: own[0].text.upper()))
+    output = generate(tmp_path / "q.jsonl", "--examples", example_queries()).output
+    shown = json.dumps([got.user for got in server.received])
+    assert sum(one.text in shown for one in own) > 5
+    assert "it is the same as 'Is there still room" in output
+    broken = tmp_path / "people.jsonl"
+    broken.write_text("{}")
+    assert "line 1" in generate(tmp_path / "q.jsonl", "--examples", broken, code=2).stderr
+
+
+def test_a_budget_pauses_and_goes_on_and_a_model_that_refuses_leaves_reasons(server, tmp_path):
+    out = tmp_path / "q.jsonl"
+    paused = generate(out, "--budget-calls", 3, code=2).stderr
+    assert "paused: budget: 3 calls" in paused and "goes on from there" in paused
+    assert len(server.received) == 3 and not out.exists()
+    assert "3 known before" in generate(out).output and out.exists()
+    server.mode = "refusal"
+    output = generate(out, "--seed", 5, count=2).output
+    assert "2 questions: 0 queries written, 2 without a query" in output
+    assert "2 without a query: " in output and "refused" in output
+    assert out.read_text() == ""
+
+
+def test_without_a_model_or_with_odd_numbers_the_remedy_is_told(tmp_path, monkeypatch):
+    monkeypatch.delenv("TOOLSCOPE_BASE_URL", raising=False)
+    output = generate(tmp_path / "q.jsonl", code=2).stderr
+    assert "--base-url" in output and "--model" in output
+    assert "give 1 to 5,000" in generate(tmp_path / "q.jsonl", count=0, code=2).stderr

@@ -1,0 +1,83 @@
+"""``learn`` over the bundled example, and what was learned used by ``search`` and ``evaluate``."""
+
+import json
+
+import pytest
+
+from tests.cli.test_cli import EXAMPLE, run
+from tests.tool2vec.tiny_bert import save_tiny_bert
+
+CURRENCY, FRENCH = "wayfare-travel/convert_currency", "wordsmith-text/translate_to_french"
+WORDS = {CURRENCY: "how many bucks for", FRENCH: "what would my grandma in Lyon say for"}
+
+
+@pytest.fixture(scope="module")
+def queries(tmp_path_factory):
+    rows = [
+        {"id": f"{tool}{number}", "query": f"{words} {number}", "gold": [tool]}
+        for tool, words in WORDS.items()
+        for number in ("one", "two", "three", "four", "five", "six")
+    ]
+    file = tmp_path_factory.mktemp("queries") / "queries.jsonl"
+    file.write_text("\n".join(map(json.dumps, [*rows, {"query": "nothing", "gold": ["gone"]}])))
+    return file
+
+
+@pytest.fixture(scope="module")
+def trained(queries, tmp_path_factory):
+    out = tmp_path_factory.mktemp("models") / "model"
+    done = run("learn", EXAMPLE, "--queries", queries, "--out", out)
+    return out, done.output
+
+
+def test_it_says_what_it_reached_on_queries_left_out(trained):
+    out, output = trained
+    assert "12 queries, 1 of no tool here, left out; 2 of 64 tools have some" in output
+    assert "on 4 queries, each left out of its training:" in output
+    assert output.splitlines()[2].startswith("text      recall@3")
+    assert f"model: {out}" in output
+    assert json.loads((out / "model.json").read_text())["method"] == "refiner"
+
+
+@pytest.mark.parametrize("way", ["model", "usage"])
+def test_a_search_uses_what_was_learned(trained, queries, way):
+    asked = "what would my grandma in Lyon say for nine"
+    given = ("--model", trained[0]) if way == "model" else ("--usage", queries)
+    done = run("search", EXAMPLE, asked, "-k", 1, *given)
+    assert "translate_to_french" in done.output
+    assert "learned 0." in done.output
+    if way == "model":
+        asked = ("--queries", queries, "--skip-unknown", "--at", 1)
+        assert "recall@1      1.000" in run("evaluate", EXAMPLE, *asked, *given).output
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("search", EXAMPLE, "x", "--model", "gone"), "gone is no trained model"),
+        (("search", EXAMPLE, "x", "--model", "m", "--servers"), "leave out --servers"),
+        (("search", EXAMPLE, "x", "--model", "m", "--usage", "q"), "give one of them"),
+    ],
+)
+def test_what_cannot_be_used_is_said(args, message):
+    assert message in run(*args, code=2).output
+
+
+def test_a_folder_of_something_else_is_not_replaced(queries, tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    done = run("learn", EXAMPLE, "--queries", queries, "--out", tmp_path, code=2)
+    assert "it holds something else than a model (mine.txt)" in done.output
+
+
+def test_a_tuned_embedder_is_named_like_any_other(queries, tmp_path):
+    tiny, out = save_tiny_bert(tmp_path), tmp_path / "tuned"
+    given = ("--queries", queries, "--embedder", tiny, "--out", out)
+    assert "tuned on 12 triplets" in run("tune-embedder", EXAMPLE, *given).output
+    first = (out / "model.safetensors").read_bytes()
+    assert first != (tiny / "model.safetensors").read_bytes()
+    run("tune-embedder", EXAMPLE, *given)
+    assert (out / "model.safetensors").read_bytes() == first, "the same again, in its place"
+    asked = ("--embedder", out, "--usage", queries, "-k", 1)
+    assert "learned 0." in run("search", EXAMPLE, "open the door", *asked).output
+    refused = run("learn", EXAMPLE, "--queries", queries, "--out", out, code=2).output
+    assert "it holds something else than a model" in refused

@@ -1,0 +1,157 @@
+"""``search`` and ``evaluate`` over the bundled example, with the real model."""
+
+import json
+
+import pytest
+
+from tests.cli.test_cli import EXAMPLE, run
+
+FRENCH = "wordsmith-text/translate_to_french"
+QUERIES = (
+    {"id": "1", "query": "Say this in French", "gold": [FRENCH]},
+    {
+        "id": "2",
+        "query": "What is 20 dollars in euros?",
+        "gold": ["wayfare-travel/convert_currency"],
+    },
+    {"id": "3", "query": "No tool is asked for"},
+)
+
+
+@pytest.fixture
+def queries(tmp_path):
+    file = tmp_path / "queries.jsonl"
+    file.write_text("\n".join(map(json.dumps, QUERIES)))
+    return file
+
+
+def test_a_request_is_answered_with_a_table():
+    done = run("search", EXAMPLE, "Translate this to French, then write it to a file", "-k", 3)
+    lines = done.output.splitlines()
+    assert lines[:2] == ["part 1: Translate this to French", "part 2: write it to a file"]
+    assert [line.split()[0] for line in lines[2:]] == ["1", "2", "3"]
+    assert "translate_to_french  wordsmith-text" in lines[2]
+    assert "part 2" in done.output
+    whole = run("search", EXAMPLE, "Translate this, then write it", "--decompose", "none")
+    assert "part" not in whole.output
+    assert len(whole.output.splitlines()) == 10
+
+
+def test_it_says_where_perhaps_no_tool_does_what_is_asked():
+    done = run("search", EXAMPLE, "Which proteins fold like insulin?", "-k", 1)
+    assert "Perhaps no tool does this: the closest has a similarity of 0." in done.output
+
+
+def test_the_best_can_be_compared_token_by_token():
+    done = run("search", EXAMPLE, "Say this in French", "--rerank", "late", "-k", 1)
+    assert "rerank 0.41  translate_to_french" in done.output, "0.7 of 1.7"
+
+
+def test_a_query_set_becomes_rankings(queries, tmp_path):
+    out = tmp_path / "run.jsonl"
+    done = run("search", EXAMPLE, "--queries", queries, "--out", out, "-k", 4)
+    assert "3 queries; rankings" in done.output
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [row["id"] for row in rows] == ["1", "2", "3"]
+    assert rows[0]["ranking"][0] == FRENCH
+    assert all(len(row["ranking"]) == len(row["scores"]) == 4 for row in rows)
+    assert all(row["scores"] == sorted(row["scores"], reverse=True) for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ((EXAMPLE,), "give a catalog and after it the request"),
+        ((EXAMPLE, " "), "the request is empty"),
+        ((EXAMPLE, "x", "-k", "0"), "k is 0; give at least 1"),
+        ((EXAMPLE, "x", "--alpha", "2"), "alpha is 2.0; give a weight of 0 to 1"),
+        ((EXAMPLE, "--queries", "q.jsonl"), "--queries was given without --out"),
+        ((EXAMPLE, "--queries", "gone.jsonl", "--out", "o"), "gone.jsonl cannot be read"),
+    ],
+)
+def test_what_cannot_be_searched_is_said(args, message):
+    assert message in run("search", *args, code=2).output
+
+
+def test_a_set_is_measured_before_and_after_a_merge(queries, tmp_path):
+    bundle = tmp_path / "bundle"
+    run("merge", EXAMPLE, "--out", bundle, "--accept", "all", "--routers")
+    done = run("evaluate", EXAMPLE, "--queries", queries, "--bundle", bundle, "--at", "1,5")
+    assert "2 queries, 1 without gold answers, left out; 64 tools" in done.output
+    assert "recall@5      1.000 [1.000, 1.000]  after 1.000" in done.output
+    report = json.loads(run("evaluate", EXAMPLE, "--queries", queries, "--json").output)
+    assert report["queries"] == 2
+    assert set(report["metrics"]["recall@10"]) == {"mean", "low", "high"}
+    assert "merged" not in report
+
+
+def test_nothing_merged_changes_no_figure(queries, tmp_path):
+    bundle = tmp_path / "bundle"
+    run("merge", EXAMPLE, "--out", bundle, "--accept", "none")
+    args = ("evaluate", EXAMPLE, "--queries", queries, "--bundle", bundle, "--json")
+    report = json.loads(run(*args).output)
+    assert report["merged"]["metrics"] == report["metrics"]
+    assert set(report["p"].values()) == {1.0}
+
+
+def test_a_bundle_of_other_tools_is_refused(queries, tmp_path):
+    (tmp_path / "o.json").write_text(json.dumps([{"name": "a", "description": "Does it."}]))
+    run("merge", tmp_path / "o.json", "--out", tmp_path / "other")
+    done = run("evaluate", EXAMPLE, "--queries", queries, "--bundle", tmp_path / "other", code=2)
+    assert "give a bundle that was made of this catalog" in done.output
+
+
+def test_a_recall_that_is_asked_for_is_a_gate(queries):
+    run("evaluate", EXAMPLE, "--queries", queries, "--min-recall", "5=.9")
+    (queries.parent / "hard.jsonl").write_text(
+        json.dumps({"query": "Say this in French", "gold": ["cellar-files/move_file"]})
+    )
+    hard = queries.parent / "hard.jsonl"
+    done = run("evaluate", EXAMPLE, "--queries", hard, "--min-recall", "3=.9", code=1)
+    assert "recall@3 is 0.000, below 0.9" in done.output
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("--at", "0"), "--at is '0'; give whole numbers from 1"),
+        (("--at", "five"), "--at is 'five'"),
+        (("--min-recall", "5"), "--min-recall is '5'; give k and a share"),
+        (("--min-recall", "5=1.5"), "--min-recall is '5=1.5'"),
+        (("--bundle", "nowhere"), "nowhere"),
+    ],
+)
+def test_wrong_options_are_named(queries, args, message):
+    assert message in run("evaluate", EXAMPLE, "--queries", queries, *args, code=2).output
+
+
+def test_gold_answers_that_are_no_tools_are_listed(tmp_path):
+    file = tmp_path / "q.jsonl"
+    file.write_text(json.dumps({"query": "x", "gold": ["gone/tool"]}))
+    done = run("evaluate", EXAMPLE, "--queries", file, code=2)
+    assert "what the catalog does not have: gone/tool" in done.output
+    done = run("evaluate", EXAMPLE, "--queries", file, "--skip-unknown", code=2)
+    assert "has a gold answer in the catalog" in done.output
+
+
+def test_document_variants_are_searched_and_counted(queries, tmp_path):
+    variants = tmp_path / "variants.jsonl"
+    rows = [
+        {"tool": FRENCH, "expanded": "Says things en français.", "questions": ["Bonjour, Paris!"]},
+        {"tool": "gone", "expanded": "x", "questions": []},
+    ]
+    variants.write_text("\n".join(map(json.dumps, rows)))
+    asked = ("search", EXAMPLE, "Bonjour to all of Paris", "-k", 1)
+    assert "translate_to_french" in run(*asked, "--variants", variants).output
+    evaluated = ("evaluate", EXAMPLE, "--queries", queries, "--variants", variants)
+    assert "1 tool with a document variant, 1 of no tool here" in run(*evaluated).output
+    merged = tmp_path / "merged"
+    run("merge", EXAMPLE, "--out", merged, "--accept", "all")
+    report = json.loads(run(*evaluated, "--bundle", merged, "--json").output)
+    assert (report["augmented"], report["unknown_variants"]) == (1, 1)
+    stressed = run("stress", EXAMPLE, "--queries", queries, "--variants", variants)
+    assert "closest" in stressed.output
+    swept = ("sweep", EXAMPLE, "--queries", queries, "--move", "k", "--rerank", "none")
+    assert "recall@k" in run(*swept, "--variants", variants).output
+    refused = run("search", EXAMPLE, "x", "--variants", queries, code=2)
+    assert "`tool` is None" in refused.stderr

@@ -1,0 +1,65 @@
+"""The command that counts calls in logs and traces."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from tests.usage.test_trace_formats import LOG, OPENAI, lines
+from toolscope_core.cli import app
+
+CATALOG = {
+    "servers": [
+        {"name": "a", "tools": [{"name": "read", "inputSchema": {"type": "object"}}]},
+        {"name": "b", "tools": [{"name": "write", "inputSchema": {"type": "object"}}]},
+    ]
+}
+
+
+@pytest.fixture
+def files(tmp_path):
+    catalog, log, trace = (tmp_path / name for name in ("c.json", "log.jsonl", "trace.json"))
+    catalog.write_text(json.dumps(CATALOG))
+    log.write_bytes(lines(LOG))
+    trace.write_text(json.dumps(OPENAI))
+    return [str(log), str(trace), "--catalog", str(catalog)]
+
+
+def usage(*words):
+    return CliRunner().invoke(app, ["usage", *map(str, words)])
+
+
+def test_calls_are_counted_over_all_files(files):
+    done = usage(*files, "--unused-days", ".5")
+    assert done.exit_code == 0
+    assert done.stdout.splitlines() == [
+        "3 calls of 1 tool, 2026-01-01 to 2026-01-02",
+        "  a/read: Called 3 times, 1 failed, last on 2026-01-02",
+        "1 tool unused for 0.5 days:",
+        "  b/write",
+    ]
+    assert "cover 1.0 days, too few" in usage(*files).stdout
+
+
+def test_all_figures_as_json_and_requests_where_they_are_asked_for(files, tmp_path):
+    queries = tmp_path / "q.jsonl"
+    report = json.loads(usage(*files, "--json").stdout)
+    assert report["by_id"] == {
+        "a/read": {"calls": 3, "errors": 1, "last": "2026-01-02T10:00:00+00:00"}
+    }
+    assert not queries.exists()
+    assert "1 query written" in usage(*files, "--queries", queries).stdout
+    assert json.loads(queries.read_text()) == {
+        "id": "t1",
+        "query": "Read a.txt",
+        "gold": ["a/read"],
+    }
+
+
+def test_what_cannot_be_used_is_said(files, tmp_path):
+    for words, what in (
+        (["--unused-days", "0"], "give more than 0"),
+        ([str(tmp_path / "none.jsonl")], "cannot be read"),
+    ):
+        done = usage(*words, *files)
+        assert (done.exit_code, what in done.stderr) == (2, True)

@@ -1,0 +1,743 @@
+import json
+from dataclasses import replace
+from itertools import chain, combinations
+
+import networkx as nx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from tests.support.properties import examples
+from toolscope_core.decisions.actions import check_form, decision_of_row, decision_row
+from toolscope_core.decisions.log import (
+    active,
+    admit,
+    constraints,
+    edits,
+    omitted,
+    recorded,
+    suspended_decisions,
+    version_of,
+    versions_of,
+)
+from toolscope_core.model.datamodel import Catalog, Constraints, Decision, Edit, Pair, Tool
+from toolscope_core.model.errors import DecisionError, StaleDecisionError
+
+TOOLS = {name: Tool(id=name, name=name, description=f"does {name}") for name in "abcdef"}
+CATALOG = Catalog(tools=tuple(TOOLS.values()))
+
+
+def fps(names, tools=TOOLS):
+    return tuple(tools[name].fingerprint for name in names)
+
+
+def decide(action, names, reviewer="ann", tools=TOOLS, **detail):
+    """A decision on tools named by letters; letters in the detail become fingerprints."""
+    if action in ("split", "recut"):
+        detail = {"groups": [list(fps(group, tools)) for group in detail["groups"]]}
+    elif action == "drop":
+        detail = {"drop": list(fps(detail["drop"], tools))}
+    elif action == "canonical":
+        detail = {**detail, "canonical": tools[detail["canonical"]].fingerprint}
+    ids = tuple(tools[name].id for name in names)
+    return Decision(action, fps(names, tools), ids, reviewer, at="2026-01-02", detail=detail)
+
+
+def undo(seq, reviewer="ann"):
+    return Decision("undo", (), (), reviewer, detail={"retracts": seq})
+
+
+def logged(*proposals):
+    log = ()
+    for proposal in proposals:
+        log += (admit(log, proposal),)
+    return log
+
+
+def changed(catalog, name):
+    return replace_tool(catalog, name, replace(catalog.by_id[name], description="something new"))
+
+
+def replace_tool(catalog, name, *tools):
+    kept = [tool for tool in catalog.tools if tool.id != name]
+    return replace(catalog, tools=tuple(sorted([*kept, *tools], key=lambda tool: tool.id)))
+
+
+def pairs(text):
+    return frozenset(Pair.of(*pair) for pair in text.split())
+
+
+def sets(text):
+    return tuple(frozenset(group) for group in text.split())
+
+
+# What a decision asks for
+
+
+@pytest.mark.parametrize(
+    ("proposals", "must", "cannot"),
+    [
+        ([decide("accept", "abc")], "abc", ""),
+        ([decide("reject", "abc")], "", "ab ac bc"),
+        ([decide("split", "abcde", groups=["ab", "cd", "e"])], "ab cd", "ac ad ae bc bd be ce de"),
+        ([decide("drop", "abcd", drop="cd")], "ab", "ac bc ad bd"),
+        ([decide("recut", "abc", groups=["a", "b", "c"])], "", "ab ac bc"),
+        ([decide("drop", "abc", drop="bc")], "", "ab ac"),
+        ([decide("accept", "ab"), decide("accept", "bc"), decide("accept", "ef")], "abc ef", ""),
+        ([decide("accept", "ab"), decide("reject", "bc")], "ab", "bc"),
+        ([decide("accept", "ab"), undo(1)], "", ""),
+        ([decide("canonical", "ab", canonical="b"), decide("edit", "ab", name="x")], "", ""),
+    ],
+)
+def test_constraints_of_a_log(proposals, must, cannot):
+    asked = constraints(CATALOG, logged(*proposals))
+    assert asked == Constraints(must=sets(must), cannot=pairs(cannot))
+    assert set(constraints(CATALOG, logged(*proposals)).must) == set(sets(must))
+
+
+def test_a_recut_keeps_apart_joins_nobody_and_leaves_each_group_on_a_card():
+    asked = constraints(CATALOG, logged(decide("recut", "abcde", groups=["abc", "de"])))
+    assert asked.must == ()
+    assert asked.cannot == pairs("ad ae bd be cd ce")
+    assert asked.asked == pairs("ab ac bc de")
+    twice = logged(
+        decide("recut", "abcde", groups=["abcd", "e"]), decide("recut", "abcd", groups=["abc", "d"])
+    )
+    assert constraints(CATALOG, twice).asked == pairs("ab ac bc")
+    assert constraints(CATALOG, (*twice, admit(twice, undo(2)))).asked == pairs("ab ac ad bc bd cd")
+    family = replace(
+        decide("recut", "abc", groups=["ab", "c"]),
+        detail={"groups": [list(fps("ab")), list(fps("c"))], "relation": "parametric"},
+    )
+    assert constraints(CATALOG, logged(family)) == Constraints(cannot=pairs("ac bc"))
+
+
+def omit(names, reason="nobody calls it"):
+    return replace(decide("omit", names), detail={"reason": reason})
+
+
+def test_a_tool_that_was_left_out_is_in_no_link_and_comes_back_with_undo_or_a_change():
+    log = logged(decide("accept", "abc"), decide("reject", "ad"), omit("a"))
+    asked = constraints(CATALOG, log)
+    assert asked == Constraints(must=sets("bc"), omitted=frozenset("a"))
+    assert omitted(CATALOG, log)["a"].seq == 3
+    back = (*log, admit(log, undo(3)))
+    assert constraints(CATALOG, back) == constraints(CATALOG, log[:2])
+    assert omitted(changed(CATALOG, "a"), log) == {}
+    with pytest.raises(DecisionError, match="say why"):
+        logged(omit("a", " "))
+
+
+def test_a_threshold_is_the_catalogs_and_a_share():
+    def threshold(**detail):
+        return Decision("threshold", (), (), "ann", detail={"similarity": 0.7, **detail})
+
+    (row,) = logged(threshold(probability=0.9))
+    assert decision_of_row(CATALOG, decision_row(row)) == row
+    for bad in ({}, {"probability": 2}, {"probability": True}, {"probability": "0.7"}):
+        with pytest.raises(DecisionError, match="probability"):
+            logged(threshold(**bad))
+    with pytest.raises(DecisionError, match="names a"):
+        logged(replace(decide("accept", "a"), action="threshold", detail=row.detail))
+
+
+def test_what_was_recut_is_accepted_afterwards_and_what_was_taken_apart_is_not():
+    log = logged(decide("recut", "abcd", groups=["abc", "d"]))
+    assert admit(log, decide("accept", "abc")).seq == 2
+    with pytest.raises(DecisionError, match=r"contradicts decision 1 \(recut"):
+        admit(log, decide("accept", "abcd"))
+
+
+def test_the_union_of_accepted_sets_is_accepted_and_a_newcomer_is_not_part_of_it():
+    log = logged(decide("accept", "ab"), decide("accept", "bc"))
+    assert set(constraints(CATALOG, log).must) == {frozenset("abc")}
+
+
+# Catalogs that changed under the log
+
+
+def test_a_changed_member_suspends_what_joins_and_is_stale():
+    log = logged(decide("accept", "abc"), decide("accept", "de"))
+    asked = constraints(changed(CATALOG, "a"), log)
+    assert asked == Constraints(must=sets("de"), stale=sets("abc"))
+
+
+def test_a_changed_member_keeps_the_unchanged_apart():
+    asked = constraints(changed(CATALOG, "a"), logged(decide("reject", "abc")))
+    assert asked == Constraints(cannot=pairs("bc"), doubtful=pairs("ab ac"))
+
+
+@pytest.mark.parametrize(
+    ("later", "stale", "must"),
+    [
+        (("accept", "abc"), "", "abc"),
+        (("accept", "ab"), "", "ab"),
+        (("accept", "bd"), "ac", "bd"),
+    ],
+)
+def test_a_later_decision_on_the_new_definition_ends_staleness(later, stale, must):
+    today = changed(CATALOG, "a")
+    log = logged(decide("accept", "abc"), decide(*later, tools=today.by_id))
+    asked = constraints(today, log)
+    assert (asked.stale, asked.must) == (sets(stale), sets(must))
+
+
+def test_an_earlier_decision_on_the_same_definition_does_not_end_staleness():
+    today = changed(CATALOG, "a")
+    log = logged(decide("reject", "af", tools=today.by_id), decide("accept", "ab"))
+    assert constraints(today, log).stale == sets("ab")
+
+
+def test_the_definition_that_comes_back_is_the_one_decided_on():
+    log = logged(decide("accept", "ab"))
+    assert constraints(changed(CATALOG, "a"), log).stale
+    assert constraints(CATALOG, log) == Constraints(must=sets("ab"))
+
+
+def test_a_repeat_after_a_change_and_back_is_recorded_and_ends_staleness():
+    other = changed(CATALOG, "a").by_id
+    log = logged(decide("accept", "ab"), decide("reject", "ab", tools=other))
+    assert constraints(CATALOG, log).doubtful == pairs("ab")
+    again = admit(log, decide("accept", "ab"))
+    assert again.seq == 3
+    assert constraints(CATALOG, (*log, again)) == Constraints(must=sets("ab"))
+
+
+def test_a_member_that_left_is_left_out():
+    log = logged(decide("split", "abcd", groups=["abc", "d"]))
+    asked = constraints(replace_tool(CATALOG, "a"), log)
+    assert asked == Constraints(must=sets("bc"), cannot=pairs("bd cd"))
+
+
+def test_a_renamed_id_is_the_same_member():
+    today = replace_tool(CATALOG, "a", replace(TOOLS["a"], id="z"))
+    assert constraints(today, logged(decide("accept", "ab"))).must == sets("bz")
+
+
+def test_an_id_that_another_member_took_over_is_no_change():
+    without = replace_tool(replace_tool(CATALOG, "a"), "b", replace(TOOLS["b"], id="a"))
+    asked = constraints(without, logged(decide("accept", "abc")))
+    assert asked == Constraints(must=sets("ac"))
+
+
+def test_copies_are_told_apart_by_their_recorded_ids():
+    copies = [replace(TOOLS["a"], id=name) for name in ("a1", "a2", "a3")]
+    today = replace_tool(CATALOG, "a", *copies)
+    tools = today.by_id
+    names = ("a2", "a3", "b")
+    log = logged(decide("split", names, tools=tools, groups=[("a2", "b"), ("a3",)]))
+    asked = constraints(today, log)
+    assert asked.must == (frozenset({"a2", "b"}),)
+    assert asked.cannot == {Pair.of("a2", "a3"), Pair.of("b", "a3")}
+    fewer = replace_tool(today, "a2")
+    assert constraints(fewer, log).must == (frozenset({"a1", "b"}),)
+
+
+def test_joined_groups_that_hold_a_separated_pair_are_in_conflict_and_not_enforced():
+    log = (
+        replace(decide("accept", "ab"), seq=1),
+        replace(decide("accept", "bc"), seq=2),
+        replace(decide("reject", "ac"), seq=3),
+        replace(decide("accept", "de"), seq=4),
+    )
+    asked = constraints(CATALOG, log)
+    assert asked == Constraints(sets("de"), pairs("ac"), conflict=sets("abc"))
+
+
+# Edits
+
+
+# Families
+
+
+def as_family(decision):
+    return replace(decision, detail={**decision.detail, "relation": "parametric"})
+
+
+@pytest.mark.parametrize(
+    ("proposals", "families"),
+    [
+        ([as_family(decide("accept", "abc"))], "abc"),
+        ([as_family(decide("drop", "abcd", drop="d"))], "abc"),
+        ([as_family(decide("split", "abcde", groups=["ab", "cd", "e"]))], "ab cd"),
+        ([as_family(decide("drop", "ab", drop="b"))], ""),
+        ([as_family(decide("reject", "ab"))], ""),
+        ([as_family(decide("accept", "ab")), undo(1)], ""),
+        ([decide("accept", "ab"), decide("accept", "bc", relation="duplicate")], ""),
+        ([as_family(decide("accept", "ab")), decide("accept", "cd")], "ab"),
+    ],
+)
+def test_what_was_put_together_as_a_family_is_one(proposals, families):
+    assert constraints(CATALOG, logged(*proposals)).families == sets(families)
+
+
+def test_a_group_that_holds_a_family_is_one_and_a_part_of_it_is_not():
+    log = logged(as_family(decide("accept", "ab")), decide("accept", "bc"))
+    links = constraints(CATALOG, log)
+    assert links.must == sets("abc")
+    assert links.is_family("abc") and links.is_family("ab")
+    assert not links.is_family("bc") and not Constraints().is_family("ab")
+
+
+def test_a_family_with_a_changed_member_is_stale_and_still_one():
+    links = constraints(changed(CATALOG, "a"), logged(as_family(decide("accept", "ab"))))
+    assert (links.stale, links.families) == (sets("ab"), sets("ab"))
+
+
+def test_the_same_tools_as_another_relation_are_another_decision():
+    log = logged(as_family(decide("accept", "ab")))
+    assert admit(log, decide("accept", "ab", relation="duplicate")).seq == 2
+    assert admit(log, as_family(decide("accept", "ab"))) == log[0]
+
+
+def test_the_relation_survives_a_file():
+    for decision in (decide("accept", "abc"), decide("drop", "abc", drop="c")):
+        (before,) = logged(as_family(decision))
+        after = decision_of_row(CATALOG, json.loads(json.dumps(decision_row(before))))
+        assert recorded((), after) == before
+
+
+# Edits
+
+
+def test_later_edits_override_field_by_field_and_belong_to_their_member_set():
+    log = logged(
+        decide("edit", "ab", name="one", description="first"),
+        decide("canonical", "ab", canonical="a"),
+        decide("edit", "ab", name="two"),
+        decide("canonical", "ab", canonical="b"),
+        decide("edit", "abc", description="of three"),
+        decide("accept", "ab"),
+    )
+    both = Edit("b", {"name": "two", "description": "first"})
+    assert edits(CATALOG, log) == {
+        frozenset("ab"): both,
+        frozenset("abc"): Edit(None, {"description": "of three"}),
+    }
+    assert edits(changed(CATALOG, "c"), log) == {frozenset("ab"): both}
+    assert edits(replace_tool(CATALOG, "b"), log)[frozenset("a")].canonical is None
+
+
+# What may join the log
+
+
+def test_admitted_decisions_are_numbered_and_an_undo_names_what_it_retracts():
+    log = logged(decide("accept", "ab"), undo(1), decide("reject", "ab"))
+    assert [item.seq for item in log] == [1, 2, 3]
+    assert (log[1].members, log[1].ids) == (fps("ab"), ("a", "b"))
+    assert active(log) == log[2:]
+
+
+@pytest.mark.parametrize(
+    ("standing", "proposal", "cited"),
+    [
+        ([decide("reject", "ab", "bo")], decide("accept", "abc"), "decision 1"),
+        ([decide("accept", "ab", "bo")], decide("reject", "abc"), "decision 1"),
+        (
+            [decide("accept", "ab"), decide("accept", "ef"), decide("accept", "bc", "bo")],
+            decide("reject", "ac"),
+            "decision 3",
+        ),
+        (
+            [decide("accept", "ab"), decide("accept", "cd"), decide("reject", "ad", "bo")],
+            decide("accept", "bc"),
+            "decision 3",
+        ),
+        ([decide("split", "abc", "bo", groups=["ab", "c"])], decide("accept", "bc"), "decision 1"),
+        ([decide("drop", "abc", "bo", drop="c")], decide("reject", "ab"), "decision 1"),
+    ],
+)
+def test_a_contradiction_is_refused_naming_the_standing_decision(standing, proposal, cited):
+    log = logged(*standing)
+    with pytest.raises(DecisionError, match=rf"contradicts {cited} \(\w+ by bo, 2026-01-02\)"):
+        admit(log, proposal)
+    assert admit((*log, admit(log, undo(int(cited[-1])))), proposal)
+
+
+def test_copies_kept_apart_may_not_be_joined():
+    twins = {"a": TOOLS["a"], "z": replace(TOOLS["a"], id="z"), "b": TOOLS["b"]}
+    log = logged(decide("reject", "az", tools=twins))
+    with pytest.raises(DecisionError, match="contradicts decision 1"):
+        admit(log, decide("accept", "abz", tools=twins))
+    assert admit(log, decide("accept", "ab", tools=twins)).seq == 2
+
+
+@pytest.mark.parametrize(
+    ("proposal", "words"),
+    [
+        (decide("accept", "a"), "at least 2"),
+        (decide("edit", "", name="x"), "at least 1"),
+        (replace(decide("accept", "ab"), ids=("a", "a")), "its own tool id"),
+        (replace(decide("accept", "ab"), ids=("a",)), "its own tool id"),
+        (decide("accept", "ab", reviewer=" "), "no reviewer"),
+        (decide("split", "abc", groups=["ab"]), "do not divide"),
+        (decide("split", "abc", groups=["ab", "bc"]), "do not divide"),
+        (decide("split", "ab", groups=["ab"]), "do not divide"),
+        (decide("split", "ab", groups=["a", "b", ""]), "do not divide"),
+        (replace(decide("accept", "ab"), action="split"), "list of lists"),
+        (replace(decide("reject", "ab"), action="split", detail={"groups": [1]}), "list of texts"),
+        (decide("drop", "ab", drop=""), "not all"),
+        (decide("drop", "ab", drop="ab"), "not all"),
+        (decide("drop", "abc", drop="d"), "not all"),
+        (replace(decide("accept", "ab"), action="drop"), "list of texts"),
+        (decide("canonical", "ab", canonical="c"), "no member"),
+        (decide("edit", "ab"), "give some of name"),
+        (decide("edit", "ab", title="x"), r"\['title'\]"),
+        (decide("edit", "ab", name=" "), "not blank"),
+        (decide("edit", "ab", name=7), "not blank"),
+        (decide("edit", "ab", description=7), "is 7; give a text"),
+        (decide("edit", "ab", schema=[]), r"is \[\]; give a JSON object"),
+        (decide("edit", "ab", renames=[]), "old and new"),
+        (decide("edit", "ab", renames={"x": 1}), "old and new"),
+        (undo(9), "no decision 9"),
+        (undo(None), "no decision None"),
+    ],
+)
+def test_a_malformed_decision_is_refused(proposal, words):
+    with pytest.raises(DecisionError, match=words):
+        admit(logged(decide("accept", "ef")), proposal)
+
+
+def test_long_lists_of_tools_are_cut_in_messages():
+    with pytest.raises(DecisionError, match="a, b, c, d, e and 1 more"):
+        admit((), decide("drop", "abcdef", drop="abcdef"))
+
+
+def test_an_undo_is_refused_with_the_list_when_later_decisions_build_on_it():
+    log = logged(
+        decide("accept", "ab"),
+        decide("edit", "ab", "bo", name="x"),
+        decide("accept", "bc"),
+        decide("canonical", "abc", canonical="b"),
+    )
+    with pytest.raises(DecisionError, match=r"decision 2 \(edit by bo.*decision 4") as refusal:
+        admit(log, undo(1))
+    assert "decision 3" not in str(refusal.value)
+    assert admit(log, undo(4)).seq == 5
+
+
+def test_an_undo_is_not_undone_and_nothing_twice():
+    log = logged(decide("accept", "ab"), undo(1))
+    with pytest.raises(DecisionError, match="itself an undo"):
+        admit(log, undo(2))
+    with pytest.raises(DecisionError, match="already taken back: decision 2"):
+        admit(log, undo(1))
+
+
+def test_a_stale_version_is_refused_with_who_did_what():
+    log = logged(decide("accept", "ab"))
+    seen = version_of(fps("ab"), log)
+    log += (admit(log, decide("edit", "bc", "bo", name="x")),)
+    with pytest.raises(StaleDecisionError, match=r"decision 2 \(edit by bo, 2026-01-02\)"):
+        admit(log, decide("edit", "ab", name="y"), seen)
+    with pytest.raises(StaleDecisionError, match="shown differently"):
+        admit(log, decide("edit", "ef", name="y"), seen)
+    assert admit(log, decide("edit", "ab", name="y"), version_of(fps("ba"), log)).seq == 3
+
+
+def test_the_versions_of_many_are_those_of_each():
+    log = logged(decide("accept", "ab"), decide("accept", "cd"))
+    forms = [fps("ab"), fps("cd"), fps("ef"), fps("bc")]
+    assert versions_of(forms, log) == [version_of(form, log) for form in forms]
+    assert len(set(versions_of(forms, log))) == 4
+    assert versions_of(forms, log)[2:3] == versions_of(forms[2:3], ())
+    assert versions_of(forms, log)[3] != version_of(fps("bc"), log[:1])
+
+
+def test_a_version_ignores_decisions_on_other_tools_and_notices_an_undo():
+    log = logged(decide("accept", "ab"), decide("accept", "cd"))
+    assert version_of(fps("ab"), log) == version_of(fps("ab"), log[:1])
+    undone = (*log, admit(log, undo(1)))
+    assert version_of(fps("ab"), undone) == version_of(fps("ab"), ())
+    with pytest.raises(StaleDecisionError, match="decision 3"):
+        admit(undone, undo(1), version_of(fps("ab"), log))
+
+
+@pytest.mark.parametrize(
+    "proposal",
+    [
+        decide("accept", "ab"),
+        decide("reject", "ab"),
+        decide("split", "abc", groups=["ab", "c"]),
+        decide("drop", "abc", drop="c"),
+    ],
+)
+def test_a_double_click_adds_nothing(proposal):
+    seen = version_of(proposal.members, ())
+    log = (admit((), proposal, seen),)
+    assert admit(log, replace(proposal, at="later"), seen) == log[0]
+    with pytest.raises(StaleDecisionError, match=f"{proposal.action} by ann"):
+        admit(log, replace(proposal, reviewer="bo"), seen)
+
+
+# Lines of a file
+
+
+def test_a_line_may_name_tools_by_id_only():
+    line = {
+        "action": "split",
+        "ids": ["a", "b", "c"],
+        "reviewer": "ann",
+        "at": "2026-01-02",
+        "detail": {"groups": [["a", "c"], [TOOLS["b"].fingerprint]]},
+    }
+    assert decision_of_row(CATALOG, line) == decide("split", "abc", groups=["ac", "b"])
+    chosen = {"action": "canonical", "ids": ["a"], "detail": {"canonical": "a", "note": "a"}}
+    assert decision_of_row(CATALOG, chosen).detail == {"canonical": fps("a")[0], "note": "a"}
+
+
+def test_a_line_may_name_tools_by_fingerprint_only():
+    line = {"action": "accept", "members": list(fps("ba"))}
+    assert decision_of_row(CATALOG, line).ids == ("b", "a")
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ({"ids": ["a", "b"]}, "action is None"),
+        ({"action": "merge"}, "'merge'; give one of accept"),
+        ({"action": "accept", "ids": ["a", "x"]}, "tool id 'x'"),
+        ({"action": "accept", "members": ["x"]}, "fingerprint 'x'"),
+        ({"action": "accept", "ids": "ab"}, "ids is 'ab'"),
+        ({"action": "accept", "members": [1]}, r"members is \[1\]"),
+        ({"action": "accept", "ids": ["a"], "detail": [1]}, "give an object"),
+        ({"action": "undo", "seq": "1"}, "whole number"),
+        ({"action": "accept", "ids": ["a", "b"], "at": "\x00"}, "give a time such as"),
+        ({"action": "accept", "ids": ["a", "b"], "at": "\ud800"}, "give a time such as"),
+    ],
+)
+def test_a_line_that_cannot_be_read_is_refused(line, words):
+    with pytest.raises(DecisionError, match=words):
+        decision_of_row(CATALOG, line)
+
+
+# Properties
+
+
+@st.composite
+def proposals(draw, tools=TOOLS):
+    actions = ["accept", "reject", "recut", "split", "drop", "canonical", "edit"]
+    action = draw(st.sampled_from(actions))
+    names = draw(st.permutations(sorted(tools)).map(lambda order: order[:4]))
+    names = names[: draw(st.integers(2, 4))]
+    reviewer = draw(st.sampled_from(["ann", "bo"]))
+    cut = draw(st.integers(1, len(names) - 1))
+    groups = {"groups": [names[:cut], names[cut:]]}
+    detail = {
+        "recut": groups,
+        "split": groups,
+        "drop": {"drop": names[:cut]},
+        "canonical": {"canonical": names[0]},
+        "edit": {"description": draw(st.sampled_from(["x", "y"]))},
+    }.get(action, {})
+    return decide(action, names, reviewer, tools, **detail)
+
+
+def undo_last(log):
+    last = active(log)[-1:]
+    return undo(last[0].seq) if last else None
+
+
+@st.composite
+def logs(draw):
+    log = ()
+    for drawn in draw(st.lists(st.one_of(proposals(), st.none()), max_size=8)):
+        proposal = drawn or undo_last(log)
+        try:
+            row = proposal and admit(log, proposal)
+        except DecisionError:
+            continue
+        if row and row not in log:
+            log += (row,)
+    return log
+
+
+@st.composite
+def catalogs(draw):
+    """The catalog after some tools changed, left, were renamed or repeated."""
+    catalog = CATALOG
+    for name in draw(st.lists(st.sampled_from("abcdef"), max_size=3, unique=True)):
+        copies = [replace(TOOLS[name], id=f"{name}{number}") for number in (1, 2)]
+        fates = [[], copies[:1], copies, [replace(TOOLS[name], description="new")]]
+        catalog = replace_tool(catalog, name, *draw(st.sampled_from(fates)))
+    return catalog
+
+
+@given(logs(), catalogs())
+def test_constraints_do_not_depend_on_the_order_of_tools(log, catalog):
+    turned = replace(catalog, tools=catalog.tools[::-1])
+    assert constraints(turned, log) == constraints(catalog, log)
+    assert edits(turned, log) == edits(catalog, log)
+
+
+@given(logs())
+def test_every_standing_decision_holds_in_the_catalog_it_was_made_on(log):
+    asked = constraints(CATALOG, log)
+    assert not asked.stale and not asked.conflict
+    graph = nx.Graph()
+    for item in active(log):
+        if item.action == "accept":
+            nx.add_path(graph, item.ids)
+        if item.action == "reject":
+            assert {Pair.of(*pair) for pair in combinations(item.ids, 2)} <= asked.cannot
+    for component in nx.connected_components(graph):
+        assert any(component <= group for group in asked.must)
+
+
+@given(logs(), catalogs())
+def test_enforced_groups_are_disjoint_and_hold_no_separated_pair(log, catalog):
+    check_constraints(catalog, constraints(catalog, log))
+
+
+def check_constraints(catalog, asked):
+    together = list(chain.from_iterable(asked.must))
+    assert len(together) == len(set(together))
+    assert not any(
+        {pair.left, pair.right} <= group for group in asked.must for pair in asked.cannot
+    )
+    held = set(chain.from_iterable((*asked.stale, *asked.conflict)))
+    assert held | set(together) <= set(catalog.by_id)
+    assert set(chain.from_iterable(asked.conflict)).isdisjoint(together)
+
+
+@given(logs(), proposals(), catalogs())
+def test_undoing_the_last_decision_restores_what_was_asked(log, proposal, catalog):
+    try:
+        row = admit(log, proposal)
+    except DecisionError:
+        return
+    if row in log:
+        return
+    after = (*log, row)
+    after += (admit(after, undo(row.seq, "bo")),)
+    assert constraints(catalog, after) == constraints(catalog, log)
+    assert edits(catalog, after) == edits(catalog, log)
+
+
+@given(logs())
+def test_lines_of_a_file_replay_to_the_same_log(log):
+    lines = [json.loads(json.dumps(decision_row(item))) for item in log]
+    replayed = ()
+    for line in lines:
+        read = decision_of_row(CATALOG, line)
+        replayed += (admit(replayed, replace(read, seq=0)),)
+    assert [decision_row(item) for item in replayed] == lines
+
+
+class Workbench(RuleBasedStateMachine):
+    """Reviewers decide and take back while the catalog below them changes."""
+
+    def __init__(self):
+        super().__init__()
+        self.catalog = CATALOG
+        self.log = ()
+
+    def add(self, proposal):
+        seen = version_of(proposal.members, self.log)
+        try:
+            row = admit(self.log, proposal, seen if proposal.action != "undo" else None)
+        except DecisionError:
+            return
+        if row not in self.log:
+            self.log += (row,)
+
+    @rule(data=st.data())
+    def decision(self, data):
+        self.add(data.draw(proposals(self.catalog.by_id)))
+
+    @precondition(lambda self: self.log)
+    @rule(data=st.data())
+    def take_back(self, data):
+        self.add(undo(data.draw(st.integers(1, len(self.log)))))
+
+    @rule(name=st.sampled_from("abcdef"), text=st.sampled_from(["one", "two"]))
+    def reimport_with_a_change(self, name, text):
+        tool = replace(self.catalog.by_id[name], description=text)
+        self.catalog = replace_tool(self.catalog, name, tool)
+
+    @invariant()
+    def constraints_are_sound(self):
+        check_constraints(self.catalog, constraints(self.catalog, self.log))
+
+    @invariant()
+    def every_standing_word_holds_or_is_reported(self):
+        asked = constraints(self.catalog, self.log)
+        today = self.catalog.by_id
+        linking = [item for item in active(self.log) if item.action in ("accept", "reject")]
+        for item in linking:
+            alive = all(
+                today[i].fingerprint == m for m, i in zip(item.members, item.ids, strict=True)
+            )
+            later = set(chain.from_iterable(i.members for i in self.log if i.seq > item.seq))
+            if not alive:
+                open_ids = {i for i in item.ids if today[i].fingerprint not in later}
+                if item.action == "accept" and len(open_ids) > 1:
+                    assert any(open_ids <= group for group in asked.stale)
+            elif item.action == "reject":
+                assert {Pair.of(*pair) for pair in combinations(item.ids, 2)} <= asked.cannot
+            else:
+                groups = (*asked.must, *asked.conflict)
+                assert any(set(item.ids) <= group for group in groups)
+
+    @invariant()
+    def the_log_replays(self):
+        replayed = ()
+        for item in self.log:
+            replayed += (admit(replayed, replace(item, seq=0)),)
+        assert replayed == self.log
+
+
+Workbench.TestCase.settings = examples(40, stateful_step_count=15)
+TestWorkbench = Workbench.TestCase
+
+
+def test_a_suspended_decision_contradicts_nothing():
+    log = logged(decide("accept", "abc"))
+    apart, today = decide("reject", "ac"), changed(CATALOG, "b")
+    with pytest.raises(DecisionError, match="contradicts"):
+        admit(log, apart)
+    assert suspended_decisions(CATALOG, log) == frozenset()
+    assert suspended_decisions(today, log) == {1}
+    assert admit(log, apart, None, suspended_decisions(today, log)).action == "reject"
+
+
+def test_a_recorded_log_replays_whatever_it_contradicts_today():
+    log = (replace(decide("accept", "abc"), seq=10),)
+    apart = replace(decide("reject", "ac"), seq=20)
+    with pytest.raises(DecisionError, match="contradicts"):
+        admit(log, apart)
+    both = (*log, recorded(log, apart))
+    assert constraints(CATALOG, both).conflict == sets("abc")
+    back = replace(undo(10), seq=30)
+    taken = recorded(both, back)
+    assert (taken.seq, taken.ids) == (30, tuple("abc"))
+    assert constraints(CATALOG, (*both, taken)).cannot == pairs("ac")
+    with pytest.raises(DecisionError, match="follows"):
+        recorded(both, replace(apart, seq=20))
+    with pytest.raises(DecisionError, match="reviewer"):
+        recorded(both, replace(apart, seq=40, reviewer=" "))
+
+
+def test_a_decision_in_parts_by_the_ids_it_had():
+    assert decide("accept", "abc").parts == (("a", "b", "c"),)
+    assert decide("drop", "abc", drop="b").parts == (("b",), ("a", "c"))
+    for action in ("split", "recut"):
+        parts = decide(action, "abcd", groups=["bd", "ac"]).parts
+        assert parts == (("b", "d"), ("a", "c"))
+    copies = Decision("split", ("x", "x", "y"), ("p", "q", "r"), "ann", detail={})
+    assert replace(copies, detail={"groups": [["x", "x"], ["y"]]}).parts == (("p", "q"), ("r",))
+    assert replace(copies, detail={"groups": [["x", "y"], ["x"]]}).parts == (("p", "r"), ("q",))
+
+
+def test_a_canonical_may_choose_the_kind_which_stays_until_another_is_chosen():
+    pair = ("a", "b")
+    log = (
+        replace(decide("canonical", "ab", canonical="a", kind="prune"), seq=1),
+        replace(decide("canonical", "ab", canonical="b"), seq=2),
+    )
+    assert edits(CATALOG, log)[frozenset(pair)] == Edit("b", kind="prune")
+    router = replace(decide("canonical", "ab", canonical="b", kind="router"), seq=3)
+    assert edits(CATALOG, (*log, router))[frozenset(pair)].kind == "router"
+    with pytest.raises(DecisionError, match="'both'; give prune or router"):
+        check_form(decide("canonical", "ab", canonical="a", kind="both"))

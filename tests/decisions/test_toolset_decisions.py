@@ -1,0 +1,243 @@
+"""Decisions on the toolset beyond its merges: tools left out, edited alone, another threshold."""
+
+import json
+from dataclasses import replace
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.merging.test_pipeline import analysed
+from tests.support.properties import examples
+from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.decisions.actions import decision_of_row
+from toolscope_core.decisions.imported_decisions import read_decisions
+from toolscope_core.decisions.log import admit
+from toolscope_core.evaluation.example import example_path
+from toolscope_core.export.bundle import bundle_files
+from toolscope_core.merging.calls import relabel_query
+from toolscope_core.merging.pipeline import alone, cut_of, judged_edges, own_cut, plan_merge
+from toolscope_core.model.configuration import Cut, PlanConfig
+from toolscope_core.model.datamodel import Catalog, Pair, Tool
+
+ALL = PlanConfig(accept="all", routers=True)
+TIDE = Tool("", "get_tide", description="Get the tide of a harbour.")
+TIDES = tuple(replace(TIDE, id=f"s{n}/get_tide", server=f"s{n}") for n in range(3))
+
+
+@pytest.fixture(scope="module")
+def example(tmp_path_factory):
+    """The bundled example, and one tool that three more servers have."""
+    catalog = read_catalog(load_paths([example_path()]))
+    tools = sorted((*catalog.tools, *TIDES), key=lambda tool: tool.id)
+    catalog = replace(catalog, tools=tuple(tools))
+    return analysed(catalog, tmp_path_factory.mktemp("decided"), threshold=0.4)
+
+
+def logged(analysis, *rows):
+    log = ()
+    for row in rows:
+        said = {"reviewer": "ann", "at": "2026-01-02", **row}
+        log = (*log, admit(log, decision_of_row(analysis.catalog, said)))
+    return log
+
+
+def omit(*ids):
+    return {"action": "omit", "ids": ids, "detail": {"reason": "nobody calls it"}}
+
+
+def edit(tool_id, **detail):
+    return {"action": "edit", "ids": [tool_id], "detail": detail}
+
+
+def merged(plan, size=2):
+    return next(c for c in plan.applied if len(c.members) >= size)
+
+
+def written(plan, tool_id):
+    return next((item.tool for item in plan.tools if item.tool.id == tool_id), None)
+
+
+def files(analysis, log, config=ALL):
+    return bundle_files(analysis, plan_merge(analysis, log, config), log, config)
+
+
+def test_a_tool_left_out_has_no_image_and_is_in_no_merge(example):
+    before = plan_merge(example, (), ALL)
+    gone = merged(before, 3).members[0]
+    log = logged(example, omit(gone))
+    plan = plan_merge(example, log, ALL)
+    (row,) = [r for r in plan.relabels if r.old_id == gone]
+    assert (row.new_id, row.new_name, row.status) == (None, None, "removed")
+    assert plan.removed == (gone,)
+    assert not [c for c in plan.clusters if gone in (*c.members, *c.newcomers)]
+    assert not [item for item in plan.tools if gone in item.members]
+    assert all(gone not in (pair.left, pair.right) for pair in judged_edges(example, log))
+    rest = set(merged(before, 3).members) - {gone}
+    assert any(rest <= set(c.members) for c in plan.clusters), "the others stay together"
+    bundle = files(example, log)
+    entries = json.loads(bundle["relabel.json"])["entries"]
+    assert {"status": "removed", "new_id": None}.items() <= next(
+        e for e in entries if e["old_id"] == gone
+    ).items()
+    assert json.loads(bundle["manifest.json"])["counts"]["tools_removed"] == 1
+    assert gone in bundle["README.md"].decode()
+    phi = {e["old_id"]: e["new_id"] for e in entries}
+    other = next(old for old, new in phi.items() if new == old)
+    asked = {"gold": [gone, other], "calls": [{"tool": gone, "arguments": {}}]}
+    query = relabel_query(asked, phi, {})
+    assert query.row == {"gold": [other], "calls": asked["calls"]}
+    assert (query.removed, query.emptied, query.unknown) == ((gone,), False, ())
+    assert relabel_query({"gold": [gone]}, phi, {}).emptied
+    assert not relabel_query({"gold": []}, phi, {}).emptied
+
+
+@examples(20)
+@given(data=st.data())
+def test_whoever_is_left_out_every_other_merge_stays(example, data):
+    before = plan_merge(example, (), ALL)
+    ids = [tool.id for tool in example.catalog.tools]
+    gone = data.draw(st.sets(st.sampled_from(ids), min_size=1, max_size=4))
+    plan = plan_merge(example, logged(example, omit(*sorted(gone))), ALL)
+    untouched = [c for c in before.clusters if not gone & {*c.members, *c.newcomers}]
+    assert {c.members for c in untouched} <= {c.members for c in plan.clusters}
+    assert len(plan.tools) == len({r.new_id for r in plan.relabels} - {None})
+
+
+def test_where_the_first_of_copies_is_left_out_the_others_are_still_one(tmp_path):
+    analysis = analysed(Catalog(TIDES), tmp_path)
+    log = logged(analysis, omit("s0/get_tide"))
+    (cluster,) = plan_merge(analysis, log, ALL).clusters
+    assert cluster.members == ("s1/get_tide", "s2/get_tide")
+    assert set(judged_edges(analysis, log)) == {Pair("s1/get_tide", "s2/get_tide")}
+
+
+def test_a_description_is_edited_though_nothing_merges_with_the_tool(example):
+    inside = {m for c in plan_merge(example, (), ALL).clusters for m in c.members}
+    tool = next(t for t in example.catalog.tools if t.id not in inside and t.server)
+    log = logged(example, edit(tool.id, description="What we say of it."))
+    plan = plan_merge(example, log, PlanConfig(accept="none"))
+    assert written(plan, tool.id) == replace(tool, description="What we say of it.")
+    assert [c.kind for c in plan.edited] == ["prune"]
+    assert not [c for c in plan.clusters if tool.id in c.members]
+    bundle = files(example, log)
+    fastmcp = json.loads(bundle["clients/fastmcp.json"])["mcpServers"][tool.server]["tools"]
+    assert fastmcp[tool.name] == {"description": "What we say of it."}
+
+
+def test_a_new_name_or_parameter_needs_a_gateway_and_gets_an_argument_map(example):
+    inside = {m for c in plan_merge(example, (), ALL).clusters for m in c.members}
+    tool = next(t for t in example.catalog.tools if t.id not in inside and t.parameters)
+    old = tool.parameters[0].name
+    properties = {
+        ("renamed" if name == old else name): value
+        for name, value in tool.schema["properties"].items()
+    }
+    required = ["renamed" if name == old else name for name in tool.schema.get("required", [])]
+    schema = {**tool.schema, "properties": properties, "required": required}
+    detail = {"name": "our_name", "schema": schema, "renames": {old: "renamed"}}
+    log = logged(example, edit(tool.id, **detail))
+    without = plan_merge(example, log, PlanConfig(accept="none"))
+    assert written(without, tool.id) == tool
+    assert (without.held_back, without.edited) == ((tool.id,), ())
+    plan = plan_merge(example, log, PlanConfig(accept="none", routers=True))
+    assert written(plan, tool.id).name == "our_name"
+    (row,) = [r for r in plan.relabels if r.old_id == tool.id]
+    assert (row.new_id, row.new_name, row.status) == (tool.id, "our_name", "renamed")
+    (alpha,) = [a for a in plan.arguments if a.tool_id == tool.id]
+    assert (old, "renamed") in [(move.source, move.target) for move in alpha.moves]
+
+
+def test_two_edited_tools_do_not_take_one_name(example):
+    one, other = [t.id for t in example.catalog.tools][:2]
+    log = logged(example, edit(one, name="same_name"), edit(other, name="same_name"))
+    assert alone(example, log, one).state == "conflict"
+    assert not plan_merge(example, log, PlanConfig("none", routers=True)).edited
+
+
+def test_the_document_of_an_accepted_merge_outweighs_that_of_a_member(example):
+    cluster = merged(plan_merge(example, (), ALL))
+    log = logged(example, edit(cluster.canonical, description="Alone."))
+    assert written(plan_merge(example, log, ALL), cluster.canonical).description != "Alone."
+    apart = logged(
+        example,
+        {"action": "reject", "ids": cluster.members},
+        edit(cluster.canonical, description="Alone."),
+    )
+    assert written(plan_merge(example, apart, ALL), cluster.canonical).description == "Alone."
+
+
+def threshold(similarity, probability):
+    return {
+        "action": "threshold",
+        "detail": {"similarity": similarity, "probability": probability},
+    }
+
+
+def test_an_applied_threshold_is_the_cut_of_the_plan_until_it_is_taken_back(example):
+    own = own_cut(example)
+    log = logged(example, threshold(0.9, 0.95))
+    assert cut_of(example, log) == Cut(0.9, 0.95)
+    plan, before = (plan_merge(example, one, PlanConfig()) for one in (log, ()))
+    assert len(plan.clusters) < len(before.clusters)
+    assert set(judged_edges(example, log)) < set(judged_edges(example, ()))
+    said = json.loads(files(example, log)["manifest.json"])["configuration"]
+    assert (said["threshold"], said["probability"]) == (0.9, 0.95)
+    back = (*log, admit(log, decision_of_row(example.catalog, undo(1))))
+    assert cut_of(example, back) == own
+    assert plan_merge(example, back, PlanConfig()) == before
+    low = logged(example, threshold(0.0, 0.0))
+    assert cut_of(example, low) == Cut(own.similarity, 0.5), "what was not judged is not proposed"
+
+
+def undo(seq):
+    return {"action": "undo", "reviewer": "ann", "detail": {"retracts": seq}}
+
+
+def test_a_bundle_is_rebuilt_from_its_decisions_whatever_they_are(example, tmp_path):
+    clusters = plan_merge(example, (), PlanConfig()).clusters
+    big = next(c for c in clusters if len(c.members) > 2)
+    pairs = [c for c in clusters if len(c.members) == 2][:3]
+    free = [t.id for t in example.catalog.tools if not any(t.id in c.members for c in clusters)]
+    groups = [list(big.members[:-1]), [big.members[-1]]]
+    log = logged(
+        example,
+        {"action": "recut", "ids": big.members, "detail": {"groups": groups}},
+        {"action": "accept", "ids": big.members[:-1], "detail": {"relation": "duplicate"}},
+        {"action": "reject", "ids": pairs[0].members},
+        {
+            "action": "canonical",
+            "ids": pairs[1].members,
+            "detail": {"canonical": pairs[1].members[1]},
+        },
+        {"action": "propose", "ids": free[:2]},
+        edit(free[2], description="Ours."),
+        edit(free[3], name="our_own"),
+        omit(free[4], pairs[2].members[0]),
+        threshold(0.7, 0.8),
+        omit(free[5]),
+        undo(10),
+    )
+    actions = [one.action for one in log]
+    assert len(set(actions)) == 9
+    for config in (ALL, PlanConfig("auto"), PlanConfig("none", routers=True)):
+        first = files(example, log, config)
+        (tmp_path / "decisions.jsonl").write_bytes(first["decisions.jsonl"])
+        again = read_decisions(example.catalog, tmp_path / "decisions.jsonl")
+        assert again == log
+        assert files(example, again, config) == first
+
+
+def test_a_recut_leaves_the_rest_proposed_and_keeps_the_dropped_out(example):
+    big = next(c for c in plan_merge(example, (), ALL).clusters if len(c.members) > 2)
+    out = big.members[0]
+    groups = [list(big.members[1:]), [out]]
+    detail = {"groups": groups, "relation": big.relation}
+    log = logged(example, {"action": "recut", "ids": big.members, "detail": detail})
+    plan = plan_merge(example, log, PlanConfig())
+    (left,) = [c for c in plan.clusters if c.members == big.members[1:]]
+    assert left.state == "proposed"
+    for pair in combinations(big.members, 2):
+        if out in pair:
+            assert not [c for c in plan.clusters if set(pair) <= set(c.members)]

@@ -1,0 +1,237 @@
+"""The command agent-run: a scripted endpoint over HTTP, two gateways, and the town's servers."""
+
+import asyncio
+import json
+import re
+
+import pytest
+
+from tests.cli.test_cli import run
+from tests.mcp.gateway.town import NORTH, configuration, write_town
+from tests.support.model_server import ModelServer
+from toolscope_core.mcp.gateway.own_client import result_in_words
+
+QUERIES = [
+    {"id": "q1", "query": "Read the file a.txt", "gold": ["north/read_file"]},
+    {"id": "q2", "query": "Repeat the number 3 of the south", "gold": ["south/same"]},
+    {"id": "q3", "query": "Work in the south", "gold": ["south/work"]},
+]
+WISHES = {
+    "Read the file": {"get": {"path": "a"}, "read_file": {"file": "a"}},
+    "Repeat the number": {"south_same": {"x": 3}},
+    "Work in the south": {
+        "south_work": {"act": "x"},
+        "north_work": {"act": "x"},
+        "work": {"act": "x", "server": "south", "depth": 2},
+    },
+}
+
+
+def scripted(body):
+    """Calls every tool that is offered and does what the user wants, then says so."""
+    messages = body["messages"]
+    if messages[-1]["role"] == "tool":
+        return {"content": "Done."}
+    offered = {tool["function"]["name"] for tool in body["tools"]}
+    wishes = next(one for words, one in WISHES.items() if words in messages[1]["content"])
+    return {
+        "tool_calls": [
+            {
+                "id": f"c-{name}",
+                "type": "function",
+                "function": {"name": name, "arguments": json.dumps(arguments)},
+            }
+            for name, arguments in wishes.items()
+            if name in offered
+        ]
+    }
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory):
+    return write_town(tmp_path_factory.mktemp("town"))
+
+
+@pytest.fixture
+def endpoint(monkeypatch):
+    with ModelServer() as running:
+        running.turn = scripted
+        monkeypatch.setenv("TOOLSCOPE_BASE_URL", running.url)
+        monkeypatch.setenv("TOOLSCOPE_MODEL", "m")
+        yield running
+
+
+@pytest.fixture
+def agent(bundle, tmp_path):
+    """Runs the command."""
+    config = tmp_path / "mcp.json"
+    config.write_text(configuration(tmp_path))
+    queries = tmp_path / "q.jsonl"
+    queries.write_text("".join(json.dumps(row) + "\n" for row in QUERIES))
+
+    def agent(*more, code=0):
+        arguments = ("--config", config, "--queries", queries, "--out", tmp_path / "run.jsonl")
+        return run("agent-run", bundle, *arguments, *more, code=code)
+
+    return agent
+
+
+def rows(tmp_path):
+    lines = (tmp_path / "run.jsonl").read_text().splitlines()
+    return {(row["query"], row["toolset"]): row for row in map(json.loads, lines)}
+
+
+def test_the_merged_toolset_and_the_original_are_set_side_by_side(agent, endpoint, tmp_path):
+    report = json.loads(agent("--json", "--allow-changes").output)
+    before, after = report["sides"]
+    assert (before["name"], before["tools"]) == ("as it is", 6)
+    assert (after["name"], after["tools"]) == ("merged", 4)
+    # with both copies at hand, the model calls both: one call more than is needed
+    assert before["correct"]["mean"] == pytest.approx(2 / 3 - 1 / 3)
+    assert after["correct"]["mean"] == 1.0
+    assert before["served"]["mean"] == after["served"]["mean"] == 1.0
+    assert before["calls"] > after["calls"] == 1.0
+    assert before["unneeded_calls"] == pytest.approx(2 / 3) and after["unneeded_calls"] == 0.0
+    assert (after["failed_calls"], after["unanswered"], after["turns"]) == (0.0, 0, 2.0)
+    assert after["tokens_in"] == 100.0 and after["counted"]
+    calls = rows(tmp_path)["q3", "merged"]["calls"]
+    assert calls == [{"name": "work", "outcome": "ok", "tool_id": calls[0]["tool_id"]}]
+
+
+def test_what_the_originals_answer_reaches_the_model(agent, endpoint):
+    agent("--allow-changes", "--first", 1, "--concurrency", 1)
+    results = [one["content"] for body in endpoint.received for one in body.body["messages"][3:]]
+    said = [json.loads(json.loads(one)) for one in results]
+    assert {(one["tool"], one["arguments"].get("path")) for one in said} >= {("get", "a")}
+
+
+def test_calls_that_may_change_something_are_not_carried_out_unless_allowed(
+    agent, endpoint, tmp_path
+):
+    agent()
+    outcomes = {call["outcome"] for row in rows(tmp_path).values() for call in row["calls"]}
+    assert outcomes == {"not carried out"}
+    assert "was noted and not carried out" in endpoint.received[-1].body["messages"][-1]["content"]
+
+
+def test_a_run_that_the_budget_stopped_goes_on_and_repeats_nothing(agent, endpoint, tmp_path):
+    stopped = agent("--budget-calls", 5, "--concurrency", 1, code=2).output
+    assert re.search(r"the budget is used up; 2 of 6 are kept in .*run\.jsonl", stopped)
+    first = (tmp_path / "run.jsonl").read_text()
+    output = agent("--concurrency", 1).output
+    assert (tmp_path / "run.jsonl").read_text().startswith(first)
+    assert len(rows(tmp_path)) == 6 and len(endpoint.received) == 5 + 2 * 4
+    calls = len(endpoint.received)
+    assert agent().output == output and len(endpoint.received) == calls
+
+
+def test_a_line_that_was_not_written_to_its_end_is_done_again(agent, endpoint, tmp_path):
+    agent("--first", 1, "--concurrency", 1)
+    path, calls = tmp_path / "run.jsonl", len(endpoint.received)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-40])
+    agent("--first", 1, "--concurrency", 1)
+    assert len(rows(tmp_path)) == 2 and len(endpoint.received) == calls + calls // 2
+    assert path.read_bytes().startswith(whole.split(b"\n")[0] + b"\n")
+
+
+@pytest.mark.parametrize("text", ["my notes", '{"a": 1}', '{"a": ', "x\n{"])
+def test_a_file_that_is_none_of_a_run_stays_as_it_is(agent, endpoint, tmp_path, text):
+    path = tmp_path / "run.jsonl"
+    path.write_text(text)
+    agent("--first", 1, code=2)
+    assert path.read_text() == text and not endpoint.received
+
+
+def test_a_tool_that_breaks_its_own_schema_is_an_error_for_the_model():
+    class Client:
+        async def call_tool(self, name, arguments):
+            raise RuntimeError(f"Tool {name} has an output schema but did not return that")
+
+    text, is_error = asyncio.run(result_in_words(Client(), "work", {}))
+    assert is_error and text.startswith("work gave a result that cannot be read: Tool work has")
+
+
+def test_a_file_of_another_run_is_kept_as_it_is(agent, endpoint, tmp_path):
+    agent("--first", 1)
+    before = (tmp_path / "run.jsonl").read_text()
+    assert "line 1 is of another run" in agent("--turns", 3, code=2).output
+    assert (tmp_path / "run.jsonl").read_text() == before
+    (tmp_path / "run.jsonl").write_text(before.replace('"turns"', '"turn"'))
+    assert "is no episode of an agent" in agent("--first", 1, code=2).output
+
+
+def test_an_estimate_starts_and_sends_nothing(agent, endpoint, tmp_path):
+    output = agent("--estimate").output
+    assert "3 requests, at most 48 calls of the model" in output
+    assert "as it is: 6 tools" in output and "merged: 4 tools" in output
+    assert not endpoint.received and not (tmp_path / "run.jsonl").exists()
+
+
+def test_an_endpoint_that_does_not_answer_stops_it_and_says_where_it_goes_on(
+    agent, endpoint, monkeypatch
+):
+    monkeypatch.setattr("toolscope_core.model.configuration.Patience.pause", lambda *_: None)
+    endpoint.mode = "busy"
+    output = agent("--concurrency", 1, code=2).output
+    assert "the endpoint does not answer" in output and "the same command goes on" in output
+
+
+def test_a_key_that_is_refused_stops_it(agent, endpoint):
+    endpoint.mode = "refused-key"
+    assert "asks for a key (401)" in agent(code=2).output
+
+
+def test_a_flaky_endpoint_is_asked_again(agent, endpoint):
+    endpoint.mode = "flaky"
+    report = json.loads(agent("--json", "--first", 2).output)
+    assert [side["unanswered"] for side in report["sides"]] == [0, 0]
+
+
+def test_a_model_that_calls_what_is_not_there_is_told(agent, endpoint, tmp_path):
+    def lost(body):
+        if body["messages"][-1]["role"] == "tool":
+            return {"content": "I give up."}
+        call = {"name": "teleport", "arguments": "{}"}
+        broken = {"name": "north_same", "arguments": "{"}
+        return {
+            "tool_calls": [
+                {"id": "1", "type": "function", "function": call},
+                {"id": "2", "type": "function", "function": broken},
+            ]
+        }
+
+    endpoint.turn = lost
+    side = json.loads(agent("--json", "--first", 1).output)["sides"][1]
+    assert side["failed_calls"] == 2.0 and side["correct"]["mean"] == 0.0
+    told = [one["content"] for one in endpoint.received[-1].body["messages"][-2:]]
+    assert told == [
+        "\"There is no tool 'teleport'.\"",
+        '"The arguments are no JSON object."',
+    ]
+
+
+def test_the_agent_may_be_given_the_best_tools_of_each_request(agent, endpoint, monkeypatch):
+    def best(tools, settings):
+        return lambda request, k: [tool.id for tool in tools if "same" in tool.id][:k]
+
+    monkeypatch.setattr("toolscope_core.cli.commands.served_search.tool_search", best)
+    endpoint.turn = lambda body: {"content": "Nothing to do."}
+    agent("--k", 1)
+    offered = [
+        [tool["function"]["name"] for tool in one.body["tools"]] for one in endpoint.received
+    ]
+    assert offered == [["north_same"]] * 6
+
+
+def test_queries_and_servers_that_do_not_fit_are_said_before_anything_starts(
+    agent, endpoint, tmp_path
+):
+    (tmp_path / "q.jsonl").write_text('{"query": "x", "gold": ["north/none"]}\n')
+    assert "north/none" in agent(code=2).output
+    assert "no query has a gold answer" in agent("--skip-unknown", code=2).output
+    (tmp_path / "q.jsonl").write_text(json.dumps(QUERIES[0]))
+    (tmp_path / "mcp.json").write_text('{"mcpServers": {"north": {"command": "x"}}}')
+    assert "no server called 'south'" in agent(code=2).output
+    assert "give 1 to 50" in agent("--turns", 0, code=2).output
+    assert not endpoint.received and len(NORTH) == 4

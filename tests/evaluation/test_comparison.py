@@ -1,0 +1,185 @@
+"""Six tools before and after one merge, every figure worked out by hand."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from tests.evaluation.shelf import CATALOG, MERGED, QUERIES, TOOLS, KnownOrder, tool, trial
+from toolscope_core.evaluation.comparison import Trial, compared, measured
+from toolscope_core.evaluation.coverage import GoldCall, coverage, gold_calls
+from toolscope_core.evaluation.measured_toolsets import Toolset, as_it_is, of_plan, of_version
+from toolscope_core.evaluation.merge_effects import merge_effects
+from toolscope_core.model.datamodel import ArgumentMap, Catalog
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.retrieval.assembly import ToolRequest
+
+SECOND, THIRD = 1 / math.log2(3), 1 / 2
+"""The discounts of the second and the third place."""
+
+
+def measure(toolset, ranker=None):
+    return measured(toolset, trial(), ranker or KnownOrder(), lambda one: len(one.name))
+
+
+@pytest.fixture
+def both():
+    return measure(as_it_is(CATALOG)), measure(of_plan(MERGED, "merged"))
+
+
+def metric(result, name):
+    return next(row.interval.mean for row in result.rows if row.name == name)
+
+
+def test_the_figures_of_both_toolsets(both):
+    before, after = both
+    assert before.golds[0] == (frozenset({"search"}),)
+    assert after.golds[0] == (frozenset({"find"}),)
+    assert (metric(before, "recall@1"), metric(after, "recall@1")) == (0.125, 0.375)
+    assert (metric(before, "recall@3"), metric(after, "recall@3")) == (0.75, 0.75)
+    ideal = 1 + SECOND
+    ndcg = (SECOND + (1 + THIRD) / ideal + (SECOND + THIRD) / ideal) / 4
+    assert metric(before, "ndcg@3") == pytest.approx(ndcg)
+    assert metric(after, "ndcg@3") == pytest.approx((1 + 1 + SECOND) / 4)
+    assert (metric(before, "hit@3"), metric(after, "hit@3")) == (0.75, 0.75)
+    assert metric(after, "map@3") == pytest.approx((1 + 1 + 1 / 2) / 4)
+    assert (metric(before, "csr@3"), metric(after, "csr@3")) == (0.0, 0.25), "the first is right"
+    assert (before.tokens, after.tokens) == (31, 25)
+    assert (before.sent[3], after.sent[3]) == (14.0, 12.5)
+    assert (before.sent[1], after.sent[1]) == (4.0, 4.0)
+
+
+def test_what_became_of_each_query(both):
+    result = compared(trial(), *both)
+    assert [one.query.id for one in result.queries] == ["1", "2", "3", "4"]
+    assert [one.outcome for one in result.queries] == ["won", "won", "lost", "unchanged"]
+    assert [one.places_before for one in result.queries] == [(2,), (1, 3), (2, 3), (None,)]
+    assert [one.places_after for one in result.queries] == [(1,), (1, 2), (2, 2), (None,)]
+    assert (result.count("won"), result.count("lost")) == (2, 1)
+    assert set(result.p) == {row.name for row in result.before.rows}
+    gained = result.changes["recall@1"]
+    assert gained.mean == 0.25 and 0.0 <= gained.low <= gained.mean <= gained.high <= 1.0
+    assert all(0.0 < p <= 1.0 for p in result.p.values())
+
+
+def test_a_merge_of_nothing_changes_nothing_to_the_bit():
+    before = measure(as_it_is(CATALOG))
+    same = measure(Toolset("the same", CATALOG.tools, {one: one for one in TOOLS}))
+    assert same.rows == before.rows
+    assert same.coverage == before.coverage
+    result = compared(trial(), before, same)
+    assert result.count("unchanged") == 4
+    assert set(result.p.values()) == {1.0}
+
+
+def test_what_a_merge_does_to_the_queries_it_touches(both):
+    ranker = KnownOrder()
+    (effect,) = merge_effects(MERGED, trial(), *both, ranker)
+    assert effect.members == ("find", "search")
+    assert [one.query for one in effect.queries] == [0, 1, 2, 3], "the last finds both in vain"
+    assert (effect.helped, effect.hurt, effect.joins) == (2, 1, (2,))
+    ideal = 1 + SECOND
+    gain = (1 - SECOND) + (1 - (1 + THIRD) / ideal) + (SECOND - (SECOND + THIRD) / ideal)
+    assert effect.change == pytest.approx(gain)
+    assert len(ranker.asked) == 1, "one search for each merge"
+
+
+def test_a_merge_that_no_query_meets_is_not_looked_at(both):
+    far = trial()
+    far = replace(far, queries=far.queries[3:], requests=far.requests[3:])
+    before, after = (
+        replace(one, rankings=(("book", "mail"),), golds=one.golds[3:]) for one in both
+    )
+    ranker = KnownOrder()
+    assert merge_effects(MERGED, far, before, after, ranker) == ()
+    assert ranker.asked == []
+
+
+def test_calls_count_where_they_validate_after_the_mapping(both):
+    before, after = both
+    for one in (before.coverage, after.coverage):
+        assert (one.calls, one.runnable, one.refused) == (3, 2, (2,)), "7 is no address"
+        assert (one.capabilities, one.supported) == (3, 2)
+        assert one.tccr == one.ucc == pytest.approx(2 / 3)
+
+
+def test_a_lost_argument_a_gone_tool_and_a_wrong_map_break_a_call():
+    calls = gold_calls(QUERIES, CATALOG)
+    merged = of_plan(MERGED, "merged")
+    broken = ArgumentMap("search", "find", dropped={"text": "no place"})
+    lost = replace(merged, arguments={**merged.arguments, "search": broken})
+    assert coverage(calls, lost).refused == (0, 2)
+    unmapped = replace(merged, arguments={})
+    assert coverage(calls, unmapped).refused == (0, 2), "find has no text"
+    gone = replace(merged, phi={**merged.phi, "find": None})
+    assert coverage(calls, gone).refused == (1, 2)
+
+
+def test_a_capability_needs_all_its_calls():
+    calls = [
+        GoldCall("mail", {"to": "a"}),
+        GoldCall("mail", {"to": 7}),
+        GoldCall("find", {"query": ""}),
+    ]
+    found = coverage(calls, as_it_is(CATALOG))
+    assert (found.runnable, found.calls) == (2, 3)
+    assert (found.supported, found.capabilities) == (1, 2)
+    empty = coverage([], as_it_is(CATALOG))
+    assert empty.tccr is None and empty.ucc is None
+
+
+def test_calls_are_read_in_any_form_and_by_a_name_that_one_tool_has():
+    twins = Catalog(
+        tools=(
+            replace(tool("find", query="string"), id="a/find"),
+            replace(tool("find", query="string"), id="b/find"),
+            replace(tool("mail", to="string"), id="a/mail"),
+        ),
+    )
+    calls = (
+        {"function": {"name": "mail", "arguments": '{"to": "x"}'}},
+        {"name": "find", "input": {"query": "x"}},
+        {"tool": "b/find", "arguments": {"query": "x"}},
+        "nothing",
+    )
+    query = replace(QUERIES[0], calls=calls)
+    assert gold_calls([query], twins) == (
+        GoldCall("a/mail", {"to": "x"}),
+        GoldCall("b/find", {"query": "x"}),
+    )
+
+
+def test_a_schema_that_nobody_can_read_takes_everything_and_asks_nobody():
+    odd = [
+        replace(TOOLS["find"], schema={"type": "object", "$ref": "http://127.0.0.1:9/x"}),
+        replace(TOOLS["find"], schema={"type": "object", "pattern": "("}),
+        replace(TOOLS["find"], schema=None),
+        replace(TOOLS["find"], schema={"type": "object", "title": "\ud800"}),
+    ]
+    for one in odd:
+        assert coverage([GoldCall("find", {"q": "\ud800"})], Toolset("odd", (one,))).runnable == 1
+
+
+def test_another_version_has_what_it_has():
+    older = read_catalog_of(["find", "mail"])
+    toolset = of_version(older, CATALOG, "version 1")
+    assert toolset.phi == dict.fromkeys(["book", "cancel", "search", "weather"])
+    result = measure(toolset)
+    assert result.golds[0] == (frozenset({"search"}),), "asked for, and not there"
+    assert metric(result, "recall@3") == pytest.approx((0 + 1 + 0.5 + 0) / 4)
+
+
+def test_without_gold_answers_there_is_nothing_to_measure():
+    with pytest.raises(ConfigError, match="no query has a gold answer"):
+        Trial.of(CATALOG, QUERIES[4:], lambda one: ToolRequest(one.text), (1,))
+
+
+def test_versions_of_toolsets_are_those_of_their_tools_and_maps():
+    merged = of_plan(MERGED, "merged")
+    assert merged.version == replace(merged, name="other").version
+    assert merged.version != as_it_is(CATALOG).version
+    assert merged.version != replace(merged, arguments={}).version
+
+
+def read_catalog_of(names):
+    return Catalog(tuple(TOOLS[name] for name in names))

@@ -1,0 +1,111 @@
+"""Selection, confusions, over-merging and requests made from descriptions."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.evaluation.shelf import CATALOG, MERGED, QUERIES, TOOLS, KnownOrder
+from toolscope_core.evaluation.confusions import pair_confusions
+from toolscope_core.evaluation.measured_toolsets import as_it_is, of_plan
+from toolscope_core.evaluation.over_merging import forbidden_merges, joined_queries
+from toolscope_core.evaluation.selection import is_correct, selected
+from toolscope_core.evaluation.synthetic import MOST, synthetic_queries
+from toolscope_core.model.datamodel import Catalog, Pair, Tool
+from toolscope_core.retrieval.assembly import ToolRequest
+
+
+def test_the_best_of_each_sub_query_is_selected():
+    ranker = KnownOrder()
+    split = ToolRequest("both", ("look for it", "find and search"))
+    whole = ToolRequest("rain?")
+    assert selected(CATALOG.tools, [split, whole], ranker) == ({"find", "mail"}, {"find"})
+    assert ranker.asked == [["look for it", "find and search", "rain?"]]
+    assert selected((), [whole], ranker) == (frozenset(),)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "right"),
+    [
+        ({"a", "c"}, True),
+        ({"b", "c"}, True),
+        ({"a", "b"}, False),
+        ({"a"}, False),
+        ({"a", "b", "c"}, False),
+        (set(), False),
+    ],
+)
+def test_a_selection_is_correct_where_it_is_exactly_what_is_needed(chosen, right):
+    gold = (frozenset({"a", "b"}), frozenset({"c"}), frozenset({"c"}))
+    assert is_correct(frozenset(chosen), gold) is right
+
+
+def test_needs_that_share_tools_are_given_one_each():
+    gold = (frozenset({"a", "b"}), frozenset({"a"}))
+    assert is_correct(frozenset({"a", "b"}), gold)
+
+
+def test_a_pair_is_confused_where_one_stands_above_the_other_that_is_the_answer():
+    golds = [
+        (frozenset({"b"}),),
+        (frozenset({"b"}), frozenset({"d"})),
+        (frozenset({"a", "c"}),),
+    ]
+    rankings = [["a", "b", "c"], ["a", "b", "x", "d"], ["b", "c", "a"]]
+    found = {one.pair: one for one in pair_confusions(golds, rankings)}
+    assert found[Pair.of("a", "b")].queries == (0, 1)
+    assert found[Pair.of("a", "b")].cost == 2.0
+    assert found[Pair.of("b", "c")].queries == (2,), "the best of the alternatives"
+    assert Pair.of("b", "d") not in found, "both are needed"
+    assert found[Pair.of("d", "x")].cost == pytest.approx(1 / 3)
+    assert [one.cost for one in pair_confusions(golds, rankings)] == [2.0, 1.0, 1.0, 1 / 3]
+
+
+def test_an_answer_that_is_not_found_is_confused_with_all_that_is():
+    (one, other) = pair_confusions([(frozenset({"z"}),)], [["a", "b"]])
+    assert (one.pair, one.cost) == (Pair.of("a", "z"), 1.0)
+    assert (other.pair, other.cost) == (Pair.of("b", "z"), 0.5)
+
+
+def test_merging_what_a_query_needs_or_people_forbid_is_counted():
+    merged = of_plan(MERGED, "merged")
+    never = [Pair.of("book", "mail"), Pair.of("find", "search")]
+    assert joined_queries(QUERIES, merged) == (2,)
+    assert forbidden_merges(merged, never) == (Pair.of("find", "search"),)
+    same = as_it_is(CATALOG)
+    assert joined_queries(QUERIES, same) == ()
+    assert forbidden_merges(same, never) == ()
+
+
+def test_merging_everything_breaks_every_rule_and_joins_every_query_of_two_needs():
+    everything = replace(
+        of_plan(MERGED, "all"), phi=dict.fromkeys(TOOLS, "find"), tools=(TOOLS["find"],)
+    )
+    never = [Pair.of(one, other) for one in TOOLS for other in TOOLS if one < other]
+    assert joined_queries(QUERIES, everything) == (1, 2)
+    assert len(forbidden_merges(everything, never)) == 15
+    gone = replace(everything, phi=dict.fromkeys(TOOLS))
+    assert forbidden_merges(gone, never) == (), "left out is not merged"
+
+
+def test_requests_are_made_of_first_sentences_without_the_name():
+    tools = (
+        Tool("a/send_mail", "send_mail", "This tool allows you to send a mail to a person. More."),
+        Tool("b/short", "short", "Too short."),
+        Tool("c/none", "none", ""),
+    )
+    (query,) = synthetic_queries(Catalog(tools))
+    assert query.text == "a to a person"
+    assert query.gold == (frozenset({"a/send_mail"}),)
+
+
+def test_of_a_large_catalog_some_are_asked_for_whatever_their_order():
+    tools = tuple(
+        Tool(f"t{number:04}", f"t{number}", f"Do the thing of number {number} for somebody.")
+        for number in range(MOST + 50)
+    )
+    queries = synthetic_queries(Catalog(tools))
+    assert len(queries) == MOST
+    assert [one.id for one in queries] == sorted(one.id for one in queries)
+    assert {one.id for one in queries} == {
+        one.id for one in synthetic_queries(Catalog(tools[::-1]))
+    }

@@ -1,0 +1,531 @@
+import hashlib
+import json
+import zipfile
+from dataclasses import replace
+from io import BytesIO
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from tests.merging.test_pipeline import analysed
+from tests.ui.services.desk import open_desk
+from toolscope_core.catalog import Source, load_paths, read_catalog
+from toolscope_core.catalog.formats import CLIENT_FILES
+from toolscope_core.catalog.tokens import Tokenizer
+from toolscope_core.decisions.imported_decisions import read_decisions
+from toolscope_core.evaluation.example import example_path
+from toolscope_core.export.bundle import FILES, bundle_files, verdict_row, zipped
+from toolscope_core.files import folders
+from toolscope_core.files.folders import write_folder
+from toolscope_core.merging.calls import map_call, relabel_query, unmap_call
+from toolscope_core.merging.pipeline import plan_merge
+from toolscope_core.merging.relabelling import read_relabelling
+from toolscope_core.merging.renaming import with_tools
+from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.datamodel import Catalog, Decision, Pair, Server, Tool, Verdict
+from toolscope_core.model.errors import CatalogError, ExportError
+
+ALL = PlanConfig(accept="all", routers=True)
+DECIDED = PlanConfig(accept="none")
+
+
+@pytest.fixture(scope="module")
+def analysis(tmp_path_factory):
+    catalog = read_catalog(load_paths([example_path()]))
+    return analysed(catalog, tmp_path_factory.mktemp("bundle"), threshold=0.4)
+
+
+@pytest.fixture(scope="module")
+def files(analysis):
+    return bundle_files(analysis, plan_merge(analysis, (), ALL), (), ALL)
+
+
+def loaded(files, name):
+    return json.loads(files[name])
+
+
+def standing(folder):
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+NAMES = (*FILES[:-1], *CLIENT_FILES, "manifest.json")
+
+
+def test_the_files_are_those_of_the_format(files, analysis):
+    assert tuple(files) == NAMES
+    nothing = PlanConfig(accept="none")
+    assert tuple(bundle_files(analysis, plan_merge(analysis, (), nothing), (), nothing)) == FILES
+
+
+def test_phi_is_total_onto_and_idempotent_and_leads_into_the_toolset(files, analysis):
+    entries = loaded(files, "relabel.json")["entries"]
+    phi = {row["old_id"]: row["new_id"] for row in entries}
+    assert list(phi) == [tool.id for tool in analysis.catalog.tools]
+    assert all(phi[new] == new for new in phi.values())
+    neutral = bundle_files(analysis, plan_merge(analysis, (), ALL), (), ALL, "neutral")
+    toolset = loaded(neutral, "toolset.json")
+    assert {tool["id"] for tool in toolset["tools"]} == set(phi.values())
+    assert sum(len(tool["members"]) for tool in toolset["tools"]) == len(phi)
+
+
+def test_every_merged_tool_has_a_map_whose_targets_exist(files, analysis):
+    plan = plan_merge(analysis, (), ALL)
+    maps = loaded(files, "arguments.json")["maps"]
+    schemas = {item.tool.id: item.tool.schema for item in plan.tools}
+    assert set(maps) == {m for item in plan.tools if len(item.members) > 1 for m in item.members}
+    for row in maps.values():
+        targets = [move["to"] for move in row["args"]] + list(row["constants"])
+        assert set(targets) <= set(schemas[row["to"]]["properties"])
+        assert len(targets) == len(set(targets))
+
+
+def test_equal_input_gives_equal_bytes_and_the_manifest_holds_their_hashes(files, analysis):
+    again = bundle_files(analysis, plan_merge(analysis, (), ALL), (), ALL)
+    assert again == files
+    assert zipped(again) == zipped(files)
+    manifest = loaded(files, "manifest.json")
+    for name, digest in manifest["sha256"].items():
+        assert hashlib.sha256(files[name]).hexdigest() == digest
+    assert set(manifest["sha256"]) == set(NAMES) - {"manifest.json"}
+    assert zipfile.ZipFile(BytesIO(zipped(files))).namelist() == list(NAMES)
+
+
+def test_never_merge_and_decisions_are_written(analysis):
+    ids = tuple(tool.id for tool in analysis.catalog.tools[:2])
+    prints = tuple(tool.fingerprint for tool in analysis.catalog.tools[:2])
+    log = (Decision("reject", prints, ids, "ann", "2026-01-01T00:00:00Z", 1),)
+    files = bundle_files(analysis, plan_merge(analysis, log, ALL), log, ALL)
+    assert loaded(files, "never_merge.json") == [list(ids)]
+    row = json.loads(files["decisions.jsonl"])
+    assert (row["action"], row["ids"], row["members"]) == ("reject", list(ids), list(prints))
+
+
+def test_aliases_lead_from_names_that_are_free(files):
+    aliases = loaded(files, "aliases.json")
+    assert aliases["wordsmith-text"]["translate_to_french"] == "translate"
+    kept = {(r["server"], r["new_name"]) for r in loaded(files, "relabel.json")["entries"]}
+    for server, names in aliases.items():
+        assert not any((server, old) in kept for old in names)
+
+
+def test_a_name_that_lives_on_is_no_alias(tmp_path):
+    schema = {"type": "object", "properties": {"x": {"type": "string"}}}
+    same = [Tool(i, "search", "Finds a page by its words.", schema=schema) for i in ("1", "3")]
+    other = replace(same[0], id="2", name="find", description="Looks for a page by its words.")
+    catalog = Catalog((same[0], other, replace(same[1], description="Rents out a search dog.")))
+    analysis = analysed(catalog, tmp_path)
+    log = (decide("accept", same[0], other), decide("reject", same[0], catalog.tools[2], seq=2))
+    files = bundle_files(analysis, plan_merge(analysis, log, ALL), log, ALL)
+    assert "search" not in loaded(files, "aliases.json").get("", {})
+
+
+def decide(action, *tools, seq=1):
+    prints, ids = tuple(t.fingerprint for t in tools), tuple(t.id for t in tools)
+    return Decision(action, prints, ids, "ann", "2026-01-01T00:00:00Z", seq)
+
+
+def test_pairs_carry_their_evidence(files, analysis):
+    rows = [json.loads(line) for line in files["pairs.jsonl"].splitlines()]
+    assert len(rows) == len(analysis.scores)
+    assert [(r["left"], r["right"]) for r in rows] == sorted((r["left"], r["right"]) for r in rows)
+    assert all(row["evidence"] for row in rows)
+
+
+def test_a_pair_says_how_its_tools_are_related(files, analysis):
+    rows = [json.loads(line) for line in files["pairs.jsonl"].splitlines()]
+    by_pair = {verdict.pair: verdict for verdict in analysis.verdicts(pairs_of(rows))}
+    for row in rows:
+        verdict = by_pair[Pair(row["left"], row["right"])]
+        assert (row["relation"], row["verdict"]) == (verdict.relation, verdict.outcome)
+        assert (row["probability"], row["family"]) == (verdict.probability, verdict.family)
+        assert row["serves"] == verdict.serves
+        assert row["differs"] == {
+            "left": list(verdict.differs[0]),
+            "right": list(verdict.differs[1]),
+        }
+    assert {row["serves"] for row in rows} >= {"both", "none", "left"}
+    assert any(row["differs"]["left"] != row["differs"]["right"] for row in rows)
+
+
+def pairs_of(rows):
+    return [Pair(row["left"], row["right"]) for row in rows]
+
+
+VERDICT = Verdict(
+    Pair("a", "b"), 0.9, 0.85, "merge", ("So.",), "m", "subsumes", 0.1234567, "left", (("x",), ())
+)
+
+
+@pytest.mark.parametrize(
+    ("serves", "turned"),
+    [("left", "right"), ("right", "left"), ("both", "both"), ("none", "none")],
+)
+def test_the_sides_of_a_row_are_those_of_its_own_ids(serves, turned):
+    straight = verdict_row("a", "b", replace(VERDICT, serves=serves))
+    assert straight == {
+        **{"left": "a", "right": "b", "similarity": 0.9, "verdict": "merge", "judge": "m"},
+        **{"relation": "subsumes", "probability": 0.85, "family": 0.123457, "serves": serves},
+        **{"differs": {"left": ["x"], "right": []}, "evidence": ["So."]},
+    }
+    back = verdict_row("b", "a", replace(VERDICT, serves=serves))
+    assert (back["left"], back["right"], back["serves"]) == ("b", "a", turned)
+    assert back["differs"] == {"left": [], "right": ["x"]}
+    sided = ("left", "right", "serves", "differs")
+    assert {k: v for k, v in back.items() if k not in sided} == {
+        k: v for k, v in straight.items() if k not in sided
+    }
+
+
+def in_shops(operation, shops=("amazon", "ebay", "walmart")):
+    """The same operation of several shops, each with a schema of its own."""
+    for at, shop in enumerate(shops):
+        item = "product_id" if at == len(shops) - 1 else "product"
+        schema = {
+            "type": "object",
+            "properties": {item: TEXT, "currency": TEXT},
+            "required": [item],
+        }
+        text = f"Get the {operation} of a product at {shop.title()}."
+        yield Tool(f"get_{shop}_{operation}", f"get_{shop}_{operation}", text, schema=schema)
+
+
+TEXT = {"type": "string"}
+PRICES = tuple(in_shops("price"))
+NUMBERS = Tool("add_numbers", "add_numbers", "Add up numbers.", schema={"type": "object"})
+
+
+@pytest.fixture(scope="module")
+def shops(tmp_path_factory):
+    tools = sorted((*PRICES, NUMBERS), key=lambda tool: tool.id)
+    return analysed(Catalog(tuple(tools)), tmp_path_factory.mktemp("shops"), threshold=0.4)
+
+
+def test_a_family_is_a_router_with_a_selector_that_says_what_differs(shops):
+    files = bundle_files(shops, plan_merge(shops, (), ALL), (), ALL, "neutral")
+    (row,) = loaded(files, "clusters.json")
+    assert row["members"] == [tool.id for tool in PRICES]
+    assert (row["relation"], row["kind"], row["selector"]) == ("parametric", "router", "provider")
+    merged = next(
+        tool for tool in loaded(files, "toolset.json")["tools"] if tool["members"] == row["members"]
+    )
+    selector = merged["parameters"]["properties"]["provider"]
+    assert merged["id"] == row["canonical"] == "get_ebay_price"
+    assert selector["enum"] == ["ebay", "amazon", "walmart"], "the canonical's own comes first"
+    counts = loaded(files, "manifest.json")["counts"]
+    assert counts["clusters_by_relation"] == {"parametric": 1}
+    assert (counts["families"], counts["duplicates_to_prune"], counts["siblings"]) == (1, 0, 0)
+
+
+def test_a_call_of_each_member_of_a_family_leads_to_its_own_value_and_back(shops, tmp_path):
+    write_folder(bundle_files(shops, plan_merge(shops, (), ALL), (), ALL), tmp_path / "b")
+    arguments = read_relabelling(tmp_path / "b").arguments
+    schema = plan_merge(shops, (), ALL).clusters[0].document.schema
+    for tool, shop in zip(PRICES, ("amazon", "ebay", "walmart"), strict=True):
+        item, _ = tool.schema["properties"]
+        for call in ({item: "kettle"}, {item: "kettle", "currency": "EUR"}):
+            mapped = map_call(arguments[tool.id], call)
+            assert (mapped.lost, mapped.arguments["provider"]) == ((), shop)
+            Draft202012Validator(schema).validate(mapped.arguments)
+            types = {parameter.name: parameter.type for parameter in tool.parameters}
+            assert unmap_call(arguments[tool.id], mapped.arguments, types).arguments == call
+
+
+@pytest.mark.parametrize("dropped", [(), ("get_amazon_price",)])
+def test_an_accepted_family_is_a_router_again_where_its_bundle_is_replayed(tmp_path, dropped):
+    work, catalog_id = open_desk(*PRICES, NUMBERS)
+    (family,) = work.review.plan(catalog_id).clusters
+    if dropped:
+        work.review.decide(catalog_id, "drop", family, "ann", {"drop": list(dropped)})
+    else:
+        work.review.decide(catalog_id, "accept", family, "ann")
+    write_folder(work.review.bundle(catalog_id, PlanConfig(accept="none")), tmp_path / "b")
+    (row,) = json.loads((tmp_path / "b" / "clusters.json").read_text("utf-8"))
+    assert (row["state"], row["kind"], row["selector"]) == ("accepted", "router", "provider")
+    analysis = work.analyses.get(catalog_id)
+    log = read_decisions(analysis.catalog, tmp_path / "b" / "decisions.jsonl")
+    assert log == tuple(work.review.log(catalog_id))
+    files = bundle_files(analysis, plan_merge(analysis, log, DECIDED), log, DECIDED)
+    assert loaded(files, "clusters.json") == [row]
+    assert set(row["members"]) == {tool.id for tool in PRICES} - set(dropped)
+    assert loaded(files, "arguments.json")["maps"] == {}, "a gateway was not asked for"
+    assert loaded(files, "manifest.json")["counts"]["routers_withheld"] == 1
+    work.close()
+
+
+def test_the_manifest_counts_duplicates_families_and_siblings(files):
+    counts = loaded(files, "manifest.json")["counts"]
+    clusters = loaded(files, "clusters.json")
+    relations = [cluster["relation"] for cluster in clusters]
+    assert counts["clusters_by_relation"] == {
+        name: relations.count(name) for name in set(relations)
+    }
+    assert counts["duplicates_to_prune"] == sum(c["kind"] == "prune" for c in clusters)
+    assert counts["families"] == relations.count("parametric") > 0
+    rows = [json.loads(line) for line in files["pairs.jsonl"].splitlines()]
+    kept = [row["relation"] for row in rows if row["verdict"] == "keep"]
+    assert len(rows) > len(kept) > counts["siblings"] == kept.count("related") > 0
+
+
+def test_a_bundle_comes_back_from_its_folder(files, tmp_path):
+    write_folder(files, tmp_path / "out")
+    found = read_relabelling(tmp_path / "out")
+    maps = loaded(files, "arguments.json")["maps"]
+    assert found.phi.keys() >= found.arguments.keys() == maps.keys()
+    for old, alpha in found.arguments.items():
+        assert [m.source for m in alpha.moves] == [row["from"] for row in maps[old]["args"]]
+
+
+def test_an_old_bundle_is_replaced_and_anything_else_is_left_alone(files, tmp_path):
+    out = tmp_path / "out"
+    write_folder(files, out)
+    (out / "pairs.jsonl").unlink()
+    write_folder(files, out)
+    assert standing(out) == set(NAMES)
+    for note in (out / "notes.txt", out / "clients" / "notes.txt"):
+        note.write_text("mine", "utf-8")
+        with pytest.raises(ExportError, match="something else"):
+            write_folder(files, out)
+        assert note.read_text("utf-8") == "mine"
+        note.unlink()
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_failing_disk_leaves_the_last_bundle(files, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    write_folder(files, out)
+    from pathlib import Path
+
+    def full(self, content):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(ExportError, match=r"No space left.*unchanged"):
+        write_folder(files, out)
+    assert standing(out) == set(NAMES)
+
+
+def test_a_rename_that_fails_puts_the_old_bundle_back(files, tmp_path, monkeypatch):
+    from pathlib import Path
+
+    out = tmp_path / "out"
+    write_folder(files, out)
+    rename = Path.rename
+
+    def refuse(self, target):
+        if self.name == "new":
+            raise OSError(5, "Input/output error")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", refuse)
+    monkeypatch.setattr(folders, "_exchanged", lambda new, folder: False)
+    with pytest.raises(ExportError, match="Input/output error"):
+        write_folder(files, out)
+    assert standing(out) == set(NAMES)
+
+
+@pytest.mark.parametrize(
+    ("relabel", "word"),
+    [
+        (None, "cannot be read"),
+        ("{", "not JSON"),
+        ("[]", "not a bundle.*list"),
+        ("{}", "not a bundle.*it has no version"),
+        ('{"version": 2}', '"entries" is a required'),
+        ('{"version": 2, "entries": [{"old_id": "a"}]}', '"new_id" is a required'),
+    ],
+)
+def test_a_damaged_bundle_is_named(tmp_path, relabel, word):
+    (tmp_path / "arguments.json").write_text('{"version": 2, "maps": {}}', "utf-8")
+    if relabel is not None:
+        (tmp_path / "relabel.json").write_text(relabel, "utf-8")
+    with pytest.raises(ExportError, match=word):
+        read_relabelling(tmp_path)
+
+
+@pytest.mark.parametrize("file", ["relabel.json", "arguments.json"])
+@pytest.mark.parametrize("version", [0, 3, "x", "2", True, None, 1.5, [2]])
+def test_a_version_that_no_release_wrote_is_refused_in_words(files, tmp_path, file, version):
+    write_folder(files, tmp_path / "b")
+    assert loaded(files, file)["version"] == 2
+    path = tmp_path / "b" / file
+    path.write_text(json.dumps({**loaded(files, file), "version": version}), "utf-8")
+    with pytest.raises(ExportError) as refused:
+        read_relabelling(tmp_path / "b")
+    words = f"{file} is not a bundle's file of version 1 or 2: its version is {json.dumps(version)}"
+    assert words in str(refused.value)
+    assert "export the bundle again" in str(refused.value)
+
+
+def test_a_bundle_of_version_1_is_read_as_it_was(files, tmp_path):
+    write_folder(files, tmp_path / "b")
+    before = read_relabelling(tmp_path / "b")
+    for file in ("relabel.json", "arguments.json"):
+        row = {**loaded(files, file), "version": 1}
+        (tmp_path / "b" / file).write_text(json.dumps(row), "utf-8")
+    assert read_relabelling(tmp_path / "b") == before
+
+
+def test_a_neutral_toolset_of_another_version_is_refused(analysis):
+    plan = plan_merge(analysis, (), ALL)
+    toolset = loaded(bundle_files(analysis, plan, (), ALL, "neutral"), "toolset.json")
+
+    def read(**version):
+        rest = {key: value for key, value in toolset.items() if key != "version"}
+        return read_catalog([Source("t.json", json.dumps({**version, **rest}).encode())])
+
+    assert len(read(version=1).tools) == len(read(version=2).tools) == len(plan.tools)
+    for version, words in [
+        ({}, "it has no version"),
+        ({"version": 3}, "its version is 3"),
+        ({"version": "x"}, 'its version is "x"'),
+        ({"version": float("nan")}, "its version is NaN"),
+    ]:
+        with pytest.raises(CatalogError, match=f"t.json is not a bundle's.*{words}; export"):
+            read(**version)
+    records = [Source("t.json", json.dumps(toolset["tools"]).encode())]
+    assert len(read_catalog(records).tools) == len(plan.tools), "records alone have no version"
+
+
+def test_a_folder_that_is_a_file_is_refused(files, tmp_path):
+    (tmp_path / "out").write_text("x", "utf-8")
+    with pytest.raises(ExportError, match="it is a file"):
+        write_folder(files, tmp_path / "out")
+
+
+def test_a_violated_target_is_refused_with_the_list(analysis):
+    plan = plan_merge(analysis, (), ALL)
+    long = replace(plan.tools[0].tool, name="x y", description="x" * 2000)
+    broken = with_tools(plan, {long.id: long})
+    with pytest.raises(ExportError, match=r"(?s)'x y' does not match.*2000 characters"):
+        bundle_files(analysis, broken, (), ALL, "openai-chat")
+    with pytest.raises(ExportError, match="'x y' does not match"):
+        bundle_files(analysis, broken, (), ALL)
+    bundle_files(analysis, broken, (), ALL, "neutral")
+
+
+def test_a_tool_that_no_client_of_mcp_reads_is_left_out_of_the_bundle_and_named(tmp_path):
+    def tool(name, header):
+        schema = {"type": "object", "properties": {"to": {"type": "string", **header}}}
+        return Tool(f"lab/{name}", name, f"{name.title()} it.", "lab", schema)
+
+    odd = tool("route", {"x-mcp-header": 7})
+    catalog = Catalog((odd, tool("weigh", {})), (Server("lab"),), "openai-chat")
+    found, nothing = analysed(catalog, tmp_path), PlanConfig(accept="none")
+    plan = plan_merge(found, (), nothing)
+    files = bundle_files(found, plan, (), nothing, "mcp")
+    why = "The x-mcp-header 7 is no name of a header; clients have to leave out such a tool."
+    assert [tool["name"] for tool in loaded(files, "toolset.json")[0]["tools"]] == ["weigh"]
+    assert [tool["id"] for tool in loaded(files, "neutral.json")["tools"]] == ["lab/weigh"]
+    row = loaded(files, "relabel.json")["entries"][0]
+    assert (row["old_id"], row["new_id"], row["status"]) == ("lab/route", None, "removed")
+    assert loaded(files, "arguments.json")["maps"] == {}
+    manifest = loaded(files, "manifest.json")
+    assert manifest["unreadable"] == [{"tools": ["lab/route"], "why": why}]
+    assert (manifest["counts"]["tools_after"], manifest["counts"]["tools_removed"]) == (1, 1)
+    assert manifest["violations"] == []
+    guide = files["README.md"].decode()
+    assert json.dumps({"tools": ["lab/route"], "why": why}, separators=(",", ":")) in guide
+    assert "Tools that people left out" not in guide
+    assert b"route" in files["original.json"], "what came in is whole"
+    plain = bundle_files(found, plan, (), nothing)
+    assert "unreadable" not in loaded(plain, "manifest.json")
+    assert len(loaded(plain, "toolset.json")) == 2
+
+
+def test_fixes_show_in_phi_and_aliases_and_leave_the_maps_alone(analysis):
+    plan = plan_merge(analysis, (), ALL)
+    merged = next(item for item in plan.tools if len(item.members) > 1)
+    broken = with_tools(plan, {merged.tool.id: replace(merged.tool, name="x y")})
+    files = bundle_files(analysis, broken, (), ALL, "openai-chat", fix=True)
+    rows = {row["old_id"]: row for row in loaded(files, "relabel.json")["entries"]}
+    assert {rows[member]["new_name"] for member in merged.members} == {"x_y"}
+    statuses = {member: rows[member]["status"] for member in merged.members}
+    assert statuses.pop(merged.tool.id) == "renamed"
+    assert set(statuses.values()) == {"merged"}
+    aliases = loaded(files, "aliases.json")
+    for member in merged.members:
+        row = rows[member]
+        assert aliases[row["server"]][row["old_name"]] == "x_y"
+    names = [row["function"]["name"] for row in loaded(files, "toolset.json")]
+    assert "x_y" in names
+    assert len(names) == len({name.casefold() for name in names})
+    plain = bundle_files(analysis, plan, (), ALL)
+    assert files["arguments.json"] == plain["arguments.json"]
+    assert b"x_y" in files["relabel.csv"]
+    manifest = loaded(files, "manifest.json")
+    assert manifest["configuration"]["fix"] is True
+    assert manifest["violations"] == []
+
+
+def test_parameters_with_new_names_are_mapped_and_come_back_from_the_bundle(tmp_path):
+    inner = {"type": "object", "properties": {"at time": {"type": "string"}}}
+    schema = {"type": "object", "properties": {"the when": inner}, "required": ["the when"]}
+    tools = (Tool("a", "a", "Open a door.", schema=schema), Tool("b", "b", "Sum up numbers."))
+    found = analysed(Catalog(tools, format="generic"), tmp_path / "cache")
+    plan = plan_merge(found, (), ALL)
+    with pytest.raises(ExportError, match=r"'the when' does not match.*Fix: the_when"):
+        bundle_files(found, plan, (), ALL, "gemini")
+    files = bundle_files(found, plan, (), ALL, "gemini", fix=True)
+    assert loaded(files, "manifest.json")["violations"] == []
+    write_folder(files, tmp_path / "b")
+    back = read_relabelling(tmp_path / "b")
+    assert back.arguments.keys() == {"a"}
+    call = {"tool": "a", "arguments": {"the when": {"at time": "8"}}}
+    done = relabel_query({"calls": [call]}, back.phi, back.arguments)
+    (new,) = done.row["calls"]
+    assert new["arguments"] == {"the_when": {"at_time": "8"}}
+    (declared, _) = loaded(files, "toolset.json")["functionDeclarations"]
+    Draft202012Validator(declared["parametersJsonSchema"]).validate(new["arguments"])
+
+
+def test_a_split_toolset_is_several_files_that_hold_every_tool_once(tmp_path):
+    words = ("sum", "mail", "door", "file", "song", "tree", "road")
+    tools = tuple(
+        Tool(f"{n:03}", f"{word}_{n}", f"{word} {n}", server=word)
+        for word in words
+        for n in range(words.index(word) * 30, words.index(word) * 30 + 30)
+    )
+    catalog = Catalog(tools, tuple(Server(word) for word in sorted(words)), format="mcp")
+    found = analysed(catalog, tmp_path / "cache")
+    nothing = PlanConfig(accept="none")
+    plan = plan_merge(found, (), nothing)
+    with pytest.raises(ExportError, match="2 files, one for each agent: door, file, mail, road"):
+        bundle_files(found, plan, (), nothing, "openai-chat")
+    files = bundle_files(found, plan, (), nothing, "openai-chat", fix=True)
+    assert "toolset.json" not in files
+    parts = [loaded(files, f"toolset-{n}.json") for n in (1, 2)]
+    assert [len(part) for part in parts] == [120, 90]
+    names = [row["function"]["name"] for part in parts for row in part]
+    phi = loaded(files, "relabel.json")["entries"]
+    assert sorted(names) == sorted(row["new_name"] for row in phi)
+    listed = loaded(files, "manifest.json")["toolsets"]
+    assert [(row["file"], row["tools"]) for row in listed] == [
+        ("toolset-1.json", 120),
+        ("toolset-2.json", 90),
+    ]
+    assert listed[1]["servers"] == ["song", "sum", "tree"]
+    sets = loaded(files, "clients/vscode.json")
+    assert [len(part["tools"]) for part in sets.values()] == [120, 90]
+    write_folder(files, tmp_path / "b")
+    write_folder(bundle_files(found, plan, (), nothing), tmp_path / "b")
+    assert not (tmp_path / "b" / "toolset-1.json").exists()
+    (tmp_path / "b" / "toolset-x.json").write_text("mine", "utf-8")
+    with pytest.raises(ExportError, match="something else"):
+        write_folder(files, tmp_path / "b")
+
+
+def test_the_manifest_says_how_tokens_were_counted(files, analysis, monkeypatch):
+    tokens = loaded(files, "manifest.json")["tokens"]
+    assert (tokens["estimate"], tokens["counted"]) == (True, "estimate")
+    assert tokens["by_shape"].keys() == {"openai-chat", "mcp"}
+    assert tokens["by_shape"]["openai-chat"] == {
+        "before": tokens["before"],
+        "after": tokens["after"],
+    }
+    exact = Tokenizer("exact, o200k_base", len)
+    monkeypatch.setattr("toolscope_core.catalog.tokens.tokenizer", lambda: exact)
+    monkeypatch.setattr("toolscope_core.export.bundle.tokenizer", lambda: exact)
+    again = bundle_files(analysis, plan_merge(analysis, (), ALL), (), ALL)
+    told = loaded(again, "manifest.json")["tokens"]
+    assert (told["estimate"], told["counted"]) == (False, "exact, o200k_base")
+    assert told["before"] > tokens["before"]

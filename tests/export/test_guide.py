@@ -1,0 +1,71 @@
+"""The README in a bundle, and the bundle as an input."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tests.ui.services.desk import catalog
+from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.cli import app
+from toolscope_core.export.bundle import FILES
+from toolscope_core.export.bundle_readme import guide
+from toolscope_core.merging.plan import apply_clusters
+from toolscope_core.model.datamodel import Tool
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "catalog.json"
+
+
+@pytest.fixture(scope="module", params=["openai-chat", "anthropic", "neutral"])
+def bundle(request, tmp_path_factory):
+    out = tmp_path_factory.mktemp("bundle") / "b"
+    command = ["merge", str(EXAMPLE), "--out", str(out), "--format", request.param, "--fix"]
+    assert CliRunner().invoke(app, command).exit_code == 0
+    return out
+
+
+def test_it_names_every_file_and_shows_a_call_for_each_map(bundle):
+    text = (bundle / "README.md").read_text("utf-8")
+    assert "64 tools in, 60 out" in text
+    for name in set(FILES) - {"README.md"}:
+        assert name in text
+    entries = json.loads((bundle / "arguments.json").read_text("utf-8"))["maps"]
+    moved = [old for old, row in entries.items() if row["to"] != old]
+    assert len(moved) > 3
+    for old in moved:
+        before = next(line for line in text.splitlines() if f'"tool":"{old}"' in line)
+        after = text.splitlines()[text.splitlines().index(before) + 1]
+        call = json.loads(after)
+        assert call["tool"] == entries[old]["to"]
+        assert entries[old]["constants"].items() <= call["arguments"].items()
+
+
+def test_text_of_the_catalog_cannot_become_markup():
+    evil = Tool("x/a", "a`\n# b", "Do.", schema={"type": "object", "properties": {"`\n# c": {}}})
+    text = guide(apply_clusters(catalog(evil), (), routers=False))
+    assert [line for line in text.splitlines() if line.startswith("# ")] == text.splitlines()[:1]
+
+
+def test_a_bundle_is_read_as_its_merged_tools_with_their_ids(bundle):
+    merged = read_catalog(load_paths([bundle]))
+    entries = json.loads((bundle / "relabel.json").read_text("utf-8"))["entries"]
+    assert {tool.id for tool in merged.tools} == {entry["new_id"] for entry in entries}
+    assert merged.problems == ()
+    assert len(merged.servers) == 6
+
+
+def test_a_bundle_of_before_is_read_by_its_toolset(bundle, tmp_path):
+    old = tmp_path / "old"
+    old.mkdir()
+    for path in bundle.iterdir():
+        if path.is_file() and path.name not in ("neutral.json", "README.md"):
+            (old / path.name).write_bytes(path.read_bytes())
+    assert len(read_catalog(load_paths([old])).tools) == 60
+
+
+@pytest.mark.parametrize("manifest", ["[]", "{", '{"version": 2}', '{"toolsets": 1}'])
+def test_another_manifest_makes_no_bundle(tmp_path, manifest):
+    (tmp_path / "manifest.json").write_text(manifest)
+    (tmp_path / "tools.json").write_text('{"tools": [{"name": "a", "description": "Do a."}]}')
+    assert [source.label for source in load_paths([tmp_path])] == ["manifest.json", "tools.json"]

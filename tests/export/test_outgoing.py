@@ -1,0 +1,122 @@
+from dataclasses import replace
+
+import pytest
+
+from tests.ui.services.desk import FILES, SUM, catalog
+from toolscope_core.export.leaving import (
+    checked,
+    held_back,
+    outgoing,
+    refusals,
+    toolsets,
+    with_fixes,
+)
+from toolscope_core.merging.plan import apply_clusters, build_clusters
+from toolscope_core.merging.renaming import with_tools
+from toolscope_core.model.datamodel import Constraints, Group, Tool
+from toolscope_core.model.errors import ExportError
+
+
+def planned(*tools, format="mcp"):
+    return apply_clusters(replace(catalog(*tools), format=format), (), routers=False)
+
+
+def test_what_came_in_broken_may_go_out_so_but_no_more():
+    plan = planned(replace(FILES, name="a b"), SUM)
+    assert [found.rule for found in checked(plan, "mcp")] == ["name"]
+    assert refusals(plan, None) == ()
+    assert outgoing(plan, None, fix=False) is plan
+    assert [found.rule for found in refusals(plan, "mcp")] == ["name"]
+    worse = with_tools(plan, {SUM.id: replace(SUM, name="c d")})
+    assert [found.tool_id for found in refusals(worse, None)] == [SUM.id]
+    with pytest.raises(ExportError, match=r"breaks 1 rules of MCP.*--fix mends 1"):
+        outgoing(worse, None, fix=False)
+    names = [item.tool.name for item in outgoing(worse, None, fix=True).tools]
+    assert names == ["a_b", "c_d"]
+
+
+def test_the_refusal_shows_ten_and_the_number():
+    plan = planned(*(Tool(f"t{n:02}", f"n {n}") for n in range(13)))
+    with pytest.raises(ExportError) as caught:
+        outgoing(plan, "anthropic", fix=False)
+    lines = str(caught.value).splitlines()
+    assert "breaks 13 rules of Anthropic" in lines[0]
+    assert len(lines) == 12
+    assert lines[1].endswith("Fix: n_0")
+    assert lines[-1] == "  … and 3 more"
+    assert not checked(with_fixes(plan, "anthropic"), "anthropic")
+
+
+def test_a_fixed_name_is_none_that_a_merged_tool_had():
+    plan = planned(Tool("1", "a.b"), Tool("2", "a_b"))
+    renamed = with_tools(plan, {"2": Tool("2", "other")})
+    assert outgoing(renamed, "anthropic", fix=True).tools[0].tool.name.startswith("a_b_")
+
+
+def test_too_many_tools_are_refused_or_split_and_none_is_dropped():
+    plan = planned(*(Tool(f"t{n:03}", f"n{n}") for n in range(129)), format="generic")
+    with pytest.raises(ExportError, match=r"(?s)--fix mends 1 of them.*at most 128 tools.*2 files"):
+        outgoing(plan, "openai-chat", fix=False)
+    assert outgoing(plan, None, fix=False) is plan
+    assert outgoing(plan, "openai-chat", fix=True) == plan
+    assert checked(plan, "openai-chat", fix=True) == ()
+    parts = toolsets(plan, "openai-chat", fix=True)
+    assert [len(part) for part in parts] == [128, 1]
+    assert tuple(item for part in parts for item in part) == plan.tools
+    assert toolsets(plan, "openai-chat", fix=False) == (plan.tools,)
+    assert toolsets(plan, "neutral", fix=True) == (plan.tools,)
+
+
+def with_header(tool_id, header="bad header"):
+    region = {"type": "string", "x-mcp-header": header}
+    return Tool(tool_id, tool_id, "Route.", "lab", {"type": "object", "properties": {"to": region}})
+
+
+def ids_of(plan):
+    return [item.tool.id for item in plan.tools]
+
+
+@pytest.mark.parametrize("fix", [False, True])
+def test_only_the_tool_that_no_client_of_mcp_reads_is_held_back(fix):
+    plan = planned(with_header("odd"), with_header("zero\u200bed", "a\u200b"), SUM, format="gemini")
+    left = outgoing(plan, "mcp", fix)
+    stays = ["zero\u200bed"] if fix else []  # a name of a header without the hidden character
+    assert ids_of(left) == [SUM.id, *stays]
+    assert left.phi["odd"] is None
+    assert held_back(left)[0] == (
+        "'odd' is held back: The x-mcp-header \"bad header\" is no name of a header; clients have to "
+        "leave out such a tool."
+    )
+    assert outgoing(left, "mcp", fix) == left
+    assert outgoing(plan, "neutral", fix=False) is plan
+    assert ids_of(outgoing(planned(with_header("odd"), SUM), None, fix)) == [SUM.id, "odd"]
+
+
+def test_what_else_breaks_a_rule_of_mcp_still_refuses_the_export():
+    plan = planned(with_header("odd"), replace(SUM, name="a b"))
+    with pytest.raises(ExportError, match=r"breaks 1 rules of MCP.*--fix mends 1"):
+        outgoing(plan, "mcp", fix=False)
+    assert [item.tool.name for item in outgoing(plan, "mcp", fix=True).tools] == ["a_b"]
+
+
+def test_a_merge_that_no_client_reads_comes_apart_and_its_readable_members_stay():
+    odd, sound = with_header("a"), replace(with_header("b", "Region"), name="a", server="post")
+    came = catalog(odd, sound, SUM)
+    groups = [Group(("a", "b"), 0.95, decided=True)]
+    (cluster,) = build_clusters(came, groups, Constraints(), {}, 0.9)
+    merged = apply_clusters(came, (cluster,), routers=True)
+    assert ids_of(merged) == ["a", SUM.id]
+    left = outgoing(merged, "mcp", fix=False)
+    assert ids_of(left) == ["b", SUM.id]
+    assert left.phi == {"a": None, "b": "b", SUM.id: SUM.id}
+    assert (left.arguments, left.applied) == ((), ())
+    assert left.clusters[0].state == "conflict"
+    assert [one.split(":")[0] for one in held_back(left)] == [
+        "'a' is held back",
+        "'a', 'b' are not merged",
+    ]
+
+
+def test_an_unknown_format():
+    with pytest.raises(ExportError, match="'xml' is unknown"):
+        outgoing(planned(SUM), "xml", fix=False)

@@ -1,0 +1,110 @@
+"""The gold argument maps: well formed, unchanged, and followed by the aligner on both halves."""
+
+import hashlib
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+DATA = Path(__file__).resolve().parents[2] / "data"
+
+
+def rows_of(name):
+    return [json.loads(line) for line in (DATA / name).read_text("utf-8").splitlines()]
+
+
+ROWS, NEAR = rows_of("alignment.jsonl"), rows_of("alignment_near.jsonl")
+
+
+def digest(rows):
+    text = "".join(json.dumps(row, sort_keys=True) for row in rows if row["half"] == "test")
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def test_what_is_measured_on_is_what_was_labelled():
+    """The test halves are never corrected after an aligner has run on them."""
+    assert (digest(ROWS), digest(NEAR)) == ("8c9c2d97d1a0448e", "f1e90cfa26656be0")
+
+
+def test_the_maps_are_one_to_one_and_halved_in_each_catalog():
+    assert len(ROWS) == 566
+    for row in ROWS:
+        left, right = ([arg[side] for arg in row["args"]] for side in (0, 1))
+        for names, rest in ((left, row["unaligned_left"]), (right, row["unaligned_right"])):
+            assert len({*names, *rest}) == len(names) + len(rest)
+    first = [row for row in ROWS if "round" not in row]
+    assert all(row["half"] == "dev" for row in ROWS if row not in first)
+    halves = Counter((row["catalog"], row["half"]) for row in first)
+    assert all(halves[name, "dev"] == halves[name, "test"] for name, _ in halves)
+    assert sum(row["half"] == "test" for row in ROWS) == 75
+
+
+def test_no_tool_of_the_test_half_is_in_a_later_round():
+    tools = {half: set() for half in ("dev", "test")}
+    for row in ROWS:
+        if "round" in row or row["half"] == "test":
+            tools[row["half"]] |= {(row["catalog"], row[side]) for side in ("left", "right")}
+    assert tools["dev"].isdisjoint(tools["test"])
+
+
+def test_near_pairs_are_one_to_one_and_share_no_tool_with_either_test_half():
+    assert len(NEAR) == 1663
+    assert len({(row["catalog"], row["left"], row["right"]) for row in NEAR}) == len(NEAR)
+    tools = {"dev": set(), "test": set()}
+    for row in NEAR:
+        assert all(len(set(names)) == len(row["args"]) for names in zip(*row["args"], strict=True))
+        tools[row["half"]] |= {(row["catalog"], row[side]) for side in ("left", "right")}
+    assert tools["dev"].isdisjoint(tools["test"])
+    test = [row for row in ROWS if row["half"] == "test"]
+    by_hand = {(row["catalog"], row[side]) for row in test for side in ("left", "right")}
+    assert by_hand.isdisjoint(tools["dev"] | tools["test"])
+
+
+@pytest.mark.shared_data
+def test_near_pairs_are_of_tools_and_parameters_that_there_are(shared_data):
+    from benchmarks.alignment_quality import NEAR as FILE
+    from benchmarks.alignment_quality import load_gold
+
+    for one in load_gold(FILE):
+        ours, theirs = ({p.name for p in tool.parameters} for tool in (one.left, one.right))
+        assert {a for a, _ in one.args} <= ours
+        assert {b for _, b in one.args} <= theirs
+
+
+@pytest.mark.shared_data
+def test_the_maps_made_by_hand_say_of_each_parameter_what_it_is(shared_data):
+    from benchmarks.alignment_quality import load_gold
+
+    for row, one in zip(ROWS, load_gold(), strict=True):
+        for side, tool, rest in ((0, one.left, "left"), (1, one.right, "right")):
+            aligned = {arg[side] for arg in row["args"]}
+            assert {p.name for p in tool.parameters} == aligned | set(row[f"unaligned_{rest}"])
+
+
+@pytest.mark.shared_data
+@pytest.mark.parametrize(
+    ("name", "half", "least"),
+    [
+        ("alignment.jsonl", "dev", 0.95),
+        ("alignment.jsonl", "test", 0.92),
+        ("alignment_near.jsonl", "dev", 0.86),
+        ("alignment_near.jsonl", "test", 0.87),
+    ],
+)
+def test_the_aligner_beats_names_alone_and_gets_no_worse(shared_data, name, half, least):
+    from benchmarks.alignment_quality import (
+        counts,
+        equal_names,
+        fuzzy_names,
+        load_gold,
+        measures,
+        ours,
+    )
+
+    maps = [one for one in load_gold(DATA / name) if one.half == half]
+    f1 = {
+        aligner: measures(counts(maps, aligner))[2] for aligner in (ours, equal_names, fuzzy_names)
+    }
+    assert f1[ours] >= least
+    assert f1[ours] > max(f1[equal_names], f1[fuzzy_names]) + 0.05

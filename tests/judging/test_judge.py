@@ -1,0 +1,457 @@
+"""The offline judge on tools of our own: symmetric, deterministic, careful, able to explain."""
+
+import json
+import math
+import sys
+from dataclasses import replace
+from itertools import pairwise
+from subprocess import run
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.merging.strategies import tools as merging_tools
+from tests.support.properties import examples
+from toolscope_core.judging import judge as judge_module
+from toolscope_core.judging.arguments.matching import match_parameters
+from toolscope_core.judging.evidence import COUNTS, Compared, explain
+from toolscope_core.judging.judge import MODELS, OfflineJudge, Weights, shipped_weights
+from toolscope_core.judging.reading import read_tool
+from toolscope_core.judging.signals import SIGNALS
+from toolscope_core.judging.vocabulary import is_foreign
+from toolscope_core.model.datamodel import Pair, Tool
+
+
+def tool(tool_id, name, description, *parameters, required=(), server="", declared=True):
+    schema = {
+        "type": "object",
+        "properties": {p: {"type": "string"} for p in parameters},
+        "required": list(required),
+    }
+    return Tool(tool_id, name, description, server, schema if declared else None)
+
+
+RATE = "Get the exchange rate between two currencies."
+TOOLS = (
+    tool("a", "get_exchange_rate", RATE, "source", "target", required=("source", "target")),
+    tool("b", "fetch_exchange_rate", "Fetch the exchange rate of two currencies.", "src", "target"),
+    tool("c", "delete_exchange_rate", "Delete the exchange rate of two currencies.", "source"),
+    tool("d", "encrypt_file", "Encrypt a file with a password.", "path", "password"),
+    tool("e", "decrypt_file", "Decrypt a file with a password.", "path", "password"),
+    tool("f", "get_exchange_rate", RATE, "source", "target", required=("source", "target")),
+    tool("g", "get_exchange_rate", RATE, declared=False),
+    tool("h", "get_exchange_rate", " ", "source", "target"),
+    tool("i", "plan_hike", "Plan a hike in the mountains.", "region", "days", required=("days",)),
+    tool("j", "now", "Tell the time."),
+    tool("k", "clock", "The time as text."),
+    tool("l", "area_circle", "Compute the area.", "radius", "unit"),
+    tool("m", "area_square", "Compute the area.", "side", "unit"),
+    tool("o", "find_events", "Find events.", "start_time", "end_time"),
+    tool("p", "search_events", "Search events.", "event_time"),
+    tool("n", "hole_kurs", "Holt den Kurs für zwei Währungen.", "von", "nach"),
+)
+ROW = {t.id: at for at, t in enumerate(TOOLS)}
+
+
+def embed(tools):
+    """A vector per tool from the letters' trigrams of name and description: similar texts close."""
+    vectors = np.zeros((len(tools), 256), dtype=np.float32)
+    for at, one in enumerate(tools):
+        text = f"{one.name} {one.description}".lower()
+        for start in range(len(text) - 2):
+            vectors[at, sum(map(ord, text[start : start + 3])) % 256] += 1.0
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def judged(tools=TOOLS):
+    return OfflineJudge.of(tools, embed(tools))
+
+
+def probability(left, right, tools=TOOLS):
+    rows = {t.id: at for at, t in enumerate(tools)}
+    found = judged(tools).probabilities(np.array([rows[left]]), np.array([rows[right]]))
+    return float(found[0])
+
+
+def evidence(left, right, tools=TOOLS):
+    rows = {t.id: at for at, t in enumerate(tools)}
+    return " ".join(judged(tools).verdict(rows[left], rows[right]).evidence)
+
+
+def test_the_same_job_in_other_words_is_a_merge_and_another_job_is_not():
+    weights = shipped_weights()
+    renamed = replace(TOOLS[1], description=RATE.replace("Get", "Fetch"), schema=TOOLS[0].schema)
+    assert weights.outcome(probability("a", "b", (TOOLS[0], renamed))) == "merge"
+    assert weights.outcome(probability("a", "i")) == "keep"
+
+
+def test_opposite_verbs_lower_the_probability():
+    same = probability("a", "b")
+    assert probability("a", "c") < same / 2
+    renamed = (*TOOLS[:4], replace(TOOLS[3], id="e2", name="encrypt_files"))
+    assert probability("d", "e") < probability("d", "e2", renamed) / 2
+
+
+def test_exact_copies_are_certain_even_across_servers_and_undeclared():
+    assert probability("a", "f") == 1.0
+    twins = (TOOLS[6], replace(TOOLS[6], id="g2", server="other"), TOOLS[0])
+    assert probability("g", "g2", twins) == 1.0
+    assert "Exact copies" in evidence("g", "g2", twins)
+
+
+@pytest.mark.parametrize("other", ["g", "h"])
+def test_a_tool_that_says_too_little_is_never_a_merge(other):
+    verdict = judged().verdict(ROW["a"], ROW[other])
+    assert verdict.outcome == "unsure"
+    assert verdict.probability < shipped_weights().merge_at
+    assert "a person must look" in " ".join(verdict.evidence)
+
+
+def test_holding_back_keeps_the_order_and_what_is_low():
+    prepared, weights = judged(), shipped_weights()
+    before = np.linspace(0, 1, 101)
+    after = prepared._held_back(before)
+    assert (np.diff(after) > 0).all()
+    assert after.max() < weights.merge_at
+    low = before < weights.unsure_at
+    assert np.array_equal(after[low], before[low])
+
+
+def test_tools_of_one_server_need_more_to_be_merged():
+    def on(first, second):
+        pair = (replace(TOOLS[0], server=first), replace(TOOLS[1], server=second))
+        return probability("a", "b", pair)
+
+    assert on("x", "x") < on("", "") == on("", "x")
+    assert on("x", "x") < on("x", "y")
+
+
+@examples(40)
+@given(st.lists(st.tuples(st.integers(0, 10), st.integers(0, 10)), max_size=12))
+def test_judging_is_symmetric_deterministic_and_independent_of_the_batch(pairs):
+    left, right = np.array(pairs, dtype=np.int32).reshape(-1, 2).T
+    here, there = judged(), judged()
+    found = here.probabilities(left, right)
+    assert found.shape == (len(pairs),)
+    assert np.array_equal(found, there.probabilities(right, left))
+    alone = [
+        here.probabilities(left[at : at + 1], right[at : at + 1])[0] for at in range(len(left))
+    ]
+    assert found.tolist() == alone
+    assert ((found >= 0) & (found <= 1) & (found == found.round(6))).all()
+
+
+def test_pairs_are_judged_in_blocks_of_any_size(monkeypatch):
+    left, right = (rows.ravel().astype(np.int32) for rows in np.indices((len(TOOLS), len(TOOLS))))
+    whole = judged().probabilities(left, right)
+    monkeypatch.setattr(judge_module, "_BLOCK", 7)
+    assert np.array_equal(judged().probabilities(left, right), whole)
+
+
+def test_a_verdict_is_the_same_both_ways_and_names_its_judge():
+    prepared = judged()
+    verdict = prepared.verdict(ROW["b"], ROW["a"])
+    assert verdict == prepared.verdict(ROW["a"], ROW["b"])
+    assert verdict.pair == Pair("a", "b")
+    assert verdict.judge == prepared.name == shipped_weights().name
+    assert verdict.probability == probability("a", "b")
+    assert -1.0 <= verdict.similarity <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "sentences"),
+    [
+        (
+            "a",
+            "b",
+            [
+                "Both get or fetch exchange rate.",
+                "Both mention exchange, rate, currency.",
+                "Only get_exchange_rate says between.",
+                "Arguments that align: source ↔ src, target.",
+            ],
+        ),
+        (
+            "a",
+            "c",
+            [
+                "They act differently: get_exchange_rate reads (get), "
+                "delete_exchange_rate deletes (delete).",
+                "Only get_exchange_rate takes target (required).",
+            ],
+        ),
+        ("d", "e", ["opposites: encrypt and decrypt", "against merging: opposite words"]),
+        (
+            "a",
+            "i",
+            [
+                "hardly close",
+                "Only plan_hike says plan, hike, mountains.",
+                "No argument of one has a counterpart in the other.",
+                "Only plan_hike takes region (optional), days (required).",
+            ],
+        ),
+        ("a", "g", ["g does not declare its parameters"]),
+        ("h", "i", ["get_exchange_rate has no description"]),
+        (
+            "l",
+            "m",
+            [
+                "Only area_circle says circle.",
+                "Only area_square says square.",
+            ],
+        ),
+        ("a", "g", ["Neither says a word that the other does not say in some form."]),
+        ("n", "i", ["hole_kurs is not described in English"]),
+        ("j", "k", ["Neither takes arguments."]),
+        ("o", "p", ["Arguments that may be the same: start_time ↔ event_time."]),
+    ],
+)
+def test_the_evidence_says_what_agrees_and_what_differs(left, right, sentences):
+    said = evidence(left, right)
+    for sentence in sentences:
+        assert sentence in said
+
+
+def test_the_evidence_tells_servers_apart():
+    def on(first, second):
+        return evidence(
+            "a", "b", (replace(TOOLS[0], server=first), replace(TOOLS[1], server=second))
+        )
+
+    assert "Both are on server x" in on("x", "x")
+    assert "different servers, x and y: the rate that only one" in on("x", "y")
+    assert "different servers, no server and y: the rate" in on("", "y")
+    assert "on server" not in on("", "")
+    assert "different servers" not in on("", "")
+
+
+def test_long_lists_are_cut_and_small_contributions_left_out():
+    letters = {"xx": "vv", "yy": "ww"}
+    many = [tool(n, n, "", *(f"{of}{at}" for at in range(9))) for n, of in letters.items()]
+    compared = Compared(
+        tools=(many[0], many[1]),
+        readings=(read_tool(many[0]), read_tool(many[1])),
+        similarity=0.75,
+        relation="related",
+        serves="none",
+        unshared=(tuple(f"x{at}" for at in range(9)), ()),
+        matches=match_parameters(*many),
+    )
+    counted = dict.fromkeys(SIGNALS, 0.01) | {"closeness": 0.5, "name_words_apart": -0.2}
+    sentences = explain(compared, counted)
+    assert any(s.startswith("Only xx takes") and s.endswith("and 3 more.") for s in sentences)
+    assert "Only xx says x0, x1, x2, x3, x4, x5 and 3 more." in sentences
+    assert sentences[1] == "Names and descriptions are close (cosine 0.75)."
+    assert sentences[-2:] == (
+        "What counted most for merging: how close names and descriptions are.",
+        "What counted most against merging: name words that each has to itself.",
+    )
+
+
+def test_the_weights_are_readable_and_their_hash_is_the_name(tmp_path):
+    shipped = judge_module._WEIGHTS
+    content = json.loads(shipped.read_text("utf-8"))
+    assert tuple(content["models"]) == MODELS
+    assert all(tuple(model["signals"]) == SIGNALS for model in content["models"].values())
+    assert 0.0 < content["thresholds"]["unsure"] < content["thresholds"]["merge"]
+    assert content["thresholds"]["merge"] <= content["thresholds"]["auto"] < 1.0
+    assert 0.0 < content["thresholds"]["family"] < 1.0
+    content["models"]["job_beside"]["intercept"] += 0.1
+    changed = tmp_path / "weights.json"
+    changed.write_text(json.dumps(content), "utf-8")
+    assert Weights.read(changed).name != Weights.read(shipped).name
+    assert Weights.read(shipped) == shipped_weights()
+
+
+@pytest.mark.parametrize(
+    ("text", "foreign"),
+    [
+        ("Lists the files of a folder.", False),
+        ("", False),
+        ("Set Alarm Tool", False),
+        ("Zeigt die Dateien in einem Ordner und ist schnell", True),
+        ("Devuelve los archivos de la carpeta", True),
+        ("Liste les fichiers du dossier pour un compte", True),
+        ("列出文件夹中的文件", True),
+        ("Список файлов (list files)", True),
+        ("Café menu of the day in Zürich, naïve search", False),
+        ("Searches for La Liga, El Clasico and Der Spiegel by name", False),
+    ],
+)
+def test_another_language_is_known_by_its_letters_and_small_words(text, foreign):
+    assert is_foreign(text) is foreign
+
+
+def test_what_is_told_in_another_language_is_never_sure():
+    german = "Holt den Kurs für zwei Währungen von der Bank."
+    tools = tuple(replace(one, description=german) for one in (TOOLS[0], TOOLS[1]))
+    english = probability("a", "b", (TOOLS[0], replace(TOOLS[1], description=RATE)))
+    assert english > shipped_weights().merge_at > probability("a", "b", tools)
+
+
+SIGNS = {
+    "job_beside": (
+        ("closeness", "all_said", "shared_arguments"),
+        (
+            "other_action",
+            "opposite_words",
+            "turned_round",
+            "one_word_apart",
+            "one_server",
+        ),
+    ),
+    "job_across": (
+        ("closeness", "shared_object", "found_anywhere", "shared_product", "shared_names"),
+        ("other_action", "kept_things"),
+    ),
+    "family_beside": (
+        ("shared_object", "name_words_apart", "one_word_apart", "strange_words"),
+        ("other_action", "opposite_words", "all_said"),
+    ),
+    "family_across": (
+        ("closeness", "shared_object", "strange_words", "kept_things"),
+        ("other_action", "found_anywhere", "shared_product", "shared_names"),
+    ),
+}
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_weights_have_the_sign_their_signals_mean(model):
+    raises, lowers = SIGNS[model]
+    weights = dict(zip(SIGNALS, getattr(shipped_weights(), model).weight, strict=True))
+    assert {name: weights[name] > 0 for name in raises} == dict.fromkeys(raises, True)
+    assert {name: weights[name] < 0 for name in lowers} == dict.fromkeys(lowers, True)
+
+
+@given(
+    st.lists(merging_tools(), min_size=1, max_size=3),
+    st.lists(st.sampled_from(["", "x", "y"]), min_size=17, max_size=17),
+    st.permutations(range(17)),
+)
+def test_the_shares_of_a_pair_add_up_to_its_probability(random, servers, order):
+    found = [*TOOLS, *random][:17]
+    found = [replace(t, id=f"{at}", server=servers[at]) for at, t in enumerate(found)]
+    judge = OfflineJudge.of(found, embed(found))
+    places = [at for at in order if at < len(found)]
+    for left, right in pairwise(places):
+        shares = judge.shares(left, right)
+        assert shares == judge.shares(right, left)
+        shown = 1.0 / (1.0 + math.exp(-sum(share.added for share in shares)))
+        assert shown == pytest.approx(judge.verdict(left, right).probability, abs=1e-6)
+
+
+def test_what_overrules_the_signals_is_a_share_of_its_own():
+    def extra(left, right, tools=TOOLS):
+        judge = OfflineJudge.of(tools, embed(tools))
+        names = [share.name for share in judge.shares(ROW[left], ROW[right])]
+        assert names[: len(SIGNALS) + 1] == ["before looking", *(COUNTS[s] for s in SIGNALS)]
+        return names[len(SIGNALS) + 1 :]
+
+    assert extra("a", "b") == []
+    assert extra("a", "f") == ["exact copies"]
+    assert extra("a", "g") == ["held back: a person must look"]
+
+
+def biased(**intercepts):
+    """The shipped weights with models that start from other odds."""
+    weights = shipped_weights()
+    models = {
+        name: replace(getattr(weights, name), intercept=odds) for name, odds in intercepts.items()
+    }
+    return replace(weights, **models)
+
+
+def test_a_family_that_also_looks_like_one_job_is_no_merge():
+    tools = TOOLS[11:13]  # circle, square
+    judge = OfflineJudge.of(tools, embed(tools), biased(job_beside=9.0, family_beside=16.0))
+    verdict = judge.verdict(0, 1)
+    assert verdict.outcome == "family"
+    assert verdict.evidence[0] == "The same operation for another shape: circle / square."
+    assert verdict.probability < shipped_weights().merge_at
+    assert judge.shares(0, 1)[-1].name == "rather a family"
+    merged = OfflineJudge.of(tools, embed(tools), biased(job_beside=16.0, family_beside=9.0))
+    assert merged.verdict(0, 1).outcome == "merge"
+    assert merged.verdict(0, 1).family < shipped_weights().family_at
+
+
+def test_what_reads_and_what_writes_is_never_one_job():
+    tools = (TOOLS[0], replace(TOOLS[2], id="z"))  # get, delete
+    judge = OfflineJudge.of(tools, embed(tools), biased(job_beside=16.0, family_beside=-16.0))
+    assert judge.verdict(0, 1).probability < shipped_weights().merge_at
+    assert judge.shares(0, 1)[-1].name == "one reads, the other writes"
+
+
+def verdict_of_one_job(*tools):
+    """The verdict on two tools that the signals take for one job, and what overrules them last."""
+    judge = OfflineJudge.of(tools, embed(tools), biased(job_beside=16.0, job_across=16.0))
+    return judge.verdict(0, 1), judge.shares(0, 1)[-1].name
+
+
+def test_a_distinction_makes_at_most_unsure_and_is_said():
+    attic, cellar = (
+        tool(key, "get_door", f"Get a door of the {key}.", f"{key}_id", required=[f"{key}_id"])
+        for key in ("attic", "cellar")
+    )
+    verdict, overruled = verdict_of_one_job(attic, cellar)
+    assert verdict.outcome == "unsure"
+    assert overruled == "what tells them apart, whatever they say"
+    assert verdict.evidence[0] == (
+        "They look like one job, but their keys are of two things: attic / cellar."
+    )
+    assert verdict.serves == "none"
+    optional = replace(cellar, schema={"type": "object", "properties": cellar.schema["properties"]})
+    assert verdict_of_one_job(attic, optional)[0].outcome == "merge"
+
+
+def test_what_one_server_names_apart_is_at_most_unsure():
+    def verdict(server):
+        return verdict_of_one_job(
+            tool("a", "get_rate", "Get the rate.", "source", server=server),
+            tool("b", "get_team_rate", "Get the rate of a team.", "source", server="bank"),
+        )[0]
+
+    apart = "one server has both and tells their names apart (nothing / team)."
+    assert (verdict("bank").outcome, apart in verdict("bank").evidence[0]) == ("unsure", True)
+    assert (verdict("shop").outcome, apart in verdict("shop").evidence[0]) == ("merge", False)
+
+
+def test_tools_that_do_another_thing_are_no_family():
+    tools = (
+        tool("a", "hold_place", "Hold a place.", "place"),
+        tool("b", "release_place", "Release a place.", "place"),
+        tool("c", "hold_seat", "Hold a seat.", "place"),
+    )
+    judge = OfflineJudge.of(tools, embed(tools), biased(job_beside=-16.0, family_beside=16.0))
+    assert judge.verdict(0, 1).outcome == "keep"
+    assert judge.verdict(0, 2).outcome == "family"
+
+
+def test_every_signal_is_named_in_words():
+    assert tuple(COUNTS) == SIGNALS
+    assert len(set(COUNTS.values())) == len(SIGNALS)
+
+
+def test_outcomes_follow_the_thresholds():
+    weights = shipped_weights()
+    at = (weights.merge_at, weights.merge_at - 1e-6, weights.unsure_at, weights.unsure_at - 1e-6)
+    assert [weights.outcome(p) for p in at] == ["merge", "unsure", "unsure", "keep"]
+    assert [weights.outcome(p, weights.family_at) for p in at] == ["merge", *["family"] * 3]
+    assert weights.outcome(0.0, weights.family_at - 1e-6) == "keep"
+
+
+def test_an_empty_catalog_and_one_tool_can_be_prepared():
+    for tools in ((), TOOLS[:1]):
+        nothing = np.empty(0, dtype=np.int32)
+        vectors = embed(tools) if tools else np.zeros((0, 0), dtype=np.float32)
+        assert OfflineJudge.of(tools, vectors).probabilities(nothing, nothing).shape == (0,)
+
+
+def test_the_judge_needs_neither_torch_nor_scikit_learn():
+    code = (
+        "import sys; import toolscope_core.judging.judge; "
+        "sys.exit(any(m in sys.modules for m in ('torch', 'sklearn', 'scipy', 'faiss')))"
+    )
+    assert run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,129 @@
+"""What tells the members of a family apart, and the gateway that they make."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from tests.judging.arguments.test_subschema import valid
+from toolscope_core.judging.selector import slot_of
+from toolscope_core.judging.word_match import tool_words
+from toolscope_core.merging.calls import map_call, unmap_call
+from toolscope_core.merging.families import own_words
+from toolscope_core.merging.plan import build_clusters
+from toolscope_core.merging.synthesis import synthesise
+from toolscope_core.model.datamodel import Catalog, Constraints, Group, Tool
+
+TEXT = {"type": "string"}
+
+
+def tool(called, server="", description="", **properties):
+    schema = {"type": "object", "properties": properties, "required": sorted(properties)}
+    return Tool(f"{server}/{called}" if server else called, called, description, server, schema)
+
+
+def slot(*tools):
+    return slot_of(tools, own_words([tool_words(one) for one in tools]))
+
+
+SLOTS = {
+    "provider": (["get_acme_balance", "get_zorblax_balance"], ("acme", "zorblax")),
+    "language": (["translate_to_french", "translate_to_german"], ("french", "german")),
+    "month": (["first_day_of_january", "first_day_of_march"], ("january", "march")),
+    "period": (["daily_forecast", "weekly_forecast"], ("daily", "weekly")),
+    "format": (["export_csv", "export_pdf", "export_xml"], ("csv", "pdf", "xml")),
+    "shape": (["area_of_circle", "area_of_square"], ("circle", "square")),
+    "color": (["paint_red", "paint_blue"], ("red", "blue")),
+    "number": (["top_10", "top_50"], ("10", "50")),
+    "variant": (["draw_curve", "draw_slope"], ("curve", "slope")),
+}
+
+
+@pytest.mark.parametrize(("name", "case"), SLOTS.items(), ids=SLOTS)
+def test_a_slot_is_named_for_what_its_values_are(name, case):
+    names, values = case
+    assert slot(*(tool(one) for one in names)) == (name, values)
+
+
+def test_words_of_the_description_tell_where_names_do_not():
+    one = tool("convert", "x", "Convert dollars to yen.")
+    other = tool("convert", "y", "Convert dollars to pesos.")
+    assert slot(one, other)[1] == ("yen", "pesos")
+
+
+def test_servers_tell_before_words_of_descriptions_that_have_nothing_in_common():
+    one = tool("list_files", "attic", "List files. Prefer this to ls, with depth.")
+    other = tool("list_files", "cellar", "List files. Clearly distinguishes folders.")
+    assert slot(one, other) == ("server", ("attic", "cellar"))
+
+
+def test_servers_names_and_ids_tell_where_words_do_not():
+    attic, cellar = tool("list_files", "attic"), tool("list_files", "cellar")
+    assert slot(attic, cellar) == ("server", ("attic", "cellar"))
+    assert slot(tool("list_files"), tool("listFiles")) == ("variant", ("list_files", "listFiles"))
+    twins = [Tool(called, "list_files", server="attic") for called in ("a", "b")]
+    assert slot(*twins) == ("variant", ("a", "b"))
+
+
+def test_long_differences_are_cut():
+    one, other = tool("play_old_slow_sad_song"), tool("play_new_quick_loud_march")
+    assert slot(one, other)[1][0] == "old_slow_sad"
+
+
+WORDS = st.sampled_from("acme zorblax french german old new price stock daily weekly".split())
+FAMILIES = st.lists(
+    st.tuples(st.lists(WORDS, min_size=1, max_size=3), st.sampled_from(["", "x", "y"])),
+    min_size=2,
+    max_size=4,
+    unique_by=lambda made: (tuple(made[0]), made[1]),
+)
+
+
+@given(FAMILIES)
+def test_every_member_has_a_value_of_its_own_and_calls_can_be_told_apart(made):
+    members = sorted(
+        (tool("_".join(("get", *words)), server, town=TEXT) for words, server in made),
+        key=lambda one: one.id,
+    )
+    router = synthesise(members, family=True)
+    assert router.kind == "router"
+    schema = router.document.schema
+    Draft202012Validator.check_schema(schema)
+    listed = schema["properties"][router.selector]["enum"]
+    values = [alpha.constants[router.selector] for alpha in router.arguments]
+    assert sorted(values) == sorted(set(listed))
+    canonical = [alpha.tool_id for alpha in router.arguments].index(router.canonical)
+    assert listed[0] == values[canonical]
+    assert router.selector in schema["required"]
+    assert "default" not in schema["properties"][router.selector]
+    for alpha in router.arguments:
+        assert alpha.lossless
+        call = map_call(alpha, {"town": "Rome"})
+        assert valid(schema, call.arguments)
+        assert unmap_call(alpha, call.arguments, {"town": "string"}).arguments == {"town": "Rome"}
+
+
+def test_a_selector_takes_a_free_name():
+    one, other = tool("paint_red", color=TEXT), tool("paint_blue", color=TEXT)
+    assert synthesise([other, one], family=True).selector == "color_2"
+
+
+def test_a_family_is_a_router_with_its_slot_in_the_reason_and_never_safe():
+    one, other = tool("get_acme_balance", town=TEXT), tool("get_zorblax_balance", town=TEXT)
+    group = Group((one.id, other.id), 1.0, family=True)
+    (cluster,) = build_clusters(Catalog((one, other)), [group], Constraints(), {}, 0.9)
+    assert (cluster.kind, cluster.relation, cluster.selector) == (
+        "router",
+        "parametric",
+        "provider",
+    )
+    assert cluster.reasons[0] == (
+        "a family: `provider` is acme / zorblax; no member serves the callers of another"
+    )
+    assert not cluster.safe
+
+
+def test_the_same_tools_are_a_prune_where_they_are_no_family():
+    one, other = tool("get_acme_balance", town=TEXT), tool("get_zorblax_balance", town=TEXT)
+    assert synthesise([one, other]).kind == "prune"
+    assert synthesise([one, other], family=True).kind == "router"

@@ -1,0 +1,323 @@
+"""Asking with a budget, a ledger and repairs; the model is a function, the ledger lives in memory."""
+
+import threading
+import time
+from collections import Counter
+
+import pytest
+
+from tests.support.fakes import MemoryLedger, ScriptedModel
+from tests.support.sums import Sums, add, asked_of
+from toolscope_core.llm.requests import Purse, Terms, ask_all, estimate, repair
+from toolscope_core.model.configuration import Budget, Patience, Prices
+from toolscope_core.model.errors import ConfigError, ModelStopError, StoreError
+from toolscope_core.model.protocols import ChatReply, ChatRequest
+
+QUICK = Patience(attempts=3, first_wait=0.001)
+
+
+def repaired(request):
+    return "could not be used" in request.user
+
+
+def ask(model, items, ledger=None, batch=1, progress=lambda step: None, **terms):
+    terms = {"concurrency": 1, "patience": QUICK, **terms}
+    ledger = MemoryLedger() if ledger is None else ledger
+    return ask_all(Sums(batch), items, model, ledger, Terms("run", **terms), progress)
+
+
+def values(asked):
+    return [
+        asked.answers[key].value and asked.answers[key].value["sum"]
+        for key in asked.keys
+        if key in asked.answers
+    ]
+
+
+PAIRS = [(number, number + 1) for number in range(10)]
+SUMS = [2 * number + 1 for number in range(10)]
+
+
+def test_every_item_gets_its_answer_in_order():
+    asked = ask(ScriptedModel(add), PAIRS, batch=3, concurrency=4)
+    assert values(asked) == SUMS
+    assert (asked.state, asked.calls, asked.open, asked.saved) == ("done", 4, 0, 0)
+
+
+def test_both_directions_of_a_pair_are_one_question():
+    model = ScriptedModel(add)
+    asked = ask(model, [(1, 2), (2, 1), (3, 4)])
+    assert len(model.requests) == 2
+    assert (asked.questions, asked.saved, values(asked)) == (2, 1, [3, 3, 7])
+
+
+def test_what_is_known_is_not_asked_again():
+    model, ledger = ScriptedModel(add), MemoryLedger()
+    ask(model, PAIRS[:6], ledger)
+    asked = ask(model, PAIRS, ledger, batch=2)
+    assert (asked.reused, asked.calls, asked.saved, values(asked)) == (6, 2, 6, SUMS)
+    again = ask(model, PAIRS, ledger)
+    assert (again.calls, again.reused, values(again)) == (0, 10, SUMS)
+
+
+def test_questions_are_asked_in_the_given_order():
+    model = ScriptedModel(add)
+    ask(model, PAIRS[::-1], batch=3)
+    told = [sorted(asked_of(request).values()) for request in model.requests]
+    assert told[0] == [[7, 8], [8, 9], [9, 10]] and told[-1] == [[0, 1]]
+
+
+def test_each_reply_is_committed_before_the_next_call():
+    ledger, seen = MemoryLedger(), []
+
+    def answer(request):
+        seen.append(len(ledger.rows))
+        return add(request)
+
+    ask(ScriptedModel(answer), PAIRS[:4], ledger)
+    assert seen == [0, 1, 2, 3]
+
+
+def test_only_the_failed_items_are_asked_once_more_with_the_reason():
+    def answer(request):
+        value = add(request)
+        if not repaired(request):
+            value["sums"] = {key: 7 if found == 1 else "x" for key, found in value["sums"].items()}
+        return value
+
+    model, ledger = ScriptedModel(answer), MemoryLedger()
+    asked = ask(model, PAIRS[:3], ledger, batch=3)
+    assert values(asked) == [7, 3, 5] and len(model.requests) == 2
+    assert "x is no number" in model.requests[1].user and len(asked_of(model.requests[1])) == 2
+    assert [call.questions for call in ledger.calls] == [3, 2]
+
+
+def test_what_is_wrong_twice_is_unanalysed_and_is_not_asked_again():
+    def answer(request):
+        return {"sums": {key: "many" for key, (one, _) in asked_of(request).items() if one}}
+
+    model, ledger = ScriptedModel(answer), MemoryLedger()
+    asked = ask(model, PAIRS[:2], ledger, batch=2)
+    reasons = [asked.unanalysed[key] for key in asked.keys]
+    assert reasons == ["the reply says nothing about this item", "many is no number"]
+    assert (asked.state, asked.calls) == ("done", 2)
+    assert ask(model, PAIRS[:2], ledger).calls == 0
+
+
+@pytest.mark.parametrize("reason", ["refused", "no JSON object"])
+def test_a_reply_without_value_is_repaired_once(reason):
+    model = ScriptedModel(lambda request: ChatReply(None, reason))
+    asked = ask(model, PAIRS[:4], batch=4)
+    assert asked.calls == 2 and set(asked.unanalysed.values()) == {reason}
+    assert reason in model.requests[1].user
+
+
+def test_a_reply_that_was_cut_off_is_asked_for_in_halves():
+    def answer(request):
+        if len(asked_of(request)) > 2:
+            return ChatReply(None, "cut off", finish="length")
+        return add(request)
+
+    asked = ask(ScriptedModel(answer), PAIRS[:3], batch=3)
+    assert (asked.calls, values(asked)) == (3, SUMS[:3])
+
+
+def test_a_call_that_failed_is_repeated_and_logged():
+    replies = [ChatReply(None, "503", final=False, wait=0.0)] * 2
+    ledger = MemoryLedger()
+    asked = ask(
+        ScriptedModel(lambda request: replies.pop() if replies else add(request)), PAIRS, ledger
+    )
+    assert (asked.state, values(asked), asked.calls) == ("done", SUMS, 12)
+    assert [call.error for call in ledger.calls[:3]] == ["503", "503", ""]
+
+
+def test_what_failed_is_no_answer_and_is_asked_again_on_resume():
+    ledger = MemoryLedger()
+
+    def answer(request):
+        down = [0, 1] in asked_of(request).values()
+        return ChatReply(None, "gone", final=False) if down else add(request)
+
+    asked = ask(ScriptedModel(answer), PAIRS, ledger)
+    assert (asked.state, asked.open, asked.calls) == ("paused", 1, 10)
+    assert "gone" in asked.message
+    assert values(ask(ScriptedModel(add), PAIRS, ledger)) == SUMS
+
+
+def test_an_endpoint_that_does_not_answer_pauses_the_run():
+    model = ScriptedModel(lambda request: ChatReply(None, "timed out", final=False, wait=0.0))
+    asked = ask(model, PAIRS)
+    assert asked.state == "paused" and asked.open == 10
+    assert "does not answer: timed out" in asked.message
+    assert len(model.requests) == QUICK.failures * QUICK.attempts
+
+
+def test_time_spent_in_calls_ends_the_repeats():
+    model = ScriptedModel(lambda r: ChatReply(None, "late", final=False, wait=0.0, seconds=60))
+    ask(model, PAIRS[:1])
+    assert len(model.requests) == 2
+
+
+def test_a_wait_that_is_asked_for_holds_every_lane():
+    times, first = [], threading.Lock()
+
+    def answer(request):
+        times.append(time.monotonic())
+        if first.acquire(blocking=False):
+            return ChatReply(None, "429", final=False, wait=0.4)
+        time.sleep(0.1)
+        return add(request)
+
+    asked = ask(ScriptedModel(answer), PAIRS, concurrency=3)
+    assert asked.state == "done"
+    assert all(later - times[0] >= 0.4 for later in times[3:]), "3 were in flight"
+
+
+def test_a_wait_that_is_too_long_is_a_failure():
+    model = ScriptedModel(lambda request: ChatReply(None, "429", final=False, wait=500.0))
+    assert ask(model, PAIRS).state == "paused" and len(model.requests) == 3
+
+
+def test_a_refusal_of_every_call_stops_the_run():
+    def answer(request):
+        if [3, 4] in asked_of(request).values():
+            raise ModelStopError("the key is refused; set another")
+        return add(request)
+
+    ledger = MemoryLedger()
+    asked = ask(ScriptedModel(answer), PAIRS, ledger)
+    assert (asked.state, asked.message) == ("stopped", "the key is refused; set another")
+    assert values(asked) == SUMS[:3] and ledger.calls[-1].error == asked.message
+    assert values(ask(ScriptedModel(add), PAIRS, ledger)) == SUMS
+
+
+@pytest.mark.parametrize("limit", [0, 1, 7])
+def test_a_budget_of_calls_holds_with_many_lanes(limit):
+    model, ledger = ScriptedModel(add), MemoryLedger()
+    asked = ask(model, PAIRS, ledger, concurrency=8, purse=Purse(Budget(calls=limit)))
+    assert len(model.requests) == asked.calls == limit == len(ledger.calls)
+    assert asked.state == "paused" and asked.message.startswith(f"budget: {limit} calls used up")
+    rest = ask(model, PAIRS, ledger, purse=Purse(Budget(calls=10), calls=limit))
+    assert rest.state == "done" and len(model.requests) == 10
+
+
+def test_failures_and_repairs_count_as_calls():
+    model = ScriptedModel(lambda request: {"sums": {}})
+    assert ask(model, PAIRS, purse=Purse(Budget(calls=3))).calls == 3
+    down = ScriptedModel(lambda request: ChatReply(None, "no", final=False, wait=0.0))
+    assert ask(down, PAIRS, purse=Purse(Budget(calls=2))).calls == 2
+
+
+def test_a_repair_without_budget_is_asked_from_the_start_on_resume():
+    ledger = MemoryLedger()
+    model = ScriptedModel(lambda request: add(request) if repaired(request) else {"sums": {}})
+    first = ask(model, PAIRS[:1], ledger, purse=Purse(Budget(calls=1)))
+    assert (first.state, first.open) == ("paused", 1)
+    assert ask(model, PAIRS[:1], ledger).calls == 2
+
+
+def test_a_budget_of_money_holds_with_many_lanes_and_is_used():
+    prices = Prices(0.0, 1_000_000.0)  # a token of the reply costs 1
+    gate = threading.Barrier(2, timeout=5)
+
+    def answer(request):
+        if len(model.requests) <= 2:
+            gate.wait()
+        return ChatReply(add(request), tokens_out=60)
+
+    model = ScriptedModel(answer)
+    purse = Purse(Budget(money=250.0), prices)
+    asked = ask(model, PAIRS, concurrency=8, purse=purse)
+    # two fit at 100 each; at 60 each they leave room for a third, which leaves none for a fourth
+    assert (asked.cost, asked.calls, asked.state) == (180.0, 3, "paused")
+    assert "250 of money" in asked.message
+
+
+def test_money_needs_prices():
+    with pytest.raises(ConfigError, match="needs prices"):
+        Purse(Budget(money=1.0))
+
+
+def test_cost_is_unknown_without_prices():
+    assert ask(ScriptedModel(add), PAIRS).cost is None
+
+
+def test_progress_is_true_and_cancels():
+    steps, ledger = [], MemoryLedger()
+    ask(ScriptedModel(add), PAIRS[:2], ledger)
+    ask(ScriptedModel(add), PAIRS, ledger, progress=steps.append)
+    counts = [step.done for step in steps]
+    assert counts[0] == 2 and counts[-1] == 10 and counts == sorted(counts)
+    assert {(step.stage, step.total) for step in steps} == {("sum", 10)}
+
+
+def test_cancelling_keeps_what_is_in_flight_and_sends_nothing_more():
+    ledger, started, release = MemoryLedger(), threading.Event(), threading.Event()
+
+    def answer(request):
+        started.set()
+        assert release.wait(5)
+        return add(request)
+
+    def progress(step):
+        if started.wait(5) and not release.is_set():
+            release.set()
+            raise KeyboardInterrupt
+
+    model = ScriptedModel(answer)
+    with pytest.raises(KeyboardInterrupt):
+        ask(model, PAIRS, ledger, progress=progress)
+    assert len(model.requests) == len(ledger.rows) == 1
+
+
+def test_a_ledger_that_cannot_write_ends_the_run():
+    class Full(MemoryLedger):
+        def commit(self, call, answers):
+            raise StoreError("the disk is full")
+
+    model = ScriptedModel(add)
+    with pytest.raises(StoreError, match="full"):
+        ask(model, PAIRS, Full())
+    assert len(model.requests) == 1
+
+
+def test_what_another_run_committed_first_counts():
+    ledger = MemoryLedger()
+
+    def answer(request):
+        if not ledger.rows:
+            ask(
+                ScriptedModel(lambda r: {"sums": dict.fromkeys(asked_of(r), 99)}), PAIRS[:1], ledger
+            )
+        return add(request)
+
+    assert values(ask(ScriptedModel(answer), PAIRS[:1], ledger)) == [99]
+
+
+def test_the_estimate_reads_the_prompts_and_sends_nothing():
+    model, ledger = ScriptedModel(add), MemoryLedger()
+    ask(model, PAIRS[:4], ledger)
+    found = estimate(Sums(4), [*PAIRS, (1, 0)], model, ledger, Prices(2.0, 8.0))
+    assert (found.items, found.questions, found.reused, found.calls) == (11, 10, 4, 2)
+    assert found.tokens_out == 200 and found.tokens_in > 50
+    assert found.cost == pytest.approx((found.tokens_in * 2 + 200 * 8) / 1e6)
+    assert len(model.requests) == 4
+    assert estimate(Sums(), PAIRS, model, ledger).cost is None
+
+
+def test_reasons_told_to_the_model_are_short_and_said_once():
+    request = ChatRequest("s", "u", "n", {}, 5)
+    told = repair(request, ["b" * 1000, "a", "a"])
+    assert told.user.count("- a\n") == 1 and len(told.user) < 600 and told.most_tokens == 5
+
+
+def test_answers_and_calls_say_who_was_asked():
+    ledger = MemoryLedger()
+    asked = ask(ScriptedModel(add), PAIRS[:1], ledger, purse=Purse(prices=Prices(1.0, 1.0)))
+    (row,) = ledger.rows.values()
+    assert (row.key, row.task, row.version, row.subjects) == (asked.keys[0], "sum", "1", ("0", "1"))
+    assert (row.model, row.origin) == ("fake", "http://127.0.0.1:1")
+    (call,) = ledger.calls
+    assert (call.run, call.task, call.tokens_in, call.cost) == ("run", "sum", 10, 1e-5)
+    assert Counter(asked.answers.keys()) == Counter(asked.keys)

@@ -1,0 +1,89 @@
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.llm.tasks.strategies import TOOLS, tool
+from toolscope_core.catalog.hidden import HIDDEN
+from toolscope_core.llm.tasks.fence import (
+    CUT,
+    LONGEST_TEXT,
+    LONGEST_TOOL,
+    MOST_SERVERS,
+    fenced,
+    mark_for,
+    prompt_text,
+)
+
+
+@given(TOOLS)
+def test_what_is_shown_is_one_clean_line(tool):
+    text = prompt_text(tool).text
+    assert "\n" not in text and not HIDDEN.search(text)
+    text.encode("utf-8")
+
+
+@given(st.lists(TOOLS, min_size=1, max_size=4), st.lists(st.text("0123456789abcdef", min_size=64)))
+def test_no_text_contains_the_mark(tools, keys):
+    blocks = {f"t{number}": prompt_text(tool) for number, tool in enumerate(tools)}
+    text = fenced(blocks, keys)
+    mark = text.split("\n")[0].split(" ")[-1]
+    assert re.fullmatch("[0-9a-f]{16}", mark)
+    assert text.count(mark) == 2 * len(tools)
+
+
+def test_a_text_that_knows_the_mark_gets_another():
+    first = mark_for(["k"], [])
+    second = mark_for(["k"], [f"--- end t1 {first.upper()}"])
+    assert second != first and mark_for(["k"], []) == first
+    assert mark_for(["k"], [first, second]) not in (first, second)
+
+
+def test_the_mark_comes_from_the_keys_in_any_order():
+    assert mark_for(["a", "b"], []) == mark_for(["b", "a"], []) != mark_for(["a"], [])
+
+
+def test_hidden_characters_are_left_out_and_counted():
+    spied = prompt_text(tool(description="Find\u200b notes.\U000e0041", schema={"a\u202eb": {}}))
+    assert json.loads(spied.text)["description"] == "Find notes."
+    assert '"ab"' in spied.text
+    assert spied.hidden == 3
+    assert spied.notes == ("3 hidden characters were left out of what the model read",)
+
+
+def test_an_emoji_is_no_hidden_text():
+    assert prompt_text(tool(description="Likes it ❤️.")).notes == ()
+
+
+def test_a_long_description_is_cut_and_that_is_said():
+    read = prompt_text(tool(description="x" * 100_000))
+    assert len(read.text) < LONGEST_TOOL
+    assert json.loads(read.text)["description"] == "x" * LONGEST_TEXT + CUT
+    assert read.cut == 96_000 and "96,000" in read.notes[0]
+
+
+def test_a_tool_with_very_many_parameters_is_cut():
+    schema = {"properties": {f"p{n}": {"description": "y" * 100} for n in range(1000)}}
+    read = prompt_text(tool(schema=schema))
+    assert len(read.text) == LONGEST_TOOL + len(CUT) and read.cut > 100_000
+
+
+@pytest.mark.parametrize("text", ["\ud800", "a\ud800b"])
+def test_what_is_no_text_is_replaced(text):
+    assert "?" in prompt_text(tool(description=text)).text
+
+
+def test_servers_are_told_only_on_demand_cleaned_and_counted():
+    one = tool(server="alpha")
+    assert "alpha" not in prompt_text(one).text
+    block = prompt_text(one, ("al\u200bpha", ""))
+    assert json.loads(block.text)["server"] == "alpha" and block.hidden == 1
+    assert prompt_text(one, ("",)) == prompt_text(one) == prompt_text(tool(server="beta"))
+
+
+def test_many_servers_are_told_in_part():
+    names = [f"s{number}" for number in range(10, 40)]
+    servers = json.loads(prompt_text(tool(), names[::-1]).text)["server"]
+    assert servers == [*names[:MOST_SERVERS], "and 22 more"]

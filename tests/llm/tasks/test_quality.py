@@ -1,0 +1,49 @@
+import pytest
+
+from tests.llm.tasks.strategies import keyed, tool
+from toolscope_core.llm.tasks.quality import QualityTask
+from toolscope_core.llm.tasks.replies import question_id
+from toolscope_core.merging.model_verdicts import Grade
+
+TASK = QualityTask()
+ITEMS = keyed(TASK, tool())
+(KEY,) = ITEMS
+
+
+def read(**said):
+    row = {"question": question_id(KEY), "score": 3, "lacking": ["result"], "reason": "Thin."}
+    return TASK.read(ITEMS, {"answers": [row | said]})[KEY]
+
+
+def test_a_good_answer_is_read():
+    assert read() == {"score": 3, "lacking": ["result"], "reason": "Thin."}
+    assert read(lacking=["result", "parameters", "result"])["lacking"] == ["parameters", "result"]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"score": 0},
+        {"score": 6},
+        {"score": 3.5},
+        {"score": True},
+        {"score": "5"},
+        {"lacking": ["x"]},
+        {"lacking": "result"},
+        {"lacking": [1]},
+    ],
+)
+def test_anything_else_is_a_reason(bad):
+    assert isinstance(read(**bad), str)
+
+
+def test_tools_are_asked_about_in_an_order_of_their_own():
+    items = keyed(TASK, tool("a"), tool("b"), tool("c"))
+    assert TASK.request(items).user == TASK.request(dict(reversed(items.items()))).user
+
+
+@pytest.mark.parametrize(
+    ("score", "band"), [(1, "Low"), (2, "Low"), (3, "Medium"), (4, "High"), (5, "High")]
+)
+def test_bands(score, band):
+    assert Grade(score).band == band

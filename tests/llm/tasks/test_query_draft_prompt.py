@@ -1,0 +1,102 @@
+"""The prompt that asks for a request of some tools, and what is read of its replies."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+
+from tests.llm.tasks.strategies import ANY_TEXT, TOOLS, keyed, tool
+from toolscope_core.llm.tasks.query_draft_prompt import (
+    DraftQuestion,
+    DraftTask,
+    ExampleQuery,
+    chosen_tools,
+)
+from toolscope_core.llm.tasks.replies import question_id
+
+TASK = DraftTask()
+SHOWN = tuple(tool(name) for name in ("find_notes", "send_mail", "get_weather"))
+EXAMPLE = ExampleQuery("Is it warm in Oslo?", ("met/warmth",))
+QUESTION = DraftQuestion(SHOWN, (EXAMPLE,))
+ITEMS = keyed(TASK, QUESTION)
+(KEY,) = ITEMS
+GOOD = "Mail Ann what I wrote about the fence."
+
+
+def read(**said):
+    row = {"question": question_id(KEY), "tools": [1, 2], "request": GOOD}
+    return TASK.read(ITEMS, {"answers": [row | said]})[KEY]
+
+
+def test_a_good_answer_is_read_in_one_line_and_in_order():
+    assert read(tools=[2, 1, 2]) == {"tools": [1, 2], "request": GOOD}
+    assert read(request="Mail Ann what\nI wrote  about\u200b the fence.")["request"] == GOOD
+    assert chosen_tools(QUESTION, read(tools=[3, 1])) == tuple(
+        QUESTION.in_order[at] for at in (0, 2)
+    )
+
+
+def test_nothing_that_belongs_together_is_an_answer_too():
+    assert read(tools=[], request="whatever") == {"tools": [], "request": ""}
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason"),
+    [
+        ({"tools": [1]}, "choose 2 to 5"),
+        ({"tools": [1, 4]}, "numbers from 1 to 3"),
+        ({"tools": [1, 0]}, "numbers from 1 to 3"),
+        ({"tools": [1, True]}, "numbers from 1 to 3"),
+        ({"tools": "1, 2"}, "numbers from 1 to 3"),
+        ({"tools": ["send_mail", "find_notes"]}, "numbers from 1 to 3"),
+        ({"request": ""}, "write at least 12"),
+        ({"request": 5}, "give a text"),
+        ({"request": "x" * 601}, "write at most 600"),
+        ({"request": "Use sendMail to tell Ann of the fence."}, "the name of a tool"),
+        ({"request": "Get weather of Oslo and mail it to Ann."}, "the name of a tool"),
+    ],
+)
+def test_anything_else_is_a_reason(bad, reason):
+    assert reason in read(**bad)
+
+
+def test_no_reason_repeats_the_name_of_a_tool():
+    """It is told to the model outside of the fence."""
+    assert "mail" not in read(request="Use sendMail to tell Ann of the fence.")
+
+
+def test_six_tools_are_too_many():
+    many = DraftQuestion(tuple(tool(f"do_{one}") for one in "abcdefg"))
+    items = keyed(TASK, many)
+    (key,) = items
+    row = {"question": question_id(key), "tools": [1, 2, 3, 4, 5, 6], "request": GOOD}
+    assert "choose 2 to 5" in TASK.read(items, {"answers": [row]})[key]
+
+
+def test_what_is_shown_decides_the_key_and_the_order_does_not():
+    def key(question):
+        return tuple(keyed(TASK, question))
+
+    first, *others = SHOWN
+    assert key(DraftQuestion((first, *reversed(others)), (EXAMPLE,))) == key(QUESTION)
+    for other in (
+        DraftQuestion((*others, first), (EXAMPLE,)),
+        DraftQuestion(SHOWN, (replace(EXAMPLE, text="Is it cold in Oslo?"),)),
+        DraftQuestion((replace(first, server="elsewhere"), *others), (EXAMPLE,)),
+    ):
+        assert key(other) != key(QUESTION)
+
+
+def test_the_tool_that_is_due_is_marked_by_its_number():
+    due = QUESTION.in_order.index(SHOWN[0]) + 1
+    assert f"{question_id(KEY)}: tools 1.1 on, due is 1.{due}" in TASK.request(ITEMS).user
+    assert "Is it warm in Oslo? (served by met/warmth)" in TASK.request(ITEMS).user
+
+
+@given(TOOLS, ANY_TEXT)
+def test_no_text_of_a_stranger_leaves_the_fence(one, text):
+    question = DraftQuestion((one, tool("b")), (ExampleQuery(text, (text,)),))
+    user = TASK.request(keyed(TASK, question)).user
+    marks = [line for line in user.split("\n") if line.startswith("--- ")]
+    assert [line.split(" ")[1] for line in marks] == ["begin", "end"] * 3
+    assert len({line.rpartition(" ")[2] for line in marks}) == 1

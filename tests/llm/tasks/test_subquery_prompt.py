@@ -1,0 +1,77 @@
+"""The splitters: what is asked, what is read, and what a hostile tool cannot do."""
+
+import json
+
+import pytest
+from hypothesis import given
+
+from tests.llm.tasks.strategies import ANY_TEXT, keyed, tool
+from toolscope_core.llm.tasks.replies import question_id
+from toolscope_core.llm.tasks.subquery_prompt import (
+    LONGEST_STEP,
+    MOST_STEPS,
+    SplitQuestion,
+    SplitTask,
+)
+
+NOTES = tool("search_notes")
+CONTEXT = SplitTask("context")
+ITEMS = keyed(CONTEXT, SplitQuestion("Find my notes and mail them.", (NOTES,)))
+(KEY,) = ITEMS
+
+
+def read(steps, items=ITEMS):
+    (key,) = items
+    answer = {"question": question_id(key), "steps": steps}
+    return CONTEXT.read(items, {"answers": [answer]})[key]
+
+
+def test_steps_are_read_in_their_order_and_in_one_line():
+    assert read(["Find my notes", "Mail\nthe  notes"]) == {
+        "steps": ["Find my notes", "Mail the notes"]
+    }
+
+
+@pytest.mark.parametrize(
+    ("steps", "reason"),
+    [
+        ([], "there are 0 steps"),
+        (["do"] * (MOST_STEPS + 1), f"there are {MOST_STEPS + 1} steps"),
+        (["do", " "], "a step is empty"),
+        (["x" * (LONGEST_STEP + 1)], f"one of the steps has {LONGEST_STEP + 1} characters"),
+        (["Call search_notes"], "a step has the name of a tool"),
+        ("do it", "steps is 'do it'; give a list of texts"),
+        ([1], "give a list of texts"),
+    ],
+)
+def test_anything_else_is_a_reason(steps, reason):
+    assert reason in read(steps)
+
+
+def test_a_name_that_the_request_says_itself_or_that_is_a_word_may_stand():
+    named = keyed(CONTEXT, SplitQuestion("What does search_notes do?", (NOTES,)))
+    assert read(["Explain search_notes"], named) == {"steps": ["Explain search_notes"]}
+    word = keyed(CONTEXT, SplitQuestion("Find it.", (tool("find"),)))
+    assert read(["find it"], word) == {"steps": ["find it"]}
+
+
+def test_dummy_sees_no_tool_and_is_another_question_than_context():
+    dummy, question = SplitTask("dummy"), SplitQuestion("Find my notes.")
+    request = dummy.request(keyed(dummy, question))
+    assert "begin tool" not in request.user and json.dumps("Find my notes.") in request.user
+    assert (dummy.batch, CONTEXT.batch) == (8, 1)
+    seen = SplitQuestion("Find my notes.", (NOTES,))
+    assert dummy.name != CONTEXT.name
+    assert CONTEXT.subjects(question) != CONTEXT.subjects(seen)
+    assert "begin tool 1.1" in CONTEXT.request(keyed(CONTEXT, seen)).user
+
+
+@given(ANY_TEXT, ANY_TEXT)
+def test_no_text_gets_out_of_its_fence(request, description):
+    question = SplitQuestion(request, (tool(description=description),))
+    lines = CONTEXT.request(keyed(CONTEXT, question)).user.split("\n")
+    assert [line.split(" ")[:2] for line in lines if line.startswith("--- ")] == [
+        ["---", "begin"],
+        ["---", "end"],
+    ] * 2
+    assert len(lines) == 9

@@ -1,0 +1,106 @@
+"""What originals ask and tell while a call is under way."""
+
+import anyio
+import pytest
+
+from tests.mcp.gateway.town import through, told
+
+SAMPLING = {
+    "messages": [{"role": "user", "content": {"type": "text", "text": "hi"}}],
+    "maxTokens": 5,
+}
+ELICITATION = {"message": "Who?", "requestedSchema": {"type": "object", "properties": {}}}
+
+
+def test_progress_and_logs_reach_the_client_that_calls(town, servers):
+    seen, logs = [], []
+
+    async def progress(done, total, message):
+        seen.append((done, total, message))
+
+    async def logging(params):
+        logs.append((params.level, params.logger, params.data))
+
+    async def use(client, gateway):
+        await client.call_tool(
+            "work", {"act": "progress", "server": "north"}, progress_callback=progress
+        )
+        await client.call_tool("work", {"act": "log", "server": "north"})
+        with anyio.move_on_after(5):
+            while not logs:
+                await anyio.sleep(0.01)
+
+    through(town, servers, use, callbacks={"logging_callback": logging})
+    assert seen == [(1, 2, "step 1"), (2, 2, "step 2")]
+    assert logs == [("warning", "north: deep", {"seen": 1})]
+
+
+def test_a_call_that_the_client_gives_up_is_cancelled_at_its_original(town, servers):
+    async def use(client, gateway):
+        await client.call_tool("get", {"path": "a"})
+        with anyio.move_on_after(0.2):
+            await client.call_tool("work", {"act": "listen", "server": "north"})
+        answer = told(await client.call_tool("work", {"act": "cancelled", "server": "north"}))
+        return answer, gateway.calls.log.outcomes["cancelled"]
+
+    assert through(town, servers, use) == (True, 1)
+
+
+async def sampling(context, params):
+    import mcp_types as types
+
+    text = f"{params.messages[0].content.text} there"
+    content = types.TextContent(type="text", text=text)
+    return types.CreateMessageResult(role="assistant", content=content, model="m")
+
+
+async def elicitation(context, params):
+    import mcp_types as types
+
+    return types.ElicitResult(action="accept", content={"name": params.message})
+
+
+async def roots(context):
+    import mcp_types as types
+
+    return types.ListRootsResult(roots=[types.Root(uri="file:///home")])
+
+
+def test_a_client_that_can_answers_what_an_original_asks(town, servers):
+    async def use(client, gateway):
+        return [
+            told(
+                await client.call_tool(
+                    "work", {"act": f"ask:{method}", "params": params, "server": "north"}
+                )
+            )
+            for method, params in (
+                ("sampling/createMessage", SAMPLING),
+                ("elicitation/create", ELICITATION),
+                ("roots/list", {}),
+            )
+        ]
+
+    answers = through(
+        town,
+        servers,
+        use,
+        callbacks={
+            "sampling_callback": sampling,
+            "elicitation_callback": elicitation,
+            "list_roots_callback": roots,
+        },
+    )
+    assert answers[0]["content"] == {"type": "text", "text": "hi there"}
+    assert answers[1] == {"action": "accept", "content": {"name": "Who?"}}
+    assert answers[2] == {"roots": [{"uri": "file:///home"}]}
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_one_that_cannot_refuses_in_words(town, servers, mode):
+    async def use(client, gateway):
+        return told(await client.call_tool("work", {"act": "ask:roots/list", "server": "north"}))
+
+    refusal = through(town, servers, use, callbacks={"mode": mode})
+    assert refusal["code"] == -32600
+    assert "roots" in refusal["message"]

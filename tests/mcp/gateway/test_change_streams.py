@@ -1,0 +1,130 @@
+"""Changes as MCP 2026-07-28 tells them: in streams, of the originals and of the clients."""
+
+import json
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+
+from tests.mcp.gateway.town import through, told
+from toolscope_core.mcp.gateway import change_streams
+
+STUB = str(Path(__file__).with_name("modern_stub.py"))
+FOLLOWED = "north+file:///a.txt"
+LISTS = {
+    "tools_list_changed": True,
+    "resources_list_changed": True,
+    "prompts_list_changed": True,
+}
+
+
+@pytest.fixture
+def modern(servers):
+    """The configuration where the north speaks the version of 2026-07-28."""
+    written = json.loads(servers)
+    north = written["mcpServers"]["north"]
+    north["args"] = [STUB, *north["args"][3:]]
+    assert north["command"] == sys.executable
+    return json.dumps(written)
+
+
+async def until(holds):
+    with anyio.fail_after(10):
+        while not await holds():
+            await anyio.sleep(0.02)
+
+
+async def work(client, act, server="north"):
+    return told(await client.call_tool("work", {"act": act, "server": server}))
+
+
+@pytest.mark.parametrize("act", ["change", "change in silence"])
+def test_a_tool_that_changes_is_held_whether_or_not_the_stream_breaks(
+    town, modern, monkeypatch, act
+):
+    monkeypatch.setattr(change_streams, "FIRST_WAIT", 0.01)
+
+    async def use(client, gateway):
+        assert await work(client, "") == {"server": "north", "streams": [LISTS]}
+
+        async def is_held():
+            names = {tool.name for tool in (await client.list_tools()).tools}
+            return "get" not in names
+
+        assert not await is_held()
+        await work(client, act)
+        await until(is_held)
+        return (await client.call_tool("get", {"path": "a"})).content[0].text
+
+    assert "is not what it was" in through(town, modern, use)
+
+
+@pytest.mark.parametrize("original", ["modern", "servers"])
+def test_a_client_that_listens_hears_of_what_it_asked_for_until_it_leaves(town, request, original):
+    configuration = request.getfixturevalue(original)
+    heard = []
+
+    async def use(client, gateway):
+        async def followed():
+            at_north = await work(client, "touch")
+            streams = at_north["streams"] if original == "modern" else at_north
+            return any("file:///a.txt" in str(one) for one in streams)
+
+        assert not await followed()
+        wanted = {"resources_list_changed": True, "resource_subscriptions": [FOLLOWED, "none"]}
+        async with client.listen(**wanted) as stream:
+            assert await followed()
+            await work(client, "touch", "south")
+            with anyio.fail_after(10):
+                async for event in stream:
+                    heard.append(event)
+                    if len(set(map(type, heard))) == 2:
+                        break
+
+        async def left():
+            return not await followed()
+
+        await until(left)
+        assert gateway.parts.content.announcements.followed("north") == ()
+
+    through(town, configuration, use, callbacks={"mode": "auto"})
+    assert {getattr(event, "uri", "a list") for event in heard} == {FOLLOWED, "a list"}
+    assert not {type(event).__name__ for event in heard} & {"PromptsListChanged"}
+
+
+def test_a_client_that_listens_hears_that_the_tools_changed(town, servers):
+    async def use(client, gateway):
+        async with client.listen(tools_list_changed=True) as stream:
+            await work(client, "change")
+            with anyio.fail_after(10):
+                return type(await anext(stream)).__name__
+
+    assert through(town, servers, use, callbacks={"mode": "auto"}) == "ToolsListChanged"
+
+
+@pytest.mark.filterwarnings("ignore:resources/:mcp.shared.exceptions.MCPDeprecationWarning")
+def test_a_client_of_an_earlier_version_follows_a_resource_of_a_modern_server(town, modern):
+    heard = []
+
+    async def messages(message):
+        heard.append(str(getattr(getattr(message, "params", None), "uri", "")))
+
+    async def use(client, gateway):
+        async def hears():
+            await work(client, "touch")
+            return FOLLOWED in heard
+
+        await work(client, "touch")
+        await client.subscribe_resource(FOLLOWED)
+        await until(hears)
+        gateway.calls.servers.lost("north", gateway.calls.servers.open_now["north"])
+        heard.clear()
+        await until(hears)
+        await client.unsubscribe_resource(FOLLOWED)
+        return await work(client, "")
+
+    assert through(town, modern, use, callbacks={"message_handler": messages}) == {
+        "server": "north",
+        "streams": [LISTS],
+    }

@@ -1,0 +1,153 @@
+"""Originals at an address that restart, answer by a status, or send too much."""
+
+import json
+import threading
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from tests.mcp.gateway.town import NORTH, QUICK, through, told
+
+HELLO = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {"tools": {}},
+    "serverInfo": {"name": "north", "version": "1"},
+}
+
+
+class Original(BaseHTTPRequestHandler):
+    """Knows the session of its last handshake only; ``act`` of a call says what it answers."""
+
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *args):
+        pass
+
+    def reply(self, status, body=None, media="application/json", **headers):
+        content = (
+            b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
+        )
+        self.send_response(status)
+        headers |= {"Content-Type": media, "Content-Length": str(len(content))}
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        self.wfile.write(content)
+
+    def do_GET(self):
+        self.reply(405)
+
+    def do_DELETE(self):
+        self.reply(200)
+
+    def do_POST(self):
+        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        method, number = message.get("method"), message.get("id")
+        if method == "initialize":
+            self.server.session = f"s{number}-{id(message)}"
+        elif self.headers.get("mcp-session-id") not in (None, self.server.session):
+            self.reply(404, self.server.forgotten)
+            return
+        if number is None:
+            self.reply(202)
+            return
+        act = ((message.get("params") or {}).get("arguments") or {}).get("act")
+        if act == "busy":
+            self.reply(503)
+            return
+        if act == "moved":
+            self.reply(307, Location="http://127.0.0.1:1/for/the-first")
+            return
+        if act == "silent":
+            self.server.over.wait()
+            return
+        if act == "page":
+            self.reply(200, b"<html>", "text/html")
+            return
+        result = {
+            "initialize": HELLO,
+            "tools/list": {"tools": NORTH},
+            "tools/call": {
+                "content": [{"type": "text", "text": json.dumps("x" * 300_000 * (act == "huge"))}]
+            },
+        }.get(method)
+        error = {"error": {"code": -32601, "message": "no"}}
+        answer = {"jsonrpc": "2.0", "id": number, **({"result": result} if result else error)}
+        self.reply(200, answer, mcp_session_id=self.server.session)
+
+
+@pytest.fixture
+def original():
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Original)
+    server.session, server.forgotten = "", None
+    server.over = threading.Event()
+    server.handle_error = lambda request, address: None
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server
+    server.over.set()
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def reached(servers, original):
+    """The configuration with the north at its address."""
+    text = json.loads(servers)
+    url = f"http://127.0.0.1:{original.server_address[1]}/mcp"
+    text["mcpServers"]["north"] = {"type": "http", "url": url}
+    return json.dumps(text)
+
+
+NOT_FOUND = {
+    "jsonrpc": "2.0",
+    "id": None,
+    "error": {"code": -32001, "message": "Session not found"},
+}
+
+
+@pytest.mark.parametrize("forgotten", [None, NOT_FOUND])
+def test_one_that_restarted_is_named_once_and_opened_again(town, reached, original, forgotten):
+    original.forgotten = forgotten
+
+    async def use(client, gateway):
+        await client.call_tool("get", {"path": "a"})
+        original.session = "another"
+        lost = await client.call_tool("get", {"path": "a"})
+        return lost, told(await client.call_tool("get", {"path": "a"}))
+
+    lost, again = through(town, reached, use)
+    assert lost.is_error and again == ""
+    assert lost.content[0].text == (
+        "north does not know the connection any more, as after a restart; call again"
+    )
+
+
+@pytest.mark.parametrize(
+    ("act", "words"),
+    [
+        ("busy", "answers with an error; try again later, or ask who runs it (503)"),
+        ("page", "answers with 'text/html', not with MCP"),
+        ("huge", "north sent a reply of more than 200,000 bytes; update the server"),
+    ],
+)
+def test_what_is_no_answer_is_a_tool_error_that_names_it(town, reached, act, words):
+    async def use(client, gateway):
+        await client.call_tool("get", {"path": "a"})
+        failed = await client.call_tool("work", {"act": act, "server": "north"})
+        return failed, told(await client.call_tool("get", {"path": "a"}))
+
+    failed, again = through(town, reached, use)
+    assert failed.is_error and "north" in failed.content[0].text
+    assert words in failed.content[0].text and again == ""
+
+
+@pytest.mark.parametrize(("act", "words"), [("moved", "the-first"), ("busy", "503")])
+def test_a_reply_to_one_call_says_nothing_of_another(town, reached, act, words):
+    async def use(client, gateway):
+        calls = ({"act": one, "server": "north"} for one in (act, "silent"))
+        return [(await client.call_tool("work", call)).content[0].text for call in calls]
+
+    own, other = through(town, reached, use, limits=replace(QUICK, answer_seconds=0.5))
+    assert words in own
+    assert other.startswith("north did not answer within 0.5 s while it ran work")

@@ -1,0 +1,147 @@
+"""Tools that not every client reads: mended or held back, named, and no other tool is hidden."""
+
+import asyncio
+import json
+import sys
+
+import pytest
+
+from tests.cli.test_cli import run
+from tests.mcp.gateway.test_serving import invoke
+from tests.mcp.gateway.town import STUB, client_of, gateway_config, record, told
+from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
+from toolscope_core.mcp.gateway.routing import BundleTool, Original, routing_table
+from toolscope_core.model.datamodel import Tool
+
+TEXT = {"type": "string"}
+GARDEN = [
+    record("grow", "Grow a bed.", bed=TEXT),
+    record("pic", "Take a picture.", note={**TEXT, "nullable": True}),
+]
+LAB = [
+    record("store", "Store a sample.", readings=True, forbidden=False),
+    record("tag", "Put a label on a sample.", label={"$ref": "#/$defs/Label"}),
+    {**record("rate", "Rate a sample."), "outputSchema": {"type": "array", "items": TEXT}},
+    {**record("weigh", "Weigh a sample."), "title": 5, "annotations": {"readOnlyHint": "yes"}},
+    record("route", "Route a sample by region.", region={**TEXT, "x-mcp-header": "bad header"}),
+]
+MENDED = {
+    "store": "The parameter 'readings' is declared as true; clients with the TypeScript SDK then "
+    "read no tool of any server. Here it is {}.",
+    "tag": "Its parameters are not JSON Schema 2020-12, or a reference in them leads nowhere. Here "
+    "they are in that dialect, and its server checks the rest.",
+    "rate": "Its outputSchema declares no object; many clients take nothing else. Here it is left "
+    "out; the results stay as they are.",
+    "weigh": "The SDKs of MCP do not read title 5. Here it is left out.",
+}
+HELD = (
+    'route: The x-mcp-header "bad header" is no name of a header; clients have to leave out such '
+    "a tool."
+)
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory):
+    """The bundle and the configuration of two servers, one of which has odd tools."""
+    place = tmp_path_factory.mktemp("odd")
+    servers, entries = [], {}
+    for name, tools in (("garden", GARDEN), ("lab", LAB)):
+        servers.append({"server": name, "tools": tools})
+        (place / f"{name}.json").write_text(json.dumps(tools))
+        args = ["-I", "-S", STUB, name, str(place / f"{name}.json")]
+        entries[name] = {"command": sys.executable, "args": args}
+    (place / "catalog.json").write_text(json.dumps(servers))
+    (place / "mcp.json").write_text(json.dumps({"mcpServers": entries}))
+    run("merge", place / "catalog.json", "--accept", "none", "--out", place / "bundle")
+    return place / "bundle", place / "mcp.json"
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+def test_every_client_reads_the_list_and_calls_what_is_in_it(odd, mode):
+    bundle, config = odd
+
+    async def work():
+        async with client_of(bundle, gateway_config(config.read_text()), mode=mode) as (client, _):
+            tools = (await client.list_tools()).tools
+            picture = told(await client.call_tool("pic", {"note": None}))
+            stored = told(await client.call_tool("store", {"readings": [1]}))
+            return tools, picture, stored, await client.call_tool("route", {"region": "a"})
+
+    tools, picture, stored, held = asyncio.run(work())
+    by_name = {tool.name: tool for tool in tools}
+    assert set(by_name) == {"grow", "pic", "store", "tag", "rate", "weigh"}
+    declared = by_name["store"].input_schema["properties"]
+    assert declared == {"readings": {}, "forbidden": {"not": {}}}
+    assert '"$ref"' not in json.dumps(by_name["tag"].input_schema)
+    assert by_name["rate"].output_schema is None
+    assert (picture["arguments"], stored["arguments"]) == ({"note": None}, {"readings": [1]})
+    assert held.is_error
+    assert held.content[0].text == f"route is held back: {HELD.removeprefix('route: ')}"
+
+
+def test_check_names_what_was_mended_and_what_is_held_back(odd):
+    bundle, config = odd
+    checked = invoke(bundle, "--config", config, "--check")
+    assert checked.exit_code == 1
+    assert "have a tool that is held back" in checked.stderr
+    for name, sentence in MENDED.items():
+        assert f"    mended: {name}: {sentence}\n" in checked.stdout
+    assert f"    held back: {HELD}\n" in checked.stdout
+    garden, lab = json.loads(invoke(bundle, "--config", config, "--check", "--json").stdout)
+    assert (len(garden["mended"]), garden["withheld"]) == (1, [])
+    assert lab["withheld"] == [HELD]
+
+
+def test_a_bundle_in_another_shape_is_served_in_the_same_way(odd, tmp_path):
+    bundle, _ = odd
+    neutral = tmp_path / "neutral.json"
+    neutral.write_bytes((bundle / "neutral.json").read_bytes())
+    run("merge", neutral, "--accept", "none", "--out", tmp_path / "bundle")
+    table = read_served_bundle(tmp_path / "bundle").table
+    assert [route.name for route in table.routes.values() if route.obstacle] == ["route"]
+    assert table.routes["store"].record["inputSchema"]["properties"]["readings"] == {}
+    assert "outputSchema" not in table.routes["rate"].record
+    mended = " ".join(table.mended_of("lab"))
+    assert all(sentence in mended for name, sentence in MENDED.items() if name in ("store", "rate"))
+
+
+def names_of(*tools):
+    items = [BundleTool(Tool(f"{server}/{name}", name, "", server), ()) for server, name in tools]
+    originals = {
+        item.tool.id: Original(item.tool.id, item.tool.server, item.tool.name) for item in items
+    }
+    table = routing_table(items, originals, {}, {})
+    return {route.tool_id: name for name, route in table.routes.items()}, table.renamed
+
+
+def test_tools_of_one_name_all_get_their_server_in_front():
+    names, renamed = names_of(("b", "get"), ("a", "Get"), ("c", "ｇｅｔ"), ("c", "other"))
+    assert names == {"a/Get": "a_Get", "b/get": "b_get", "c/ｇｅｔ": "c_get", "c/other": "other"}
+    assert (
+        renamed["a/Get"]
+        == "'Get' of a is called 'a_Get', since b and c have a tool of that name too"
+    )
+    assert set(renamed) == {"a/Get", "b/get", "c/ｇｅｔ"}
+
+
+def test_names_with_a_server_in_front_are_short_and_new():
+    long, server = "n" * 60, "s" * 60
+    names, _ = names_of(
+        *((one, long) for one in ("a", server)),
+        *((one, "get") for one in ("b", "文件", "档案", "b c", "b_c")),
+        ("d", "b_get"),
+    )
+    assert names["d/b_get"] == "b_get"
+    assert len(set(names.values())) == 8
+    assert all(len(name) <= 64 for name in names.values())
+    assert "get" not in names.values()
+    assert names[f"a/{long}"] == f"a_{long}"
+    assert names[f"{server}/{long}"].startswith("s" * 55)
+
+
+def test_two_tools_of_one_server_are_told_apart_too():
+    names, renamed = names_of(("a", "get"), ("a", "Get"))
+    assert names == {"a/Get": "Get", "a/get": "a_get"}
+    assert renamed == {
+        "a/get": "'get' of a is called 'a_get', since its server has two tools of that name"
+    }

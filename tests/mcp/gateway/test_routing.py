@@ -1,0 +1,189 @@
+"""The routing table, and which original a call means, without any server."""
+
+import json
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from tests.mcp.gateway.town import accepted, town_catalog, write_town
+from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
+from toolscope_core.mcp.gateway.call_mapping import chosen_original, original_call
+from toolscope_core.mcp.gateway.configured_servers import matched_servers
+from toolscope_core.mcp.gateway.http_door import http_place
+from toolscope_core.mcp.gateway.passed_content import PassedContent
+from toolscope_core.mcp.gateway.routing import BundleTool, Original, routing_table
+from toolscope_core.mcp.gateway.tool_search import ToolSearch
+from toolscope_core.model.datamodel import ArgumentMap, ArgumentMove, Tool
+from toolscope_core.model.errors import ConfigError, ExportError
+
+
+def family():
+    """A router over two tools whose parameters differ in name and type."""
+    north = Tool("n/find", "find", "Find.", "n", schema_of(q="string", limit="string"))
+    south = Tool("s/seek", "seek", "Seek.", "s", schema_of(text="string", most="integer"))
+    merged = schema_of(q="string", limit="string", where="string")
+    merged["properties"]["where"] |= {"enum": ["n", "s"], "default": "n"}
+    alphas = {
+        "n/find": ArgumentMap(
+            "n/find",
+            "n/find",
+            (ArgumentMove("q", "q"), ArgumentMove("limit", "limit")),
+            {"where": "n"},
+        ),
+        "s/seek": ArgumentMap(
+            "s/seek",
+            "n/find",
+            (ArgumentMove("text", "q"), ArgumentMove("most", "limit", "cast")),
+            {"where": "s"},
+        ),
+    }
+    item = BundleTool(
+        Tool("n/find", "find", "Find.", "n", merged), ("n/find", "s/seek"), is_router=True
+    )
+    originals = {one.id: Original(one.id, one.server, one.name) for one in (north, south)}
+    phi = dict.fromkeys(originals, "n/find")
+    return routing_table([item], originals, phi, alphas), south
+
+
+def schema_of(**types):
+    return {"type": "object", "properties": {name: {"type": kind} for name, kind in types.items()}}
+
+
+def test_the_selector_chooses_and_arguments_go_back_through_alpha():
+    table, south = family()
+    route = table.routes["find"]
+    assert chosen_original(route, {"q": "a"}) is None
+    assert chosen_original(route, {"q": "a", "where": "n"}).tool_id == "n/find"
+    assert chosen_original(route, {"q": "a", "where": "west"}) is None
+    chosen = chosen_original(route, {"q": "a", "where": "s", "limit": "3"})
+    assert (chosen.server, chosen.name) == ("s", "seek")
+    arguments = {"q": "a", "where": "s", "limit": "3"}
+    assert original_call(route, chosen, arguments, south).arguments == {"text": "a", "most": 3}
+    assert table.old_names["seek"].route == "find"
+    assert table.servers == ("n", "s")
+
+
+@pytest.mark.parametrize("name", ["text", "most", "new"])
+def test_what_the_original_declares_is_given_by_the_merged_tool_alone(name):
+    table, south = family()
+    route = table.routes["find"]
+    chosen = chosen_original(route, {"where": "s"})
+    updated = replace(south, schema=schema_of(text="string", most="integer", new="string"))
+    for arguments in ({"q": "a", name: "b", "where": "s"}, {"where": "s", name: "b", "q": "a"}):
+        call = original_call(route, chosen, arguments, updated)
+        assert (call.arguments, call.lost) == ({"text": "a"}, (name,))
+
+
+def test_a_tool_without_a_map_takes_what_it_declares(town):
+    route = read_served_bundle(town).table.routes["north_same"]
+    tool = Tool("north/same", "same", schema=schema_of(x="integer", deep="string"))
+    call = original_call(route, route.originals[0], {"x": 1, "deep": "a", "free": 2}, tool)
+    assert (call.arguments, call.lost) == ({"x": 1, "free": 2}, ("deep",))
+
+
+def test_a_prune_calls_the_tool_that_stayed_with_its_own_schema(town):
+    table = read_served_bundle(town).table
+    (original,) = table.routes["get"].originals
+    assert (original.server, original.name) == ("north", "get")
+    assert set(table.old_names) == {"read_file"}
+    assert table.renamed == {
+        f"{one}/same": f"'same' of {one} is called '{one}_same', since {other} has a tool of that "
+        "name too"
+        for one, other in (("north", "south"), ("south", "north"))
+    }
+
+
+def test_every_merged_call_of_an_old_one_maps_back_to_it():
+    catalog = town_catalog()
+    cluster = accepted(catalog, "north/work", "south/work", family=True)
+    assert cluster.kind == "router"
+    assert cluster.selector == "server"
+
+
+def test_what_an_export_with_routers_would_add_is_known(tmp_path):
+    served = read_served_bundle(write_town(tmp_path, routers=False))
+    assert served.withheld == (("north/work", "south/work"),)
+    assert set(served.table.routes) == {
+        *("get", "north_same", "south_same", "north_work", "south_work")
+    }
+    assert served.table.routes["north_work"].record["inputSchema"]["properties"].keys() == {
+        "act",
+        "seconds",
+        "size",
+        "params",
+    }
+
+
+@pytest.mark.parametrize("file", ["clusters.json", "neutral.json", "manifest.json"])
+@pytest.mark.parametrize("content", ["", '"text"', None])
+def test_a_damaged_bundle_is_refused_in_words(tmp_path, file, content):
+    bundle = write_town(tmp_path)
+    if content is None:
+        (bundle / file).unlink()
+    else:
+        (bundle / file).write_text(content)
+    with pytest.raises(ExportError, match=file):
+        read_served_bundle(bundle)
+
+
+def test_servers_are_matched_by_name_then_by_what_is_left_of_it():
+    assert matched_servers(["My Files", "b"], ["my-files", "b"], {}) == {
+        "My Files": "my-files",
+        "b": "b",
+    }
+    assert matched_servers([""], ["only"], {}) == {"": "only"}
+    assert matched_servers(["a"], ["x", "y"], {"a": "y"}) == {"a": "y"}
+    with pytest.raises(ConfigError, match=r"no server called 'a'.*give --server a=KEY, and so for"):
+        matched_servers(["a", "b"], ["A!", "a?"], {})
+
+
+@pytest.mark.parametrize(
+    ("text", "token", "names", "words"),
+    [
+        ("127.0.0.1:70000", "", (), "give HOST:PORT"),
+        ("127.0.0.1:1", "short", (), "give at least 16"),
+        ("10.0.0.1:1", "", (), "--allow-host"),
+    ],
+)
+def test_a_place_that_is_not_safe_is_refused(text, token, names, words):
+    with pytest.raises(ConfigError, match=words):
+        http_place(text, token, names)
+
+
+def test_a_place_has_a_token_that_nobody_sees_by_chance():
+    place = http_place(":8765", "")
+    assert (place.host, place.port, place.is_new_token) == ("127.0.0.1", 8765, True)
+    assert len(place.token) >= 32
+    assert place.token not in repr(place)
+    assert http_place("[::1]:1", "").is_loopback
+    assert http_place("localhost:1", "").is_loopback
+    assert not http_place("10.0.0.1:1", "", ["gate.example"]).is_loopback
+
+
+def test_prefixes_are_schemes_and_no_two_are_the_same():
+    content = PassedContent(None, None, ["My Files", "my files", "9", "+"])
+    assert content.prefixes == {
+        "+": "server",
+        "9": "s-9",
+        "My Files": "my-files",
+        "my files": "my-files-2",
+    }
+
+
+def test_the_search_gives_whole_records_and_refuses_in_words():
+    import asyncio
+
+    table, _ = family()
+    held = SimpleNamespace(why_held=lambda original: "")
+    calls = SimpleNamespace(table=table, held=held)
+    search = ToolSearch(calls, lambda query, limit: ["gone", "n/find"][:limit])
+
+    def ask(**arguments):
+        params = SimpleNamespace(name="search_tools", arguments=arguments)
+        return asyncio.run(search.call(None, params))
+
+    (found,) = ask(query="find things")["content"]
+    assert json.loads(found["text"]) == dict(table.routes["find"].record)
+    for arguments in ({}, {"query": " "}, {"query": "x", "limit": 0}, {"query": "x", "limit": "9"}):
+        assert ask(**arguments)["isError"]

@@ -1,0 +1,261 @@
+"""The command, as a process of its own: over standard input and output, over HTTP, and killed."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx2
+import pytest
+from typer.testing import CliRunner
+
+from tests.mcp.gateway.town import configuration, told, write_town
+from tests.mcp.servers.stubs import MARK, living, new_mark
+from toolscope_core.cli import app
+
+ROOT = Path(__file__).parents[3]
+TOKEN = "a-token-that-only-this-test-has"
+
+
+@pytest.fixture
+def config(tmp_path):
+    """The file of a configuration whose servers carry ``mark``, and the mark."""
+    mark = new_mark()
+    path = tmp_path / "mcp.json"
+    path.write_text(configuration(tmp_path, **{MARK: mark}))
+    return path, mark
+
+
+def command(town, config, *options):
+    return [
+        sys.executable,
+        "-m",
+        "toolscope_core",
+        "serve",
+        str(town),
+        "--config",
+        str(config),
+        *options,
+    ]
+
+
+def test_over_standard_input_and_output(town, config, tmp_path):
+    from mcp import Client, StdioServerParameters
+
+    path, mark = config
+    log = tmp_path / "calls.jsonl"
+    program, *args = command(town, path, "--log", str(log), "--aliases")
+
+    async def run():
+        parameters = StdioServerParameters(
+            command=program, args=args, cwd=str(ROOT), env=dict(os.environ)
+        )
+        async with Client(parameters) as client:
+            names = [tool.name for tool in (await client.list_tools()).tools]
+            answers = [
+                told(await client.call_tool(name, {key: "a"}))
+                for name, key in (("get", "path"), ("read_file", "file"))
+            ]
+            return names, answers, living(mark)
+
+    names, answers, while_open = asyncio.run(run())
+    assert names == ["get", "north_same", "work", "south_same"]
+    assert answers == [{"server": "north", "tool": "get", "arguments": {"path": "a"}}] * 2
+    assert len(while_open) == 1
+    assert gone(mark)
+    rows = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [{k: v for k, v in row.items() if k not in ("at", "ms")} for row in rows] == [
+        {"tool": "get", "original": "north/get", "server": "north", "outcome": "ok"},
+        {
+            "tool": "get",
+            "original": "north/get",
+            "server": "north",
+            "outcome": "ok",
+            "old_name": "read_file",
+        },
+    ]
+
+
+def gone(mark):
+    """Whether nothing with the mark is left, within some seconds."""
+    deadline = time.monotonic() + 10
+    while living(mark) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return not living(mark)
+
+
+@contextmanager
+def served_over_http(town, path, *options):
+    """A gateway at an address, and its process."""
+    environment = {**os.environ, "TOOLSCOPE_GATEWAY_TOKEN": TOKEN}
+    process = subprocess.Popen(
+        command(town, path, "--http", "127.0.0.1:0", *options),
+        cwd=ROOT,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
+    try:
+        for line in process.stderr:
+            if "listening at " in line:
+                yield line.split("listening at ")[1].strip(), process
+                break
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+        process.stderr.close()
+
+
+async def call_over_http(url, *calls):
+    from mcp import Client
+    from mcp.client.streamable_http import streamable_http_client
+
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=20) as http,
+        Client(streamable_http_client(url, http_client=http)) as client,
+    ):
+        return [told(await client.call_tool(*one)) for one in calls]
+
+
+def test_over_http_for_whoever_has_the_token_and_nothing_is_left_when_it_is_killed(town, config):
+    path, mark = config
+    with served_over_http(town, path) as (url, process):
+        ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+        right = {"Authorization": f"Bearer {TOKEN}"}
+        refused = {
+            name: httpx2.post(url, json=ping, headers=headers).status_code
+            for name, headers in (
+                ("no token", {}),
+                ("another token", {"Authorization": "Bearer another"}),
+                ("another name", {**right, "Host": "evil.example"}),
+                ("another page", {**right, "Origin": "http://evil.example"}),
+            )
+        }
+        answers = asyncio.run(
+            call_over_http(url, ("north_same", {"x": 1}), ("south_same", {"x": 2}))
+        )
+        assert len(living(mark)) == 2
+        process.send_signal(signal.SIGKILL)
+        assert gone(mark)
+    assert refused == {
+        "no token": 401,
+        "another token": 401,
+        "another name": 421,
+        "another page": 403,
+    }
+    assert [answer["server"] for answer in answers] == ["north", "south"]
+
+
+def test_over_http_no_client_is_told_what_a_server_wrote_for_another(town, config):
+    from mcp import Client
+    from mcp.client.streamable_http import streamable_http_client
+
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+
+    async def said(url, mode, **arguments):
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=20) as http,
+            Client(streamable_http_client(url, http_client=http), mode=mode) as client,
+        ):
+            return (await client.call_tool("work", arguments | {"server": "north"})).content[0].text
+
+    async def run(url):
+        texts = []
+        for mode in ("legacy", "auto"):
+            await said(url, mode, act="babble", params="the first")
+            texts.append(await said(url, mode, act="babble", params="the second", size=3))
+        return texts
+
+    with served_over_http(town, config[0]) as (url, _):
+        texts = asyncio.run(run(url))
+    assert all(
+        text.startswith("north writes what is no message on its standard output; it has to keep")
+        for text in texts
+    )
+
+
+@pytest.mark.nightly
+def test_a_gateway_that_is_told_to_end_ends_its_servers(town, config):
+    path, mark = config
+    with served_over_http(town, path) as (url, process):
+        asyncio.run(call_over_http(url, ("north_same", {"x": 1})))
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+        assert "calls: 1 ok" in process.stderr.read()
+    assert gone(mark)
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(app, ["serve", *map(str, arguments)])
+
+
+SHARED = "'same' of north is called 'north_same', since south has a tool of that name too"
+
+
+def test_check_says_what_is_not_as_it_was_exported(town, config, tmp_path):
+    path, mark = config
+    as_it_was = invoke(town, "--config", path, "--check")
+    assert as_it_was.exit_code == 0
+    assert "as exported  north: 4 tools" in as_it_was.stdout
+    assert f"    renamed: {SHARED}" in as_it_was.stdout
+    north = json.loads((tmp_path / "north.json").read_text())
+    north[0]["description"] = "Other."
+    new = [{**north[1], "name": "brand_new"}]
+    (tmp_path / "north.json").write_text(json.dumps([north[0], *north[2:], *new]))
+    (tmp_path / "south.json").unlink()
+    changed = invoke(town, "--config", path, "--check", "--json")
+    assert changed.exit_code == 1
+    north, south = json.loads(changed.stdout)
+    assert north == {
+        "name": "north",
+        "tools": 4,
+        "changed": ["get"],
+        "missing": ["read_file"],
+        "new": ["brand_new"],
+        "failure": "",
+        "renamed": [SHARED],
+        "mended": [],
+        "withheld": [],
+    }
+    assert south["failure"].startswith("south ended with status 1 while")
+    assert living(mark) == []
+
+
+def test_what_stands_in_the_way_is_said_before_anything_starts(town, config, tmp_path):
+    path, mark = config
+    other = tmp_path / "other.json"
+    other.write_text(path.read_text().replace('"north"', '"n1"', 1))
+    missing = invoke(town, "--config", other, "--check")
+    assert missing.exit_code == 2
+    assert "has no server called 'north'; it has 'n1', 'south'; give --server north=KEY" in (
+        missing.stderr
+    )
+    given = invoke(town, "--config", other, "--check", "--server", "north=n1")
+    assert given.exit_code == 0
+    assert "server 'north' is 'n1' of the configuration" in given.stderr
+    for options, words in (
+        (["--server", "north"], "give CATALOG=KEY"),
+        (["--server", "west=south"], "the toolset has 'north', 'south'"),
+        (["--http", "here"], "give HOST:PORT"),
+        (["--http", "0.0.0.0:1"], "can be reached by others"),
+        (["--log", str(tmp_path)], "cannot be written"),
+    ):
+        refused = invoke(town, "--config", path, *options)
+        assert (refused.exit_code, words in refused.stderr) == (2, True), refused.stderr
+    assert living(mark) == []
+
+
+def test_a_bundle_without_routers_says_what_they_would_save(config, tmp_path):
+    path, _ = config
+    plain = write_town(tmp_path / "plain", routers=False)
+    checked = invoke(plain, "--config", path, "--check")
+    assert "an export with routers would have 1 tool fewer" in checked.stderr
+    (plain / "fingerprints.json").unlink()
+    assert "has no fingerprints" in invoke(plain, "--config", path, "--check").stderr

@@ -1,0 +1,198 @@
+"""Calls through a gateway: what arrives at the originals, and what comes back."""
+
+import json
+
+import pytest
+
+from tests.mcp.gateway.town import through, told, write_town
+from toolscope_core.mcp.gateway.tool_search import ToolSearch
+
+
+def test_the_merged_tools_are_listed_and_nothing_is_started_for_that(town, servers):
+    async def use(client, gateway):
+        tools = (await client.list_tools()).tools
+        return tools, gateway.calls.servers.open_now
+
+    tools, open_now = through(town, servers, use)
+    assert [tool.name for tool in tools] == ["get", "north_same", "work", "south_same"]
+    work = tools[2]
+    assert work.meta == {"example.com/kept": 1}
+    assert work.input_schema["properties"]["server"]["enum"] == ["north", "south"]
+    assert open_now == {}
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_each_call_goes_to_its_original_with_its_own_arguments(town, servers, mode):
+    async def use(client, gateway):
+        return [
+            told(await client.call_tool(name, arguments))
+            for name, arguments in (
+                ("get", {"path": "a"}),
+                ("work", {"act": "x", "server": "north"}),
+                ("work", {"act": "x", "server": "south", "depth": 2}),
+                ("north_same", {"x": 1}),
+                ("south_same", {"x": 2}),
+            )
+        ]
+
+    assert through(town, servers, use, callbacks={"mode": mode}) == [
+        {"server": "north", "tool": "get", "arguments": {"path": "a"}},
+        {"server": "north", "tool": "work", "arguments": {"act": "x"}},
+        {"server": "south", "tool": "work", "arguments": {"act": "x", "depth": 2}},
+        {"server": "north", "tool": "same", "arguments": {"x": 1}},
+        {"server": "south", "tool": "same", "arguments": {"x": 2}},
+    ]
+
+
+def test_a_call_that_the_merged_schema_refuses_gets_an_answer_to_act_on(town, servers):
+    async def use(client, gateway):
+        calls = (
+            ("get", {}),
+            ("work", {"server": "west"}),
+            ("work", {"act": "x"}),
+            ("work", {"server": "north", "depth": 1}),
+            ("gte", {"path": "a"}),
+            ("read_file", {"file": "a"}),
+        )
+        results = [await client.call_tool(*call) for call in calls]
+        assert all(result.is_error for result in results)
+        return [result.content[0].text for result in results]
+
+    missing, value, unsaid, foreign, unknown, old = through(town, servers, use)
+    assert '"path" is a required property' in missing
+    assert (
+        value
+        == unsaid
+        == ('work does several tools\' work; say whose is meant: server="north" or server="south"')
+    )
+    assert foreign == (
+        "work does not take these arguments: with server=\"north\", 'depth' is not taken; leave "
+        "it out"
+    )
+    assert unknown == "there is no tool 'gte'; did you mean get?"
+    assert old.startswith("there is no tool 'read_file'")
+
+
+def renamed(bundle, **more):
+    """The bundle with the argument ``x`` of *same* in the north called ``number``."""
+    maps = json.loads((bundle / "arguments.json").read_text())
+    move = {"from": "x", "to": "number", "op": "rename"}
+    one = {"to": "north/same", "args": [move], "constants": {}, "dropped": {}}
+    maps["maps"]["north/same"] = one
+    (bundle / "arguments.json").write_text(json.dumps(maps))
+    for file, key in (("neutral.json", "parameters"), ("toolset.json", "inputSchema")):
+        content = json.loads((bundle / file).read_text())
+        for part in content if isinstance(content, list) else [content]:
+            for tool in part["tools"]:
+                if (tool.get("server") or part.get("server"), tool["name"]) == ("north", "same"):
+                    properties = {"number": {"type": "integer", "maximum": 9}}
+                    tool[key] = {"type": "object", "properties": properties, **more}
+        (bundle / file).write_text(json.dumps(content))
+    return bundle
+
+
+UNREAD = {"properties": {"number": {"$ref": "http://127.0.0.1:9/schema"}}}
+"""A reference that nobody follows: it stands under ``x-invalid``, and the schema stays closed."""
+
+
+@pytest.mark.parametrize(
+    ("more", "other"),
+    [
+        ({}, None),
+        ({"additionalProperties": False}, "Additional properties are not allowed"),
+        ({"additionalProperties": False, **UNREAD}, "Additional properties are not allowed"),
+    ],
+)
+def test_an_argument_that_is_not_declared_comes_under_no_name_of_the_original(
+    tmp_path, servers, more, other
+):
+    (tmp_path / "bundle").mkdir()
+    bundle = renamed(write_town(tmp_path / "bundle"), **more)
+
+    async def use(client, gateway):
+        return [
+            await client.call_tool("north_same", arguments)
+            for arguments in (
+                {"number": 1},
+                {"number": 1, "other": 3},
+                {"number": 1, "x": 20},
+                {"x": 20, "number": 1},
+                {"x": 20},
+            )
+        ]
+
+    right, undeclared, *hidden = through(bundle, servers, use)
+    assert told(right)["arguments"] == {"x": 1}
+    if other is None:
+        assert told(undeclared)["arguments"] == {"x": 1, "other": 3}
+    else:
+        assert undeclared.is_error and other in undeclared.content[0].text
+    assert all(result.is_error for result in hidden)
+    assert not any("20" in result.content[0].text for result in hidden)
+    if more.get("additionalProperties") is not False:
+        assert {result.content[0].text for result in hidden} == {
+            "north_same does not take these arguments: north_same has no argument 'x'; leave it out"
+        }
+
+
+def test_an_old_name_answers_where_it_was_asked_for(town, servers):
+    async def use(client, gateway):
+        result = told(await client.call_tool("read_file", {"file": "a"}))
+        assert "read_file" not in [tool.name for tool in (await client.list_tools()).tools]
+        return result, gateway.calls.log.old_names
+
+    result, counts = through(town, servers, use, old_names=True)
+    assert result == {"server": "north", "tool": "get", "arguments": {"path": "a"}}
+    assert counts == {"read_file": 1}
+
+
+def test_a_result_comes_back_as_it_was_sent(town, servers):
+    async def use(client, gateway):
+        session = client.session
+        return await session._dispatcher.send_raw_request(
+            "tools/call", {"name": "work", "arguments": {"act": "rich", "server": "north"}}
+        )
+
+    assert through(town, servers, use) == {
+        "content": [{"type": "image", "data": "aGk=", "mimeType": "image/png"}],
+        "structuredContent": {"here": 1, "gone": None},
+        "isError": True,
+        "vendorField": {"kept": None},
+        "_meta": {"example.com/of": "north"},
+    }
+
+
+def test_an_error_of_the_protocol_comes_back_as_one(town, servers):
+    from mcp import MCPError
+
+    async def use(client, gateway):
+        try:
+            await client.call_tool("work", {"act": "rpc-error", "server": "north"})
+        except MCPError as error:
+            return error.code, error.message, error.data
+        return None
+
+    assert through(town, servers, use) == (-32050, "no such row", {"row": 7})
+
+
+def test_with_search_two_tools_stand_for_all(town, servers):
+    def finder(calls):
+        return ToolSearch(calls, lambda query, limit: ["south/same", "north/get"])
+
+    async def use(client, gateway):
+        names = [tool.name for tool in (await client.list_tools()).tools]
+        results = await client.call_tool("search_tools", {"query": "repeat"})
+        name = json.loads(results.content[0].text)["name"]
+        inner = {"name": name, "arguments": {"x": 1}}
+        answers = [told(await client.call_tool("call_tool", inner))]
+        answers.append(told(await client.call_tool("get", {"path": "a"})))
+        wrong = await client.call_tool("call_tool", {"name": "get", "arguments": 1})
+        return names, answers, wrong.content[0].text
+
+    names, answers, wrong = through(town, servers, use, finder=finder)
+    assert names == ["search_tools", "call_tool"]
+    assert [(one["server"], one["tool"]) for one in answers] == [
+        ("south", "same"),
+        ("north", "get"),
+    ]
+    assert wrong == "call_tool needs `name`, a text, and `arguments`, an object"

@@ -1,0 +1,133 @@
+"""Odd tools through a gateway to clients of the official SDKs for TypeScript; each night."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_cli import run
+from tests.mcp.gateway.test_odd_tools import GARDEN, LAB
+from tests.mcp.gateway.town import STUB, record
+
+pytestmark = [pytest.mark.nightly, pytest.mark.timeout(600)]
+ROOT = Path(__file__).parents[3]
+SDK, CLIENT = "@modelcontextprotocol/sdk@1.32.2", "@modelcontextprotocol/client@2.4.0"
+IMPORTS = {
+    "first": (
+        "@modelcontextprotocol/sdk/client/index.js",
+        "@modelcontextprotocol/sdk/client/stdio.js",
+    ),
+    "second": ("@modelcontextprotocol/client", "@modelcontextprotocol/client/stdio"),
+}
+SCRIPT = """
+import {{ Client }} from '{0}';
+import {{ StdioClientTransport }} from '{1}';
+const [command, ...args] = process.argv.slice(2);
+const client = new Client({{ name: 'night', version: '1' }}, {{}});
+await client.connect(new StdioClientTransport({{ command, args, env: process.env }}));
+const {{ tools }} = await client.listTools();
+const errors = {{}}, act = 'structured';
+for (const tool of tools) {{
+  const result = await client.callTool({{ name: tool.name, arguments: {{ act }} }}).catch(String);
+  if (typeof result === 'string' || result.isError) errors[tool.name] = result;
+}}
+console.log(JSON.stringify({{ names: tools.map((tool) => tool.name).sort(), errors }}));
+await client.close();
+"""
+TEXT = {"type": "string"}
+RESULTS = {
+    "no_type": {"properties": {"a": TEXT}},
+    "array": {"type": "array"},
+    "null_too": {"type": ["object", "null"]},
+    "boolean": {"type": "object", "properties": {"a": True}},
+    "dead": {"type": "object", "properties": {"a": {"$ref": "#/$defs/no"}}},
+    "outside": {"type": "object", "properties": {"a": {"$ref": "https://x.test/a.json"}}},
+    "circle": {"type": "object", "properties": {"a": {"$ref": "#/properties/a"}}},
+    "draft4": {
+        "$schema": "http://json-schema.org/draft-04/schema#",
+        "id": "https://x.test/a",
+        "type": "object",
+        "properties": {"a": {"type": "number", "minimum": 1, "exclusiveMinimum": True}},
+    },
+    "own_dialect": {"$schema": "https://x.test/schema", "type": "object"},
+    "python": {"type": "object", "properties": {"a": {"pattern": r"(?P<x>a)\Z"}}},
+    "keys": {"type": "object", "patternProperties": {r"\Aa": TEXT}, "additionalProperties": False},
+    "no_value": {"type": "object", "properties": {"a": {"enum": []}, "b": {"nullable": True}}},
+    "anchors": {
+        "type": "object",
+        "properties": {"a": {"$anchor": "n", **TEXT}, "b": {"$anchor": "n"}},
+    },
+    **{
+        f"id_{n}": {"$id": "https://x.test/b", "type": "object", "required": r}
+        for n, r in (
+            (1, ["never"]),
+            (2, []),
+        )
+    },
+}
+"""``id_1`` asks for what no result of the stub has, and so would ``id_2`` under the same id."""
+BESIDE = {
+    "title": 5,
+    "description": None,
+    "annotations": {"readOnlyHint": "yes"},
+    "icons": [{"src": 5}],
+    "execution": {"taskSupport": "maybe"},
+    "_meta": [],
+    "outputSchema": "text",
+}
+
+
+def odd_tools():
+    results = [
+        {**record(f"gives_{name}", f"Gives {name}."), "outputSchema": schema}
+        for name, schema in RESULTS.items()
+    ]
+    beside = [
+        {**record(f"has_{name}", f"Has an odd {name}."), name: value}
+        for name, value in BESIDE.items()
+    ]
+    return [*LAB, *results, *beside]
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory):
+    """The folder with node and both clients."""
+    place = tmp_path_factory.mktemp("clients")
+    command = [shutil.which("npm"), "install", "--silent", "--no-audit", "--prefix", str(place)]
+    subprocess.run([*command, "node@22", SDK, CLIENT], check=True)
+    return place
+
+
+@pytest.mark.parametrize("client", IMPORTS)
+def test_a_client_reads_all_that_can_be_read_and_calls_it(packages, client, tmp_path):
+    servers, entries = [], {}
+    for name, tools in (("garden", GARDEN), ("lab", odd_tools())):
+        servers.append({"server": name, "tools": tools})
+        (tmp_path / f"{name}.json").write_text(json.dumps(tools))
+        args = ["-I", "-S", STUB, name, str(tmp_path / f"{name}.json")]
+        entries[name] = {"command": sys.executable, "args": args}
+    (tmp_path / "catalog.json").write_text(json.dumps(servers))
+    (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": entries}))
+    bundle = tmp_path / "bundle"
+    run("merge", tmp_path / "catalog.json", "--accept", "none", "--out", bundle)
+    script = packages / f"{client}.mjs"
+    script.write_text(SCRIPT.format(*IMPORTS[client]))
+    node = packages / "node_modules" / ".bin" / "node"
+    serve = ["-m", "toolscope_core", "serve", str(bundle), "--config", str(tmp_path / "mcp.json")]
+    done = subprocess.run(
+        [str(node), str(script), sys.executable, *serve],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    names = {tool["name"] for tool in (*GARDEN, *odd_tools())} - {"route"}
+    assert set(answer["names"]) == names
+    assert set(answer["errors"]) == {"gives_id_1"}

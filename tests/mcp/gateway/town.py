@@ -1,0 +1,137 @@
+"""A toolset of two servers with a prune, a family, a shared name and a tool of its own; the stub
+servers that have its originals; a gateway between an SDK client and them.
+"""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from tests.merging.test_pipeline import analysed
+from toolscope_core.catalog import Source, read_catalog
+from toolscope_core.export.bundle import bundle_files
+from toolscope_core.files.folders import write_folder
+from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
+from toolscope_core.mcp.gateway.call_log import CallLog
+from toolscope_core.mcp.gateway.own_client import own_client
+from toolscope_core.mcp.gateway.running import GatewayConfig, open_gateway
+from toolscope_core.mcp.servers.launches import read_launch
+from toolscope_core.mcp.servers.server_definitions import read_configuration
+from toolscope_core.merging.plan import apply_clusters
+from toolscope_core.merging.synthesis import synthesise
+from toolscope_core.model.configuration import ConnectionLimits, PlanConfig
+from toolscope_core.model.datamodel import Cluster
+
+STUB = str(Path(__file__).with_name("original_stub.py"))
+TEXT = {"type": "string"}
+QUICK = ConnectionLimits(
+    start_seconds=20.0, answer_seconds=20.0, grace_seconds=0.1, message_bytes=200_000
+)
+MARK = "TOWN_MARK"
+
+
+def record(name, description, required=(), **properties):
+    schema = {"type": "object", "properties": properties, "required": list(required)}
+    return {"name": name, "description": description, "inputSchema": schema}
+
+
+WORK = {"act": TEXT, "seconds": {"type": "number"}, "size": {"type": "integer"}, "params": {}}
+NORTH = [
+    record("get", "Read a file.", ["path"], path=TEXT),
+    record("read_file", "Read a file.", ["file"], file=TEXT),
+    record("same", "Say it again.", x={"type": "integer"}),
+    {**record("work", "Do work in the north.", **WORK), "_meta": {"example.com/kept": 1}},
+]
+SOUTH = [
+    record("same", "Repeat a number of the south.", x={"type": "integer"}),
+    record("work", "Do work in the south.", **WORK, depth={"type": "integer"}),
+]
+
+
+def town_catalog():
+    servers = [{"name": "north", "tools": NORTH}, {"name": "south", "tools": SOUTH}]
+    return read_catalog([Source("town.json", json.dumps({"servers": servers}).encode())])
+
+
+def accepted(catalog, *members, family=False):
+    tools = [catalog.by_id[one] for one in sorted(members)]
+    made = synthesise(tools, family=family)
+    return Cluster(
+        f"c-{members[0]}",
+        tuple(sorted(members)),
+        made.canonical,
+        made.kind,
+        "accepted",
+        0.9,
+        made.document,
+        made.arguments,
+        selector=made.selector,
+        relation="parametric" if family else "duplicate",
+    )
+
+
+def write_town(folder, routers=True):
+    """The bundle of the town in ``folder``/bundle; its path."""
+    catalog = town_catalog()
+    clusters = (
+        accepted(catalog, "north/get", "north/read_file"),
+        accepted(catalog, "north/work", "south/work", family=True),
+    )
+    plan = replace(apply_clusters(catalog, clusters, routers), clusters=clusters)
+    config = PlanConfig(accept="all", routers=routers)
+    files = bundle_files(analysed(catalog, folder / "cache"), plan, (), config)
+    write_folder(files, folder / "bundle")
+    return folder / "bundle"
+
+
+def configuration(folder, **env):
+    """The text of a client's configuration with both servers; their tools are files."""
+    servers = {}
+    for name, tools in (("north", NORTH), ("south", SOUTH)):
+        path = Path(folder) / f"{name}.json"
+        path.write_text(json.dumps(tools))
+        args = ["-I", "-S", STUB, name, str(path)]
+        servers[name] = {"command": sys.executable, "args": args, "env": env}
+    return json.dumps({"mcpServers": servers})
+
+
+def gateway_config(text, limits=QUICK, **options):
+    config = read_configuration("mcp.json", text.encode())
+    launches = {
+        one.name: lambda one=one: read_launch(one, config.entry(one.name), os.environ)
+        for one in config.servers
+    }
+    return GatewayConfig(launches, limits, **options)
+
+
+@asynccontextmanager
+async def client_of(bundle, config, log=None, **callbacks) -> AsyncIterator:
+    """An SDK client of the gateway, over a pair of memory streams, and the gateway."""
+    served = read_served_bundle(bundle)
+    async with (
+        open_gateway(served, config, log or CallLog()) as gateway,
+        own_client(gateway, "1", **callbacks) as client,
+    ):
+        yield client, gateway
+
+
+def told(result):
+    """What a stub server said."""
+    return json.loads(result.content[0].text)
+
+
+def through(town, servers, use, **options):
+    """What ``use`` makes of a client of the gateway."""
+    callbacks = options.pop("callbacks", {})
+    log = options.pop("log", None)
+
+    async def run():
+        config = gateway_config(servers, **options)
+        async with client_of(town, config, log, **callbacks) as (client, gateway):
+            return await use(client, gateway)
+
+    return asyncio.run(asyncio.wait_for(run(), 60))

@@ -1,0 +1,196 @@
+"""Servers that are started, listed and ended, whatever they do."""
+
+import asyncio
+import json
+import logging
+import time
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from tests.mcp.servers.stubs import MARK, QUICK, TOKEN, launch, living, new_mark
+from toolscope_core.mcp.servers import server_processes
+from toolscope_core.mcp.servers.offers import read_offer
+from toolscope_core.mcp.servers.process_guard import marked_processes
+from toolscope_core.mcp.servers.sessions import load_sdk
+
+load_sdk()
+
+
+def read(act, *rest, limits=QUICK):
+    """The offer, after which nothing of the server is left."""
+    mark = new_mark()
+    offer = asyncio.run(read_offer(launch(act, *rest, **{MARK: mark}), limits))
+    assert living(mark) == []
+    return offer
+
+
+def test_a_server_is_listed_with_what_it_has_beside_tools():
+    offer = read("good")
+    assert [tool["name"] for tool in offer.tools] == ["read", "write"]
+    assert offer.others == {"resource": 3, "resource template": 0, "prompt": 1}
+    assert offer.beside == "3 resources, 1 prompt"
+    assert (offer.title, offer.version, offer.protocol) == ("stub", "1.2", "2025-06-18")
+    assert offer.instructions == "Use it."
+    assert offer.failure == ""
+    assert offer.notes == ()
+
+
+def test_all_pages_are_read():
+    offer = read("pages")
+    assert [tool["name"] for tool in offer.tools] == [f"tool_{n:04}" for n in range(1_000)]
+
+
+def test_a_listing_without_end_is_cut_and_says_so():
+    offer = read("pages", limits=replace(QUICK, tools=100))
+    assert len(offer.tools) == 100
+    assert offer.notes == ("it goes on after 100 tools; 100 tools are the most that is read",)
+    offer = read("pages", limits=replace(QUICK, pages=3))
+    assert offer.notes == ("it goes on after 150 tools; 3 pages are the most that is read",)
+    offer = read("pages", limits=replace(QUICK, listing_bytes=10_000))
+    assert offer.notes == ("it goes on after 100 tools; 10,000 bytes are the most that is read",)
+    offer = read("circles")
+    assert len(offer.tools) == 2
+    assert offer.notes == ("it gave the page 'same' twice; what follows is left",)
+
+
+def test_records_come_as_they_were_sent():
+    """The SDK knows no ``vendorField``, and refuses a page with a tool that has no schema."""
+    fine, bare = read("odd").tools
+    assert fine["vendorField"] == {"kept": None}
+    assert bare == {"name": "no_schema"}
+
+
+def test_a_server_that_knows_no_newer_protocol_is_asked_in_the_older_way(monkeypatch):
+    """It does not even answer a request that it does not know."""
+    monkeypatch.setattr("mcp.client.session.DISCOVER_TIMEOUT_SECONDS", 0.1)
+    monkeypatch.setattr("toolscope_core.mcp.servers.offers.COUNT_SECONDS", 0.1)
+    offer = read("old")
+    assert (len(offer.tools), offer.protocol) == (2, "2025-06-18")
+    assert offer.others == {"resource": 3, "resource template": None, "prompt": 1}
+    assert offer.beside == "3 resources, resource templates that could not be counted, 1 prompt"
+
+
+def test_a_banner_before_the_messages_is_passed_over():
+    assert len(read("banner").tools) == 2
+
+
+def test_a_flood_of_standard_error_is_read_and_cut():
+    offer = read("floods")
+    assert len(offer.tools) == 2
+    assert offer.stderr.endswith("noise noise")
+    assert len(offer.stderr) <= 400
+
+
+def test_a_server_that_is_slow_is_waited_for():
+    assert len(read("slow", 0.1).tools) == 2
+
+
+@pytest.mark.parametrize("act", ["stubborn", "parent"])
+def test_nothing_is_left_of_a_server_that_will_not_end(act):
+    assert len(read(act).tools) == 2
+
+
+SHORT = replace(QUICK, start_seconds=0.2)
+
+
+@pytest.mark.parametrize(
+    ("act", "limits", "kind", "words"),
+    [
+        ("exits", QUICK, "exit", "stub ended with status 7 while the connection was opened"),
+        ("silent", SHORT, "silent", "did not answer within 0.2 s while the connection was opened"),
+        ("garbage", SHORT, "garbage", "'Server listening, hello'; it has to keep that for MCP"),
+        ("endless", QUICK, "garbage", "sent a message without end"),
+        ("dies-in-list", QUICK, "exit", "stub ended with status 3 while it listed its tools"),
+        ("mute", replace(QUICK, answer_seconds=0.2), "silent", "within 0.2 s while it listed its"),
+        ("refuses", QUICK, "protocol", "while it listed its tools: no access with [key]"),
+        ("mute", replace(QUICK, total_seconds=0.3), "silent", "all that it offers within 0.3 s"),
+    ],
+)
+def test_a_failure_is_in_words(act, limits, kind, words):
+    offer = read(act, limits=limits)
+    assert offer.tools == ()
+    assert offer.kind == kind
+    assert words in offer.failure
+
+
+def test_the_last_words_of_a_server_are_shown_without_secrets():
+    offer = read("exits")
+    assert "; it says: cannot log in with [key]; start it by hand" in offer.failure
+    assert TOKEN not in repr(offer)
+
+
+def test_a_command_that_does_not_exist():
+    config = launch("good")
+    offer = asyncio.run(read_offer(replace(config, command="no-such-command"), QUICK))
+    assert offer.kind == "command"
+    assert "of stub does not exist here; install it, or write its whole path" in offer.failure
+
+
+def test_a_folder_that_does_not_exist(tmp_path):
+    missing = str(tmp_path / "nowhere")
+    offer = asyncio.run(read_offer(replace(launch("good"), cwd=missing), QUICK))
+    assert f"is to run in {missing!r}, which is no folder" in offer.failure
+
+
+def test_a_file_that_is_no_program(tmp_path):
+    (tmp_path / "text").write_text("no program")
+    offer = asyncio.run(read_offer(replace(launch("good"), command=str(tmp_path / "text")), QUICK))
+    assert offer.kind == "command"
+    assert "cannot be started: Permission denied" in offer.failure
+
+
+def test_the_guard_watches_a_server_for_as_long_as_it_runs(monkeypatch):
+    seen = []
+    guard = SimpleNamespace(
+        watch=lambda group, marker: seen.append(("watch", group, marked_processes(marker))),
+        forget=lambda group: seen.append(("forget", group, [])),
+    )
+    monkeypatch.setattr(server_processes, "GUARD", guard)
+    read("good")
+    (watch, group, marked), (forget, same, _) = seen
+    assert (watch, forget, same) == ("watch", "forget", group)
+    assert marked in ([group], []), "it may not have run its program yet"
+
+
+def test_cancelling_ends_the_server():
+    mark = new_mark()
+
+    async def cancelled():
+        task = asyncio.create_task(read_offer(launch("mute", **{MARK: mark}), QUICK))
+        while not living(mark):
+            await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancelled())
+    assert living(mark) == []
+
+
+def test_many_servers_wait_side_by_side():
+    async def many():
+        one = launch("slow", 0.5)
+        return await asyncio.gather(*(read_offer(one, QUICK) for _ in range(6)))
+
+    started = time.monotonic()
+    offers = asyncio.run(many())
+    assert [len(offer.tools) for offer in offers] == [2] * 6
+    assert time.monotonic() - started < 3.0  # in a row it is more than 3
+
+
+def test_nothing_of_a_server_is_logged(caplog):
+    caplog.set_level(logging.DEBUG)
+    for act in ("garbage", "refuses"):
+        read(act, limits=SHORT)
+    assert TOKEN not in caplog.text
+    assert "hello" not in caplog.text
+
+
+def test_keys_of_ours_do_not_reach_a_server(monkeypatch, tmp_path):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-ours")
+    (offer,) = read("environment").tools
+    names = json.loads(offer["description"])
+    assert "API_TOKEN" in names
+    assert "OPENAI_API_KEY" not in names

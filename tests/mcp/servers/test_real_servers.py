@@ -1,0 +1,187 @@
+"""Reference servers of npm and PyPI, read as people would read them; each night."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from benchmarks.connect_speed import LIMIT, seconds_over_the_slowest
+from tests.mcp.servers.stubs import MARK, STUB, configuration, living, new_mark
+from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.mcp.servers.survey import read_offers
+from toolscope_core.model.configuration import ready_within
+
+pytestmark = [pytest.mark.nightly, pytest.mark.timeout(1200)]
+ROOT = Path(__file__).parents[3]
+NPM = ("server-filesystem", "server-memory", "server-everything")
+PYPI = ("mcp-server-git", "mcp-server-fetch", "mcp-server-time")
+EXPECTED = {  # some tools that each is known for
+    "files-a": {"read_text_file", "write_file", "list_directory"},
+    "files-b": {"read_text_file", "write_file", "list_directory"},
+    "memory": {"create_entities", "search_nodes", "read_graph"},
+    "everything": {"echo", "get-sum"},
+    "git": {"git_status", "git_log", "git_diff"},
+    "fetch": {"fetch"},
+    "time": {"get_current_time", "convert_time"},
+}
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """The configuration of the servers, installed into a folder of their own."""
+    place = tmp_path_factory.mktemp("servers")
+    npm = shutil.which("npm")
+    assert npm, "Node is needed: apt-get install nodejs npm"
+    packages = [f"@modelcontextprotocol/{name}" for name in NPM]
+    subprocess.run([npm, "install", "--silent", "--no-audit", *packages], cwd=place, check=True)
+    target = place / "python"
+    pip = [sys.executable, "-m", "pip", "install", "-q", "--target", str(target), *PYPI]
+    subprocess.run(pip, check=True)
+    for name in ("a", "b", "repository"):
+        (place / name).mkdir()
+    subprocess.run(["git", "init", "-q", str(place / "repository")], check=True)
+    node = place / "node_modules" / ".bin"
+    module = {"command": sys.executable, "env": {"PYTHONPATH": str(target)}}
+    repository = ["--repository", str(place / "repository")]
+    entries = {
+        "files-a": {"command": str(node / "mcp-server-filesystem"), "args": [str(place / "a")]},
+        "files-b": {"command": str(node / "mcp-server-filesystem"), "args": [str(place / "b")]},
+        "memory": {"command": str(node / "mcp-server-memory")},
+        "everything": {"command": str(node / "mcp-server-everything")},
+        "git": {**module, "args": ["-m", "mcp_server_git", *repository]},
+        "fetch": {**module, "args": ["-m", "mcp_server_fetch"]},
+        "time": {**module, "args": ["-m", "mcp_server_time"]},
+    }
+    mark = new_mark()
+    for entry in entries.values():
+        entry["env"] = {**entry.get("env", {}), MARK: mark}
+    config = place / "mcp.json"
+    config.write_text(json.dumps({"mcpServers": entries}))
+    return config, mark
+
+
+def connect(config, out, *names):
+    asked = [word for name in names for word in ("--server", name)]
+    command = [sys.executable, "-m", "toolscope_core", "connect", str(config), "--out", str(out)]
+    return subprocess.run(
+        [*command, *asked], cwd=ROOT, capture_output=True, text=True, check=False, timeout=600
+    )
+
+
+def test_reference_servers_become_a_catalog(installed, tmp_path):
+    config, mark = installed
+    done = connect(config, tmp_path / "catalog.json", *EXPECTED)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert living(mark) == []
+    catalog = read_catalog(load_paths([tmp_path / "catalog.json"]))
+    assert catalog.problems == ()
+    names = {server: set() for server in EXPECTED}
+    for tool in catalog.tools:
+        names[tool.server].add(tool.name)
+    missing = {server: wanted - names[server] for server, wanted in EXPECTED.items()}
+    assert not any(missing.values()), missing
+    assert "also offers, not read: 7 resources" in done.stdout
+
+
+def test_what_was_read_is_the_same_the_next_time(installed, tmp_path):
+    config, _ = installed
+    for name in ("one.json", "two.json"):
+        connect(config, tmp_path / name, "files-a", "memory", "time")
+    one, two = (read_catalog(load_paths([tmp_path / name])) for name in ("one.json", "two.json"))
+    assert one.version == two.version
+
+
+NEWEST = """
+from mcp.server.mcpserver import MCPServer
+server = MCPServer("newest", instructions="Add.")
+@server.tool()
+def add(a: int, b: int) -> int:
+    "Add two numbers."
+    return a + b
+@server.resource("file:///one")
+def one() -> str:
+    return "1"
+server.run(TRANSPORT)
+"""
+
+
+def test_a_server_of_the_same_sdk_speaks_the_newest_protocol(tmp_path):
+    (tmp_path / "newest.py").write_text(NEWEST.replace("TRANSPORT", "'stdio'"))
+    offer = offer_of({"command": sys.executable, "args": [str(tmp_path / "newest.py")]})
+    assert [tool["name"] for tool in offer.tools] == ["add"]
+    assert offer.protocol >= "2026-07-28"
+    assert (offer.title, offer.instructions, offer.others["resource"]) == ("newest", "Add.", 1)
+
+
+@pytest.mark.parametrize("transport", ["streamable-http", "sse"])
+def test_a_server_of_the_same_sdk_over_http(tmp_path, transport):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    (tmp_path / "newest.py").write_text(NEWEST.replace("TRANSPORT", f"{transport!r}, port={port}"))
+    with subprocess.Popen([sys.executable, str(tmp_path / "newest.py")], stderr=-3) as server:
+        wait_until(lambda: reachable(port))
+        path = "sse" if transport == "sse" else "mcp"
+        offer = offer_of({"url": f"http://127.0.0.1:{port}/{path}"})
+        server.terminate()
+    assert [tool["name"] for tool in offer.tools] == ["add"], offer.failure
+
+
+def reachable(port):
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+        return True
+    return False
+
+
+def offer_of(entry):
+    config = configuration(s=entry)
+    (offer,) = read_offers(config.servers, config, os.environ, ready_within(60))
+    return offer
+
+
+def test_many_servers_take_little_longer_than_the_slowest():
+    over = min(seconds_over_the_slowest(24, 1.0) for _ in range(3))
+    assert over <= LIMIT
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_a_command_that_is_killed_leaves_no_server(tmp_path, number):
+    mark = new_mark()
+    entries = {
+        f"{act}-{n}": {
+            "command": sys.executable,
+            "args": ["-I", "-S", STUB, act],
+            "env": {MARK: mark},
+        }
+        for act in ("mute", "stubborn-mute")
+        for n in range(4)
+    }
+    config = tmp_path / "mcp.json"
+    config.write_text(json.dumps({"mcpServers": entries}))
+    asked = [word for name in entries for word in ("--server", name)]
+    command = [sys.executable, "-m", "toolscope_core", "connect", str(config)]
+    with subprocess.Popen(
+        [*command, "--out", str(tmp_path / "c.json"), *asked],
+        cwd=ROOT,
+        stderr=subprocess.DEVNULL,
+        env=dict(os.environ),
+    ) as program:
+        wait_until(lambda: len(living(mark)) == len(entries))
+        program.send_signal(number)
+    wait_until(lambda: living(mark) == [], 15)
+    assert not (tmp_path / "c.json").exists()
+
+
+def wait_until(condition, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert condition()

@@ -1,0 +1,170 @@
+"""Connections that are open for longer than a listing, and servers at an address."""
+
+import asyncio
+import json
+import logging
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+from mcp import MCPError
+
+from tests.mcp.servers.stub_http import stub_http
+from tests.mcp.servers.stubs import MARK, QUICK, launch, living, new_mark
+from toolscope_core.mcp.servers.launches import read_launch
+from toolscope_core.mcp.servers.offers import ServerOffer, read_offer
+from toolscope_core.mcp.servers.raw_pages import RawPages
+from toolscope_core.mcp.servers.server_definitions import read_configuration
+from toolscope_core.mcp.servers.server_processes import ProcessRecord
+from toolscope_core.mcp.servers.sessions import connected, load_sdk
+from toolscope_core.model.errors import ServerConnectionError
+
+load_sdk()
+KEY = "s3cr3t-value-xyz"
+SHORT = replace(QUICK, start_seconds=0.4)
+
+
+def test_a_call_reaches_the_server_and_its_answer_comes_back():
+    async def call():
+        async with connected(launch("good"), QUICK) as server:
+            return await server.client.call_tool("read", {"path": "a"})
+
+    assert json.loads(asyncio.run(call()).content[0].text) == {"path": "a"}
+
+
+def test_a_server_that_dies_in_a_call_is_named_with_its_last_words():
+    mark = new_mark()
+
+    async def call():
+        async with connected(launch("dies-in-call", **{MARK: mark}), QUICK) as server:
+            await server.client.call_tool("read", {"path": "a"})
+
+    with pytest.raises(ServerConnectionError) as caught:
+        asyncio.run(call())
+    assert str(caught.value) == (
+        "stub ended with status 3 in a call; it says: Traceback | out of memory; start it by hand "
+        "to see why"
+    )
+    assert living(mark) == []
+
+
+def test_a_failure_can_be_had_in_words_while_the_connection_is_open():
+    async def call():
+        async with connected(launch("dies-in-call"), QUICK) as server:
+            with server.request() as request:
+                try:
+                    await server.client.call_tool("read", {"path": "a"})
+                except MCPError as error:
+                    return str(await server.failure(error, "while it ran read", request))
+
+    assert "stub ended with status 3 while it ran read; it says" in asyncio.run(call())
+
+
+def test_an_error_of_the_caller_stays_what_it_is():
+    mark = new_mark()
+
+    async def broken():
+        async with connected(launch("good", **{MARK: mark}), QUICK):
+            raise KeyError("mine")
+
+    with pytest.raises(KeyError):
+        asyncio.run(broken())
+    assert living(mark) == []
+
+
+def offer_at(url: str, limits=QUICK, **entry: object) -> ServerOffer:
+    servers = {"far": {"url": url, "headers": {"Authorization": "Bearer ${TOK}"}, **entry}}
+    config = read_configuration("c.json", json.dumps({"mcpServers": servers}).encode())
+    launched = read_launch(config.servers[0], config.entry("far"), {"TOK": KEY})
+    offer = asyncio.run(read_offer(launched, limits))
+    assert KEY not in repr(offer)
+    assert KEY not in repr(launched)
+    return offer
+
+
+@pytest.mark.parametrize(
+    ("path", "entry"), [("/mcp", {}), ("/mcp", {"type": "http"}), ("/sse", {"type": "sse"})]
+)
+def test_a_server_at_an_address_is_listed(path, entry):
+    with stub_http() as (base, seen):
+        offer = offer_at(base + path, **entry)
+    assert (offer.failure, [tool["name"] for tool in offer.tools]) == ("", ["far"])
+    assert {headers["Authorization"] for _, headers in seen} == {f"Bearer {KEY}"}
+
+
+def test_no_message_or_address_is_logged(caplog):
+    caplog.set_level(logging.DEBUG)
+    with stub_http() as (base, _):
+        assert len(offer_at(f"{base}/mcp?key=abcdefgh-123").tools) == 1
+    assert "abcdefgh-123" not in caplog.text
+    assert "tools/list" not in caplog.text
+
+
+def test_an_old_server_is_tried_by_sse():
+    with stub_http() as (base, seen):
+        offer = offer_at(base + "/sse")
+    assert len(offer.tools) == 1
+    assert seen[0][0] == "/sse"
+    assert seen[-1][0] == "/messages?session=1"
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "words"),
+    [
+        ("/401", "refused", "(401); give another value for its headers"),
+        ("/404", "missing", "has no MCP server under this path; check the address (404)"),
+        ("/429", "missing", "is busy; try again later (429)"),
+        ("/500", "missing", "answers with an error; try again later, or ask who runs it (500)"),
+        ("/moved", "missing", "leads to 'http://127.0.0.1:1/mcp' (307), and no header follows"),
+        ("/html", "missing", "answers with 'text/html', not with MCP"),
+        ("/long", "garbage", "sent a reply of more than 200,000 bytes"),
+        ("/gzip", "garbage", "sent a compressed reply"),
+        ("/silent", "silent", "did not answer within 0.4 s while the connection was opened"),
+    ],
+)
+def test_an_address_that_does_not_answer_as_it_should(path, kind, words):
+    with stub_http() as (base, _):
+        offer = offer_at(base + path, SHORT if path == "/silent" else QUICK)
+    assert offer.kind == kind
+    assert words in offer.failure
+
+
+def test_nobody_at_an_address():
+    offer = offer_at("http://127.0.0.1:9/mcp?key=abcdefgh")
+    assert offer.kind == "unreachable"
+    assert "far: no connection to 127.0.0.1:9: " in offer.failure
+
+
+def test_a_secure_address_that_is_none():
+    with stub_http() as (base, _):
+        offer = offer_at(base.replace("http:", "https:") + "/mcp")
+    assert offer.kind == "tls"
+    assert "the secure connection to 127.0.0.1:" in offer.failure
+
+
+def test_whole_lines_since_a_request_began_are_quoted():
+    record = ProcessRecord(stderr=bytearray(b"one\ntwo tok"), stderr_bytes=11)
+    earlier = replace(record)
+    assert record.since(earlier).stderr == b""
+    record.stderr += b"en\nthree\n"
+    record.stderr_bytes += 9
+    assert record.since(earlier).stderr == b"three\n"
+    assert record.since(ProcessRecord()).stderr == record.stderr
+    record.used_by("a")
+    assert record.since(earlier).stderr == b"three\n"
+    record.used_by("b")
+    record.used_by("b")
+    assert record.since(ProcessRecord()).stderr == b""
+
+
+def test_the_result_of_a_call_is_no_page_of_tools():
+    results = [{"tools": [1]}, {"tools": [2], "content": []}, {"tools": 3}, None]
+
+    class Stream:
+        async def receive(self):
+            return SimpleNamespace(message=SimpleNamespace(result=results.pop(0)))
+
+    pages = RawPages(Stream())
+    for _ in range(4):
+        asyncio.run(pages.receive())
+    assert pages.last == {"tools": [1]}

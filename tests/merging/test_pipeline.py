@@ -1,0 +1,388 @@
+import json
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.support.fakes import WordEmbedder
+from tests.support.properties import examples
+from toolscope_core.catalog import Source, load_paths, read_catalog
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.evaluation.example import example_path
+from toolscope_core.judging.judge import OfflineJudge
+from toolscope_core.llm.embedders import embedder_of
+from toolscope_core.merging import group_syntheses
+from toolscope_core.merging.calls import map_call, unmap_call
+from toolscope_core.merging.pipeline import (
+    analyse,
+    groups_at,
+    judge_lowest_cut,
+    judged_edges,
+    plan_merge,
+)
+from toolscope_core.model.configuration import (
+    LEAST_PROBABILITY,
+    AnalysisConfig,
+    Cut,
+    PlanConfig,
+    read_environment,
+)
+from toolscope_core.model.datamodel import Catalog, Constraints, Decision, Pair, Tool
+from toolscope_core.model.errors import CatalogError, ConfigError
+
+
+def analysed(catalog, tmp_path, **config):
+    cache = VectorCache(tmp_path / "cache")
+    return analyse(catalog, AnalysisConfig(**config), WordEmbedder(), cache)
+
+
+@pytest.fixture
+def example(tmp_path):
+    catalog = read_catalog(load_paths([example_path()]))
+    return analysed(catalog, tmp_path, threshold=0.4)
+
+
+def test_every_near_pair_is_judged_once_in_row_order(example):
+    rows = list(zip(example.scores.left, example.scores.right, strict=True))
+    assert rows == sorted(set(rows))
+    assert all(left < right for left, right in rows)
+    assert (example.scores.similarity >= 0.4 - 1e-6).all()
+    assert ((example.scores.probability >= 0) & (example.scores.probability <= 1)).all()
+
+
+def test_any_pair_can_be_asked_for_and_the_answer_is_remembered(example):
+    ids = [tool.id for tool in example.catalog.tools[:3]]
+    pairs = [Pair(ids[0], ids[1]), Pair(ids[1], ids[2])]
+    first = example.probabilities(pairs)
+    assert np.array_equal(first, example.probabilities(pairs))
+    assert example.verdict(pairs[0]).probability == pytest.approx(first[0])
+
+
+def test_the_plan_without_decisions_makes_nothing_anew(example, monkeypatch):
+    def fail(*_):
+        raise AssertionError("the analysis has made this")
+
+    before = plan_merge(example.without_cache(), (), PlanConfig())
+    monkeypatch.setattr(group_syntheses, "synthesise", fail)
+    monkeypatch.setattr(group_syntheses, "guards", fail)
+    assert plan_merge(example, (), PlanConfig()) == before
+    with pytest.raises(AssertionError, match="has made this"):
+        plan_merge(example.without_cache(), (), PlanConfig())
+
+
+def test_what_was_foreseen_is_asked_of_no_judge(example, monkeypatch):
+    def fail(*_):
+        raise AssertionError("this was foreseen")
+
+    found = example.without_cache()
+    judge_lowest_cut(found)
+    monkeypatch.setattr(OfflineJudge, "pair_probabilities", fail)
+    low = Cut(found.threshold, LEAST_PROBABILITY)
+    assert groups_at(found, Constraints(), low)
+    with pytest.raises(AssertionError, match="foreseen"):
+        groups_at(found.without_cache(), Constraints(), low)
+
+
+def test_every_stage_reports_its_end(tmp_path):
+    steps = []
+    catalog = read_catalog(load_paths([example_path()]))
+    cache = VectorCache(tmp_path / "cache")
+    analyse(catalog, AnalysisConfig(threshold=0.4), WordEmbedder(), cache, steps.append)
+    ends = {step.stage: (step.done, step.total) for step in steps}
+    assert list(ends) == ["embed", "compare", "judge", "merge"]
+    assert all(ends[stage][0] == ends[stage][1] > 0 for stage in ("embed", "judge", "merge"))
+
+
+def test_an_empty_catalog_is_refused(tmp_path):
+    with pytest.raises(CatalogError, match="no tools"):
+        analysed(Catalog(()), tmp_path)
+
+
+@pytest.mark.parametrize("bad", [{"threshold": 0.0}, {"threshold": 1.5}, {"neighbours": 0}])
+def test_knobs_out_of_range_are_refused(bad):
+    with pytest.raises(ConfigError):
+        AnalysisConfig(**bad)
+
+
+def test_fifty_copies_become_one_cluster(tmp_path):
+    schema = {"type": "object", "properties": {"x": {"type": "string"}}}
+    copies = tuple(Tool(f"t{i:02d}", "do_it", "Does it.", schema=schema) for i in range(50))
+    analysis = analysed(Catalog(copies), tmp_path)
+    plan = plan_merge(analysis, (), PlanConfig(accept="auto"))
+    assert [len(item.members) for item in plan.tools] == [50]
+
+
+def test_a_tool_without_a_close_one_changes_nothing_else(example, tmp_path):
+    before = plan_merge(example, (), PlanConfig(accept="all", routers=True))
+    lone = Tool("zz", "zzz", "Qqq www eee.", schema={"type": "object", "properties": {}})
+    wider = analysed(
+        replace(example.catalog, tools=(*example.catalog.tools, lone)), tmp_path, threshold=0.4
+    )
+    after = plan_merge(wider, (), PlanConfig(accept="all", routers=True))
+    assert [row for row in after.relabels if row.old_id != "zz"] == list(before.relabels)
+
+
+@examples(10)
+@given(st.randoms(use_true_random=False))
+def test_the_order_of_the_records_does_not_matter(tmp_path_factory, random):
+    import json
+
+    servers = json.loads(example_path().read_text("utf-8"))
+    for server in servers:
+        random.shuffle(server["tools"])
+    random.shuffle(servers)
+    shuffled = read_catalog([Source("catalog", json.dumps(servers).encode())])
+    straight = read_catalog(load_paths([example_path()]))
+    folder = tmp_path_factory.mktemp("order")
+    plans = [
+        plan_merge(analysed(c, folder, threshold=0.4), (), PlanConfig(accept="all", routers=True))
+        for c in (shuffled, straight)
+    ]
+    assert plans[0].relabels == plans[1].relabels
+    assert plans[0].clusters == plans[1].clusters
+
+
+def test_decisions_shape_the_plan(example):
+    proposal = next(
+        c for c in plan_merge(example, (), PlanConfig()).clusters if len(c.members) == 2
+    )
+    prints = example.catalog.by_id
+    said = Decision(
+        "accept",
+        tuple(prints[m].fingerprint for m in proposal.members),
+        proposal.members,
+        "ann",
+        seq=1,
+    )
+    accepted = plan_merge(example, (said,), PlanConfig())
+    cluster = next(c for c in accepted.clusters if c.id == proposal.id)
+    assert cluster.state == "accepted"
+    assert cluster.version != proposal.version
+    rejected = plan_merge(example, (replace(said, action="reject"),), PlanConfig())
+    assert proposal.members not in [c.members for c in rejected.clusters]
+    assert Pair(*proposal.members) not in judged_edges(example, (replace(said, action="reject"),))
+
+
+# Families -----------------------------------------------------------------------------------
+
+TEXT = {"type": "string"}
+
+
+def shop_tools(*shops):
+    schema = {"type": "object", "properties": {"product": TEXT}, "required": ["product"]}
+    for shop in sorted(shops):
+        name, text = f"get_{shop}_price", f"Get the price of a product at {shop.title()}."
+        yield Tool(name, name, text, schema=schema)
+
+
+SHOPS = tuple(shop_tools("amazon", "ebay", "walmart"))
+
+
+@pytest.fixture(scope="module")
+def shops(tmp_path_factory):
+    return analysed(Catalog(SHOPS), tmp_path_factory.mktemp("shops"), threshold=0.4)
+
+
+def said_of(tools, action="accept", relation="parametric", seq=1, **detail):
+    """What a decision on a family, or on the same tools as another relation, looks like."""
+    if relation:
+        detail["relation"] = relation
+    prints, ids = tuple(t.fingerprint for t in tools), tuple(t.id for t in tools)
+    return Decision(action, prints, ids, "ann", "2026-01-01", seq, detail)
+
+
+def only_cluster(analysis, *log, accept="none"):
+    (cluster,) = plan_merge(analysis, log, PlanConfig(accept=accept, routers=True)).clusters
+    return cluster
+
+
+def shape_of(cluster):
+    return cluster.state, cluster.kind, cluster.relation, cluster.selector
+
+
+FAMILY = ("router", "parametric", "provider")
+
+
+def test_a_family_is_proposed_as_a_router_and_never_safe(shops):
+    proposed = only_cluster(shops)
+    assert shape_of(proposed) == ("proposed", *FAMILY)
+    assert any(
+        reason.startswith("a family: `provider` is amazon / ") for reason in proposed.reasons
+    )
+    assert only_cluster(shops, accept="auto").state == "proposed"
+    assert only_cluster(shops, accept="all").state == "accepted"
+
+
+APPS = Path(__file__).parents[2] / "benchmarks" / "data" / "apps"
+
+
+@pytest.fixture(scope="module", params=["offices", "shops"])
+def apps(request, vector_cache):
+    """A catalog of apps without servers, with the real embeddings: the vendor is in the names."""
+    catalog = read_catalog(load_paths([APPS / f"{request.param}.json"]))
+    cache = VectorCache(vector_cache)
+    return analyse(catalog, AnalysisConfig(), embedder_of(read_environment()), cache)
+
+
+def labelled_families(catalog):
+    """The pairs of one of the two catalogs that a person read as a family."""
+    for file in APPS.glob("*.labels.jsonl"):
+        rows = map(json.loads, file.read_text("utf-8").splitlines())
+        for row in rows:
+            if row["relation"] == "parametric" and row["left"] in catalog.by_id:
+                yield Pair.of(row["left"], row["right"])
+
+
+def test_families_do_not_depend_on_what_was_asked_before(apps):
+    def families(analysis):
+        clusters = plan_merge(analysis, (), PlanConfig()).clusters
+        return [c.members for c in clusters if c.relation == "parametric"]
+
+    asked = apps.without_cache()
+    before = families(asked)
+    every_third = [tool.id for tool in apps.catalog.tools][::3]
+    asked.family_probabilities([Pair(*two) for two in combinations(every_third, 2)])
+    assert families(asked) == before == families(apps)
+
+
+def test_an_accepted_family_stays_a_router(shops):
+    accepted = only_cluster(shops, said_of(SHOPS))
+    assert shape_of(accepted) == ("accepted", *FAMILY)
+    assert accepted.members == tuple(tool.id for tool in SHOPS)
+    undone = Decision("undo", (), (), "ann", seq=2, detail={"retracts": 1})
+    assert shape_of(only_cluster(shops, said_of(SHOPS), undone)) == ("proposed", *FAMILY)
+
+
+def test_the_weakest_edge_of_a_family_is_that_of_a_family_whoever_put_it_together(shops):
+    weakest = min(shops.family_probabilities([Pair(a.id, b.id) for a, b in combinations(SHOPS, 2)]))
+    assert only_cluster(shops).weakest_edge == pytest.approx(weakest)
+    assert only_cluster(shops, said_of(SHOPS)).weakest_edge == pytest.approx(weakest)
+
+
+def test_the_selector_of_a_family_follows_an_edit(shops):
+    family = only_cluster(shops)
+
+    def edited(named, **renames):
+        properties = {
+            (named if name == "provider" else name): schema
+            for name, schema in family.document.schema["properties"].items()
+        }
+        schema = {"type": "object", "properties": {n: s for n, s in properties.items() if n}}
+        edit = said_of(SHOPS, "edit", relation="", seq=2, schema=schema, renames=renames)
+        return only_cluster(shops, said_of(SHOPS), edit)
+
+    renamed = edited("shop", provider="shop")
+    assert shape_of(renamed) == ("accepted", "router", "parametric", "shop")
+    assert [alpha.constants["shop"] for alpha in renamed.arguments] == ["amazon", "ebay", "walmart"]
+    assert any(reason.startswith("a family: `shop` is amazon / ") for reason in renamed.reasons)
+    gone = edited("")
+    assert shape_of(gone) == ("conflict", "router", "parametric", "")
+    assert any(r.startswith("a family: no argument says which") for r in gone.reasons)
+
+
+@pytest.mark.parametrize("relation", ["", "duplicate", "subsumes"])
+def test_what_was_accepted_as_one_job_stays_a_prune(shops, relation):
+    accepted = only_cluster(shops, said_of(SHOPS, relation=relation))
+    assert shape_of(accepted) == ("accepted", "prune", "duplicate", "")
+
+
+@pytest.mark.parametrize("action", ["drop", "split"])
+def test_what_a_drop_or_a_split_leaves_of_a_family_is_a_router(shops, action):
+    out = SHOPS[0].fingerprint
+    rest = [tool.fingerprint for tool in SHOPS[1:]]
+    detail = {"drop": [out]} if action == "drop" else {"groups": [[out], rest]}
+    left = only_cluster(shops, said_of(SHOPS, action, **detail))
+    assert shape_of(left) == ("accepted", *FAMILY)
+    assert left.members == tuple(tool.id for tool in SHOPS[1:])
+    assert left.document.schema["properties"]["provider"]["enum"] == ["ebay", "walmart"]
+    as_one_job = only_cluster(shops, said_of(SHOPS, action, relation="", **detail))
+    assert as_one_job.kind == "prune"
+
+
+def test_a_family_that_changed_is_still_one_to_look_at_again(shops, tmp_path):
+    other = replace(SHOPS[0], description="Get the price of a thing at Amazon.")
+    again = analysed(Catalog((other, *SHOPS[1:])), tmp_path, threshold=0.4)
+    assert shape_of(only_cluster(again, said_of(SHOPS))) == ("stale", *FAMILY)
+
+
+@pytest.mark.parametrize("accept", ["none", "auto", "all"])
+@pytest.mark.parametrize("correct", [True, False])
+def test_no_policy_prunes_a_family(apps, accept, correct):
+    for routers in (False, True):
+        plan = plan_merge(apps, (), PlanConfig(accept=accept, routers=routers, correct=correct))
+        families = [c for c in plan.clusters if c.relation == "parametric"]
+        assert len(families) > 10
+        assert {c.kind for c in families} == {"router"}
+        assert all(c.selector in c.document.schema["properties"] for c in families)
+        assert not [c for c in families if c.safe]
+        pruned = [c.members for c in plan.clusters if c.kind == "prune"]
+        inside = {Pair(*two) for members in pruned for two in combinations(members, 2)}
+        assert not inside.intersection(labelled_families(apps.catalog))
+        assert not [
+            verdict for verdict in apps.verdicts(sorted(inside)) if verdict.outcome == "family"
+        ]
+        if not routers:
+            gone = {row.old_id for row in plan.relabels if row.old_id != row.new_id}
+            assert not gone & {member for c in families for member in c.members}
+
+
+def test_a_family_is_accepted_by_a_person_without_a_prune(apps):
+    plan = plan_merge(apps, (), PlanConfig(accept="none"))
+    families = [c for c in plan.clusters if c.relation == "parametric"]
+    tools = apps.catalog.by_id
+    log = [
+        said_of([tools[member] for member in cluster.members], seq=seq)
+        for seq, cluster in enumerate(families, 1)
+    ]
+    after = plan_merge(apps, log, PlanConfig(accept="none"))
+    accepted = {c.members: shape_of(c) for c in after.clusters if c.state == "accepted"}
+    assert accepted == {c.members: ("accepted", *shape_of(c)[1:]) for c in families}
+    assert not after.applied, "a gateway was not asked for"
+
+
+@examples(15)
+@given(st.randoms(use_true_random=False))
+def test_calls_of_every_member_of_a_family_lead_back_to_it(apps, random):
+    plan = plan_merge(apps, (), PlanConfig(accept="none"))
+    cluster = random.choice([c for c in plan.clusters if c.relation == "parametric"])
+    tools = [apps.catalog.by_id[member] for member in cluster.members]
+    values = [alpha.constants[cluster.selector] for alpha in cluster.arguments]
+    selector = cluster.document.schema["properties"][cluster.selector]
+    assert sorted(selector["enum"]) == sorted(set(values))
+    assert selector["enum"][0] == values[cluster.members.index(cluster.canonical)]
+    for tool, alpha in zip(tools, cluster.arguments, strict=True):
+        call = {
+            p.name: f"{p.name}-{random.random()}" for p in tool.parameters if p.type == "string"
+        }
+        mapped = map_call(alpha, call)
+        assert (
+            not mapped.lost
+            and mapped.arguments[cluster.selector] == alpha.constants[cluster.selector]
+        )
+        types = {p.name: p.type for p in tool.parameters}
+        assert unmap_call(alpha, mapped.arguments, types).arguments == call
+
+
+def test_tools_without_declared_parameters_are_proposed_on_words_and_never_safe(tmp_path):
+    def listed(server, name, description):
+        return Tool(f"{server}/{name}", name, description, server)
+
+    tools = (
+        listed("a", "list_invoices", "List the open invoices."),
+        listed("b", "list_invoices", "List the open invoices."),
+        listed("a", "search", ""),
+        listed("b", "search", ""),
+    )
+    plan = plan_merge(
+        analysed(Catalog(tools), tmp_path, threshold=0.4), (), PlanConfig(accept="auto")
+    )
+    (cluster,) = plan.clusters
+    assert cluster.members == ("a/list_invoices", "b/list_invoices")
+    assert (cluster.state, cluster.kind, cluster.safe) == ("proposed", "router", False)
+    assert any(
+        reason.startswith("parameters are not known: neither ") for reason in cluster.reasons
+    )

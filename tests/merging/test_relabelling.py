@@ -1,0 +1,102 @@
+"""Bundles that somebody touched: whatever stands where, it is read or refused in a sentence."""
+
+import json
+import shutil
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.merging.test_pipeline import analysed
+from tests.support.properties import examples
+from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.evaluation.example import example_path
+from toolscope_core.export.bundle import bundle_files
+from toolscope_core.files.folders import write_folder
+from toolscope_core.merging.calls import relabel_query
+from toolscope_core.merging.pipeline import plan_merge
+from toolscope_core.merging.relabelling import read_relabelling
+from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.errors import ExportError
+
+ALL = PlanConfig(accept="all", routers=True)
+STRANGE = [None, True, 7, 1e400, "", "x", "/", "//", [], [1], [[1]], {}, {"a": 1}, "\ud800"]
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory):
+    place = tmp_path_factory.mktemp("bundle")
+    analysis = analysed(read_catalog(load_paths([example_path()])), place, threshold=0.4)
+    write_folder(bundle_files(analysis, plan_merge(analysis, (), ALL), (), ALL), place / "b")
+    arguments = place / "b" / "arguments.json"
+    maps = json.loads(arguments.read_text("utf-8"))
+    first = next(iter(maps["maps"].values()))
+    first["nested"] = [{"from": "/a/b", "to": "/a/c"}]
+    arguments.write_text(json.dumps(maps), "utf-8")
+    return place / "b"
+
+
+def places(value, path=()):
+    yield path
+    children = value.items() if isinstance(value, dict) else []
+    children = enumerate(value[:2]) if isinstance(value, list) else children
+    for key, child in list(children)[:12]:
+        yield from places(child, (*path, key))
+
+
+def put(value, path, new):
+    if not path:
+        return new
+    changed = dict(value) if isinstance(value, dict) else list(value)
+    changed[path[0]] = put(value[path[0]], path[1:], new)
+    return changed
+
+
+@examples(150)
+@given(data=st.data())
+def test_a_strange_value_anywhere_is_read_or_refused(bundle, data):
+    folder = bundle.parent / "touched"
+    folder.mkdir(exist_ok=True)
+    for name in ("relabel.json", "arguments.json"):
+        shutil.copy(bundle / name, folder / name)
+    name = data.draw(st.sampled_from(["relabel.json", "arguments.json"]))
+    content = json.loads((folder / name).read_text("utf-8"))
+    path = data.draw(st.sampled_from(list(places(content))))
+    touched = put(content, path, data.draw(st.sampled_from(STRANGE)))
+    (folder / name).write_text(json.dumps(touched), "utf-8")
+    try:
+        found = read_relabelling(folder)
+    except ExportError as error:
+        assert str(folder / name) in str(error)
+        assert len(str(error)) < 1_000
+        return
+    calls = [{"tool": old, "arguments": {"a": {"b": 1}, "query": "x"}} for old in found.phi]
+    relabel_query({"gold": [*found.phi], "calls": calls}, found.phi, found.arguments, found.names)
+
+
+@pytest.mark.parametrize("text", [b"", b"[", b"\xff", b"[[[[" * 50_000, b'{"version": 2}'])
+def test_a_damaged_file_is_a_sentence(bundle, tmp_path, text):
+    for name in ("relabel.json", "arguments.json"):
+        shutil.copy(bundle / name, tmp_path / name)
+    (tmp_path / "relabel.json").write_bytes(text)
+    with pytest.raises(ExportError, match=r"relabel.json"):
+        read_relabelling(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "touched",
+    [
+        {"args": [{"from": "a", "to": "c"}, {"from": "b", "to": "c"}]},
+        {"args": [{"from": "a", "to": "c"}, {"from": "a", "to": "d"}]},
+        {"args": [{"from": "a", "to": "c"}], "constants": {"c": 1}},
+        {"args": [{"from": "a", "to": "c"}], "dropped": {"a": "no place"}},
+    ],
+)
+def test_two_arguments_that_would_be_one_are_refused(bundle, tmp_path, touched):
+    shutil.copy(bundle / "relabel.json", tmp_path / "relabel.json")
+    maps = json.loads((bundle / "arguments.json").read_text("utf-8"))
+    moves = [{**move, "op": "rename"} for move in touched["args"]]
+    maps["maps"]["x"] = {"to": "y", "constants": {}, "dropped": {}, **touched, "args": moves}
+    (tmp_path / "arguments.json").write_text(json.dumps(maps), "utf-8")
+    with pytest.raises(ExportError, match=r"maps '[ac]' of x twice; export the bundle again"):
+        read_relabelling(tmp_path)

@@ -1,0 +1,113 @@
+"""Sub-queries as a file has them, and as a model gives them, over real HTTP."""
+
+import json
+import re
+
+import pytest
+
+from tests.cli.test_cli import EXAMPLE, run
+from tests.support.model_server import ModelServer
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.retrieval.subqueries import IN_VIEW, recorded_splits
+
+PARTS = ["Translate a text to French", "Write a file"]
+
+
+def answer(body):
+    user = body["messages"][-1]["content"]
+    asked = re.findall(r"^(\w{12}): request", user, re.MULTILINE)
+    return {"answers": [{"question": one, "steps": PARTS} for one in asked]}
+
+
+@pytest.fixture
+def server(monkeypatch):
+    with ModelServer(answer) as running:
+        monkeypatch.setenv("TOOLSCOPE_BASE_URL", running.url)
+        monkeypatch.setenv("TOOLSCOPE_MODEL", "m")
+        yield running
+
+
+@pytest.fixture
+def queries(tmp_path):
+    file = tmp_path / "q.jsonl"
+    rows = [{"id": str(n), "query": f"Job {n}: do all of it", "steps": PARTS} for n in range(10)]
+    file.write_text("\n".join(map(json.dumps, rows)))
+    return file
+
+
+def subqueries(out):
+    return [json.loads(line)["subqueries"] for line in out.read_text().splitlines()]
+
+
+@pytest.mark.parametrize(("splitter", "calls"), [("dummy", 2), ("context", 10)])
+def test_a_model_splits_and_is_asked_once(server, queries, tmp_path, splitter, calls):
+    out = tmp_path / "run.jsonl"
+    search = ("search", EXAMPLE, "--queries", queries, "--out", out, "--decompose", splitter)
+    run(*search)
+    assert subqueries(out) == [PARTS] * 10
+    assert len(server.received) == calls
+    shown = server.received[0].user.count("--- begin tool")
+    assert shown == (IN_VIEW if splitter == "context" else 0)
+    run(*search)
+    assert len(server.received) == calls, "the ledger has the answers"
+
+
+def test_one_request_is_split_too(server):
+    done = run("search", EXAMPLE, "Do all of it", "--decompose", "dummy", "-k", 2)
+    assert f"part 1: {PARTS[0]}" in done.output and "translate_to_french" in done.output
+
+
+def test_a_reply_that_cannot_be_used_leaves_the_request_whole(server, queries, tmp_path):
+    server.mode = "malformed"
+    out = tmp_path / "run.jsonl"
+    done = run("search", EXAMPLE, "--queries", queries, "--out", out, "--decompose", "dummy")
+    assert subqueries(out) == [[]] * 10
+    assert "10 queries, 10 without steps, searched whole" in done.output
+
+
+def test_a_budget_pauses_and_nothing_is_written(server, queries, tmp_path):
+    out = tmp_path / "run.jsonl"
+    search = ("search", EXAMPLE, "--queries", queries, "--out", out, "--decompose", "dummy")
+    told = run(*search, "--budget-calls", 1, code=2).stderr
+    assert "paused: budget: 1 calls" in told and not out.exists()
+    run(*search)
+    assert subqueries(out) == [PARTS] * 10
+    assert len(server.received) == 2
+
+
+def test_a_file_of_splits_is_taken_by_id_and_steps_are_the_querys_own(queries, tmp_path):
+    splits, out = tmp_path / "splits.jsonl", tmp_path / "run.jsonl"
+    splits.write_text(json.dumps({"id": "3", "dummy": ["one thing", " ", "another"]}))
+    search = ("search", EXAMPLE, "--queries", queries, "--out", out, "--decompose")
+    done = run(*search, "dummy", "--splits", splits)
+    assert "9 without steps, searched whole" in done.output
+    assert [one for one in subqueries(out) if one] == [["one thing", "another"]]
+    run(*search, "steps")
+    assert subqueries(out) == [PARTS] * 10
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ([{"id": "a"}], "`dummy` is None; give a list of texts, or another --decompose"),
+        ([{"id": "a", "dummy": [1]}], "`dummy` is"),
+        ([{"dummy": ["x"]}], "`id` is ''; give each query's id once"),
+        ([{"id": "a", "dummy": []}, {"id": "a", "dummy": []}], "line 2: `id` is 'a'"),
+    ],
+)
+def test_a_file_that_holds_no_splits_is_refused(tmp_path, rows, reason):
+    file = tmp_path / "s.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(ConfigError, match=re.escape(reason)):
+        recorded_splits(file, "dummy")
+
+
+@pytest.mark.parametrize(
+    ("args", "reason"),
+    [
+        (("x", "--splits", "s.jsonl"), "give --decompose steps, dummy or context"),
+        (("x", "--decompose", "steps"), "recorded steps are of the queries of a file"),
+    ],
+)
+def test_options_that_do_not_go_together(args, reason):
+    assert reason in run("search", EXAMPLE, *args, code=2).output

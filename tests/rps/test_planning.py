@@ -1,0 +1,220 @@
+"""Plans of requests: jobs, candidates, calls; by score and by a model over real HTTP."""
+
+import json
+
+import pytest
+
+from tests.cli.test_cli import EXAMPLE, run
+from tests.support.fakes import WordEmbedder
+from tests.support.model_server import ModelServer
+from tests.support.replies import PHRASINGS, planning, served
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.retrieval.retriever import Retriever
+from toolscope_core.rps.planner import Planner
+from toolscope_core.rps.plans import Candidate, PlannedCall
+from toolscope_core.rps.workers import PlanJob, by_score, filtered_by_request, in_request
+
+TOOLS = (
+    Tool("mail", "send_mail", "send a mail to people"),
+    Tool("rain", "get_weather", "tell the weather of a town"),
+    Tool("file", "write_file", "write text to a file"),
+)
+REQUEST = "Look up the weather in Paris and then write it to a file"
+
+
+@pytest.fixture
+def retriever(tmp_path):
+    return Retriever(TOOLS, WordEmbedder(), VectorCache(tmp_path))
+
+
+def plan(retriever, request, worker=by_score, k=2):
+    (one,) = Planner({tool.id: tool for tool in TOOLS}, retriever, worker, k).plans([request])
+    return one
+
+
+def test_each_job_has_candidates_of_its_own_and_the_best_is_called(retriever):
+    request = ToolRequest("both", ("weather of a town", "write a file"))
+    planned = plan(retriever, request)
+    assert [step.job for step in planned.steps] == list(request.subqueries)
+    assert [len(step.candidates) for step in planned.steps] == [2, 2]
+    assert planned.tool_ids == ("rain", "file")
+    trace = json.loads(json.dumps(planned.as_json()))
+    assert trace["steps"][0]["calls"] == [{"tool": "rain", "arguments": {}}]
+    assert trace["steps"][0]["candidates"][0]["tool"] == "rain"
+    with pytest.raises(ConfigError, match="k is 0"):
+        plan(retriever, request, k=0)
+
+
+def test_a_whole_request_is_one_job_and_one_without_text_finds_nothing(retriever):
+    assert [step.job for step in plan(retriever, ToolRequest("send mail")).steps] == ["send mail"]
+    (step,) = plan(retriever, ToolRequest(" ")).steps
+    assert step.calls == () and step.reason == "nothing was found"
+
+
+def test_what_is_as_good_as_the_best_is_called_too():
+    def calls(*scores, margin=0.05):
+        candidates = tuple(
+            Candidate(tool, score) for tool, score in zip(TOOLS, scores, strict=False)
+        )
+        ((chosen, reason),) = by_score([PlanJob("r", "j", candidates)], margin)
+        return [one.tool_id for one in chosen], reason
+
+    assert calls(0.9, 0.5, 0.4) == (["mail"], "the best by 0.40")
+    assert calls(0.9, 0.88, 0.4)[0] == ["mail", "rain"]
+    assert calls(0.9, 0.85)[0] == ["mail"], "the margin itself is apart"
+    assert calls(0.9, 0.9, margin=0)[0] == ["mail"]
+    assert calls(0.9) == (["mail"], "the only one found")
+
+
+def widening(retriever, takes, k=1, widest=3):
+    """A plan by a worker that takes of the shown tools those in ``takes``."""
+    shown = []
+
+    def worker(jobs):
+        shown.append([[one.tool.id for one in job.candidates] for job in jobs])
+        return [
+            (tuple(PlannedCall(i) for i in ids if i in takes), "as it likes") for ids in shown[-1]
+        ]
+
+    planner = Planner({tool.id: tool for tool in TOOLS}, retriever, worker, k, widest)
+    (one,) = planner.plans([ToolRequest("send mail and get weather")])
+    return one, shown
+
+
+def test_a_worker_that_takes_nothing_sees_the_next_tools_and_none_twice(retriever, monkeypatch):
+    monkeypatch.setattr("toolscope_core.rps.planner.STEP", 1)
+    best, second = (
+        one.tool.id
+        for one in plan(retriever, ToolRequest("send mail and get weather")).steps[0].candidates
+    )
+    planned, shown = widening(retriever, {second})
+    assert shown == [[[best]], [[second]]]
+    assert planned.tool_ids == (second,) and planned.steps[0].rounds == 2
+    assert [one.tool.id for one in planned.steps[0].candidates] == [best, second]
+
+
+def test_a_job_that_nothing_fits_takes_the_best_in_the_end(retriever, monkeypatch):
+    monkeypatch.setattr("toolscope_core.rps.planner.STEP", 1)
+    planned, shown = widening(retriever, set())
+    (step,) = planned.steps
+    assert planned.tool_ids == (step.candidates[0].tool.id,)
+    assert step.rounds == len(shown) and "the best one found is taken" in step.reason
+    once, _ = widening(retriever, set(), widest=0)
+    assert once.tool_ids == () and once.steps[0].rounds == 1
+
+
+def test_another_phrasing_finds_what_the_job_does_not(retriever):
+    def planned(rephraser):
+        planner = Planner({t.id: t for t in TOOLS}, retriever, by_score, 1, rephraser=rephraser)
+        (one,) = planner.plans([ToolRequest("write a message")])
+        return one
+
+    one = planned(lambda jobs: [("send a mail to people",)])
+    assert one.tool_ids == ("mail",) and one.searches == 2
+    assert one.steps[0].phrasings == ("send a mail to people",)
+    assert planned(None).tool_ids != ("mail",)
+
+
+def test_offline_a_job_is_searched_within_its_request_too():
+    whole, part = PlanJob("r", "r", ()), PlanJob("both of it", "both", ())
+    assert in_request([whole, part]) == [(), ("both both of it",)]
+
+
+def test_offline_the_filter_drops_what_the_whole_request_does_not_find(retriever, monkeypatch):
+    monkeypatch.setattr("toolscope_core.rps.workers.WITHIN", 1)
+    request = ToolRequest("tell the weather of a town", ("weather of a town", "write to a file"))
+
+    def planner(**more):
+        return Planner({tool.id: tool for tool in TOOLS}, retriever, by_score, 1, **more)
+
+    (loose,) = planner().plans([request])
+    (tight,) = planner(plan_filter=filtered_by_request(retriever)).plans([request])
+    assert loose.tool_ids == tight.chosen == ("rain", "file")
+    assert tight.tool_ids == ("rain",) and "whole request" in tight.dropped["file"]
+    assert tight.as_json()["dropped"] == dict(tight.dropped)
+    (nothing,) = planner(plan_filter=filtered_by_request(retriever)).plans(
+        [ToolRequest("send mail", ("write to a file", "weather of a town"))]
+    )
+    assert nothing.tool_ids == ("file", "rain"), "a plan is never emptied"
+
+
+@pytest.fixture
+def server(monkeypatch):
+    state = {"name": ""}
+
+    def calls(job, tools):
+        """The tool of notes, with the parameter of the test."""
+        wanted = next((at for at, text in tools.items() if "create_note" in text), None)
+        if wanted is None or "French" in job:
+            return []
+        arguments = [{"name": state["name"], "source": "request"}] if state["name"] else []
+        return [{"tool": wanted, "arguments": arguments}]
+
+    with ModelServer(served(planning(calls))) as running:
+        monkeypatch.setenv("TOOLSCOPE_BASE_URL", running.url)
+        monkeypatch.setenv("TOOLSCOPE_MODEL", "m")
+        running.state = state
+        yield running
+
+
+def test_the_command_prints_the_jobs_and_their_calls():
+    told = run("plan-request", EXAMPLE, "Translate this to French, then write a note of it").output
+    assert "job 1: Translate this to French" in told and "job 2: write a note of it" in told
+    assert "call wordsmith-text/translate_to_french" in told
+    assert "4 rankings, 0 questions to a model in 0 calls" in told
+    once = run(
+        "plan-request", EXAMPLE, "Translate this to French, then write a note of it", "--once"
+    )
+    assert "2 rankings, 0 questions" in once.output
+
+
+def test_a_model_chooses_and_says_where_arguments_come_from(server):
+    asked = ("plan-request", EXAMPLE, "Write a note of it", "--worker", "model", "--once", "--json")
+    server.state["name"] = "title"
+    trace = json.loads(run(*asked).output)
+    assert (trace["searches"], trace["questions"], trace["tools_shown"]) == (1, 1, 5)
+    assert len(server.received) == 1
+    ((call,),) = (step["calls"] for step in trace["steps"])
+    assert call["tool"].endswith("/create_note") and call["arguments"] == {"title": "request"}
+    again = json.loads(run(*asked).output)
+    assert again["tools"] == trace["tools"] and len(server.received) == 1, "the answer is kept"
+    assert trace["calls"] == 1 and trace["tokens_in"] > 0 and again["calls"] == 0
+
+
+def test_iteratively_a_model_rephrases_and_looks_through_the_plan(server):
+    request = "Write a note of it, then translate this to French"
+    asked = ("plan-request", EXAMPLE, request, "--worker", "model", "--filter", "--json")
+    trace = json.loads(run(*asked).output)
+    assert [step["phrasings"] for step in trace["steps"]] == [PHRASINGS] * 2
+    assert trace["searches"] == 4
+    first, second = trace["steps"]
+    assert first["rounds"] == 1 and second["rounds"] == 3
+    assert "the best one found is taken" in second["reason"]
+    assert len(trace["tools"]) == 1 and len(trace["dropped"]) == 1
+    assert trace["questions"] == 2 + 1 + 3 + 1
+
+
+def test_an_answer_with_a_parameter_that_is_not_there_takes_nothing(server):
+    server.state["name"] = "no_such_parameter"
+    trace = json.loads(
+        run("plan-request", EXAMPLE, "Write a note", "--worker", "model", "--once", "--json").output
+    )
+    (step,) = trace["steps"]
+    assert step["calls"] == [] and "is no parameter of tool" in step["reason"]
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ((EXAMPLE,), "give a catalog and after it the request"),
+        ((EXAMPLE, " "), "the request is empty"),
+        ((EXAMPLE, "x", "--decompose", "steps"), "recorded steps are of the queries"),
+        ((EXAMPLE, "x", "-k", 0), "k is 0"),
+        ((EXAMPLE, "x", "--worker", "model"), "no model is chosen"),
+    ],
+)
+def test_what_cannot_be_planned_is_said(args, message):
+    assert message in run("plan-request", *args, code=2).stderr

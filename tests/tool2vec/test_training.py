@@ -1,0 +1,200 @@
+"""Training and searching with what was learned, on six tools whose texts answer no query."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.tool2vec.lessons import QUERIES, TOOLS, WordEmbedder
+from tests.tool2vec.tiny_bert import save_tiny_bert
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.model.configuration import RetrievalConfig
+from toolscope_core.model.datamodel import Augmentation, Tool
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.retrieval.retriever import Retriever
+from toolscope_core.tool2vec.blend import Blend
+from toolscope_core.tool2vec.model_folder import read_model, write_model
+from toolscope_core.tool2vec.training import LearnOptions, Trainer, trained_model
+from toolscope_core.tool2vec.training_queries import training_queries
+from toolscope_core.tool2vec.tuned_stage import Checkpoints, tuned_classifier
+
+CONFIG = RetrievalConfig(rerank="none")
+ASKED = ToolRequest("fly paris today")
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    return save_tiny_bert(tmp_path_factory.mktemp("tiny"))
+
+
+@pytest.fixture
+def retriever(tmp_path):
+    return Retriever(TOOLS, WordEmbedder(), VectorCache(tmp_path), CONFIG)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return trained(tmp_path_factory.mktemp("cache"))
+
+
+def trained(folder, method="mlc", tools=TOOLS, queries=QUERIES, variants=None, encoder=""):
+    trainer = Trainer(WordEmbedder(), VectorCache(folder))
+    return trained_model(
+        tools,
+        queries,
+        variants or {},
+        LearnOptions(method, 4, encoder, described=bool(encoder), retrieval=CONFIG),
+        trainer,
+    )
+
+
+@pytest.mark.parametrize("method", ["tool2vec", "mlc"])
+def test_queries_lead_to_a_tool_whose_text_does_not(tmp_path, retriever, model, method):
+    assert retriever.search(ASKED, 1)[0].tool_id != "book_flight"
+    model = model if method == "mlc" else trained(tmp_path, method)
+    learned = retriever.with_learned(model)
+    (place,) = learned.search(ASKED, 1)
+    assert place.tool_id == "book_flight"
+    assert place.by == "learned"
+    assert sum(place.parts) == pytest.approx(place.score, abs=1e-5)
+    figures = model.about["held_out"]["metrics"]
+    assert figures["blend"]["recall@3"][0] > figures["text"]["recall@3"][0]
+    assert model.about["held_out"]["queries"] == 30
+
+
+def test_a_tool_without_queries_keeps_the_score_of_its_text(retriever, model):
+    learned = retriever.with_learned(model)
+    request = ToolRequest("area of a polygon")
+    before = {one.tool_id: one for one in retriever.search(request, 6)}
+    after = {one.tool_id: one for one in learned.search(request, 6)}
+    assert after["unused_tool"].score == pytest.approx(before["unused_tool"].score, abs=1e-6)
+    assert learned.search(request, 1)[0].tool_id == "unused_tool"
+
+
+def test_a_tool_that_changed_or_is_new_is_found_by_its_text(tmp_path, model):
+    changed = (
+        *TOOLS[1:],
+        Tool("book_flight", "book_flight", "another text"),
+        Tool("new_tool", "new_tool", "make origami"),
+    )
+    assert model.unknown(changed) == 3, "the unused tool too"
+    search = Retriever(changed, WordEmbedder(), VectorCache(tmp_path), CONFIG).with_learned(model)
+    assert search.search(ToolRequest("origami"), 1)[0].tool_id == "new_tool"
+    ranked = [one.tool_id for one in search.search(ASKED, 7)]
+    assert sorted(ranked) == sorted(tool.id for tool in changed), "none is unreachable"
+
+
+def test_questions_of_variants_are_training_queries(tmp_path, retriever):
+    variants = {"unused_tool": Augmentation("", ("how big is my garden", "size of my garden"))}
+    model = trained(tmp_path, variants=variants)
+    assert model.about["questions"] == 2
+    assert model.variants == variants
+    assert model.variants_of(TOOLS[:3]) == {}
+    ranked = retriever.with_learned(model).search(ToolRequest("garden size my"), 1)
+    assert ranked[0].tool_id == "unused_tool"
+
+
+def test_a_model_is_the_same_in_any_order_of_its_queries(tmp_path, model):
+    one, other = model, trained(tmp_path, queries=QUERIES[::-1], tools=TOOLS[::-1])
+    assert np.array_equal(one.usage.sums, other.usage.sums)
+    assert np.array_equal(one.head.weights, other.head.weights)
+    assert one.blend == other.blend
+
+
+def test_what_does_not_help_weighs_nothing(tmp_path):
+    by_text = [
+        type(QUERIES[0])(f"t{at}", f"{tool.description} {at}", (frozenset({tool.id}),))
+        for at in range(5)
+        for tool in TOOLS
+    ]
+    model = trained(tmp_path, queries=by_text)
+    assert set(model.blend.weights.values()) == {0.0}, "the text finds all of them"
+
+
+def test_a_model_of_another_embedder_is_refused(tmp_path, model):
+    other = WordEmbedder()
+    other.name = "other"
+    search = Retriever(TOOLS, other, VectorCache(tmp_path), CONFIG)
+    with pytest.raises(ConfigError, match="vectors of words, but other searches"):
+        search.with_learned(model)
+
+
+def test_too_few_queries_are_refused(tmp_path):
+    with pytest.raises(ConfigError, match="3 queries name a tool of this catalog; give at least"):
+        trained(tmp_path, queries=QUERIES[:3])
+    with pytest.raises(ConfigError, match="method is 'magic'"):
+        LearnOptions("magic")
+    with pytest.raises(ConfigError, match="candidates is 1"):
+        LearnOptions(candidates=1)
+
+
+def test_the_same_retriever_over_other_tools_learns_about_those(retriever, model):
+    learned = retriever.with_learned(model).over(TOOLS[:2])
+    assert learned.search(ASKED, 1)[0].tool_id == "book_flight"
+    assert len(learned.search(ASKED, 6)) == 2
+
+
+def test_a_merged_tool_has_what_was_learned_about_its_members(tmp_path, model):
+    merged = Tool("trips", "trips", "whatever it is called after the merge")
+    phi = {"book_flight": "trips", "forecast": "trips"}
+    tools = (merged, *(tool for tool in TOOLS if tool.id not in phi))
+    plain = Retriever(tools, WordEmbedder(), VectorCache(tmp_path), CONFIG)
+    assert plain.with_learned(model).search(ASKED, 1)[0].by != "learned", "a tool nobody knows"
+    after = model.after_merge(TOOLS, phi, tools)
+    for asked in (ASKED, ToolRequest("rain umbrella today")):
+        assert plain.with_learned(after).search(asked, 1)[0].tool_id == "trips"
+    assert model.over(tools).evidence.tolist()[0] == 0
+    assert after.over(tools).evidence.tolist() == [12, *model.over(tools[1:]).evidence]
+
+
+def test_all_stages_on_a_tiny_encoder(tmp_path, monkeypatch, tiny, retriever):
+    monkeypatch.setattr("toolscope_core.tool2vec.refining.DEFAULT_MODEL", str(tiny))
+    monkeypatch.setattr("toolscope_core.tool2vec.tuned_stage.EPOCHS", 2)
+    monkeypatch.setattr("toolscope_core.tool2vec.refining.EPOCHS", 1)
+    weights = (1.0,)
+    monkeypatch.setattr("toolscope_core.tool2vec.blend.WEIGHTS", weights)
+    model = trained(tmp_path, "refiner", encoder=str(tiny))
+    assert set(model.about["held_out"]["metrics"]) == {
+        "text", "tool2vec", "mlc", "tuned", "refiner", "blend",
+    }  # fmt: skip
+    assert not list(tmp_path.glob("checkpoints/*/*.epoch")), "done, so they are gone"
+    used = replace(model, blend=Blend(dict.fromkeys(model.blend.weights, 1.0), 1.0))
+    write_model(used, tmp_path / "model")
+    kept = read_model(tmp_path / "model")
+    places = retriever.with_learned(used).search(ASKED, 6)
+    assert places == retriever.with_learned(kept).search(ASKED, 6)
+    assert len(places) == 6
+    assert kept.tuned is not None and kept.refiner is not None
+
+
+def test_checkpoints_are_checked_and_the_last_one_counts(tmp_path):
+    kept = Checkpoints(tmp_path)
+    assert kept.latest() == (0, {})
+    kept.keep(1, {"w": np.ones(2, np.float32)})
+    kept.keep(2, {"w": np.zeros(2, np.float32)})
+    assert [path.name for path in tmp_path.iterdir()] == ["2.epoch"]
+    epoch, arrays = kept.latest()
+    assert (epoch, arrays["w"].tolist()) == (2, [0.0, 0.0])
+    (tmp_path / "2.epoch").write_bytes(b"damaged")
+    assert kept.latest() == (0, {})
+    kept.clear()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_training_that_was_broken_off_goes_on(tmp_path, tiny):
+    queries = training_queries(QUERIES, {}, [tool.id for tool in TOOLS])
+    centres, epochs = np.zeros((6, 4), np.float32), []
+
+    def stop(step):
+        epochs.append(step.done)
+        if step.done >= 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        tuned_classifier(queries, centres, str(tiny), tmp_path, stop)
+    (kept,) = tmp_path.glob("checkpoints/*/*.epoch")
+    done, seen = int(kept.stem), []
+    tuned_classifier(queries, centres, str(tiny), tmp_path, seen.append)
+    assert done >= 1
+    assert seen[0].total == seen[-1].total < 4, "fewer epochs are left"

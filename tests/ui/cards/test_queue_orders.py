@@ -1,0 +1,66 @@
+"""In which order proposals come, and which of them are shown."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.ui.services import desk
+from ui.shared.cards.queue import Filters, in_order, matching
+
+
+@pytest.fixture(scope="module")
+def clusters(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TOOLSCOPE_STORE_URL", f"sqlite:///{tmp_path_factory.mktemp('s')}/store.db")
+        patch.setenv("TOOLSCOPE_CACHE_DIR", str(tmp_path_factory.mktemp("c")))
+        work, catalog_id = desk.open_desk()
+        found = work.review.queue(catalog_id)
+        tools = work.catalogs.open(catalog_id).by_id
+        work.close()
+    by_name = {one.document.name: one for one in found}
+    mail, weather, files = (by_name[n] for n in ("send_mail", "get_weather", "list_files"))
+    return {
+        "mail": replace(mail, weakest_edge=0.55),
+        "weather": replace(weather, weakest_edge=0.99),
+        "files": replace(files, weakest_edge=0.2, relation="parametric"),
+    }, tools
+
+
+@pytest.mark.parametrize(
+    ("by", "expected"),
+    [
+        ("tokens", "weather mail files"),
+        ("surest", "weather mail files"),
+        ("uncertain", "mail files weather"),
+        ("families", "files mail weather"),
+        ("disagreement", "weather mail files"),
+        ("learned", "mail weather files"),
+    ],
+)
+def test_orders(clusters, by, expected):
+    own, _ = clusters
+    saved = {own["weather"].id: 90, own["mail"].id: 50}
+    gaps = {own["weather"].members[0]: 0.7}
+    learned = {own["mail"].id: 0.8, own["weather"].id: 0.3, own["files"].id: 0.9}
+    found = in_order(own.values(), by, saved, gaps, learned)
+    names = {one.id: name for name, one in own.items()}
+    assert [names[one.id] for one in found] == expected.split()
+
+
+def test_a_random_audit_is_the_same_each_time_and_not_the_other_orders(clusters):
+    own, _ = clusters
+    first = in_order(own.values(), "audit", {}, {}, {})
+    assert first == in_order(reversed(list(own.values())), "audit", {}, {}, {})
+    assert sorted(one.id for one in first) == sorted(one.id for one in own.values())
+
+
+def test_the_list_is_narrowed_by_words_and_by_a_server(clusters):
+    own, tools = clusters
+
+    def names(find="", server=None):
+        return {one.document.name for one in matching(own.values(), tools, Filters(find, server))}
+
+    assert names() == {"send_mail", "get_weather", "list_files"}
+    assert names("MAIL person") == {"send_mail"} and names("mail weather") == set()
+    assert names(server="gamma") == {"send_mail"}
+    assert names("city", "beta") == {"get_weather"}

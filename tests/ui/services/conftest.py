@@ -1,0 +1,63 @@
+"""The desk: a workspace of its own for each test that asks for it, or one for a whole file."""
+
+import pytest
+
+from tests.ui.services import desk
+from toolscope_core.merging.stores import Stores
+
+
+@pytest.fixture(scope="package", autouse=True)
+def one_store():
+    """The servers of a desk share their mail and files, so that their copies can be pruned."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Stores, "are_apart", lambda self, members: False)
+        yield
+
+
+@pytest.fixture
+def stores_apart(monkeypatch):
+    """Each server of a desk has its own."""
+    monkeypatch.setattr(
+        Stores, "are_apart", lambda self, members: len({one.server for one in members}) > 1
+    )
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """A workspace and its catalog, for tests that read, or add what no other test looks at."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TOOLSCOPE_STORE_URL", f"sqlite:///{tmp_path_factory.mktemp('s')}/store.db")
+        patch.setenv("TOOLSCOPE_CACHE_DIR", str(tmp_path_factory.mktemp("c")))
+        work, catalog_id = desk.open_desk()
+    yield work, catalog_id
+    work.close()
+
+
+@pytest.fixture
+def own():
+    """A workspace and its catalog, for one test."""
+    work, catalog_id = desk.open_desk()
+    yield work, catalog_id
+    work.close()
+
+
+@pytest.fixture
+def work(own):
+    return own[0]
+
+
+@pytest.fixture
+def counts_folder(monkeypatch, tmp_path):
+    """Where this test alone keeps what it counts."""
+    monkeypatch.setenv("TOOLSCOPE_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "counts"
+
+
+@pytest.fixture
+def opened(counts_folder, own):
+    return own
+
+
+@pytest.fixture
+def catalog_id(own):
+    return own[1]

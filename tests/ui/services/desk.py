@@ -1,0 +1,51 @@
+"""A workspace over a small catalog whose clusters are known: copies of tools on three servers."""
+
+from dataclasses import replace
+
+from tests.support.fakes import WordEmbedder
+from toolscope_core.model.configuration import read_environment
+from toolscope_core.model.datamodel import Catalog, Server, Tool
+from ui.shared.services.workspace import Workspace
+
+
+def tool(server, name, description, **properties):
+    schema = {"type": "object", "properties": properties, "required": list(properties)[:1]}
+    return Tool(f"{server}/{name}", name, description, server, schema)
+
+
+TEXT = {"type": "string"}
+MAIL = tool("alpha", "send_mail", "Send a mail to a person.", to=TEXT, body=TEXT)
+WEATHER = tool("alpha", "get_weather", "Tell the weather of a city.", city=TEXT)
+FILES = tool("alpha", "list_files", "List the files in a folder.", folder=TEXT)
+SUM = tool("beta", "add_numbers", "Add up numbers.", numbers={"type": "array"})
+
+
+def on(server, original):
+    return replace(original, id=f"{server}/{original.name}", server=server)
+
+
+TOOLS = (
+    *(on(server, MAIL) for server in ("alpha", "beta", "gamma")),
+    *(on(server, WEATHER) for server in ("alpha", "beta")),
+    FILES,
+    replace(FILES, id="alpha/list_files-2"),
+    SUM,
+)
+
+
+def catalog(*tools):
+    found = sorted(tools or TOOLS, key=lambda item: item.id)
+    servers = tuple(Server(name) for name in sorted({item.server for item in found}))
+    return Catalog(tuple(found), servers, "mcp")
+
+
+def open_desk(*tools, name="Desk"):
+    """A workspace with the catalog stored and analysed, and the catalog's id."""
+    work = Workspace(read_environment(), WordEmbedder())
+    record = work.catalogs.add(name, catalog(*tools))
+    work.analyses.wait(work.analyses.start(record.id))
+    return work, record.id
+
+
+def by_name(work, catalog_id, name):
+    return next(c for c in work.review.plan(catalog_id).clusters if c.document.name == name)

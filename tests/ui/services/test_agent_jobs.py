@@ -1,0 +1,132 @@
+"""An agent at work as a job: a scripted endpoint over HTTP, two gateways, and the town's servers."""
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+from tests.evaluation.agent.test_agent_run import QUERIES, scripted
+from tests.mcp.gateway.town import configuration, town_catalog
+from tests.support.model_server import ModelServer
+from tests.ui.services.desk import open_desk
+from toolscope_core.model.configuration import AgentConfig, Budget, Endpoint
+from toolscope_core.model.datamodel import Pair
+from toolscope_core.model.errors import ConfigError, JobError
+from ui.evaluation.agent_jobs import AGENT, AgentRuns, WantedRun
+
+KEYS = {"north": "north", "south": "south"}
+SET = "asked.jsonl"
+WANTED = WantedRun(SET, "accepted", config=AgentConfig(changes=True, concurrency=1))
+
+
+def open_town():
+    """The town with its prune and its family accepted, and a query set."""
+    work, catalog_id = open_desk(*town_catalog().tools)
+    lines = "".join(json.dumps(row) + "\n" for row in QUERIES)
+    work.queries.add(catalog_id, lines.encode(), SET)
+    for pair, answer in (
+        (Pair.of("north/get", "north/read_file"), "duplicate"),
+        (Pair.of("north/work", "south/work"), "parametric"),
+    ):
+        version = work.toolsets.version(catalog_id, (pair.left, pair.right))
+        work.toolsets.relate(catalog_id, pair, answer, version, "ann")
+    return work, catalog_id
+
+
+@pytest.fixture
+def server():
+    with ModelServer() as running:
+        running.turn = scripted
+        yield running
+
+
+@pytest.fixture
+def town(server):
+    work, catalog_id = open_town()
+    work.endpoints.save(Endpoint(server.url, "m"))
+    yield work, catalog_id
+    work.close()
+
+
+@pytest.fixture
+def servers(town, tmp_path):
+    return town[0].live_servers.configuration("mcp.json", configuration(tmp_path).encode())
+
+
+def test_both_toolsets_are_worked_with_and_kept_as_an_experiment(town, servers, server):
+    work, catalog_id = town
+    runs = work.service(AgentRuns)
+    estimate = runs.estimate(catalog_id, WANTED)
+    assert (estimate.queries, estimate.most_calls) == (3, 48)
+    assert estimate.tools == {"as it is": 6, "merged": 4} and not server.received
+    assert runs.servers(catalog_id, WANTED) == ("north", "south")
+    work.analyses.wait(runs.start(catalog_id, WANTED, servers, KEYS))
+    (kept,) = runs.finished(catalog_id)
+    result = work.evaluations.get(kept.number).result
+    before, after = result["sides"]
+    assert before["correct"]["mean"] == pytest.approx(1 / 3) and after["correct"]["mean"] == 1.0
+    reading = next(one for one in result["requests"] if one["id"] == "q1")
+    assert [side["called"] for side in reading["sides"]] == [["get", "read_file"], ["get"]]
+    assert [side["right"] for side in reading["sides"]] == [False, True]
+    assert reading["sides"][1]["answer"] == "Done."
+    (run,) = work.judging.runs(catalog_id)
+    assert (run.kind, run.state, run.calls) == (AGENT, "done", len(server.received))
+    assert kept.configuration["model"] == "m"
+    assert work.evaluations.is_current(catalog_id, kept)
+    assert "north" not in json.dumps(kept.configuration), "nothing of the servers is kept"
+    sheet = work.evaluations.spreadsheet(work.evaluations.get(kept.number)).decode()
+    assert len(sheet.splitlines()) == 1 + 2 * 3 and "get, read_file" in sheet
+
+
+def test_a_run_that_the_budget_stopped_goes_on_and_repeats_nothing(town, servers, server):
+    work, catalog_id = town
+    work.endpoints.save(Endpoint(server.url, "m", budget=Budget(calls=5)))
+    job = work.service(AgentRuns).start(catalog_id, WANTED, servers, KEYS)
+    with pytest.raises(JobError, match="the budget is used up"):
+        work.analyses.wait(job)
+    assert work.service(AgentRuns).finished(catalog_id) == ()
+    assert work.judging.runs(catalog_id)[0].state == "paused"
+    work.endpoints.save(Endpoint(server.url, "m"))
+    work.service(AgentRuns).run(catalog_id, WANTED, servers, KEYS)
+    assert len(server.received) == 5 + 2 * 4
+    assert [run.state for run in work.judging.runs(catalog_id)] == ["done"]
+    again = work.service(AgentRuns).run(catalog_id, WANTED, servers, KEYS)
+    assert again == work.service(AgentRuns).finished(catalog_id)[0].number
+    assert len(server.received) == 5 + 2 * 4 + 12, "asked for again it is done again"
+
+
+def test_the_agent_may_be_given_the_best_tools_of_each_request(town, servers, server):
+    work, catalog_id = town
+    server.turn = lambda body: {"content": "Nothing to do."}
+    wanted = replace(WANTED, first=1, config=AgentConfig(k=2))
+    work.service(AgentRuns).run(catalog_id, wanted, servers, KEYS)
+    offered = [len(one.body["tools"]) for one in server.received]
+    assert offered == [2, 2]
+
+
+def test_what_cannot_be_started_is_refused_before(town, servers, server):
+    work, catalog_id = town
+    start = work.service(AgentRuns).start
+    with pytest.raises(ConfigError, match="the server 'south' is not chosen"):
+        start(catalog_id, WANTED, servers, {"north": "north"})
+    with pytest.raises(ConfigError, match="can be reached from other machines"):
+        start(catalog_id, WANTED, servers, KEYS, is_shared=True)
+    with pytest.raises(ConfigError, match="no query set 'gone'"):
+        start(catalog_id, replace(WANTED, queries="gone"), servers, KEYS)
+    work.endpoints.forget()
+    with pytest.raises(ConfigError, match=re.compile("model", re.I)):
+        start(catalog_id, WANTED, servers, KEYS)
+    assert not server.received and work.service(AgentRuns).finished(catalog_id) == ()
+
+
+def test_a_server_that_cannot_be_started_is_an_error_of_its_calls(town, servers, server, tmp_path):
+    work, catalog_id = town
+    broken = json.loads(configuration(tmp_path))
+    broken["mcpServers"]["north"]["command"] = "/no/such/command"
+    text = json.dumps(broken).encode()
+    number = work.service(AgentRuns).run(
+        catalog_id, WANTED, work.live_servers.configuration("mcp.json", text), KEYS
+    )
+    before, _ = work.evaluations.get(number).result["sides"]
+    assert before["failed_calls"] > 0

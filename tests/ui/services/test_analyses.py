@@ -1,0 +1,134 @@
+import gc
+import threading
+import uuid
+
+import pytest
+
+from tests.support.fakes import WordEmbedder
+from tests.ui.services.desk import MAIL, SUM, catalog, on, open_desk
+from toolscope_core.model.configuration import read_environment
+from toolscope_core.model.errors import JobError, ModelError, StoreError
+from ui.shared.services import analyses
+from ui.shared.services.workspace import Workspace
+
+
+@pytest.fixture
+def opened():
+    works = []
+
+    def again(embedder=None):
+        works.append(Workspace(read_environment(), embedder or WordEmbedder()))
+        return works[-1]
+
+    yield again
+    for work in works:
+        work.close()
+
+
+class Held:
+    """An embedder that waits until it is let go."""
+
+    name = "fake-held"
+
+    def __init__(self):
+        self.asked, self.go = threading.Event(), threading.Event()
+
+    def encode(self, texts):
+        self.asked.set()
+        assert self.go.wait(10)
+        return WordEmbedder().encode(texts)
+
+
+def test_a_finished_analysis_is_kept_and_rebuilt_after_a_restart(opened):
+    work, i = open_desk()
+    found = work.analyses.get(i)
+    assert work.analyses.get(i) is found
+    work.close()
+    embedder = WordEmbedder()
+    rebuilt = opened(embedder).analyses.get(i)
+    assert embedder.asked == []
+    assert rebuilt.catalog.version == found.catalog.version
+    assert (rebuilt.vectors == found.vectors).all()
+
+
+def test_a_big_catalog_is_not_rebuilt_while_a_page_waits(opened, monkeypatch):
+    work, i = open_desk()
+    work.close()
+    monkeypatch.setattr(analyses, "REBUILT_AT_ONCE", 3)
+    assert opened().analyses.get(i) is None
+
+
+def test_a_catalog_that_was_never_analysed_has_no_analysis(opened):
+    work = opened()
+    i = work.catalogs.add("Desk", catalog()).id
+    assert work.analyses.get(i) is None
+    assert work.analyses.job(i) is None
+
+
+def test_two_starts_are_one_job(opened):
+    held = Held()
+    work = opened(held)
+    i = work.catalogs.add("Desk", catalog(tool_named_anew())).id
+    first = work.analyses.start(i)
+    assert held.asked.wait(10)
+    assert work.analyses.start(i) == first
+    assert work.analyses.get(i) is None
+    held.go.set()
+    steps = []
+    work.analyses.wait(first, steps.append)
+    assert work.analyses.watch(first).state == "done"
+    assert work.analyses.get(i) is not None
+
+
+def test_a_cancelled_analysis_says_so_and_leaves_none(opened):
+    held = Held()
+    work = opened(held)
+    i = work.catalogs.add("Desk", catalog(tool_named_anew())).id
+    job = work.analyses.start(i)
+    assert held.asked.wait(10)
+    assert work.analyses.cancel(job).cancel_requested
+    held.go.set()
+    with pytest.raises(JobError, match="cancelled"):
+        work.analyses.wait(job)
+    assert work.analyses.get(i) is None
+
+
+def test_a_failure_is_told_in_its_own_words(opened):
+    class Broken(WordEmbedder):
+        name = "fake-broken"
+
+        def encode(self, texts):
+            raise ModelError("the model is gone; install it again")
+
+    work = opened(Broken())
+    i = work.catalogs.add("Desk", catalog(tool_named_anew())).id
+    job = work.analyses.start(i)
+    with pytest.raises(JobError, match="the model is gone"):
+        work.analyses.wait(job)
+    with pytest.raises(StoreError):
+        work.analyses.watch("no such job")
+
+
+def test_only_the_latest_analyses_stay_in_memory(opened, monkeypatch):
+    monkeypatch.setattr(analyses, "KEPT", 2)
+    work = opened()
+    ids = [work.catalogs.add(n, catalog(on(n, MAIL), SUM)).id for n in ("one", "two", "three")]
+    found = [work.analyses.run(i) for i in ids]
+    assert work.analyses.get(ids[2]) is found[2]
+    assert work.analyses.get(ids[1]) is found[1]
+    assert work.analyses.get(ids[0]) is None  # no job says that it was finished
+
+
+def tool_named_anew():
+    """A tool that no cache has seen, so that the embedder is asked."""
+    from toolscope_core.model.datamodel import Tool
+
+    return Tool("new", "new", f"Seen never before {uuid.uuid4()}")
+
+
+def test_a_big_analysis_is_left_out_of_the_collection_of_garbage(monkeypatch):
+    monkeypatch.setattr(analyses, "COLLECTED", 3)
+    before = gc.get_freeze_count()
+    work, _ = open_desk()
+    assert gc.get_freeze_count() > before
+    work.close()

@@ -1,0 +1,47 @@
+import pytest
+
+from tests.ui.services.desk import MAIL, SUM, catalog
+from toolscope_core.catalog import Source
+from toolscope_core.model.configuration import read_environment
+from toolscope_core.model.errors import CatalogError, StoreError
+from toolscope_core.store import Store
+from ui.shared.services.catalogs import Catalogs
+
+
+@pytest.fixture
+def catalogs():
+    settings = read_environment()
+    store = Store(settings.store_url)
+    yield Catalogs(settings, store)
+    store.close()
+
+
+def test_a_preview_stores_nothing(catalogs):
+    seen = catalogs.preview([Source("a.json", b'[{"name": "one", "description": "One."}]')])
+    assert [tool.name for tool in seen.tools] == ["one"]
+    assert catalogs.newest() == ()
+    with pytest.raises(CatalogError):
+        catalogs.preview([Source("a.json", b"[]")], "no such format")
+
+
+def test_equal_content_again_is_no_new_version_and_other_content_is(catalogs):
+    first = catalogs.add(" Desk ", catalog(MAIL))
+    assert catalogs.add("Desk", catalog(MAIL)) == first
+    second = catalogs.add("Desk", catalog(MAIL, SUM))
+    other = catalogs.add("Other", catalog(MAIL))
+    assert {record.id for record in catalogs.newest()} == {second.id, other.id}
+    assert len(catalogs.open(first.id).tools) == 1
+
+
+def test_a_catalog_needs_a_name(catalogs):
+    with pytest.raises(CatalogError, match="no name"):
+        catalogs.add("  ", catalog(MAIL))
+
+
+def test_the_example_is_stored_once_and_opened_once(catalogs):
+    record = catalogs.add_example()
+    assert catalogs.add_example() == record
+    assert catalogs.open(record.id) is catalogs.open(record.id)
+    assert len(catalogs.open(record.id).tools) == record.tools > 20
+    with pytest.raises(StoreError):
+        catalogs.open(record.id + 1)

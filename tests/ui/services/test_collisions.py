@@ -1,0 +1,203 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.ui.services import desk, six
+from tests.ui.services.six import cos
+from toolscope_core.merging.pipeline import plan_merge
+from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.datamodel import Catalog, Pair, Tool
+from ui.overlap import collisions
+from ui.overlap.collisions import block_grid, blocks_of, groupings, tile, whole
+from ui.shared.charts.chart_tables import grid_rows
+
+
+@pytest.fixture(scope="module")
+def known(tmp_path_factory):
+    return six.six(tmp_path_factory.mktemp("six"))
+
+
+@pytest.fixture(scope="module")
+def plan(known):
+    return plan_merge(known, [], PlanConfig())
+
+
+def shown(analysis, plan, by, measure):
+    """Every filled cell, by the names of its blocks."""
+    found = block_grid(analysis, blocks_of(plan, by), measure)
+    values = found.grid.values
+    keys = [block.key for block in found.blocks]
+    return {
+        (keys[a], keys[b]): round(float(values[a, b]), 4)
+        for a, b in np.argwhere(np.isfinite(values)).tolist()
+    }
+
+
+def test_blocks_come_from_servers_from_category_fields_and_from_clusters(known):
+    assert groupings(known.catalog) == ("servers", "topic", "clusters")
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (["x", "x", "y", "y", "y", "x"], {"f"}),
+        (["x/1", "x/2", "x/3", "y/1", "y/2", "y/3"], {"f"}),
+        (["x"] * 6, set()),
+        (list("uvwxyz"), set()),
+        (["x", "y", None, None, None, 3], set()),
+        (["x", "y", "x", "y", None, {"a": 1}], {"f"}),
+        (["x" * 200, "y" * 200] * 3, set()),
+    ],
+)
+def test_a_field_is_a_category_where_its_values_recur(values, expected):
+    tools = [Tool(f"t{n}", "t", raw={"f": value}) for n, value in enumerate(values)]
+    assert set(groupings(Catalog(tuple(tools)))) - {"clusters"} == expected
+
+
+def test_names_and_descriptions_are_no_categories():
+    tools = [Tool(f"t{n}", "xy"[n % 2], "d", raw={"api": "xy"[n % 2]}) for n in range(6)]
+    assert groupings(Catalog(tuple(tools))) == ("clusters",)
+
+
+def test_a_field_whose_name_is_no_plain_word_is_none():
+    tools = [Tool(f"t{n}", "t", raw={"<img src=x>": "a" if n % 2 else "b"}) for n in range(6)]
+    assert groupings(Catalog(tuple(tools))) == ("clusters",)
+
+
+def test_paths_count_by_their_first_step(plan):
+    paths = [replace(t, raw={"f": f"{t.raw['topic']}/{t.id}"}) for t in plan.catalog.tools]
+    found = blocks_of(replace(plan, catalog=Catalog(tuple(paths))), "f")
+    assert [(b.key, b.rows.tolist()) for b in found] == [("air", [0, 1, 3]), ("sea", [2, 4, 5])]
+
+
+def test_pairs_are_counted_between_servers_and_within(known, plan):
+    assert shown(known, plan, "servers", "pairs") == {
+        ("alpha", "alpha"): 1,
+        ("alpha", "beta"): 3,
+        ("beta", "alpha"): 3,
+    }
+
+
+def test_the_closest_pair_between_blocks(known, plan):
+    assert shown(known, plan, "topic", "max") == {
+        ("air", "air"): round(cos(10), 4),
+        ("sea", "sea"): round(cos(10), 4),
+    }
+    assert shown(known, plan, "servers", "max")["alpha", "alpha"] == round(cos(20), 4)
+
+
+def test_the_mean_is_that_of_all_pairs_and_none_within_a_single_tool(known, plan):
+    found = shown(known, plan, "servers", "mean")
+    assert found["alpha", "alpha"] == pytest.approx(cos(20, 90, 70), abs=1e-4)
+    assert found["beta", "beta"] == pytest.approx(cos(90), abs=1e-4)
+    assert found["alpha", "beta"] == pytest.approx(cos(10, 100, 10, 80, 80, 10), abs=1e-4)
+    assert found["alpha", "gamma"] == pytest.approx(cos(180, 160, 90), abs=1e-4)
+    assert ("gamma", "gamma") not in found
+
+
+def test_names_tell_sizes_and_like_stands_beside_like(known, plan):
+    found = block_grid(known, blocks_of(plan, "servers"), "pairs")
+    assert set(found.grid.rows) == {"alpha (3)", "beta (2)", "gamma (1)"}
+    assert found.grid.rows.index("beta (2)") == 1, "beta's centroid lies between the others"
+    assert (found.total, found.outside) == (3, 0)
+
+
+def test_only_the_strongest_blocks_are_shown(known, plan, monkeypatch):
+    monkeypatch.setattr(collisions, "MOST_BLOCKS", 2)
+    found = block_grid(known, blocks_of(plan, "servers"), "mean")
+    assert {block.key for block in found.blocks} == {"alpha", "beta"}
+    assert found.total == 3
+
+
+def test_clusters_are_blocks_and_the_rest_is_outside(tmp_path, monkeypatch):
+    work, catalog_id = desk.open_desk()
+    analysis, plan = work.analyses.get(catalog_id), work.review.plan(catalog_id)
+    blocks = blocks_of(plan, "clusters")
+    assert {b.key for b in blocks} == {c.id for c in plan.clusters}
+    assert {b.name for b in blocks} >= {"send_mail", "get_weather"}
+    found = block_grid(analysis, blocks, "pairs")
+    assert found.outside == len(desk.TOOLS) - sum(len(c.members) for c in plan.clusters) > 0
+    work.close()
+
+
+def test_no_blocks_make_an_empty_grid(known):
+    found = block_grid(known, (), "mean")
+    assert (found.blocks, found.total, found.outside) == ((), 0, 6)
+    assert found.grid.values.shape == (0, 0)
+
+
+def test_two_blocks_close_up_show_every_cosine(known, plan):
+    alpha, beta, _ = blocks_of(plan, "servers")
+    found = tile(known, alpha, beta)
+    names = [t.name for t in known.catalog.tools]
+    for row, a in enumerate(found.rows.tolist()):
+        for column, b in enumerate(found.columns.tolist()):
+            apart = six.ANGLES[names[a]] - six.ANGLES[names[b]]
+            assert found.grid.values[row, column] == pytest.approx(cos(apart), abs=1e-5)
+    assert (found.near, found.left_out) == (3, (0, 0))
+    assert {collisions.pair_at(known, found, cell) for cell in range(3)} == {
+        Pair("a1", "b1"),
+        Pair("a2", "b1"),
+        Pair("a3", "b2"),
+    }
+
+
+def test_a_block_within_itself_lists_each_pair_once(known, plan):
+    alpha, *_ = blocks_of(plan, "servers")
+    found = tile(known, alpha, alpha)
+    assert found.near == 1
+    assert np.diag(found.grid.values) == pytest.approx(np.ones(3), abs=1e-5)
+    assert [row["cosine"] for row in grid_rows(found.grid)] == pytest.approx(
+        [cos(20), cos(70), cos(90)], abs=1e-4
+    )
+    assert collisions.pair_at(known, found, 0) == Pair("a1", "a2")
+
+
+def test_the_strongest_tools_of_a_large_block_are_shown(known, plan, monkeypatch):
+    monkeypatch.setattr(collisions, "MOST_TOOLS", 1)
+    monkeypatch.setattr(collisions, "_CHUNK", 2)
+    alpha, beta, gamma = blocks_of(plan, "servers")
+    found = tile(known, gamma, alpha)
+    assert [known.catalog.tools[row].name for row in found.columns] == ["a3"], "90° is nearest"
+    assert found.left_out == (0, 2)
+    assert tile(known, alpha, beta).near == 3, "counted over all, shown or not"
+
+
+def test_all_tools_at_once_follow_the_circle(known):
+    found = whole(known)
+    order = [known.catalog.tools[row].name for row in found.rows]
+    circle = ["a1", "b1", "a2", "a3", "b2", "c1"]
+    assert order in (circle, circle[::-1])
+    assert found.near == 4
+    assert len(found.grid.cells) == 15
+
+
+def test_the_cells_to_choose_are_the_highest_and_come_in_order():
+    values = np.array([[3.0, 1.0], [np.nan, 3.0]])
+    assert collisions.strongest_cells(values, False).tolist() == [[0, 0], [1, 1], [0, 1]]
+    assert collisions.strongest_cells(values, True, own=1).tolist() == [[0, 1]]
+    assert collisions.strongest_cells(values, False, most=1).tolist() == [[0, 0]]
+
+
+def test_repeated_names_are_numbered():
+    assert collisions.distinct(["get", "put", "get"]) == ("get", "put", "get #2")
+
+
+def test_cells_of_selected_rows_and_columns_stand_out(known):
+    drawn = whole(known).grid
+    rows = np.arange(6) == 2
+    kept = collisions.with_selection(drawn, rows, rows, only=False)
+    assert kept.kept[2].all() and kept.kept[:, 2].all() and kept.kept.sum() == 11
+    assert np.array_equal(kept.values, drawn.values)
+    assert kept.cells is drawn.cells
+
+
+def test_only_the_selected_cells_can_be_chosen_when_the_rest_is_hidden(known):
+    drawn = whole(known)
+    rows = np.arange(6) == 2
+    grid = collisions.with_selection(drawn.grid, rows, rows, only=True)
+    assert np.isfinite(grid.values).sum() == 11
+    assert all(2 in cell for cell in grid.cells.tolist()) and len(grid.cells) == 5
+    pair = collisions.pair_at(known, replace(drawn, grid=grid), 0)
+    assert known.catalog.tools[drawn.rows[2]].id in (pair.left, pair.right)

@@ -1,0 +1,98 @@
+import numpy as np
+import pytest
+
+from tests.support.fakes import WordEmbedder
+from tests.ui.services import desk
+from toolscope_core.embedding.similarity import tool_text
+from toolscope_core.model.configuration import PlanConfig, read_environment
+from toolscope_core.model.errors import ConfigError, JobError
+from ui.overlap import curves
+from ui.overlap.curves import Curves
+from ui.shared.services.workspace import Workspace
+
+
+def at(view, threshold):
+    row = view.thresholds.index(threshold)
+    return {variant.name: int(variant.pairs[row]) for variant in view.variants}
+
+
+def test_copies_collide_before_the_merge_and_not_after_it(opened):
+    work, i = opened
+    view = work.service(Curves).curve(i)
+    # three mails, two weathers, two files: 3 + 1 + 1 pairs of copies, of which only the files,
+    # on one server, are safe to merge
+    assert at(view, 1.0) == {"original": 5, "merged": 4}
+    assert [variant.tools for variant in view.variants] == [8, 7]
+    work.review.decide(i, "accept", desk.by_name(work, i, "send_mail"), "ann")
+    view = work.service(Curves).curve(i)
+    assert at(view, 1.0) == {"original": 5, "merged": 1}
+    vectors = work.analyses.get(i).vectors
+    product = (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)]
+    assert at(view, 0.5)["original"] == (product >= 0.5).sum()
+    assert view.waiting == ()
+    assert view.floor == work.analyses.get(i).threshold
+
+
+def test_counts_are_made_once_and_a_damaged_file_is_made_again(opened, counts_folder, monkeypatch):
+    work, i = opened
+    first = work.service(Curves).curve(i)
+    assert work.service(Curves).curve(i).variants[0] is first.variants[0]
+    files = sorted(counts_folder.iterdir())
+    assert len(files) == 2
+    again = Workspace(read_environment(), WordEmbedder())
+    with monkeypatch.context() as patch:
+        patch.setattr(curves, "pairs_above", None)
+        assert at(again.service(Curves).curve(i), 0.5) == at(first, 0.5)
+    again.close()
+    for file in files:
+        file.write_bytes(file.read_bytes()[:-1] + b"\xff")
+    again = Workspace(read_environment(), WordEmbedder())
+    assert at(again.service(Curves).curve(i), 0.5) == at(first, 0.5)
+    again.close()
+    assert sorted(counts_folder.iterdir()) == files
+
+
+def test_only_a_text_that_changed_is_embedded(opened):
+    work, i = opened
+    cluster = desk.by_name(work, i, "list_files")
+    text = {"description": "List what a folder holds."}
+    work.review.decide(i, "edit", cluster, "ann", text)
+    work.review.decide(i, "accept", desk.by_name(work, i, "list_files"), "ann")
+    assert work.service(Curves).curve(i).waiting == ("merged",), "a page does not wait for a model"
+    work.analyses.wait(work.service(Curves).start(i))
+    view = work.service(Curves).curve(i)
+    assert view.waiting == ()
+    assert work.service(Curves).job(i).state == "done"
+    analysis, plan = work.analyses.get(i), work.review.plan(i, PlanConfig(accept="auto"))
+    assert list(curves.new_texts(analysis, plan).values()) == ["list_files: " + text["description"]]
+    oracle = WordEmbedder().encode([tool_text(item.tool) for item in plan.tools])
+    known = curves.plan_vectors(analysis, plan, WordEmbedder().encode)
+    assert np.allclose(known, oracle)
+    again = Workspace(read_environment(), WordEmbedder())
+    assert at(again.service(Curves).curve(i), 0.5) == at(view, 0.5)
+    again.close()
+
+
+def test_a_large_catalog_is_counted_in_the_background(opened, monkeypatch):
+    work, i = opened
+    monkeypatch.setattr(curves, "COUNTED_AT_ONCE", 4)
+    view = work.service(Curves).curve(i)
+    assert (view.variants, view.waiting) == ((), ("original", "merged"))
+    work.analyses.wait(work.service(Curves).start(i))
+    view = work.service(Curves).curve(i)
+    assert at(view, 1.0) == {"original": 5, "merged": 4}
+    assert work.analyses.job(i).kind == "analyse", "the analysis is still known as done"
+
+
+def test_without_an_analysis_there_is_no_curve(opened):
+    work, _ = opened
+    record = work.catalogs.add("New", desk.catalog(desk.MAIL))
+    with pytest.raises(JobError, match="not analysed"):
+        work.service(Curves).curve(record.id)
+
+
+def test_an_unusable_folder_is_named(opened, counts_folder):
+    work, i = opened
+    counts_folder.write_text("a file")
+    with pytest.raises(ConfigError, match="TOOLSCOPE_CACHE_DIR"):
+        work.service(Curves).curve(i)

@@ -1,0 +1,106 @@
+"""Which endpoint is asked, and where its key comes from."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.support.model_server import ModelServer
+from tests.ui.services.desk import catalog
+from toolscope_core.llm.endpoints import Endpoints, on_this_machine
+from toolscope_core.model.configuration import ApiKey, Budget, Endpoint, Prices, read_environment
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.store import Store
+from ui.shared.services.workspace import Workspace
+
+SECRET = "sk-secret-0123456789"
+FULL = Endpoint(
+    "http://127.0.0.1:9/v1", "m", 4, 30.0, 0.5, Prices(1.0, 2.0), Budget(calls=7, money=0.5)
+)
+
+
+@pytest.fixture
+def store():
+    store = Store(read_environment().store_url)
+    yield store
+    store.close()
+
+
+def endpoints(store, **changes):
+    return Endpoints(replace(read_environment({}), **changes), store)
+
+
+def test_what_was_saved_comes_back_and_before_the_environment(store):
+    found = endpoints(store, base_url="http://127.0.0.1:1/v1", model="other")
+    assert found.get() == Endpoint("http://127.0.0.1:1/v1", "other")
+    found.save(FULL)
+    found.save(FULL)
+    assert found.get() == FULL and endpoints(store).get() == FULL
+    found.forget()
+    assert found.get().model == "other" and endpoints(store).get() is None
+
+
+def test_a_model_costs_what_the_table_says_whatever_the_endpoint(store):
+    found = endpoints(store, base_url="http://127.0.0.1:1/v1", model="m")
+    found.save(FULL)
+    assert found.prices() == {"m": FULL.prices}
+    found.save(replace(FULL, model="other", prices=None))
+    assert found.get().prices is None
+    found.forget()
+    assert found.get().prices == FULL.prices, "the endpoint of the environment names that model"
+    found.save_prices({})
+    assert found.get().prices is None
+
+
+def test_without_an_endpoint_the_remedy_is_told(store):
+    with pytest.raises(ConfigError, match="Settings page"):
+        endpoints(store).needed()
+    assert endpoints(store, base_url="http://127.0.0.1:1/v1").get() is None
+
+
+def test_a_key_is_found_for_its_own_origin_only(store):
+    keys = (ApiKey("https://models.example", SECRET),)
+    found = endpoints(store, keys=keys)
+    assert found.key_found(Endpoint("https://models.example/v1", "m"))
+    assert not found.key_found(Endpoint("https://models.example:8443/v1", "m"))
+    assert found.key_found(FULL) and found.key(FULL).secret == ""
+
+
+@pytest.mark.parametrize(
+    ("origin", "here"),
+    [
+        ("http://127.0.0.2:80", True),
+        ("http://[::1]:80", True),
+        ("http://localhost:11434", True),
+        ("http://localhost.example", False),
+        ("http://10.0.0.1", False),
+    ],
+)
+def test_what_is_on_this_machine(origin, here):
+    assert on_this_machine(origin) is here
+
+
+def test_a_connection_is_tested_with_the_key_and_told_in_words(store):
+    with ModelServer() as server:
+        found = endpoints(store, keys=(ApiKey(server.origin, SECRET),))
+        found.save(Endpoint(server.url, "m"))
+        assert found.test().works
+        assert server.received[-1].headers["authorization"] == f"Bearer {SECRET}"
+        server.mode = "refused-key"
+        told = found.test(Endpoint(server.url, "m2"))
+        assert not told.works and SECRET not in repr(told)
+
+
+def test_the_environment_chooses_the_embeddings_of_the_desk(monkeypatch):
+    with ModelServer() as server:
+        monkeypatch.setenv("TOOLSCOPE_BASE_URL", server.url)
+        monkeypatch.setenv("TOOLSCOPE_EMBEDDINGS_MODEL", "e")
+        work = Workspace(read_environment())
+        record = work.catalogs.add("Desk", catalog())
+        work.analyses.wait(work.analyses.start(record.id))
+        assert work.analyses.get(record.id).model == f"e@{server.url}"
+        assert {got.path for got in server.received} == {"/v1/embeddings"}
+        work.close()
+        monkeypatch.setenv("TOOLSCOPE_EMBEDDINGS_MODEL", "other")
+        again = Workspace(read_environment())
+        assert again.analyses.get(record.id) is None, "another model has analysed nothing yet"
+        again.close()

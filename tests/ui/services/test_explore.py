@@ -1,0 +1,429 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.ui.services import desk
+from toolscope_core.catalog import Source
+from toolscope_core.catalog.tokens import Costs, tool_tokens
+from toolscope_core.model.datamodel import (
+    Catalog,
+    Finding,
+    Pair,
+    PairScores,
+    Problem,
+    Tool,
+    canonical_json,
+)
+from toolscope_core.model.errors import CatalogError, JobError
+from ui.overlap.heatmaps import Heatmaps
+from ui.shared.cards import components
+from ui.shared.pairs.pair_list import PairFilter, pair_list
+from ui.shared.tools import catalog_tables
+from ui.shared.tools.catalog_figures import pair_counts
+
+COST = {tool.id: tool_tokens(tool) for tool in desk.TOOLS}
+
+
+@pytest.fixture(scope="module")
+def seen(shared):
+    """The desk as a page sees it."""
+    work, catalog_id = shared
+    return work.explore, catalog_id, work.analyses.get(catalog_id), work.review.plan(catalog_id)
+
+
+def source(*tools, label="tools.json"):
+    return Source(label, canonical_json({"tools": list(tools)}).encode())
+
+
+def record(name, description="Do it."):
+    return {"name": name, "description": description, "inputSchema": {"type": "object"}}
+
+
+# --- what a catalog holds ---------------------------------------------------------------------
+
+
+def test_tools_are_found_by_all_words_and_by_server(seen):
+    explore, catalog_id, *_ = seen
+    assert len(explore.tools(catalog_id)) == len(desk.TOOLS)
+    found = explore.tools(catalog_id, "MAIL person")
+    assert [row.id for row in found] == [f"{s}/send_mail" for s in ("alpha", "beta", "gamma")]
+    assert [row.server for row in explore.tools(catalog_id, "mail", "beta")] == ["beta"]
+    assert explore.tools(catalog_id, "mail weather") == ()
+
+
+def test_rows_count_declared_parameters_and_findings():
+    tools = (
+        Tool("a", "none_declared"),
+        Tool("b", "takes_none", "d " * 300, schema={"type": "object", "properties": {}}),
+    )
+    found = (
+        Finding("b", "warn", "cites", "description", "m"),
+        Finding("b", "block", "hidden", "name", "m", "<U+200B>"),
+        Finding("b", "warn", "orders", "description", "m"),
+    )
+    catalog = Catalog(tools, findings=found)
+    first, second = catalog_tables.tool_rows(catalog, {"a": 1, "b": 2})
+    assert (first.parameters, first.findings) == (None, "")
+    assert (second.parameters, second.findings) == (0, "1 block, 2 warn")
+    assert len(second.description) == 400
+    assert [row.severity for row in catalog_tables.finding_rows(catalog)] == [
+        "block",
+        "warn",
+        "warn",
+    ]
+    assert catalog_tables.finding_rows(catalog)[0].excerpt == "<U+200B>"
+
+
+def test_servers_come_by_size_with_their_share_of_the_tokens(seen):
+    explore, catalog_id, *_ = seen
+    rows = explore.servers(catalog_id)
+    assert [(row.name, row.tools) for row in rows] == [("alpha", 4), ("beta", 3), ("gamma", 1)]
+    assert sum(row.tokens for row in rows) == explore.overview(catalog_id).tokens > 0
+
+
+def test_a_catalog_without_servers_has_no_server_rows():
+    assert catalog_tables.server_rows(Catalog((Tool("a", "a"),)), {"a": 1}) == ()
+
+
+def test_rejects_are_csv_without_formulas():
+    problems = (
+        Problem("line 2", '=HYPERLINK("x")', '{"a": 1,\n}'),
+        Problem("line 3", "is bad", "@cmd"),
+    )
+    text = catalog_tables.rejects_csv(problems).decode()
+    assert text.splitlines()[0] == "position,reason,raw"
+    assert '"\'=HYPERLINK(""x"")"' in text
+    assert "'@cmd" in text
+    assert '"{""a"": 1,\n}"' in text
+
+
+def test_parameters_are_listed_as_declared():
+    rows = catalog_tables.parameter_rows(desk.MAIL)
+    assert [(r["parameter"], r["type"], r["required"]) for r in rows] == [
+        ("to", "string", "yes"),
+        ("body", "string", ""),
+    ]
+
+
+# --- adding -----------------------------------------------------------------------------------
+
+
+def test_adding_stores_what_was_previewed_and_analyses_it(own):
+    work, _ = own
+    files = [source(record("one"), record("two"))]
+    seen = work.explore.preview(files)
+    added = work.explore.add("Mine", files)
+    assert work.catalogs.open(added.id).tools == seen.tools
+    work.analyses.wait(work.analyses.job(added.id).id)
+    assert work.analyses.get(added.id) is not None
+    job = work.analyses.job(added.id)
+    assert work.explore.add("Mine", files) == added
+    assert work.analyses.job(added.id) == job, "equal content is not analysed again"
+
+
+def test_a_preview_is_read_once_and_again_for_other_bytes_or_another_format(own):
+    work, _ = own
+    files = [source(record("one"))]
+    assert work.explore.preview(files) is work.explore.preview(files)
+    assert work.explore.preview([source(record("other"))]).tools[0].name == "other"
+    assert work.explore.preview(files, "mcp").format == "mcp"
+
+
+def test_a_file_without_tools_is_refused_in_words_and_nothing_is_stored(own):
+    work, _ = own
+    stored = work.catalogs.newest()
+    with pytest.raises(CatalogError, match=r"bad\.json"):
+        work.explore.add("Bad", [Source("bad.json", b"{not json")])
+    with pytest.raises(CatalogError, match="no name"):
+        work.explore.add(" ", [source(record("one"))])
+    assert work.catalogs.newest() == stored
+
+
+def test_unread_records_stay_with_the_catalog(own):
+    work, _ = own
+    added = work.explore.add("Mine", [source(record("one"), 7)])
+    assert len(work.explore.problems(added.id)) == work.explore.overview(added.id).problems == 1
+
+
+# --- overlap ----------------------------------------------------------------------------------
+
+
+def test_what_needs_an_analysis_says_so(own):
+    work, _ = own
+    record = work.catalogs.add("New", desk.catalog(desk.MAIL, desk.SUM))
+    for ask in (work.explore.clusters, work.explore.closest, work.service(Heatmaps).whole):
+        with pytest.raises(JobError, match="not analysed"):
+            ask(record.id)
+
+
+def test_the_forecast_counts_safe_merges_only(seen):
+    explore, catalog_id, *_ = seen
+    before, after = explore.overview(catalog_id), explore.forecast(catalog_id)
+    assert (before.tools, before.servers, before.blocked) == (8, 3, 0)
+    assert (after.accepted, after.safe) == (0, 1)
+    assert after.tools_after == 7, "copies on one server are safe, copies on several are not"
+    files = explore.tools(catalog_id, "list_files")
+    assert before.tokens - after.tokens_after == pytest.approx(files[0].tokens, abs=2)
+
+
+def test_accepting_moves_a_cluster_from_waiting_to_merged(own):
+    work, catalog_id = own
+    before = work.explore.forecast(catalog_id)
+    work.review.decide(catalog_id, "accept", desk.by_name(work, catalog_id, "send_mail"), "ann")
+    after = work.explore.forecast(catalog_id)
+    assert (after.accepted, after.safe) == (1, before.safe)
+    assert after.tools_after == before.tools_after - 2
+
+
+def test_pairs_come_ranked_and_filtered_and_the_cap_is_told(seen):
+    explore, catalog_id, analysis, _ = seen
+    found = explore.pairs(catalog_id, PairFilter())
+    keys = [(-row.probability, -row.similarity, row.left_id, row.right_id) for row in found.rows]
+    assert keys == sorted(keys)
+    assert found.total == found.matching == len(analysis.scores)
+    counts = explore.pair_counts(catalog_id)
+    assert counts.merge == sum(row.verdict == "merge" for row in found.rows) > 0
+    assert counts.expected == round(sum(row.probability for row in found.rows)) > 0
+    gamma = explore.pairs(catalog_id, PairFilter(server="gamma"))
+    assert gamma.rows
+    assert all("gamma" in (row.left_server, row.right_server) for row in gamma.rows)
+    assert gamma.matching < gamma.total
+    for verdict in ("merge", "unsure", "keep"):
+        part = explore.pairs(catalog_id, PairFilter(verdict=verdict)).rows
+        assert {row.verdict for row in part} <= {verdict}
+    assert explore.pairs(catalog_id, PairFilter(least=1.0)).matching == counts.merge
+    few = pair_list(analysis, PairFilter(), COST, limit=2)
+    assert few.rows == found.rows[:2]
+    assert few.matching == found.matching
+
+
+def test_pairs_of_selected_tools_come_first_or_alone(seen):
+    explore, catalog_id, *_ = seen
+    named = frozenset({"alpha/list_files", "alpha/list_files-2"})
+    everything = explore.pairs(catalog_id, PairFilter(least=0.5))
+    found = explore.pairs(catalog_id, PairFilter(least=0.5, tools=named))
+    counts = [row.selected for row in found.rows]
+    assert found.matching == everything.matching
+    assert counts == sorted(counts, key=lambda count: count == 0)
+    assert 2 in counts and 0 in counts
+    alone = explore.pairs(catalog_id, PairFilter(least=0.5, tools=named, only=True))
+    assert alone.rows == tuple(row for row in found.rows if row.selected)
+    assert alone.matching == len(alone.rows) < found.matching
+
+
+def test_the_table_and_the_verdict_agree(seen):
+    explore, catalog_id, analysis, _ = seen
+    for row in explore.pairs(catalog_id, PairFilter()).rows:
+        verdict = analysis.verdict(Pair.of(row.left_id, row.right_id))
+        assert verdict.outcome == row.verdict
+        assert verdict.probability == pytest.approx(row.probability)
+        assert [verdict.pair.left, verdict.pair.right] == [row.left_id, row.right_id]
+        assert verdict.evidence
+        assert (row.left_tokens, row.right_tokens) == (COST[row.left_id], COST[row.right_id])
+
+
+def test_the_verdict_follows_the_thresholds_of_the_judge(seen):
+    analysis = seen[2]
+    weights = analysis.judge.weights
+    below = weights.merge_at - 1e-6
+    at = np.array([weights.merge_at, below, below, weights.unsure_at, 0.01, 0.0])
+    family = np.array([1.0, weights.family_at, weights.family_at - 1e-6, 0.0, 0.9, 0.0])
+    left, right = np.arange(6, dtype=np.int32), np.full(6, 7, np.int32)
+    judged = replace(analysis, scores=PairScores(left, right, at, at, family))
+    pairs = pair_list(judged, PairFilter(), COST)
+    verdicts = ["merge", "family", "unsure", "unsure", "family", "keep"]
+    assert [row.verdict for row in pairs.rows] == verdicts
+    counts = pair_counts(judged)
+    assert (counts.merge, counts.family, counts.unsure, counts.keep) == (1, 2, 2, 1)
+    assert counts.total == pairs.total == 6
+    assert [row.family for row in pair_list(judged, PairFilter("family"), COST).rows] == [
+        0.9,
+        weights.family_at,
+    ], "by their own probability"
+
+
+def test_a_catalog_without_overlap_tells_its_closest_pair(own):
+    work, _ = own
+    record = work.catalogs.add("Apart", desk.catalog(desk.MAIL, desk.SUM, desk.WEATHER))
+    work.analyses.run(record.id)
+    assert work.explore.pairs(record.id, PairFilter()).rows == ()
+    assert work.explore.clusters(record.id) == ()
+    nearest = work.explore.closest(record.id)
+    vectors = work.analyses.get(record.id).vectors
+    assert nearest.similarity == pytest.approx(np.triu(vectors @ vectors.T, 1).max(), abs=1e-5)
+    alone = work.catalogs.add("Alone", desk.catalog(desk.MAIL))
+    work.analyses.run(alone.id)
+    assert work.explore.closest(alone.id) is None
+
+
+# --- the merge graph --------------------------------------------------------------------------
+
+
+def test_every_cluster_has_a_row_the_largest_first(seen):
+    explore, catalog_id, _, plan = seen
+    rows = explore.clusters(catalog_id)
+    assert {row.id for row in rows} == {cluster.id for cluster in plan.clusters}
+    assert [row.size for row in rows] == [3, 2, 2]
+    mail = rows[0]
+    assert mail.tokens == sum(COST[f"{server}/send_mail"] for server in ("alpha", "beta", "gamma"))
+    assert mail.saved == mail.tokens - tool_tokens(desk.MAIL)
+    assert (mail.servers, mail.state, mail.bridges) == ("alpha, beta, gamma", "proposed", 0)
+    assert mail.members == "send_mail, send_mail, send_mail"
+
+
+IDS = a, b, c, d = ("alpha/get_weather", "alpha/list_files", "beta/add_numbers", "gamma/send_mail")
+CHAIN = {Pair.of(a, b): 0.9, Pair.of(b, c): 0.8, Pair.of(c, d): 0.7}
+
+
+def merging(plan, clusters=(), edges=None, copies=None, **around):
+    """The merge graph with these edges (a chain of four) and clusters."""
+    plan = replace(plan, clusters=tuple(clusters))
+    alone = {tool.id: tool.id for tool in plan.catalog.tools}
+    return components.Merging(plan, edges or CHAIN, {**alone, **(copies or {})}, **around)
+
+
+def chained(plan, *members):
+    mail = next(cluster for cluster in plan.clusters if len(cluster.members) == 3)
+    return replace(mail, id="chain", members=members)
+
+
+def test_a_chain_shows_its_bridges_and_its_missing_links(seen):
+    plan = seen[3]
+    one = merging(plan, [chained(plan, a, b, c)])
+    (row,) = components.cluster_rows(one, Costs())
+    assert (row.bridges, row.intransitive, row.component) == (2, 1, 1)
+    assert row.density == 0.67
+    drawn = components.network_of(one, ["chain"])
+    assert {node.id: node.state for node in drawn.nodes}[d] == "alone", "the whole component"
+    assert [edge.parts for edge in drawn.edges] == [(1, 3), (2, 2), (3, 1)]
+
+
+def test_what_a_person_accepts_is_no_bridge_and_makes_nothing_denser(seen):
+    """Four tools accepted as one: the judge joins three of the six pairs, whoever accepts them."""
+    accepted = {"links": components.Constraints(must=(frozenset(IDS),))}
+    star = {Pair.of(a, other): 0.1 for other in (b, c, d)}
+    one = merging(seen[3], [chained(seen[3], *IDS)], joined=star, **accepted)
+    (row,) = components.cluster_rows(one, Costs())
+    assert (row.bridges, row.density, row.intransitive) == (0, 0.5, 2)
+    drawn = components.network_of(one, ["chain"])
+    assert {edge.pair: edge.probability for edge in drawn.edges} == {**star, **CHAIN}
+    assert {edge.parts for edge in drawn.edges} == {None}
+    assert components.bridge_of(one, Pair.of(b, c)) is None
+    only_star = merging(
+        seen[3], [chained(seen[3], *IDS)], {Pair.of(a, b): 0.9}, joined=star, **accepted
+    )
+    (row,) = components.cluster_rows(only_star, Costs())
+    assert (row.bridges, row.density, row.intransitive) == (0, 0.17, 0)
+    assert components.bridge_of(only_star, Pair.of(a, b)) is None
+
+
+def test_a_component_without_a_cluster_has_a_row_too(seen):
+    apart = merging(seen[3])
+    (row,) = components.cluster_rows(apart, Costs())
+    assert (row.state, row.size, row.weakest, row.kind) == ("taken apart", 4, 0.7, "")
+    assert (row.tokens, row.saved) == (sum(COST[tool_id] for tool_id in IDS), 0)
+    assert row.density == 0.5
+    assert len(components.network_of(apart, [row.id]).nodes) == 4
+
+
+def test_what_people_and_the_judge_say_beside_the_graph_is_drawn(seen):
+    links = components.Constraints(
+        cannot=frozenset({Pair.of(a, d), Pair.of(a, "beta/send_mail")}), must=(frozenset({a, b}),)
+    )
+    doubts = {Pair.of(a, c): 0.6, Pair.of(a, "beta/send_mail"): 0.5, Pair.of(a, d): 0.5}
+    drawn = components.network_of(merging(seen[3], links=links, unsure=doubts), [a])
+    assert {edge.pair: edge.link for edge in drawn.edges} == {
+        Pair.of(a, b): "joined",
+        Pair.of(b, c): "merge",
+        Pair.of(c, d): "merge",
+        Pair.of(a, d): "never",
+        Pair.of(a, c): "unsure",
+    }
+
+
+def test_too_large_a_component_keeps_its_strongest_edges(seen):
+    few = components.network_of(merging(seen[3]), [a], limit=3)
+    assert {node.id for node in few.nodes} == {a, b, c}
+    assert few.left_out == 1
+    assert {edge.pair for edge in few.edges} == {Pair.of(a, b), Pair.of(b, c)}
+
+
+def test_all_components_are_drawn_whole_the_larger_first(seen):
+    e, f = "alpha/send_mail", "beta/send_mail"
+    edges = {**CHAIN, Pair.of(e, f): 0.99}
+    everything = merging(seen[3], edges=edges)
+    assert len(components.network_of(everything).nodes) == 6
+    drawn = components.network_of(everything, limit=5)
+    assert {node.id for node in drawn.nodes} == set(IDS)
+    assert drawn.left_out == 2
+
+
+def test_a_bridge_knows_its_sides_and_the_cluster_to_split(seen):
+    plan = seen[3]
+    one = merging(plan, [chained(plan, a, b, c)])
+    found = components.bridge_of(one, Pair.of(b, c))
+    assert found.sides == ((a, b), (c, d))
+    assert found.groups == [[a, b], [c]]
+    assert components.bridge_of(one, Pair.of(c, d)).cluster is None, "d is in no cluster"
+    ring = merging(plan, edges={**CHAIN, Pair.of(a, d): 0.9})
+    assert components.bridge_of(ring, Pair.of(a, b)) is None
+
+
+def test_copies_stand_with_their_first_on_one_side_of_a_bridge(seen):
+    """The copy of the last tool has the smaller id, so sides and pair run against each other."""
+    copy = "alpha/add_numbers"
+    plan = seen[3]
+    edges = {Pair.of(a, b): 0.9, Pair.of(b, d): 0.8, Pair.of(copy, d): 1.0, Pair.of(copy, b): 1.0}
+    edges[Pair.of(a, c)] = 0.9
+    doubled = merging(plan, edges=edges, copies={copy: d})
+    found = components.bridge_of(doubled, Pair.of(copy, b))
+    assert found.sides == ((copy, d), (a, b, c))
+    parts = components._edges(doubled, doubled.components[0], {a, b, c, d, copy})
+    assert {edge.pair: edge.parts for edge in parts} == {
+        Pair.of(a, b): (2, 3),
+        Pair.of(a, c): (4, 1),
+        Pair.of(b, d): (3, 2),
+        Pair.of(copy, b): (2, 3),
+        Pair.of(copy, d): None,
+    }
+
+
+def test_every_bridge_of_a_random_graph_weighs_what_falls_apart():
+    rng = np.random.default_rng(3)
+    for _ in range(40):
+        size = int(rng.integers(3, 14))
+        ends = rng.integers(0, size, (size + 2, 2)).tolist()
+        edges = {Pair.of(f"{i:02}", f"{j:02}"): 0.9 for i, j in ends if i != j}
+        graph = components.MergeGraph(edges)
+        weights = {tool: int(rng.integers(1, 4)) for part in graph.components for tool in part}
+        found = graph.parts(weights)
+        assert set(found) == set(graph.bridges)
+        for pair, sizes in found.items():
+            sides = graph.without(pair)
+            assert pair.left in sides[0]
+            assert sizes == tuple(sum(weights[tool] for tool in side) for side in sides)
+
+
+def test_only_the_chosen_components_are_drawn(seen):
+    explore, catalog_id, *_ = seen
+    mail, other, _ = explore.clusters(catalog_id)
+    drawn = explore.network(catalog_id, [mail.id])
+    assert [node.name for node in drawn.nodes] == ["send_mail"] * 3
+    assert len(explore.network(catalog_id, [mail.id, other.id]).nodes) == 5
+    assert explore.network(catalog_id, []).nodes == ()
+    assert len(explore.network(catalog_id).nodes) == 7
+    assert explore.network(catalog_id) is explore.network(catalog_id), "worked out once"
+
+
+def test_a_rejected_pair_leaves_the_graph_and_is_drawn_as_apart(own):
+    work, catalog_id = own
+    mail = desk.by_name(work, catalog_id, "send_mail")
+    work.review.decide(catalog_id, "drop", mail, "ann", {"drop": ["gamma/send_mail"]})
+    rows = work.explore.clusters(catalog_id)
+    assert max(row.size for row in rows) == 2
+
+
+def test_long_member_lists_are_cut_in_words():
+    tools = {f"t{at}": Tool(f"t{at}", f"t{at}") for at in range(10)}
+    assert components._names(tools, sorted(tools)).endswith("t7 and 2 more")

@@ -1,0 +1,356 @@
+"""Families on the screen: counted, queued, drawn, edited and exported apart from duplicates."""
+
+import json
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from tests.support.scripted import judge_says
+from tests.ui.services import desk, town
+from tests.ui.services.desk import by_name
+from toolscope_core.judging.relation_words import apart_of, serving_of, slot_in
+from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.datamodel import Pair, Tool, Verdict
+from ui.catalog.next_steps import NextStep
+from ui.catalog.overview import Overview
+from ui.documents.document_checks import document_checks
+from ui.shared.cards import written_documents
+from ui.shared.pairs.pair_list import PairFilter
+from ui.shared.tools.catalog_figures import Standing, pair_counts
+
+BANKS = tuple(tool.id for tool in town.BANKS)
+SCHWAB = "get_positions_schwab"
+LOCK = Pair.of("lock_door", "unlock_door")
+
+
+@pytest.fixture
+def own(monkeypatch):
+    work, catalog_id = town.open_town(monkeypatch)
+    yield work, catalog_id
+    work.close()
+
+
+def names(clusters):
+    return [cluster.document.name for cluster in clusters]
+
+
+# Counted and queued --------------------------------------------------------------------------
+
+
+def test_duplicates_families_and_siblings_are_counted_apart(own):
+    work, i = own
+    counts = work.review.progress(i).clusters
+    assert (counts.duplicates, counts.families) == (Standing(1, 0), Standing(2, 0))
+    assert (counts.prunes, counts.safe, counts.waiting_in_words) == (
+        1,
+        1,
+        "1 duplicate, 2 families",
+    )
+    pairs = work.explore.pair_counts(i)
+    assert pairs.siblings == pairs.keep == work.explore.pairs(i, PairFilter("keep")).matching >= 1
+    assert work.explore.pair_counts(i) is pairs, "counted once"
+    work.review.decide(i, "accept", by_name(work, i, SCHWAB), "ann")
+    after = work.review.progress(i).clusters
+    assert (after.duplicates, after.families) == (Standing(1, 0), Standing(1, 1))
+
+
+def test_what_a_rejection_leaves_is_counted():
+    work, i = desk.open_desk()
+    mail = by_name(work, i, "send_mail")
+    assert (work.review.progress(i).total, work.review.progress(i).left) == (3, 0)
+    pair = Pair.of("alpha/send_mail", "beta/send_mail")
+    version = work.pairs.view(i, pair).version
+    work.toolsets.never_merge(i, (pair.left, pair.right), version, "ann")
+    progress = work.review.progress(i)
+    assert (progress.waiting, progress.rejected, progress.left, progress.total) == (3, 1, 1, 4)
+    assert set(mail.members) > set(by_name(work, i, "send_mail").members)
+    work.close()
+
+
+def test_the_next_steps_name_families_apart(own):
+    work, i = own
+    steps = work.service(Overview).steps(i)
+    assert steps[:2] == (
+        NextStep("Review 1 duplicate", "review", {"show": "Duplicates"}),
+        NextStep("Review 2 families", "review", {"show": "Families"}),
+    )
+    assert work.review.progress(i).clusters.families.waiting == 2
+    work.review.decide_each(i, "ann", [("accept", one, {}) for one in work.review.safe(i).clusters])
+    work.review.decide(i, "accept", by_name(work, i, SCHWAB), "ann")
+    assert [step.text for step in work.service(Overview).steps(i)][:2] == [
+        "Review 1 family",
+        "No duplicate waits: export",
+    ]
+
+
+def test_a_family_is_not_counted_among_the_pairs_in_doubt(monkeypatch):
+    (pair,) = town.pairs(town.SHOPS)
+    judge_says(monkeypatch, {pair: 0.5}, {pair: 0.8})
+    work, i = desk.open_desk(*town.SHOPS)
+    assert not any("unsure" in step.text for step in work.service(Overview).steps(i))
+    assert work.explore.pairs(i, PairFilter("unsure")).matching == 0
+    assert {edge.link for edge in work.explore.network(i).edges} == {"family"}
+    work.close()
+
+
+def test_families_come_after_duplicates_the_largest_first(own):
+    work, i = own
+    shops = by_name(work, i, "pearstore_orders")
+    queue = ["get_recipe", SCHWAB, "pearstore_orders"]
+    assert names(work.review.queue(i)) == queue
+    assert names(work.review.queue(i, by="disagreement")) == queue
+    assert names(work.review.queue(i, show="families")) == queue[1:]
+    assert names(work.review.queue(i, show="duplicates")) == queue[:1]
+    assert names(work.review.queue(i, [shops.id]))[0] == "pearstore_orders", "a frozen order"
+
+
+def test_accept_safe_leaves_families_out_and_says_so(own):
+    work, i = own
+    assert names(work.review.safe(i).clusters) == ["get_recipe"]
+    assert dict(work.review.safe(i).left_out) == {"in families, for which a gateway is needed": 2}
+
+
+# Decided -------------------------------------------------------------------------------------
+
+
+def test_an_accepted_family_stays_a_router(own):
+    work, i = own
+    decision = work.review.decide(i, "accept", by_name(work, i, SCHWAB), "ann")
+    assert decision.detail["relation"] == "parametric"
+    cluster = by_name(work, i, SCHWAB)
+    assert (cluster.state, cluster.kind, cluster.relation) == ("accepted", "router", "parametric")
+
+
+def test_a_member_dropped_from_a_family_leaves_a_family(own):
+    work, i = own
+    seen = by_name(work, i, SCHWAB)
+    work.review.decide(i, "drop", seen, "ann", {"drop": [BANKS[0]]})
+    cluster = by_name(work, i, SCHWAB)
+    assert (cluster.members, cluster.state) == (BANKS[1:], "accepted")
+    assert (cluster.kind, cluster.relation, cluster.selector) == (
+        "router",
+        "parametric",
+        "provider",
+    )
+
+
+def test_a_split_family_is_a_family_and_a_tool(own):
+    work, i = own
+    groups = [[BANKS[0], SCHWAB], [BANKS[1]]]
+    work.review.decide(i, "split", by_name(work, i, SCHWAB), "ann", {"groups": groups})
+    cluster = by_name(work, i, SCHWAB)
+    assert cluster.members == (BANKS[0], SCHWAB)
+    assert (cluster.state, cluster.relation) == ("accepted", "parametric")
+
+
+# The card ------------------------------------------------------------------------------------
+
+
+def test_the_card_of_a_family_has_its_slot_and_no_reason_twice(own):
+    work, i = own
+    card = work.review.card(i, by_name(work, i, SCHWAB))
+    assert card.slot.in_words == "provider: schwab / fidelity / robinhood"
+    assert dict(card.slot.values)[BANKS[1]] == "robinhood"
+    assert card.slot.schema["enum"] == ["schwab", "fidelity", "robinhood"]
+    assert any(reason.startswith("a family") for reason in card.cluster.reasons)
+    assert not any(reason.startswith("a family") for reason in card.doubts)
+    assert card.unlicensed == ()
+    assert card.evidence[0].family == 0.7, "the weakest as a family"
+    assert card.evidence[0].outcome == "family"
+
+
+def test_words_without_a_licence_stand_apart_from_other_reasons(own):
+    work, i = own
+    assert work.review.card(i, by_name(work, i, "get_recipe")).unlicensed == ()
+    version = work.pairs.view(i, LOCK).version
+    work.toolsets.send_to_review(i, (LOCK.left, LOCK.right), version, "ann")
+    card = work.review.card(i, work.pairs.view(i, LOCK).card)
+    assert card.slot is None
+    assert card.unlicensed == ("`lock_door` says lock where `unlock_door` says unlock",)
+    assert set(card.doubts) == set(card.cluster.reasons) - set(card.unlicensed) != set()
+
+
+# Pairs ---------------------------------------------------------------------------------------
+
+
+def test_a_pair_says_relation_who_serves_whom_and_the_words_apart(own):
+    work, i = own
+    family = work.pairs.view(i, Pair.of(*BANKS[:2]))
+    assert family.verdict.outcome == "family"
+    assert family.relation == (
+        "The same operation for another provider: fidelity / robinhood.",
+        "Neither has an argument for the provider, so neither serves the other's callers.",
+        "Only get_positions_fidelity says fidelity.",
+        "Only get_positions_robinhood says robinhood.",
+    )
+    assert family.family_at == work.analyses.get(i).judge.weights.family_at
+    same = work.pairs.view(i, Pair.of("fetch_recipe", "get_recipe")).relation
+    assert same[1:] == (
+        "By their arguments, each could take every call of the other.",
+        "Each says all that the other says.",
+    )
+    near = {n.id: n.verdict for n in family.neighbours[0]}
+    assert near[SCHWAB] == "family"
+
+
+def test_what_tells_two_tools_apart_is_said_of_pairs_that_nobody_is_sure_of():
+    def taking(key):
+        return {"type": "object", "properties": {key: {}}, "required": [key]}
+
+    def apart(outcome):
+        tools = tuple(
+            Tool(f"{place}_door", "get_door", "Get a door.", schema=taking(f"{place}_id"))
+            for place in ("attic", "cellar")
+        )
+        verdict = Verdict(Pair.of("attic_door", "cellar_door"), 0.9, 0.7, outcome)
+        return apart_of(verdict, tools)
+
+    assert apart("unsure") == ("Their keys are of two things: attic / cellar.",)
+    assert apart("merge") == ("Each says all that the other says.",)
+
+
+def test_the_list_of_pairs_knows_families(own):
+    work, i = own
+    listing = work.explore.pairs(i, PairFilter("family"))
+    assert listing.matching == work.explore.pair_counts(i).family == 4
+    first = listing.rows[0]
+    assert (first.verdict, first.family) == ("family", 0.8)
+    assert first.relation == "the same operation for another value"
+    assert {row.differs for row in listing.rows} >= {
+        "fidelity / robinhood",
+        "pearstore / plumstore",
+    }
+
+
+def test_siblings_are_the_pairs_kept_apart_that_the_judge_calls_related():
+    work, _i = desk.open_desk()
+    record = work.prepare()
+    analysis = work.analyses.get(record.id)
+    scores = analysis.scores
+    verdicts = analysis.judge.verdicts(scores.left, scores.right)
+    related = sum(v.outcome == "keep" and v.relation == "related" for v in verdicts)
+    assert pair_counts(analysis).siblings == related > 0
+    work.close()
+
+
+# The graph -----------------------------------------------------------------------------------
+
+
+def test_a_family_is_a_row_of_the_graph_and_drawn_by_its_own_links(own):
+    work, i = own
+    rows = {row.name: row for row in work.explore.clusters(i)}
+    assert {name: row.kind for name, row in rows.items()} == {
+        SCHWAB: "family",
+        "pearstore_orders": "family",
+        "get_recipe": "prune",
+    }
+    bank = rows[SCHWAB]
+    assert (bank.size, bank.density, bank.weakest, bank.bridges) == (3, 1.0, 0.7, 0)
+    part = work.explore.network(i, [bank.id])
+    assert [node.id for node in part.nodes] == list(BANKS)
+    assert {edge.link for edge in part.edges} == {"family"} and len(part.edges) == 3
+    assert not any(edge.joins for edge in part.edges)
+    whole = work.explore.network(i)
+    assert len(whole.nodes) == 7 and whole.left_out == 0
+
+
+def test_a_family_with_a_tool_of_another_component_is_one_whole_row(monkeypatch):
+    """Schwab hangs on a chain that correction cut, and is of a family with a fourth bank."""
+    other = town.positions("vanguard")
+    merges = {(BANKS[0], BANKS[1]): 0.95, (BANKS[1], SCHWAB): 0.9}
+    judge_says(monkeypatch, merges, {(SCHWAB, other.id): 0.8})
+    work, i = desk.open_desk(*town.BANKS, other)
+    rows = {row.kind: row for row in work.explore.clusters(i)}
+    assert (rows["prune"].tool_ids, len(work.explore.clusters(i))) == (BANKS[:2], 2)
+    assert rows["family"].tool_ids == (SCHWAB, other.id)
+    part = work.explore.network(i, [rows["family"].id])
+    assert {SCHWAB, other.id} <= {node.id for node in part.nodes} and part.left_out == 0
+    assert "family" in {edge.link for edge in part.edges}
+    work.close()
+
+
+def test_an_accepted_family_is_one_row_and_joined_by_the_person(own):
+    work, i = own
+    work.review.decide(i, "accept", by_name(work, i, SCHWAB), "ann")
+    (bank,) = [row for row in work.explore.clusters(i) if row.size == 3]
+    assert (bank.kind, bank.state) == ("family", "accepted")
+    edges = work.explore.network(i, [bank.id]).edges
+    assert sorted(edge.link for edge in edges) == ["family", "joined", "joined"]
+    assert (bank.density, bank.bridges, bank.intransitive) == (1.0, 0, 0), "as before it was"
+    assert {edge.probability for edge in edges} == {0.7, 0.8}, "the judge's, of a family"
+
+
+# Documents and export ------------------------------------------------------------------------
+
+
+def test_the_document_of_a_family_is_that_of_its_router(own):
+    work, i = own
+    cluster = by_name(work, i, SCHWAB)
+    assert work.review.synthesised(i, cluster).document == cluster.document
+    preview = work.review.preview(i, cluster, work.review.draft(i, cluster))
+    assert preview.cluster.document == cluster.document
+    assert (preview.cluster.kind, preview.cluster.relation) == ("router", "parametric")
+    assert preview.slot == slot_in(cluster)
+
+
+def test_the_words_of_a_model_are_held_against_the_router(own, monkeypatch):
+    work, i = own
+    seen = []
+    monkeypatch.setattr(
+        written_documents, "violations", lambda document, made, *_: seen.append(made) or ()
+    )
+    monkeypatch.setattr(written_documents, "written", lambda item, value: item.document)
+
+    def asking(task, items):
+        return [SimpleNamespace(value={})]
+
+    asking.name = "m at host"
+    cluster = by_name(work, i, SCHWAB)
+    written_documents.written_for(work.analyses.get(i), cluster, asking)
+    assert (seen[0].kind, seen[0].document) == ("router", cluster.document)
+
+
+def test_a_family_is_exported_with_a_selector_only_when_asked(own):
+    work, i = own
+    work.review.decide(i, "accept", by_name(work, i, SCHWAB), "ann")
+    figures = work.review.figures(i, PlanConfig())
+    assert (figures.withheld, figures.clusters.waiting_in_words) == (1, "1 duplicate, 1 family")
+    assert work.review.figures(i, PlanConfig(routers=True)).merges[0].kind == "router"
+    files = work.review.bundle(i, PlanConfig(routers=True), "neutral")
+    (merged,) = [t for t in json.loads(files["toolset.json"])["tools"] if t["id"] == SCHWAB]
+    selector = merged["parameters"]["properties"]["provider"]
+    assert selector["enum"] == ["schwab", "fidelity", "robinhood"]
+    maps = json.loads(files["arguments.json"])["maps"]
+    assert maps[BANKS[0]]["constants"] == {"provider": "fidelity"}
+
+
+BOTH_WAYS = Tool("a", "get_door", "Get a door.")
+
+
+def test_nobody_is_said_to_serve_whom_where_parameters_are_not_known():
+    def sentence(one, other):
+        pair = (
+            replace(BOTH_WAYS, schema=one),
+            replace(BOTH_WAYS, id="b", name="get_gate", schema=other),
+        )
+        return serving_of(Verdict(Pair("a", "b"), 0.9, 0.7, "unsure", relation="duplicate"), pair)
+
+    known = {"type": "object", "properties": {"key": {"type": "string"}}}
+    unknown = "so who serves whom is not."
+    assert (
+        sentence(None, None) == f"The parameters of get_door and get_gate are not known, {unknown}"
+    )
+    assert sentence(known, None) == f"The parameters of get_gate are not known, {unknown}"
+    both = "By their arguments, each could take every call of the other."
+    assert sentence(known, known) == both, "by the maps, though the verdict says that none serves"
+
+
+def test_a_merge_of_unknown_parameters_is_not_called_lossless(own):
+    work, i = own
+    cluster = by_name(work, i, "get_recipe")
+    tools = [work.explore.tool(i, member) for member in cluster.members]
+    assert all(one.holds for one in document_checks(cluster, tools)[1:3])
+    silent = document_checks(cluster, [replace(tool, schema=None) for tool in tools])
+    unknown = f"the parameters of {', '.join(cluster.members)} are not known"
+    assert [(one.holds, one.objection) for one in silent[1:3]] == [(False, unknown)] * 2

@@ -1,0 +1,370 @@
+"""A model on the desk, over real HTTP: runs, budgets, resumption, and which judge counts."""
+
+import json
+import logging
+from contextlib import suppress
+from dataclasses import replace
+
+import pytest
+
+from tests.support.model_server import ModelServer
+from tests.support.replies import answering, questions_of, same_verb, served
+from toolscope_core.llm import run_configuration
+from toolscope_core.llm.tasks.audit import AuditTask
+from toolscope_core.llm.tasks.fence import prompt_text
+from toolscope_core.llm.tasks.judge_prompt import JudgeTask
+from toolscope_core.model.configuration import (
+    ApiKey,
+    Budget,
+    Endpoint,
+    PlanConfig,
+    Prices,
+    read_environment,
+)
+from toolscope_core.model.datamodel import canonical_json
+from toolscope_core.model.errors import ConfigError, JobError
+from ui.shared.cards.drafts import Draft
+from ui.shared.pairs.pair_list import PairFilter
+from ui.shared.services.judging import OFFLINE
+from ui.shared.services.workspace import Workspace
+
+SECRET = "sk-secret-0123456789"
+
+
+@pytest.fixture
+def server():
+    with ModelServer(served(answering(same_verb))) as running:
+        yield running
+
+
+def opened(server, secret=""):
+    settings = read_environment()
+    keys = (ApiKey(server.origin, secret),) if secret else ()
+    work = Workspace(replace(settings, keys=keys))
+    record = work.prepare()
+    return work, record.id
+
+
+@pytest.fixture
+def desk(server):
+    work, catalog_id = opened(server, SECRET)
+    work.endpoints.save(Endpoint(server.url, "m", concurrency=2))
+    yield work, catalog_id
+    work.close()
+
+
+def run(work, catalog_id, *args, **kwargs):
+    """How a job that was waited for ended."""
+    job = work.judging.start(catalog_id, *args, **kwargs)
+    with suppress(JobError):
+        work.analyses.wait(job)
+    return work.analyses.watch(job)
+
+
+def like_the_offline_judge(work, catalog_id):
+    """A model that says what the offline judge says, of tools as they are shown."""
+    tools, own = work.catalogs.open(catalog_id).by_id, {}
+    for row in work.explore.pairs(catalog_id, PairFilter()).rows:
+        sides = (
+            prompt_text(tools[side], (tools[side].server,)).text
+            for side in (row.left_id, row.right_id)
+        )
+        own[frozenset(canonical_json(json.loads(side)) for side in sides)] = row.verdict
+    return answering(lambda a, b: own[frozenset((canonical_json(a), canonical_json(b)))])
+
+
+def test_a_run_that_is_done_makes_the_plan(server, desk):
+    work, catalog_id = desk
+    before = work.review.plan(catalog_id)
+    assert (
+        work.judging.judge_of(catalog_id) == OFFLINE and work.judging.opinions(catalog_id) is None
+    )
+    assert run(work, catalog_id).state == "done"
+    host = server.origin.removeprefix("http://")
+    assert work.judging.judge_of(catalog_id) == f"m at {host}"
+    after = work.review.plan(catalog_id)
+    assert after.clusters != before.clusters
+    (ran,) = work.judging.runs(catalog_id)
+    assert ran.state == "done" and ran.calls == len(server.received) and ran.tokens_in > 0
+    again = run(work, catalog_id)
+    assert again.state == "done" and work.judging.runs()[0].calls == 0
+    work.judging.use(catalog_id, OFFLINE)
+    assert work.review.plan(catalog_id) == before
+    work.judging.use(catalog_id, ran.id)
+    assert work.judging.used(catalog_id) == ran.id
+    assert work.review.plan(catalog_id).clusters == after.clusters
+
+
+def test_every_view_hears_the_same_judge(server, desk):
+    work, catalog_id = desk
+    run(work, catalog_id)
+    opinions = work.judging.opinions(catalog_id)
+    judge, rows = opinions.judge, work.explore.pairs(catalog_id, PairFilter()).rows
+    asked = {(pair.left, pair.right) for pair in opinions.verdicts}
+    assert {(r.left_id, r.right_id) for r in rows if r.model} == asked
+    plan = work.review.plan(catalog_id)
+    judges = [v.judge for c in plan.clusters for v in work.review.card(catalog_id, c).evidence]
+    assert judge in judges
+    pair = next(iter(opinions.verdicts))
+    view = work.pairs.view(catalog_id, pair)
+    heard = replace(opinions.verdicts[pair], differs=view.offline.differs)
+    assert view.verdict == heard and view.offline.judge != judge
+    assert view.waterfall.probability == view.offline.probability
+    files = work.review.bundle(catalog_id, PlanConfig())
+    assert files["pairs.jsonl"].decode().count(f'"judge":"{judge}"') == len(asked)
+    assert f'"origin":"{server.origin}"'.encode() in files["manifest.json"].replace(b": ", b":")
+    graph = {row.id for row in work.explore.clusters(catalog_id)}
+    assert {c.id for c in plan.clusters if c.state == "proposed"} <= graph
+
+
+def test_where_the_judges_differ_is_a_queue_order_a_column_and_on_the_card(desk):
+    work, catalog_id = desk
+    assert work.review.disagreements(catalog_id) == ()
+    run(work, catalog_id)
+    differ = work.review.disagreements(catalog_id)
+    gaps = [one.gap for one in differ]
+    assert gaps == sorted(gaps, reverse=True) and gaps[0] > 0
+    rows = work.explore.pairs(catalog_id, PairFilter(differing=True)).rows
+    assert {(r.left_id, r.right_id) for r in rows} == {(d.pair.left, d.pair.right) for d in differ}
+    assert all(row.differing for row in rows)
+    by_risk = work.review.queue(catalog_id)
+    by_gap = work.review.queue(catalog_id, by="disagreement")
+    assert sorted(c.id for c in by_gap) == sorted(c.id for c in by_risk)
+    tools = {differ[0].pair.left, differ[0].pair.right}
+    waiting = [c for c in by_gap if tools & {*c.members, *c.newcomers}]
+    assert not waiting or by_gap[0] in waiting
+    inside = [d for c in by_gap for d in work.review.card(catalog_id, c).disagreements]
+    assert inside and {d.pair for d in inside} <= {d.pair for d in differ}
+
+
+def test_another_process_rebuilds_the_same_opinions_and_asks_nobody(server, desk):
+    work, catalog_id = desk
+    run(work, catalog_id)
+    plan, count = work.review.plan(catalog_id), len(server.received)
+    other, _ = opened(server)
+    assert other.judging.opinions(catalog_id) == work.judging.opinions(catalog_id)
+    assert other.review.plan(catalog_id) == plan and len(server.received) == count
+    other.close()
+
+
+def test_an_answer_that_arrives_changes_no_plan_until_the_run_is_done(server, desk):
+    work, catalog_id = desk
+    work.endpoints.save(Endpoint(server.url, "m", concurrency=1, budget=Budget(calls=1)))
+    assert run(work, catalog_id).state == "paused"
+    assert work.judging.judge_of(catalog_id) == OFFLINE
+    (paused,) = work.judging.choices(catalog_id)
+    work.judging.use(catalog_id, paused.id)
+    plan = work.review.plan(catalog_id)
+    assert any(
+        v.outcome == "unanalysed" for v in work.judging.opinions(catalog_id).verdicts.values()
+    )
+    plans, answer = [], server.answer
+
+    def watched(body):
+        other, _ = opened(server)
+        plans.append(other.review.plan(catalog_id))
+        other.close()
+        return answer(body)
+
+    server.answer = watched
+    work.endpoints.save(Endpoint(server.url, "m", concurrency=1))
+    assert run(work, catalog_id).state == "done"
+    assert plans and all(seen == plan for seen in plans)
+    assert work.review.plan(catalog_id) != plan
+
+
+def test_a_budget_pauses_and_what_is_left_is_all_that_is_asked(server, desk):
+    work, catalog_id = desk
+    work.endpoints.save(Endpoint(server.url, "m", budget=Budget(calls=2)))
+    job = run(work, catalog_id)
+    assert job.state == "paused" and job.message.startswith("paused: budget: 2 calls")
+    assert len(server.received) == 2 and work.judging.runs()[0].state == "paused"
+    assert run(work, catalog_id).state == "paused" and len(server.received) == 2
+    work.endpoints.save(Endpoint(server.url, "m"))
+    assert run(work, catalog_id).state == "done"
+    (only,) = work.judging.runs(catalog_id)
+    assert only.calls == len(server.received) > 2
+    names = questions_of(server.received)
+    assert len(names) == len(set(names)), "nothing is asked twice"
+
+
+def test_the_estimate_is_what_is_then_asked(server, desk):
+    work, catalog_id = desk
+    work.endpoints.save(Endpoint(server.url, "m", prices=Prices(1.0, 2.0)))
+    server.answer = served(like_the_offline_judge(work, catalog_id))
+    for kind in ("judge", "documents", "quality"):
+        server.received.clear()
+        told = work.judging.estimate(catalog_id, kind)
+        assert not server.received and told.questions > 0 and told.cost > 0
+        assert run(work, catalog_id, kind).state == "done"
+        assert len(questions_of(server.received)) == told.questions
+        assert len(server.received) == told.calls
+        assert work.judging.estimate(catalog_id, kind).questions == 0
+
+
+def test_less_is_asked_than_in_the_papers_way(server, desk):
+    work, catalog_id = desk
+    own, paper = (work.judging.estimate(catalog_id, paper=way) for way in (False, True))
+    assert own.saved[0] == paper.questions - own.questions > 0
+    assert own.saved[1] > 0 and paper.saved == (0, 0)
+    assert run(work, catalog_id, paper=True).state == "done"
+    assert work.judging.runs()[0].configuration["questions"]["paper"]
+    assert work.judging.estimate(catalog_id).questions == 0
+
+
+def test_a_refused_key_stops_the_run_in_words_and_it_goes_on(server, desk):
+    work, catalog_id = desk
+    server.mode = "refused-key"
+    job = run(work, catalog_id)
+    assert job.state == "failed" and server.origin in job.message and SECRET not in job.message
+    assert work.judging.runs()[0].state == "stopped"
+    assert work.judging.judge_of(catalog_id) == OFFLINE
+    server.mode = "ok"
+    assert run(work, catalog_id).state == "done"
+    assert [one.state for one in work.judging.runs()] == ["done"]
+
+
+def test_a_run_can_be_cancelled_and_goes_on(server, desk):
+    work, catalog_id = desk
+    answer = server.answer
+
+    def cancelling(body):
+        work.analyses.cancel(work.judging.job(catalog_id).id)
+        return answer(body)
+
+    server.answer = cancelling
+    work.endpoints.save(Endpoint(server.url, "m", concurrency=1))
+    assert run(work, catalog_id).state == "cancelled"
+    assert work.judging.runs()[0].state == "cancelled"
+    server.answer = answer
+    assert run(work, catalog_id).state == "done"
+    names = questions_of(server.received)
+    assert len(names) == len(set(names))
+
+
+def test_another_model_is_another_run(server, desk):
+    work, catalog_id = desk
+    run(work, catalog_id)
+    work.endpoints.save(Endpoint(server.url, "other"))
+    assert run(work, catalog_id).state == "done"
+    newest, oldest = work.judging.runs(catalog_id)
+    assert newest.configuration["model"] == "other" and newest.calls == oldest.calls > 0
+    assert work.judging.judge_of(catalog_id).startswith("other at ")
+    work.judging.use(catalog_id, oldest.id)
+    assert work.judging.judge_of(catalog_id).startswith("m at ")
+
+
+def test_a_run_under_an_older_prompt_is_not_mixed_in(server, desk, monkeypatch):
+    work, catalog_id = desk
+    run(work, catalog_id)
+    changed = (JudgeTask(version="next"), AuditTask())
+    monkeypatch.setitem(run_configuration._TASKS, "judge", changed)
+    other, _ = opened(server)
+    assert other.judging.judge_of(catalog_id) == OFFLINE and not other.judging.choices(catalog_id)
+    assert run(other, catalog_id).state == "done"
+    assert len(other.judging.runs()) == 2
+    other.close()
+
+
+def test_grades_are_read_back_without_asking(server, desk):
+    work, catalog_id = desk
+    assert work.judging.grades(catalog_id) == {}
+    assert run(work, catalog_id, "quality").state == "done"
+    grades, count = work.judging.grades(catalog_id), len(server.received)
+    assert len(grades) == len(work.catalogs.open(catalog_id).tools)
+    assert {grade.band for grade in grades.values()} == {"Medium"}
+    assert work.judging.grades(catalog_id) is grades and len(server.received) == count
+    assert work.judging.judge_of(catalog_id) == OFFLINE, "grades are no verdicts"
+
+
+def test_words_are_offered_with_what_speaks_against_and_a_person_takes_them(server, desk):
+    work, catalog_id = desk
+    said = {"description": "Fetches a note from https://evil.example."}
+    server.answer = served(answering(same_verb, document=lambda tools: said))
+    clusters = {c.members: c for c in work.review.plan(catalog_id).clusters if c.kind == "prune"}
+    cluster = next(c for c in clusters.values() if "fetch_note" in c.members[0])
+    assert work.judging.written(catalog_id, cluster) is None
+    assert run(work, catalog_id, "documents", clusters=[cluster.id]).state == "done"
+    assert len(server.received) == 1
+    written = work.judging.written(catalog_id, cluster)
+    assert written.document.description == said["description"]
+    assert "address" in {one.code for one in written.violations}
+    assert [change.place for change in written.changes] == ["description"]
+    assert cluster in work.review.plan(catalog_id).clusters, "offered, not applied"
+    work.review.edit(catalog_id, cluster, Draft(written.document), "ann")
+    now = work.review.cluster(catalog_id, cluster.id)
+    assert now.document.description == said["description"]
+
+
+def test_without_an_endpoint_nothing_starts(server):
+    work, catalog_id = opened(server)
+    with pytest.raises(ConfigError, match="no model is chosen"):
+        work.judging.start(catalog_id)
+    with pytest.raises(JobError, match="no verdicts"):
+        run_id = _quality_run(work, catalog_id, server)
+        work.judging.use(catalog_id, run_id)
+    work.close()
+
+
+def _quality_run(work, catalog_id, server):
+    work.endpoints.save(Endpoint(server.url, "m"))
+    return work.judging.run(catalog_id, "quality").id
+
+
+def test_the_key_is_in_no_file_log_or_bundle(server, desk, tmp_path, caplog):
+    caplog.set_level(logging.DEBUG)
+    work, catalog_id = desk
+    server.contents.extend(["KEY", '{"answers": ["KEY"]}'])
+    for mode in ("echo-key", "refused-key", "ok"):
+        server.mode = mode
+        run(work, catalog_id)
+    assert SECRET in "".join(got.headers.get("authorization", "") for got in server.received)
+    files = work.review.bundle(catalog_id, PlanConfig())
+    assert not [name for name, content in files.items() if SECRET.encode() in content]
+    kept = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert kept and not [path for path in kept if SECRET.encode() in path.read_bytes()]
+    told = repr((work.judging.runs(), work.judging.opinions(catalog_id), work.endpoints.get()))
+    assert SECRET not in told + caplog.text
+
+
+def test_calls_made_without_a_price_count_once_there_is_one(server, desk):
+    work, catalog_id = desk
+    work.endpoints.save(Endpoint(server.url, "m", concurrency=1, budget=Budget(calls=1)))
+    assert run(work, catalog_id).state == "paused"
+    (paused,) = work.judging.runs(catalog_id)
+    assert paused.cost is None and len(server.received) == 1
+    prices = Prices(1e6, 1e6)
+    spent = prices.cost(paused.tokens_in, paused.tokens_out)
+    most = spent + prices.cost(20_000, 5_000)
+    for money, state in ((spent, "paused"), (10 * most, "done")):
+        work.endpoints.save(Endpoint(server.url, "m", prices=prices, budget=Budget(money=money)))
+        assert run(work, catalog_id).state == state
+        assert (len(server.received) > 1) == (state == "done")
+
+
+def test_variants_are_written_once_and_wait_for_a_person(server, desk):
+    work, catalog_id = desk
+    server.answer = served(answering())
+    estimate = work.judging.estimate(catalog_id, "variants")
+    assert run(work, catalog_id, "variants").state == "done"
+    views = work.variants.views(catalog_id)
+    assert len(views) == len(work.catalogs.open(catalog_id).tools)
+    assert {(view.state, view.source) for view in views} == {
+        ("waiting", f"m at {server.origin.removeprefix('http://')}")
+    }
+    assert work.variants.accepted(catalog_id) == {}
+    assert work.judging.runs(catalog_id)[0].calls == estimate.calls
+    assert work.judging.estimate(catalog_id, "variants").questions == 0
+
+
+def test_variants_of_a_run_that_was_paused_are_on_offer_and_the_rest_is_asked_later(server, desk):
+    work, catalog_id = desk
+    server.answer = served(answering())
+    limited = replace(work.endpoints.get(), budget=Budget(calls=2))
+    work.endpoints.save(limited)
+    assert run(work, catalog_id, "variants").state == "paused"
+    some, every = len(work.variants.views(catalog_id)), len(work.catalogs.open(catalog_id).tools)
+    assert 0 < some < every
+    work.endpoints.save(replace(limited, budget=Budget()))
+    assert run(work, catalog_id, "variants").state == "done"
+    assert len(work.variants.views(catalog_id)) == every

@@ -1,0 +1,165 @@
+"""Projections are made once and kept; the merged panel; colours; silhouettes."""
+
+import numpy as np
+import pytest
+
+from tests.ui.services import desk
+from tests.ui.services.desk import by_name
+from toolscope_core.embedding import projection
+from toolscope_core.model.errors import ConfigError, JobError
+from toolscope_core.store.background import subprocess_jobs
+from ui.overlap import maps as module
+from ui.overlap.maps import Maps
+from ui.shared.services.memo import Memo
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """What was computed aside; the computing itself is quick here."""
+    calls = []
+
+    def compute(task, vectors, counts=(), progress=None):
+        calls.append(task)
+        if task == "silhouettes":
+            return projection.silhouettes(vectors, counts)
+        return projection.pca(vectors) * (2 if task == "umap" else 3)
+
+    monkeypatch.setattr(subprocess_jobs, "compute", compute)
+    monkeypatch.setattr(projection, "LEAST_TOOLS", 4)
+    return calls
+
+
+def test_pca_is_there_at_once_and_made_once(opened):
+    work, catalog_id = opened
+    points = work.service(Maps).points(catalog_id, "PCA")
+    assert points.shape == (8, 2)
+    assert work.service(Maps).points(catalog_id, "PCA") is points
+
+
+def test_a_projection_is_made_by_a_job_once_and_kept_on_disk(opened, asked):
+    work, catalog_id = opened
+    assert work.service(Maps).points(catalog_id, "UMAP") is None
+    with pytest.raises(JobError, match="UMAP of this catalog is not computed yet"):
+        work.service(Maps).drawn(catalog_id, "UMAP", "servers", beside=False)
+    job = work.service(Maps).start(catalog_id, "UMAP")
+    work.analyses.wait(job)
+    assert work.service(Maps).job(catalog_id, "UMAP").state == "done"
+    points = work.service(Maps).points(catalog_id, "UMAP")
+    assert np.allclose(points, 2 * work.service(Maps).points(catalog_id, "PCA"))
+    work.service(Maps).run(catalog_id, "UMAP")
+    assert asked == ["umap"]
+    other, _ = desk.open_desk(name="Desk again")
+    try:
+        found = other.service(Maps).points(other.catalogs.newest()[0].id, "UMAP")
+        assert np.array_equal(found, points), "another process, another catalog of the same tools"
+    finally:
+        other.close()
+
+
+def test_a_damaged_file_is_made_again(opened, counts_folder, asked):
+    work, catalog_id = opened
+    work.service(Maps).run(catalog_id, "t-SNE")
+    (file,) = counts_folder.glob("*.cnt")
+    whole = file.read_bytes()
+    for damaged in (whole[:-1], whole[:40] + b"\xff" + whole[41:], b""):
+        file.write_bytes(damaged)
+        work.service(Maps)._points = Memo()
+        assert work.service(Maps).points(catalog_id, "t-SNE") is None
+    work.service(Maps).run(catalog_id, "t-SNE")
+    assert asked == ["tsne", "tsne"]
+    assert file.read_bytes() == whole
+
+
+def test_other_parameters_are_another_file(opened, asked, monkeypatch):
+    work, catalog_id = opened
+    work.service(Maps).run(catalog_id, "UMAP")
+    monkeypatch.setattr(projection, "SEED", 1)
+    work.service(Maps)._points = Memo()
+    assert work.service(Maps).points(catalog_id, "UMAP") is None
+
+
+def test_what_cannot_be_had_is_refused_with_the_reason(opened, monkeypatch):
+    work, catalog_id = opened
+    assert (
+        work.service(Maps).refusal(catalog_id, "UMAP")
+        == "UMAP needs at least 16 tools, here are 8."
+    )
+    assert work.service(Maps).refusal(catalog_id, "PCA") == ""
+    monkeypatch.setattr(projection, "LEAST_TOOLS", 4)
+    assert work.service(Maps).refusal(catalog_id, "t-SNE") == ""
+    monkeypatch.setattr(module, "MOST_TSNE", 7)
+    assert "t-SNE is offered up to 7 tools, here are 8" in work.service(Maps).refusal(
+        catalog_id, "t-SNE"
+    )
+    with pytest.raises(ConfigError, match="offered up to 7"):
+        work.service(Maps).start(catalog_id, "t-SNE")
+
+
+def test_the_merged_panel_is_what_export_would_write(opened):
+    work, catalog_id = opened
+    mails = by_name(work, catalog_id, "send_mail")
+    work.review.decide(catalog_id, "accept", mails, "ann")
+    before, after = work.service(Maps).drawn(catalog_id, "PCA", "servers", beside=True).panels
+    rows = {tool.id: row for row, tool in enumerate(work.catalogs.open(catalog_id).tools)}
+    place = after.members.index(tuple(rows[member] for member in mails.members))
+    assert after.names[place] == "send_mail"
+    assert np.array_equal(after.points[place], before.points[rows[mails.canonical]])
+    assert sorted(row for members in after.members for row in members) == list(range(8))
+    assert work.service(Maps).rewritten(catalog_id) == 0
+    assert len(work.service(Maps).drawn(catalog_id, "PCA", "servers", beside=False).panels) == 1
+
+
+def test_colours_follow_servers_clusters_states_and_fields(opened):
+    work, catalog_id = opened
+    assert work.service(Maps).colours(catalog_id) == ("servers", "clusters", "states")
+    drawn = {
+        by: work.service(Maps).drawn(catalog_id, "PCA", by, beside=False)
+        for by in work.service(Maps).colours(catalog_id)
+    }
+    rows = {tool.id: row for row, tool in enumerate(work.catalogs.open(catalog_id).tools)}
+    at = rows["beta/send_mail"]
+    assert [drawn[by].panels[0].groups[at] for by in drawn] == ["beta", "send_mail", "proposed"]
+    assert [drawn[by].by for by in drawn] == ["server", "cluster", "cluster state"]
+    assert drawn["clusters"].panels[0].groups[rows["beta/add_numbers"]] == ""
+    work.review.decide(catalog_id, "accept", by_name(work, catalog_id, "send_mail"), "ann")
+    again = work.service(Maps).drawn(catalog_id, "PCA", "states", beside=False)
+    assert again is work.service(Maps).drawn(catalog_id, "PCA", "states", beside=False), (
+        "drawn once"
+    )
+    assert again.panels[0].groups[at] == "accepted"
+
+
+def test_silhouettes_are_measured_once_for_each_toolset(opened, asked):
+    work, catalog_id = opened
+    assert work.service(Maps).silhouettes(catalog_id) is None
+    work.analyses.wait(work.service(Maps).start_silhouettes(catalog_id))
+    first = work.service(Maps).silhouettes(catalog_id)
+    assert first.counts == (2, 3, 4)
+    assert [(name, tools) for name, tools, _ in first.variants] == [
+        ("as it came in", 8),
+        ("merged", 7),
+    ]
+    work.service(Maps).run_silhouettes(catalog_id)
+    assert asked == ["silhouettes"] * 2
+    work.review.decide(catalog_id, "accept", by_name(work, catalog_id, "send_mail"), "ann")
+    assert work.service(Maps).silhouettes(catalog_id) is None, "the merged toolset is another one"
+    work.service(Maps).run_silhouettes(catalog_id)
+    assert asked == ["silhouettes"] * 3
+    assert [tools for _, tools, _ in work.service(Maps).silhouettes(catalog_id).variants] == [8, 5]
+
+
+def test_estimates_grow_with_the_catalog(opened):
+    work, catalog_id = opened
+    assert (
+        0
+        < work.service(Maps).seconds(catalog_id, "t-SNE")
+        < work.service(Maps).seconds(catalog_id, "UMAP")
+    )
+    assert work.service(Maps).silhouette_seconds(catalog_id) > 0
+
+
+def test_without_an_analysis_there_is_no_map(opened):
+    work, _ = opened
+    record = work.catalogs.add("New", desk.catalog(desk.MAIL, desk.SUM))
+    with pytest.raises(JobError, match="not analysed yet"):
+        work.service(Maps).points(record.id, "PCA")

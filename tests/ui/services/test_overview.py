@@ -1,0 +1,73 @@
+from dataclasses import replace
+
+import pytest
+
+from tests.ui.services import desk
+from toolscope_core.model.datamodel import Pair
+from toolscope_core.model.errors import JobError
+from ui.catalog.next_steps import NextStep, export_steps, reading_steps, review_steps
+from ui.catalog.overview import Overview
+from ui.shared.tools.catalog_figures import progressed
+
+
+def test_each_tool_is_in_one_of_the_worst_collisions_at_most(work, catalog_id):
+    worst = work.service(Overview).worst(catalog_id)
+    assert [(c.left, c.right, c.right_server) for c in worst] == [
+        ("get_weather", "get_weather", "beta"),
+        ("list_files", "list_files", "alpha"),
+        ("send_mail", "send_mail", "beta"),
+    ]
+    assert worst[0].reason.startswith("Exact copies")
+    pair = Pair.of("alpha/get_weather", "beta/get_weather")
+    assert work.pairs.named(catalog_id, worst[0].key) == pair
+    assert work.service(Overview).worst(catalog_id) is worst, "counted once a plan"
+
+
+def test_what_people_settled_is_no_collision_any_more(work, catalog_id):
+    for action, name in (("accept", "get_weather"), ("reject", "send_mail")):
+        work.review.decide(catalog_id, action, desk.by_name(work, catalog_id, name), "ann")
+    assert [c.left for c in work.service(Overview).worst(catalog_id)] == ["list_files"]
+
+
+def test_before_the_analysis_only_the_reading_is_known(work):
+    record = work.catalogs.add("New", desk.catalog(desk.MAIL))
+    assert work.service(Overview).known_steps(record.id) == ()
+    for ask in (work.service(Overview).worst, work.service(Overview).steps):
+        with pytest.raises(JobError, match="not analysed yet"):
+            ask(record.id)
+
+
+def test_the_reading_of_the_files_is_counted_in_words():
+    assert [step.text for step in reading_steps(1, 3)] == [
+        "1 record could not be read: see why",
+        "3 tools are blocked by the scan: see findings",
+    ]
+    assert [step.query["part"] for step in reading_steps(2, 1)] == ["Not read", "Findings"]
+
+
+def test_what_waits_in_review_comes_first_and_safe_ones_are_told(work, catalog_id):
+    steps = work.service(Overview).steps(catalog_id)
+    assert steps[0] == NextStep("Review 3 duplicates", "review", {"show": "Duplicates"})
+    accept = "1 safe merge waits: accept in one go"
+    assert NextStep(accept, "review", {"safe_merges": "open"}) in steps
+    clusters = work.review.plan(catalog_id).clusters
+    none = progressed((), ())
+    assert [step.text for step in review_steps(none, 0)] == ["Nothing is proposed: export"]
+    done = progressed([replace(one, state="accepted") for one in clusters], ())
+    assert list(review_steps(done, 1)) == [
+        NextStep("Everything is reviewed: export", "export"),
+        NextStep("Decide on 1 undecided pair", "review", {"show": "Undecided"}),
+    ]
+
+
+def test_an_api_that_would_refuse_the_export_says_what_and_how_many(work, catalog_id):
+    texts = [step.text for step in export_steps(work.review.plan(catalog_id), {})]
+    assert texts[:2] == [
+        "OpenAI chat refuses it: 4 repeated names, 1 schema",
+        "Anthropic refuses it: 4 repeated names",
+    ]
+    many = [desk.tool("s", f"tool_{at}", f"Does job {at}.") for at in range(129)]
+    record = work.catalogs.add("Many", desk.catalog(*many))
+    work.analyses.run(record.id)
+    (only,) = export_steps(work.review.plan(record.id), {})
+    assert only.text == "OpenAI chat refuses it: more than 128 tools"

@@ -1,0 +1,146 @@
+"""Proposals between the same two servers, decided together."""
+
+from dataclasses import replace
+from itertools import combinations
+
+import pytest
+
+from tests.support.scripted import judge_says
+from tests.ui.services.desk import FILES, MAIL, SUM, TEXT, WEATHER, by_name, on, open_desk, tool
+from toolscope_core.merging.pipeline import plan_merge
+from toolscope_core.merging.stores import Stores
+from toolscope_core.model.configuration import PlanConfig
+from ui.shared.cards.queue import kind_of
+
+BOTH = tuple(on(server, one) for one in (MAIL, WEATHER, FILES) for server in ("alpha", "beta"))
+APART = (on("gamma", SUM), on("delta", SUM))
+"""A proposal alone between its two servers."""
+
+
+@pytest.fixture
+def opened():
+    work, catalog_id = open_desk(*BOTH, *APART)
+    yield work.review, catalog_id, work
+    work.close()
+
+
+def only_pair(review, catalog_id):
+    (pair,) = review.server_pairs(catalog_id)
+    return pair
+
+
+def decide(review, catalog_id, action, pair):
+    return review.decide_each(catalog_id, "ann", [(action, one, {}) for one in pair.clusters])
+
+
+def test_two_or_more_proposals_between_two_servers_are_one_pair(opened):
+    review, i, _ = opened
+    pair = only_pair(review, i)
+    assert pair.servers == ("alpha", "beta")
+    assert sorted(one.document.name for one in pair.clusters) == [
+        "get_weather", "list_files", "send_mail",
+    ]  # fmt: skip
+    for sides in pair.sides:
+        assert [[tool.server for tool in side] for side in sides] == [["alpha"], ["beta"]]
+    ids = [cluster.id for cluster in pair.clusters]
+    assert ids == [cluster.id for cluster in review.queue(i) if cluster.id in ids]
+    alone = by_name(opened[2], i, "add_numbers")
+    assert review.server_pair_of(i, alone) is None
+    assert review.server_pair_of(i, pair.clusters[0]) == pair
+
+
+def test_it_says_where_a_guard_asks_for_all_or_none():
+    beside = replace(on("beta", FILES), id="beta/move_file", name="move_file",
+                     description="Move a file to another folder.")  # fmt: skip
+    for tools, wanted in ((BOTH, False), ((*BOTH, beside), True)):
+        work, i = open_desk(*tools)
+        pair = only_pair(work.review, i)
+        assert (pair.all_or_none, pair.outside) == (wanted, (0, int(wanted)))
+        work.close()
+
+
+def test_all_are_accepted_or_rejected_and_undone(opened):
+    review, i, _ = opened
+    for action, state in (("accept", "accepted"), ("reject", None)):
+        pair = only_pair(review, i)
+        made, refused = decide(review, i, action, pair)
+        assert (len(made), refused) == (3, ())
+        states = {one.id: one.state for one in review.plan(i).clusters}
+        assert {states.get(one.id) for one in pair.clusters} == {state}
+        assert review.server_pairs(i) == ()
+        review.undo_all(i, "ann", [decision.seq for decision in made])
+        assert only_pair(review, i) == pair
+
+
+def test_what_somebody_decided_meanwhile_is_refused_and_the_rest_stands(opened):
+    review, i, _ = opened
+    pair = only_pair(review, i)
+    review.decide(i, "reject", pair.clusters[0], "bob")
+    made, refused = decide(review, i, "accept", pair)
+    assert (len(made), len(refused)) == (2, 1)
+
+
+def test_the_tools_of_one_server_are_kept(opened):
+    review, i, _ = opened
+    pair = only_pair(review, i)
+    assert (pair.kept_on("alpha"), pair.kept_on("beta")) == (3, 0)
+    assert pair.to_keep("alpha") == ()
+    rows = [("canonical", one, {"canonical": kept}) for one, kept in pair.to_keep("beta")]
+    review.decide_each(i, "ann", rows)
+    changed = only_pair(review, i)
+    assert (changed.kept_on("alpha"), changed.kept_on("beta")) == (0, 3)
+    assert {one.canonical.split("/")[0] for one in changed.clusters} == {"beta"}
+
+
+def test_families_and_cards_of_three_servers_lie_between_each_two_of_them(monkeypatch):
+    """A family between fish and fowl, and one duplicate of three servers."""
+    lists = [
+        tool(server, f"list_{server}_nests", f"List the nests of {server}.", day=TEXT)
+        for server in ("fish", "fowl")
+    ]
+    mails = [on(server, MAIL) for server in ("fish", "fowl", "goat")]
+    jobs = {(a.id, b.id): 1.0 for a, b in combinations(mails, 2)}
+    judge_says(monkeypatch, jobs, {(lists[0].id, lists[1].id): 0.8})
+    work, i = open_desk(*lists, *mails)
+    (pair,) = work.review.server_pairs(i)
+    assert pair.servers == ("fish", "fowl")
+    assert sorted(map(kind_of, pair.clusters)) == ["family", "prune"]
+    assert dict(zip(map(kind_of, pair.clusters), pair.beyond, strict=True)) == {
+        "family": (),
+        "prune": ("goat",),
+    }
+    assert (pair.duplicates, pair.kept_on("fish"), pair.kept_on("fowl")) == (1, 1, 0)
+    assert [one.relation for one, _ in pair.to_keep("fowl")] == ["duplicate"]
+    made, refused = decide(work.review, i, "accept", pair)
+    assert (len(made), refused, work.review.progress(i).waiting) == (2, (), 0)
+    work.close()
+
+
+def test_of_two_stores_one_can_be_kept_by_hand(stores_apart):
+    work, i = open_desk(*BOTH)
+    review = work.review
+    pair = only_pair(review, i)
+    assert {one.kind for one in pair.clusters} == {"router"}
+    assert (pair.kept_on("alpha"), pair.kept_on("beta")) == (0, 0)
+    review.decide_each(
+        i,
+        "ann",
+        [
+            ("canonical", one, {"canonical": kept, "kind": "prune"})
+            for one, kept in pair.to_keep("beta")
+        ],
+    )
+    changed = only_pair(review, i)
+    assert {one.kind for one in changed.clusters} == {"prune"}
+    assert (changed.kept_on("alpha"), changed.kept_on("beta")) == (0, 3)
+    assert not any(one.safe for one in changed.clusters)
+    work.close()
+
+
+def test_an_accepted_prune_stays_one_when_a_server_begins_to_keep_things(opened, monkeypatch):
+    review, i, work = opened
+    weather = by_name(work, i, "get_weather")
+    review.decide(i, "accept", weather, "ann")
+    monkeypatch.setattr(Stores, "are_apart", lambda self, members: True)
+    again = plan_merge(work.analyses.get(i).without_cache(), review.log(i), PlanConfig())
+    assert [(one.members, one.kind) for one in again.applied] == [(weather.members, "prune")]

@@ -1,0 +1,65 @@
+import pytest
+
+from tests.ui.services.desk import by_name
+from toolscope_core.decisions.log import constraints
+from toolscope_core.model.datamodel import Pair
+from toolscope_core.model.errors import DecisionError, StaleDecisionError
+from ui.shared.services import toolsets
+
+THREE = ("alpha/list_files", "alpha/send_mail", "beta/add_numbers")
+
+
+def say(work, catalog_id, ids, reject=False):
+    does = work.toolsets.never_merge if reject else work.toolsets.send_to_review
+    return does(catalog_id, ids, work.toolsets.version(catalog_id, ids), "ann")
+
+
+def test_three_tools_put_forward_get_one_card_until_it_is_undone(work, catalog_id):
+    assert work.toolsets.card(catalog_id, THREE) is None
+    decision = say(work, catalog_id, THREE)
+    card = work.toolsets.card(catalog_id, THREE)
+    assert set(THREE) <= set(card.members)
+    assert (card.state, card.safe) == ("proposed", False)
+    work.review.undo(catalog_id, "ann", decision.seq)
+    assert work.toolsets.card(catalog_id, THREE) is None
+
+
+def test_never_merge_keeps_every_pair_apart(work, catalog_id):
+    mails = by_name(work, catalog_id, "send_mail").members
+    decision = say(work, catalog_id, mails, reject=True)
+    log = work.review.log(catalog_id)
+    apart = constraints(work.catalogs.open(catalog_id), log).cannot
+    assert apart == {
+        Pair.of(mails[0], mails[1]),
+        Pair.of(mails[0], mails[2]),
+        Pair.of(mails[1], mails[2]),
+    }
+    assert work.toolsets.card(catalog_id, mails) is None
+    with pytest.raises(DecisionError, match="contradicts decision 1"):
+        say(work, catalog_id, mails)
+    work.review.undo(catalog_id, "ann", decision.seq)
+    assert work.toolsets.card(catalog_id, mails) is not None
+
+
+def test_too_many_at_once_are_refused_with_the_reason(work, catalog_id, monkeypatch):
+    monkeypatch.setattr(toolsets, "MOST_ON_A_CARD", 2)
+    monkeypatch.setattr(toolsets, "MOST_APART", 2)
+    with pytest.raises(DecisionError, match="look through a card of 3 tools; select at most 2"):
+        say(work, catalog_id, THREE)
+    with pytest.raises(DecisionError, match=r"3 tools are 3 pairs .* select at most 2"):
+        say(work, catalog_id, THREE, reject=True)
+    assert work.review.log(catalog_id) == ()
+
+
+def test_tools_of_two_accepted_merges_fit_no_card(work, catalog_id):
+    for name in ("send_mail", "get_weather"):
+        work.review.decide(catalog_id, "accept", by_name(work, catalog_id, name), "bob")
+    with pytest.raises(DecisionError, match="no card can hold all of"):
+        say(work, catalog_id, ("alpha/get_weather", "alpha/send_mail", "beta/add_numbers"))
+
+
+def test_a_set_seen_before_somebody_decided_is_refused(work, catalog_id):
+    old = work.toolsets.version(catalog_id, THREE)
+    say(work, catalog_id, THREE[:2], reject=True)
+    with pytest.raises(StaleDecisionError):
+        work.toolsets.never_merge(catalog_id, THREE, old, "bob")

@@ -1,0 +1,106 @@
+"""Exported bundles that come back to be measured."""
+
+import io
+import json
+import zipfile
+
+import pytest
+
+from tests.ui.services import desk as tools_of
+from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.errors import ConfigError, ExportError
+from ui.shared.services.evaluations import Wanted
+
+
+def zipped(files):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, body in files.items():
+            archive.writestr(name, body)
+    return buffer.getvalue()
+
+
+def exported(work, catalog_id, accept="all"):
+    return work.review.download(catalog_id, "Desk", PlanConfig(accept=accept)).archive
+
+
+def unzipped(content):
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return {one.filename: archive.read(one) for one in archive.infolist()}
+
+
+def test_an_exported_zip_is_a_toolset_and_measured_as_the_plan_is(opened):
+    work, catalog_id = opened
+    evaluations = work.evaluations
+    side = evaluations.sides.add_bundle(catalog_id, exported(work, catalog_id), "My bundle (1).zip")
+    assert side.startswith("bundle My-bundle-1-")
+    assert side in evaluations.sides.names(catalog_id)
+    again = evaluations.sides.add_bundle(
+        catalog_id, exported(work, catalog_id), "My bundle (1).zip"
+    )
+    assert again == side
+    results = [
+        evaluations.get(evaluations.run(catalog_id, Wanted(after=after))).result
+        for after in (side, "all proposals")
+    ]
+    assert results[0]["after"]["name"] == side
+    assert results[0]["after"]["tools"] == results[1]["after"]["tools"] < 8
+    assert results[0]["after"]["metrics"] == results[1]["after"]["metrics"]
+    assert results[0]["merges"] == [], "what it was made of is not known"
+    with pytest.raises(ConfigError, match="no toolset 'bundle gone'"):
+        evaluations.run(catalog_id, Wanted(after="bundle gone"))
+
+
+def test_bundles_are_those_of_their_catalog(opened):
+    work, catalog_id = opened
+    other = work.catalogs.add("Other", tools_of.catalog(tools_of.MAIL, tools_of.SUM))
+    work.analyses.run(other.id)
+    side = work.evaluations.sides.add_bundle(catalog_id, exported(work, catalog_id), "b.zip")
+    assert side not in work.evaluations.sides.names(other.id)
+
+
+@pytest.mark.parametrize(
+    ("files", "reason"),
+    [
+        (None, "cannot be read as a zip"),
+        ({"x.json": "{}"}, "has no relabel.json"),
+        ({"relabel.json": "{"}, "is not JSON"),
+    ],
+)
+def test_anything_else_is_refused_and_leaves_nothing(opened, files, reason):
+    work, catalog_id = opened
+    content = b"PK no zip" if files is None else zipped(files)
+    with pytest.raises((ConfigError, ExportError), match=reason):
+        work.evaluations.sides.add_bundle(catalog_id, content, "b.zip")
+    assert not [one for one in work.evaluations.sides.names(catalog_id) if one.startswith("bundle")]
+
+
+def test_a_zip_of_damaged_data_is_refused(opened):
+    work, catalog_id = opened
+    content = bytearray(exported(work, catalog_id))
+    for at in range(200, len(content) - 400, 97):
+        content[at] ^= 0xFF
+    with pytest.raises((ConfigError, ExportError)):
+        work.evaluations.sides.add_bundle(catalog_id, bytes(content), "b.zip")
+    assert not [one for one in work.evaluations.sides.names(catalog_id) if one.startswith("bundle")]
+
+
+def test_a_bundle_of_other_tools_is_refused(opened):
+    work, catalog_id = opened
+    files = unzipped(exported(work, catalog_id))
+    name = next(one for one in files if one.endswith("relabel.json"))
+    relabel = json.loads(files[name])
+    relabel["entries"] = relabel["entries"][1:]
+    files[name] = json.dumps(relabel)
+    with pytest.raises(ConfigError, match="says nothing of"):
+        work.evaluations.sides.add_bundle(catalog_id, zipped(files), "b.zip")
+
+
+def test_a_zip_writes_nowhere_else(opened, counts_folder):
+    work, catalog_id = opened
+    files = unzipped(exported(work, catalog_id))
+    home = next(one for one in files if one.endswith("relabel.json")).removesuffix("relabel.json")
+    files |= {f"{home}../../evil.json": "{}", f"{home}sub/evil.json": "{}", "/evil.json": "{}"}
+    work.evaluations.sides.add_bundle(catalog_id, zipped(files), "../../b.zip")
+    cache = counts_folder.parent
+    assert not list(cache.parent.rglob("evil.json"))

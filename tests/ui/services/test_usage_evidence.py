@@ -1,0 +1,79 @@
+"""Logs added to a catalog: kept as counts, with consent their requests too."""
+
+import json
+
+import pytest
+
+from tests.ui.services.desk import MAIL, by_name, on, open_desk
+from toolscope_core.model.errors import ConfigError
+
+BETA = on("beta", MAIL)
+
+
+def log(*rows):
+    return "\n".join(map(json.dumps, rows)).encode()
+
+
+def called(original, at, outcome="ok"):
+    return {"tool": "send_mail", "original": original, "at": at, "outcome": outcome}
+
+
+TRACE = json.dumps(
+    [
+        {"role": "user", "content": "Write to Ann"},
+        {"role": "assistant", "tool_calls": [{"function": {"name": "mcp__beta__send_mail"}}]},
+    ]
+).encode()
+
+
+def test_logs_are_added_once_and_forgotten():
+    work, catalog = open_desk()
+    first = log(called(BETA.id, "2026-01-01T00:00:00Z"), called(BETA.id, "2026-03-01T00:00:00Z"))
+    work.usage.add(catalog, first, "one.jsonl")
+    work.usage.add(catalog, first, "one.jsonl")
+    work.usage.add(catalog, log(called(MAIL.id, "2026-02-27T00:00:00Z", "error")), "two.jsonl")
+    figures = work.usage.figures(catalog)
+    assert {one: (use.calls, use.errors) for one, use in figures.by_id.items()} == {
+        MAIL.id: (1, 1),
+        BETA.id: (2, 0),
+    }
+    unused = work.usage.unused(catalog)
+    assert "gamma/send_mail" in unused
+    assert not {MAIL.id, BETA.id} & set(unused)
+    work.usage.delete(catalog, work.usage.logs(catalog)[0].key)
+    assert work.usage.figures(catalog).calls == 1
+
+
+def test_requests_are_kept_only_with_consent():
+    work, catalog = open_desk()
+    work.usage.add(catalog, TRACE, "trace.json")
+    assert work.queries.sets(catalog) == ()
+    assert "Write to Ann" not in json.dumps([log.value for log in work.usage.logs(catalog)])
+    work.usage.add(catalog, TRACE, "trace.json", with_queries=True)
+    (kept,) = work.queries.sets(catalog)
+    assert kept.name == "trace requests.jsonl"
+    assert [(one.text, one.gold) for one in kept.content.queries] == [
+        ("Write to Ann", (frozenset({BETA.id}),))
+    ]
+
+
+def test_the_queue_may_begin_with_what_is_used_most():
+    work, catalog = open_desk()
+    weather = by_name(work, catalog, "get_weather")
+    calls = dict.fromkeys(weather.members, 5)
+    assert work.review.queue(catalog, by="used", calls=calls)[0] == weather
+    assert work.review.queue(catalog, by="used", calls={MAIL.id: 11})[0] != weather
+
+
+def test_what_is_no_log_is_refused_and_nothing_is_kept():
+    work, catalog = open_desk()
+    with pytest.raises(ConfigError, match="has no call"):
+        work.usage.add(catalog, b"{}", "x.json")
+    assert work.usage.logs(catalog) == ()
+
+
+def test_logs_go_with_their_catalog():
+    work, catalog = open_desk(name="One")
+    work.usage.add(catalog, TRACE, "trace.json")
+    work.catalogs.rename("One", "Two")
+    assert work.usage.figures(catalog).calls == 1

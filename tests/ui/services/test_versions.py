@@ -1,0 +1,266 @@
+import re
+from dataclasses import replace
+
+import pytest
+
+from tests.ui.services.desk import FILES, MAIL, SUM, TOOLS, WEATHER, by_name, catalog, on
+from toolscope_core.check.version_changes import one_line
+from toolscope_core.decisions.imported_decisions import decisions_in
+from toolscope_core.model.datamodel import Server
+from ui.history.histories import Histories
+
+CHANGED = replace(MAIL, description="Send a mail to a person now.")
+NEXT = (CHANGED, *TOOLS[1:-1])
+
+
+def first(work):
+    return work.catalogs.newest()[0]
+
+
+def test_a_first_version_has_none_before_it_and_a_new_name_changes_nothing(work):
+    assert work.versions.earlier(first(work)) == ()
+    assert work.versions.ahead("Other", catalog(SUM)) is None
+
+
+def test_the_same_catalog_again_is_said_to_be_the_same(work):
+    found = work.versions.ahead(" Desk ", catalog())
+    assert found.same
+    assert found.rows == found.doubts == ()
+    noted = replace(SUM, raw={"title": "Sum"})
+    found = work.versions.ahead("Desk", catalog(*TOOLS[:-1], noted))
+    assert not found.same, "it would be stored"
+    assert found.summary == "1 changed; none breaking"
+    assert [(row.field, row.old, row.new) for row in found.rows] == [("title", "–", "Sum")]
+    described = replace(catalog(), servers=(Server("s", "Sums."),))
+    assert (
+        work.versions.ahead("Desk", described).summary == "nothing that a caller sees has changed"
+    )
+    assert work.versions.ahead("Desk", catalog(SUM)).summary == "7 removed; 7 breaking"
+
+
+def test_what_a_new_version_would_change_is_told_before_and_after(work):
+    ahead = work.versions.ahead("Desk", catalog(*NEXT))
+    assert ahead.summary == "1 removed, 1 changed; 1 breaking"
+    assert [(row.change, row.field) for row in ahead.rows] == [
+        ("removed", ""),
+        ("changed", "description"),
+    ]
+    assert [(item.tool, item.new) for item in ahead.reworded] == [(MAIL.id, CHANGED.description)]
+    record = work.catalogs.add("Desk", catalog(*NEXT))
+    (earlier,) = work.versions.earlier(record)
+    assert work.versions.since(record, earlier) == ahead
+
+
+def test_an_accepted_merge_keeps_what_it_kept_when_a_tool_changes(work):
+    i = first(work).id
+    shown = by_name(work, i, "send_mail")
+    other = next(one for one in shown.members if one != shown.canonical)
+    work.review.decide(i, "accept", replace(shown, canonical=other), "ann")
+    assert by_name(work, i, "send_mail").canonical == other
+    record = work.catalogs.add("Desk", catalog(*NEXT))
+    work.analyses.run(record.id)
+    waiting = by_name(work, record.id, "send_mail")
+    assert (waiting.state, waiting.canonical) == ("stale", other)
+
+
+def test_decisions_on_changed_tools_are_named_before_and_after(work):
+    i = first(work).id
+    for name in ("send_mail", "get_weather"):
+        work.review.decide(i, "accept", by_name(work, i, name), "ann")
+    (told,) = work.versions.ahead("Desk", catalog(*NEXT)).doubts
+    assert told.summary.startswith("accept by ann: alpha/send_mail, ")
+    record = work.catalogs.add("Desk", catalog(*NEXT))
+    (doubt,) = work.versions.since(record, *work.versions.earlier(record)).doubts
+    assert doubt.cluster is None, "before the analysis"
+    work.analyses.run(record.id)
+    (doubt,) = work.versions.since(record, *work.versions.earlier(record)).doubts
+    assert (doubt.seq, doubt.summary) == (told.seq, told.summary)
+    assert work.review.cluster(record.id, doubt.cluster).state == "stale"
+    again = work.versions.ahead("Desk", catalog(*NEXT, FILES))
+    assert again.doubts == (), "it waits already"
+
+
+def test_any_earlier_version_can_be_compared(work):
+    work.catalogs.add("Desk", catalog(*NEXT))
+    record = work.catalogs.add("Desk", catalog(*NEXT, SUM))
+    assert [other.number for other in work.versions.earlier(record)] == [2, 1]
+    told = [work.versions.since(record, other).summary for other in work.versions.earlier(record)]
+    assert told == ["1 added; none breaking", "1 changed; none breaking"]
+
+
+def reworded(text):
+    return replace(MAIL, description=text)
+
+
+def next_version(work, *tools):
+    record = work.catalogs.add("Desk", catalog(*tools))
+    work.analyses.run(record.id)
+    return record
+
+
+def test_decisions_hold_wait_or_are_about_tools_that_are_gone(work):
+    i = first(work).id
+    for name in ("send_mail", "get_weather"):
+        work.review.decide(i, "accept", by_name(work, i, name), "ann")
+    work.toolsets.leave_out(i, [SUM.id], "ann", "nobody adds up")
+    work.toolsets.flag(i, [FILES.id], "ann", "is this right?")
+    assert [one.seq for one in work.versions.standing(first(work)).hold] == [1, 2, 3]
+    ahead = work.versions.standing_ahead("Desk", catalog(*NEXT))
+    standing = work.versions.standing(next_version(work, *NEXT))
+    assert standing == ahead and work.versions.standing_ahead("Other", catalog()) is None
+    parts = (standing.hold, standing.wait, standing.gone)
+    assert [[one.seq for one in part] for part in parts] == [[2], [1], [3]]
+
+
+def test_what_changed_since_a_decision_is_told_from_the_version_it_was_made_on(work):
+    i = first(work).id
+    decision = work.review.decide(i, "accept", by_name(work, i, "send_mail"), "ann")
+    next_version(work, reworded("Send a letter."), *TOOLS[1:])
+    schema = {**MAIL.schema, "properties": {**MAIL.schema["properties"], "urgent": {}}}
+    last = replace(reworded("Send a letter now."), schema=schema)
+    record = next_version(work, last, *TOOLS[1:])
+    (tool,) = work.versions.since_decision(record, decision)
+    assert tool.tool_id == MAIL.id
+    assert [(row.field, row.new) for row in tool.rows] == [
+        ("description", "Send a letter now."),
+        ("schema/properties/urgent", "{}"),
+    ]
+    assert [(text.old, text.new) for text in tool.reworded] == [
+        (MAIL.description, "Send a letter now.")
+    ]
+    (card,) = work.versions.again(record)
+    assert work.versions.waiting_on(record, card) == (decision,)
+    unknown = replace(decision, members=("x", *decision.members[1:]))
+    assert [one.rows for one in work.versions.since_decision(record, unknown)] == [None]
+
+
+def test_only_what_a_version_brings_is_a_new_proposal(work):
+    i = first(work).id
+    assert work.versions.new_proposals(first(work)) == ()
+    work.review.decide(i, "accept", by_name(work, i, "send_mail"), "ann")
+    record = next_version(work, *TOOLS, on("gamma", SUM), on("delta", MAIL))
+    assert work.versions.again(record) == ()
+    new = {one.canonical: one for one in work.versions.new_proposals(record)}
+    assert {one.document.name for one in new.values()} == {"add_numbers", "send_mail"}
+    (mail,) = [one for one in new.values() if one.document.name == "send_mail"]
+    assert (mail.state, mail.newcomers) == ("accepted", ("delta/send_mail",))
+    waiting = {one.document.name for one in work.review.queue(record.id)}
+    assert waiting - {"add_numbers", "send_mail"} == {"get_weather", "list_files"}, "from before"
+    again = next_version(work, reworded("Send it."), *TOOLS[1:], on("gamma", SUM))
+    assert {one.document.name for one in work.versions.new_proposals(again)} == set()
+    assert {one.state for one in work.versions.again(again)} == {"stale"}
+
+
+@pytest.mark.parametrize(
+    ("value", "line"),
+    [
+        ("two\nlines", "two lines"),
+        ({"a": 1}, '{"a":1}'),
+        ("1", "1"),
+        ("a\u200bb", "a⟨U+200B⟩b"),
+        ("x" * 200, "x" * 159 + "…"),
+    ],
+)
+def test_values_are_shown_in_one_line(value, line):
+    assert one_line(value) == line
+
+
+POSTED = replace(MAIL, id="alpha/mail_send", name="mail_send")
+RENAMED = (POSTED, *TOOLS[1:])
+
+
+def test_an_accepted_merge_follows_a_renamed_tool_and_waits(work):
+    i = first(work).id
+    decision = work.review.decide(i, "accept", by_name(work, i, "get_weather"), "ann")
+    told = replace(WEATHER, id="alpha/tell_weather", name="tell_weather")
+    new = [told if one == WEATHER else one for one in TOOLS]
+    ahead = work.versions.standing_ahead("Desk", catalog(*new))
+    changes = work.versions.ahead("Desk", catalog(*new))
+    assert changes.summary.startswith("1 renamed") and [one.seq for one in changes.doubts] == [1]
+    record = next_version(work, *new)
+    standing = work.versions.standing(record)
+    assert standing == ahead and standing.gone == ()
+    (waiting,) = standing.wait
+    assert waiting == replace(decision, ids=(told.id, *decision.ids[1:]))
+    (card,) = work.versions.again(record)
+    assert (card.state, sorted(card.members)) == ("stale", sorted(waiting.ids))
+    assert work.versions.waiting_on(record, card) == (waiting,)
+    (since,) = work.versions.since_decision(record, waiting)
+    assert [(row.field, row.new) for row in since.rows] == [("name", "tell_weather")]
+    work.review.decide(record.id, "accept", card, "bob")
+    assert work.versions.standing(record).wait == ()
+    assert by_name(work, record.id, card.document.name).state == "accepted"
+
+
+@pytest.mark.parametrize(
+    ("action", "detail"),
+    [
+        ("accept", {}),
+        ("reject", {}),
+        ("recut", {"groups": [["alpha/send_mail", "beta/send_mail"], ["gamma/send_mail"]]}),
+        ("split", {"groups": [["alpha/send_mail", "beta/send_mail"], ["gamma/send_mail"]]}),
+        ("drop", {"drop": ["alpha/send_mail"]}),
+        ("propose", {}),
+        ("canonical", {"canonical": "alpha/send_mail"}),
+        ("edit", {"description": "Mail it."}),
+        ("omit", {"reason": "old"}),
+        ("owner", {"owner": "post"}),
+        ("augment", {"variants": [{"expanded": "Mail.", "questions": []}] * 3}),
+    ],
+)
+def test_every_decision_follows_a_tool_through_two_renames_and_back(work, action, detail):
+    i = first(work).id
+    shown = by_name(work, i, "send_mail")
+    made = work.review.decide(i, action, shown, "ann", detail)
+    parted = replace(POSTED, id="alpha/mail_sending", name="mail_sending")
+    for now in (POSTED, parted):
+        record = work.catalogs.add("Desk", catalog(now, *TOOLS[1:]))
+        (waiting,) = work.versions.standing(record).wait
+        assert waiting.ids == (now.id, *made.ids[1:]) and waiting.members == made.members
+    record = work.catalogs.add("Desk", catalog())
+    assert work.versions.standing(record).hold == (made,), "it is called as before"
+    assert work.review.log(i) == (made,), "an earlier version has its own names"
+
+
+def test_a_decision_on_a_tool_that_took_the_old_name_stays_with_it(work):
+    i = first(work).id
+    work.toolsets.leave_out(i, [MAIL.id], "ann", "old")
+    next_version(work, *RENAMED)
+    newer = replace(MAIL, description="Reserve a seat on a train.", schema=SUM.schema)
+    record = next_version(work, newer, *RENAMED)
+    work.toolsets.leave_out(record.id, [newer.id], "bob", "new")
+    standing = work.versions.standing(record)
+    assert [one.ids for one in standing.wait] == [(POSTED.id,)]
+    assert [one.ids for one in standing.hold] == [(newer.id,)]
+
+
+def test_a_decisions_file_follows_a_renamed_tool_too(work):
+    i = first(work).id
+    work.review.decide(i, "accept", by_name(work, i, "send_mail"), "ann")
+    work.toolsets.leave_out(i, [SUM.id], "ann", "nobody adds up")
+    file = work.service(Histories).file(i)
+    twin = on("delta", MAIL)
+    new = catalog(*RENAMED[:-1], twin)
+    ids = [one.ids for one in decisions_in(new, file, "decisions.jsonl")]
+    assert ids == [(POSTED.id, "beta/send_mail", "gamma/send_mail"), (SUM.id,)]
+    plain = re.sub(rb',"tools":\{.*\}\}\n', b"}\n", file)
+    assert plain != file
+    assert decisions_in(new, plain, "")[0].ids[0] == MAIL.id, "nothing tells it"
+    damaged = re.sub(rb'"parameters":\[[^]]*\]', b'"parameters":5', file)
+    assert decisions_in(new, damaged, "") == decisions_in(new, plain, "")
+    other = work.catalogs.add("Renamed", new)
+    seen = work.review.preview_import(other.id, file, "decisions.jsonl")
+    assert [(row.outcome, row.why) for row in seen.rows] == [
+        ("suspended", f"{POSTED.id} changed"),
+        ("of another catalog", ""),
+    ]
+
+
+def test_a_line_of_a_decisions_file_ends_nowhere_else(work):
+    i = first(work).id
+    strange = "old\u2028\x85\ud800"
+    work.toolsets.leave_out(i, [SUM.id], "ann", strange)
+    file = work.service(Histories).file(i)
+    assert len(file.decode().splitlines()) == 1
+    (decision,) = decisions_in(catalog(), file, "")
+    assert decision.detail["reason"] == strange
