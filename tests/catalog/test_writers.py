@@ -23,9 +23,7 @@ DATA = Path(__file__).parents[1] / "data"
 CATALOGS = [
     path
     for path in DATA.rglob("*.*")
-    if path.is_file()
-    and not path.stem.lower().startswith("alignment")
-    and "version1" not in path.parts
+    if path.is_file() and not path.stem.lower().startswith("alignment")
 ]
 FILES = sorted(path.name for path in CATALOGS if path.parent == DATA)
 DOCUMENTS = [f"documents/{name}" for name in (

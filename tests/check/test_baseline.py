@@ -1,6 +1,10 @@
 import json
 
 import pytest
+from toolscope_core.bundle import zipped
+from toolscope_core.datamodel import Pair
+from toolscope_core.errors import CatalogError, ExportError
+from toolscope_core.gate.baseline import read_baseline
 
 from tests.check.town_bundle import (
     ACCEPTED,
@@ -48,15 +52,25 @@ def test_a_catalog_has_no_verdicts_and_no_decisions(tmp_path):
         read_baseline(tmp_path / "nothing-here")
 
 
-def test_a_bundle_of_an_earlier_release_is_refused_with_what_to_do(bundle):
-    (bundle / "original.json").unlink()
-    with pytest.raises(ExportError, match="merge the catalog again with its decisions"):
+def test_a_bundle_of_another_version_is_refused(bundle):
+    manifest = json.loads((bundle / "manifest.json").read_text())
+    (bundle / "manifest.json").write_text(json.dumps({**manifest, "version": 1}))
+    with pytest.raises(CatalogError, match="not a bundle's file of version 2: its version is 1"):
         read_baseline(bundle)
+    whole = {file.name: file.read_bytes() for file in bundle.iterdir() if file.is_file()}
+    packed = bundle.with_suffix(".zip")
+    packed.write_bytes(zipped(whole))
+    with pytest.raises(ExportError, match="not a bundle's file of version 2: its version is 1"):
+        read_baseline(packed)
+    packed.write_bytes(zipped({**whole, "manifest.json": b"[]"}))
+    with pytest.raises(ExportError, match=r"bundle .* is damaged"):
+        read_baseline(packed)
 
 
 @pytest.mark.parametrize(
     ("name", "content"),
     [
+        ("original.json", None),
         ("pairs.jsonl", '{"left": "a"}'),
         ("pairs.jsonl", '{"left": "a", "right": "b", "verdict": "perhaps"}'),
         ("relabel.json", "[]"),
@@ -66,7 +80,7 @@ def test_a_bundle_of_an_earlier_release_is_refused_with_what_to_do(bundle):
     ],
 )
 def test_a_damaged_bundle_is_refused(bundle, name, content):
-    (bundle / name).write_text(content)
+    (bundle / name).unlink() if content is None else (bundle / name).write_text(content)
     with pytest.raises(ExportError, match=r"bundle .* is damaged"):
         read_baseline(bundle)
 

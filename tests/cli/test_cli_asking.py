@@ -169,7 +169,7 @@ def accepted_of(bundle):
     return {tuple(row["members"]) for row in rows if row["state"] == "accepted"}
 
 
-@pytest.mark.parametrize("catalog", [EXAMPLE, ROOT / "tests/data/version1/catalog.json"])
+@pytest.mark.parametrize("catalog", [EXAMPLE, ROOT / "tests/data/town.json"])
 def test_an_endpoint_that_says_merge_to_everything_is_believed_only_at_even_odds(
     server, tmp_path, catalog
 ):

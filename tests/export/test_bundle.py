@@ -343,26 +343,28 @@ def test_a_damaged_bundle_is_named(tmp_path, relabel, word):
 
 
 @pytest.mark.parametrize("file", ["relabel.json", "arguments.json"])
-@pytest.mark.parametrize("version", [0, 3, "x", "2", True, None, 1.5, [2]])
-def test_a_version_that_no_release_wrote_is_refused_in_words(files, tmp_path, file, version):
+@pytest.mark.parametrize("version", [0, 1, 3, "x", "2", True, None, 1.5, [2]])
+def test_another_version_is_refused_in_words(files, tmp_path, file, version):
     write_folder(files, tmp_path / "b")
     assert loaded(files, file)["version"] == 2
     path = tmp_path / "b" / file
     path.write_text(json.dumps({**loaded(files, file), "version": version}), "utf-8")
     with pytest.raises(ExportError) as refused:
         read_relabelling(tmp_path / "b")
-    words = f"{file} is not a bundle's file of version 1 or 2: its version is {json.dumps(version)}"
+    words = f"{file} is not a bundle's file of version 2: its version is {json.dumps(version)}"
     assert words in str(refused.value)
     assert "export the bundle again" in str(refused.value)
 
 
-def test_a_bundle_of_version_1_is_read_as_it_was(files, tmp_path):
+@pytest.mark.parametrize("version", [1, 3])
+def test_a_bundle_of_another_version_is_no_catalog(files, tmp_path, version):
     write_folder(files, tmp_path / "b")
-    before = read_relabelling(tmp_path / "b")
-    for file in ("relabel.json", "arguments.json"):
-        row = {**loaded(files, file), "version": 1}
-        (tmp_path / "b" / file).write_text(json.dumps(row), "utf-8")
-    assert read_relabelling(tmp_path / "b") == before
+    assert [source.label for source in load_paths([tmp_path / "b"])] == ["neutral.json"]
+    about = {**loaded(files, "manifest.json"), "version": version}
+    (tmp_path / "b" / "manifest.json").write_text(json.dumps(about), "utf-8")
+    words = f"manifest.json is not a bundle's file of version 2: its version is {version}; export"
+    with pytest.raises(CatalogError, match=words):
+        load_paths([tmp_path / "b"])
 
 
 def test_a_neutral_toolset_of_another_version_is_refused(analysis):
@@ -373,9 +375,10 @@ def test_a_neutral_toolset_of_another_version_is_refused(analysis):
         rest = {key: value for key, value in toolset.items() if key != "version"}
         return read_catalog([Source("t.json", json.dumps({**version, **rest}).encode())])
 
-    assert len(read(version=1).tools) == len(read(version=2).tools) == len(plan.tools)
+    assert len(read(version=1).tools) == len(plan.tools)
     for version, words in [
         ({}, "it has no version"),
+        ({"version": 2}, "its version is 2"),
         ({"version": 3}, "its version is 3"),
         ({"version": "x"}, 'its version is "x"'),
         ({"version": float("nan")}, "its version is NaN"),

@@ -1,6 +1,7 @@
 """The README in a bundle, and the bundle as an input."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from toolscope_core.export.bundle import FILES
 from toolscope_core.export.bundle_readme import guide
 from toolscope_core.merging.plan import apply_clusters
 from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.errors import CatalogError
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "catalog.json"
 
@@ -55,13 +57,11 @@ def test_a_bundle_is_read_as_its_merged_tools_with_their_ids(bundle):
     assert len(merged.servers) == 6
 
 
-def test_a_bundle_of_before_is_read_by_its_toolset(bundle, tmp_path):
-    old = tmp_path / "old"
-    old.mkdir()
-    for path in bundle.iterdir():
-        if path.is_file() and path.name not in ("neutral.json", "README.md"):
-            (old / path.name).write_bytes(path.read_bytes())
-    assert len(read_catalog(load_paths([old])).tools) == 60
+def test_a_bundle_without_its_merged_tools_is_refused(bundle, tmp_path):
+    shutil.copytree(bundle, tmp_path / "b")
+    (tmp_path / "b" / "neutral.json").unlink()
+    with pytest.raises(CatalogError, match=r"cannot read .*neutral\.json.*No such file"):
+        load_paths([tmp_path / "b"])
 
 
 @pytest.mark.parametrize("manifest", ["[]", "{", '{"version": 2}', '{"toolsets": 1}'])

@@ -51,6 +51,7 @@ def put(folder, files):
         ({**OLD, "clients/cursor.json": b"edited"}, "clients/cursor.json was changed"),
         ({**OLD, "manifest.json": b'{"program": "other", "sha256": {}}'}, "something else"),
         ({"manifest.json": b'{"sha256": []}'}, "something else"),
+        ({"manifest.json": b'{"sha256": {}}'}, "something else"),
     ],
 )
 def test_a_folder_that_this_program_did_not_write_so_is_left_alone(tmp_path, files, why):

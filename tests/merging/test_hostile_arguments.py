@@ -33,8 +33,8 @@ def _here(tmp_path, monkeypatch):
         {"old_id": name, "new_id": name, "old_name": name, "new_name": name}
         for name in ("add", "sum")
     ]
-    Path("good/relabel.json").write_text(json.dumps({"version": 1, "entries": rows}), "utf-8")
-    Path("good/arguments.json").write_text('{"version": 1, "maps": {}}', "utf-8")
+    Path("good/relabel.json").write_text(json.dumps({"version": 2, "entries": rows}), "utf-8")
+    Path("good/arguments.json").write_text('{"version": 2, "maps": {}}', "utf-8")
     Path("folder").mkdir()
     Path("folder/theirs.txt").write_text("not ours", "utf-8")
     Path("file").write_text("[]", "utf-8")
@@ -200,7 +200,7 @@ def test_no_row_is_a_traceback(args, row):
     run(args, "given.jsonl")
 
 
-BAD = ["[]", "7", "null", "NaN", '"x"', HUGE, DEEP, "{}", '{"version": 1}', '{"version": "x"}', ""]
+BAD = ["[]", "7", "null", "NaN", '"x"', HUGE, DEEP, "{}", '{"version": 2}', '{"version": "x"}', ""]
 BAD_ENTRIES = [{"entries": bad} for bad in (5, {}, [5], [{}], [{"old_id": 5}], [None])]
 BAD_MAPS = [
     {"maps": bad}
@@ -211,7 +211,7 @@ BAD_MAPS = [
 @pytest.mark.parametrize("name", ["relabel.json", "arguments.json"])
 @pytest.mark.parametrize(
     "text",
-    [*BAD, *(json.dumps({"version": 1, **bad}) for bad in (*BAD_ENTRIES, *BAD_MAPS))],
+    [*BAD, *(json.dumps({"version": 2, **bad}) for bad in (*BAD_ENTRIES, *BAD_MAPS))],
     ids=lambda text: text[:30],
 )
 def test_a_malformed_bundle_is_refused(name, text):

@@ -1,4 +1,4 @@
-"""The versions of a bundle's files that can be read."""
+"""The versions of a bundle's files: no others are read."""
 
 from __future__ import annotations
 
@@ -7,20 +7,22 @@ import json
 from toolscope_core.catalog.flaws import Flaw, excerpt
 from toolscope_core.model.datamodel import JsonObject
 
-READABLE = (1, 2)
-"""Version 2 added how the tools of a pair or a cluster are related."""
+BUNDLE = 2
+"""That of a bundle's manifest, and of its φ and α."""
+TOOLSET = 1
+"""That of a toolset in the neutral shape."""
 
 
-def why_unreadable(label: str, document: JsonObject) -> str:
-    """Why the version of a bundle's file keeps it from being read, as a sentence; empty where it
-    can be read.
+def why_unreadable(label: str, document: JsonObject, version: int) -> str:
+    """Why a file is not read that says another version than ``version``, as a sentence; empty for
+    this one.
     """
-    version = document.get("version")
-    if type(version) is int and version in READABLE:  # True is no version, though it equals 1
+    named = document.get("version")
+    if type(named) is int and named == version:  # True is no version, though it equals 1
         return ""
     return (
-        f"{label} is not a bundle's file of version {' or '.join(map(str, READABLE))}: "
-        f"{_version_in_words(document)}; export the bundle again, or use the release that wrote it"
+        f"{label} is not a bundle's file of version {version}: {_version_in_words(document)}; "
+        "export the bundle again, or use the release that wrote it"
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from toolscope_core.catalog.budget import ExpansionBudget
-from toolscope_core.catalog.bundle_versions import why_unreadable
+from toolscope_core.catalog.bundle_versions import TOOLSET, why_unreadable
 from toolscope_core.catalog.flaws import excerpt
 from toolscope_core.catalog.formats import INPUTS
 from toolscope_core.catalog.limits import MAX_RECORDS
@@ -110,10 +110,10 @@ def _is_marked(record: Record, shape: Shape) -> bool:
 
 
 def _check_versions(label: str, items: Iterable[Placed | Problem]) -> None:
-    """Raises ``CatalogError`` for the toolset of a bundle of another version."""
+    """Raises ``CatalogError`` for a neutral toolset of another version."""
     for item in items:
         if isinstance(item, Placed) and isinstance(item.value, dict) and "tools" in item.value:
-            refused = why_unreadable(label, item.value)
+            refused = why_unreadable(label, item.value, TOOLSET)
             if refused:
                 raise CatalogError(refused)
 

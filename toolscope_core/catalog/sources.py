@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolscope_core.catalog.bundle_versions import why_unreadable
+from toolscope_core.catalog.bundle_versions import BUNDLE, why_unreadable
 from toolscope_core.catalog.limits import MAX_BYTES, MAX_TOTAL_BYTES, MIB
 from toolscope_core.files.whole_files import read_file
 from toolscope_core.model.errors import CatalogError
@@ -61,8 +61,10 @@ def input_files(paths: Sequence[Path]) -> tuple[Path, ...]:
 
 
 def is_bundle(path: Path) -> bool:
-    """Whether the path is the folder of a bundle that can be read."""
-    return path.is_dir() and bool(_toolsets(path))
+    """Whether the path is the folder of a bundle. Raises ``CatalogError`` for one of another
+    version.
+    """
+    return path.is_dir() and bool(_toolset(path))
 
 
 def check_size(label: str, size: int, limit: int = 0) -> None:
@@ -78,7 +80,7 @@ def check_size(label: str, size: int, limit: int = 0) -> None:
 def _files(path: Path) -> list[Path]:
     try:
         if path.is_dir():
-            if bundled := _toolsets(path):
+            if bundled := _toolset(path):
                 return bundled
             return sorted(file for file in path.iterdir() if file.suffix.lower() in SUFFIXES)
     except OSError as error:
@@ -86,18 +88,20 @@ def _files(path: Path) -> list[Path]:
     return [path]
 
 
-def _toolsets(folder: Path) -> list[Path]:
-    """The merged tools in a bundle's folder: in the neutral shape, which bundles before lacked,
-    else as they were exported. Empty where the folder is no bundle.
+def _toolset(folder: Path) -> list[Path]:
+    """The merged tools in a bundle's folder, in the neutral shape; empty where it is no bundle.
+
+    Raises ``CatalogError`` for a bundle of another version.
     """
+    path = folder / "manifest.json"
     try:
-        manifest = json.loads(read_file(folder / "manifest.json"))
-        files = [folder / Path(one["file"]).name for one in manifest["toolsets"]]
-        is_bundle = isinstance(manifest["sha256"], dict) and not why_unreadable("", manifest)
+        manifest = json.loads(read_file(path))
+        is_bundle = "toolsets" in manifest and isinstance(manifest["sha256"], dict)
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return []
-    neutral = folder / "neutral.json"
-    return ([neutral] if neutral.is_file() else files) if is_bundle else []
+    if is_bundle and (refused := why_unreadable(str(path), manifest, BUNDLE)):
+        raise CatalogError(refused)
+    return [folder / "neutral.json"] if is_bundle else []
 
 
 def _size(path: Path) -> int:

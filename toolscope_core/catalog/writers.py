@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from toolscope_core.catalog.bundle_versions import TOOLSET
 from toolscope_core.catalog.formats import FORMATS, OUTPUTS
 from toolscope_core.catalog.keywords import INVALID, split_invalid
 from toolscope_core.catalog.mcp_records import readable_record, without_nulls
@@ -60,7 +61,7 @@ def write_toolset(
         server_rows = [
             {"name": server.name, "description": server.description} for server in servers
         ]
-        return {"version": 1, "servers": server_rows, "tools": listed}
+        return {"version": TOOLSET, "servers": server_rows, "tools": listed}
     owners = {item.tool.server: Server(item.tool.server) for item in tools if item.tool.server}
     owners |= {server.name: server for server in servers}
     if any(map(shape.holds, owners.values())):

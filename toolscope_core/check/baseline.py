@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from toolscope_core.catalog import Source, load_paths, read_isolated
+from toolscope_core.catalog.bundle_versions import BUNDLE, why_unreadable
 from toolscope_core.catalog.sources import is_bundle
 from toolscope_core.decisions.imported_decisions import read_decisions
 from toolscope_core.decisions.log import active, constraints
@@ -22,6 +23,16 @@ from toolscope_core.model.datamodel import Catalog, Decision, Outcome, Pair, Rel
 from toolscope_core.model.errors import ConfigError, ExportError
 
 _CATALOG = "original.json"
+_DAMAGE = (
+    OSError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    RecursionError,
+    ConfigError,
+)
+"""What reading the files of a bundle raises where they hold something else."""
 _OUTCOMES: Mapping[str, Outcome] = {one: one for one in get_args(Outcome)}
 _STATUSES: Mapping[str, RelabelStatus] = {one: one for one in get_args(RelabelStatus)}
 
@@ -52,9 +63,9 @@ class Baseline:
 def read_baseline(path: Path) -> Baseline:
     """The baseline in a catalog file, a folder of them, or a bundle's folder or zip.
 
-    Raises ``CatalogError`` where no catalog can be made of it, ``ExportError`` for a damaged bundle
-    and for one of a release that did not keep the tools as they came in, ``ConfigError`` for a
-    damaged zip.
+    Raises ``CatalogError`` where no catalog can be made of it and for a folder of a bundle of
+    another version, ``ExportError`` for a damaged bundle and for a zip of another version,
+    ``ConfigError`` for a damaged zip.
     """
     if not path.exists():
         restore(path.absolute())
@@ -67,22 +78,17 @@ def read_baseline(path: Path) -> Baseline:
 def _of_bundle(folder: Path) -> Baseline:
     try:
         original = Source(str(folder / _CATALOG), read_file(folder / _CATALOG), "neutral")
-    except OSError as error:
-        raise ExportError(
-            f"{folder} has no {_CATALOG} that can be read ({error.strerror}), which bundles of "
-            "earlier releases lack; merge the catalog again with its decisions, or give the "
-            "catalog as it was as --baseline"
-        ) from error
-    catalog = read_isolated([original])
-    try:
+        catalog = read_isolated([original])
         log = read_decisions(catalog, folder / "decisions.jsonl")
         return _with_files(Baseline(catalog, log), folder)
-    except (OSError, ValueError, LookupError, TypeError, RecursionError, ConfigError) as error:
+    except _DAMAGE as error:
         raise ExportError(f"the bundle {folder} is damaged ({error}); export it again") from error
 
 
 def _with_files(baseline: Baseline, folder: Path) -> Baseline:
     manifest = json.loads(read_file(folder / "manifest.json"))
+    if refused := why_unreadable(f"{folder}/manifest.json", manifest, BUNDLE):
+        raise ExportError(refused)
     relabel = json.loads(read_file(folder / "relabel.json"))
     dangling = json.loads(read_file(folder / "dangling.json"))
     apart = json.loads(read_file(folder / "never_merge.json"))

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from toolscope_core.catalog.bundle_versions import READABLE
+from toolscope_core.catalog.bundle_versions import BUNDLE
 from toolscope_core.catalog.clients import client_files
 from toolscope_core.catalog.document_variants import variant_rows, with_variants
 from toolscope_core.catalog.formats import PROMPT_SHAPES
@@ -61,7 +61,6 @@ FILES = (
     "manifest.json",
 )
 VARIANTS = "variants.jsonl"
-VERSION = max(READABLE)
 _TURNED: Mapping[Serves, Serves] = {"left": "right", "right": "left"}
 _compact = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _ascii = json.JSONEncoder(allow_nan=False).encode
@@ -92,9 +91,9 @@ def bundle_files(
             name: _json(write_toolset(part, plan.catalog.servers, shape, asked), 3)
             for name, part in named_toolsets(plan, shape, fix).items()
         },
-        "relabel.json": _json({"version": VERSION, "entries": [asdict(r) for r in plan.relabels]}),
+        "relabel.json": _json({"version": BUNDLE, "entries": [asdict(r) for r in plan.relabels]}),
         "arguments.json": _json(
-            {"version": VERSION, "maps": {a.tool_id: argument_row(a) for a in plan.arguments}}
+            {"version": BUNDLE, "maps": {a.tool_id: argument_row(a) for a in plan.arguments}}
         ),
         "clusters.json": _json([_cluster_row(cluster) for cluster in plan.clusters]),
         "pairs.jsonl": pairs,
@@ -274,7 +273,7 @@ def _manifest(
     applied = plan.applied
     return {
         "program": PROGRAM,
-        "version": VERSION,
+        "version": BUNDLE,
         "counts": {
             "tools_before": len(plan.catalog.tools),
             "tools_after": len(plan.tools),

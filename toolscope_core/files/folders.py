@@ -24,7 +24,7 @@ from toolscope_core.model.errors import ExportError
 
 MANIFEST = "manifest.json"
 PROGRAM = "toolscope"
-"""The ``program`` of a bundle's manifest; manifests of before 1.0 have none."""
+"""The ``program`` of a bundle's manifest."""
 MODEL_PROGRAM = "toolscope model"
 """That of a trained model's: neither takes the place of the other."""
 
@@ -125,7 +125,7 @@ def _hashes(path: Path, program: str) -> dict[str, str] | None:
     try:
         manifest: Any = json.loads(read_file(path))
         hashes = manifest["sha256"]
-        ours = manifest.get("program", PROGRAM) == program and isinstance(hashes, dict)
+        ours = manifest["program"] == program and isinstance(hashes, dict)
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
     return hashes if ours else None

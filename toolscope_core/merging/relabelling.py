@@ -16,6 +16,8 @@ from toolscope_core.files.archives import bundle_folder
 from toolscope_core.files.folders import restore
 from toolscope_core.files.whole_files import read_file
 from toolscope_core.model.datamodel import (
+from toolscope_core.catalog.bundle_versions import BUNDLE, why_unreadable
+from toolscope_core.datamodel import (
     ArgumentMap,
     ArgumentMove,
     JsonObject,
@@ -61,7 +63,7 @@ class Relabelling:
 
 def read_relabelling(path: Path) -> Relabelling:
     """φ and α of a bundle's folder, or of its zip. Raises ``ExportError`` where it is missing or
-    damaged, or of a version not in ``READABLE``; ``ConfigError`` for a damaged zip.
+    damaged, or of another version; ``ConfigError`` for a damaged zip.
     """
     restore(path)
     with bundle_folder(path) as folder:
@@ -91,7 +93,7 @@ def _read(path: Path, shape: dict[str, Any]) -> JsonObject:
             f"{path} is not a bundle's file: it holds a {type(content).__name__}, not an object; "
             "export the bundle again"
         )
-    refused = why_unreadable(str(path), content)
+    refused = why_unreadable(str(path), content, BUNDLE)
     if refused:
         raise ExportError(refused)
     # lone surrogates, which names may hold, are no text for the validator
