@@ -3,7 +3,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import text
 
 from tests.support.postgres import BOTH, new_url
 from tests.support.properties import examples
@@ -187,8 +186,5 @@ def test_the_same_content_in_another_order_of_keys_is_no_new_version(store):
     turned = {"properties": {"b": {}, "a": {}}, "type": "object"}
     one, other = (Catalog((Tool("t", "t", schema=told, raw=told),)) for told in (schema, turned))
     assert save_catalog(store, "order", one) == save_catalog(store, "order", other)
-    with store.write() as session:
-        session.connection().execute(text("UPDATE catalog SET content = 'another hash'"))
-    assert save_catalog(store, "order", other).number == 1
     changed = Catalog((Tool("t", "t", schema=schema, raw={"x": 1}),))
     assert save_catalog(store, "order", changed).number == 2

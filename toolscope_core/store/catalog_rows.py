@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,11 +76,11 @@ def save_catalog(
         raise StoreError(f"the catalog name is {name!r}; give a name that is not blank")
     body = _body(catalog)
     tools = [_definition(tool) for tool in catalog.tools]
-    content = _content(catalog.format, body, tools)
+    content = digest(catalog.format, body, tools)
     newest = select(CatalogRow).where(CatalogRow.name == name).order_by(-col(CatalogRow.number))
     with store.write() as session:
         last = session.exec(newest).first()
-        if last is not None and content in _contents(session, last, catalog.version):
+        if last is not None and last.content == content:
             return _record(last)
         row = CatalogRow(
             id=_next_id(session),
@@ -202,22 +202,6 @@ def _next_id(session: Session) -> int:
     return max(newest, last if isinstance(last, int) else 0) + 1
 
 
-def _content(form: str, body: JsonObject, tools: Sequence[JsonObject]) -> str:
-    return digest(form, body, tools)
-
-
-def _contents(session: Session, row: CatalogRow, version: str) -> Iterator[str]:
-    """The hash a row has and, where the tools may be the same, the one that it would get today:
-    older programs hashed keys in their order.
-    """
-    yield row.content
-    if row.version == version:
-        bodies = select(CatalogToolRow.body).where(CatalogToolRow.catalog_id == row.id)
-        yield _content(
-            row.format, row.body, session.exec(bodies.order_by(col(CatalogToolRow.position))).all()
-        )
-
-
 def _record(row: CatalogRow) -> CatalogRecord:
     return CatalogRecord(
         id=row.id or 0,
@@ -233,16 +217,9 @@ def _record(row: CatalogRow) -> CatalogRecord:
 
 def _body(catalog: Catalog) -> dict[str, Any]:
     return {
-        "servers": [_declared(item) for item in catalog.servers],
+        "servers": [dataclasses.asdict(item) for item in catalog.servers],
         "problems": [dataclasses.asdict(item) for item in catalog.problems],
         "findings": [dataclasses.asdict(item) for item in catalog.findings],
-    }
-
-
-def _declared(server: Server) -> dict[str, Any]:
-    """Without ``raw`` where there is none, as files hold it that were written before it was."""
-    return {
-        key: value for key, value in dataclasses.asdict(server).items() if value or key != "raw"
     }
 
 
