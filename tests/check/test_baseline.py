@@ -1,10 +1,6 @@
 import json
 
 import pytest
-from toolscope_core.bundle import zipped
-from toolscope_core.datamodel import Pair
-from toolscope_core.errors import CatalogError, ExportError
-from toolscope_core.gate.baseline import read_baseline
 
 from tests.check.town_bundle import (
     ACCEPTED,
@@ -19,6 +15,7 @@ from tests.check.town_bundle import (
     write_catalog,
 )
 from toolscope_core.check.baseline import read_baseline
+from toolscope_core.export.bundle import zipped
 from toolscope_core.model.datamodel import Pair
 from toolscope_core.model.errors import CatalogError, ExportError
 

@@ -11,13 +11,11 @@ from typing import Any, get_args
 
 from jsonschema_rs import Draft202012Validator
 
-from toolscope_core.catalog.bundle_versions import why_unreadable
+from toolscope_core.catalog.bundle_versions import BUNDLE, why_unreadable
 from toolscope_core.files.archives import bundle_folder
 from toolscope_core.files.folders import restore
 from toolscope_core.files.whole_files import read_file
 from toolscope_core.model.datamodel import (
-from toolscope_core.catalog.bundle_versions import BUNDLE, why_unreadable
-from toolscope_core.datamodel import (
     ArgumentMap,
     ArgumentMove,
     JsonObject,
