@@ -30,7 +30,7 @@ def log_of(*decisions):
     return log
 
 
-ACCEPTED = decided("accept", MAIL, OTHER_MAIL, relation="duplicate")
+ACCEPTED = decided("accept", MAIL, OTHER_MAIL, relation="duplicate", kind="prune")
 REJECTED = decided("reject", WEATHER, OTHER_WEATHER)
 
 

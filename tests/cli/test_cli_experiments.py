@@ -83,7 +83,7 @@ def test_what_cannot_be_measured_is_said(args, message):
 
 
 def test_labelled_pairs_show_wrong_merges(bundle, tmp_path):
-    files = ["cellar-files/read_file", "attic-archive/read_file"]
+    files = ["wordsmith-text/summarize_text", "wordsmith-text/summarize"]
     rows = [
         {"left": files[0], "right": files[1], "label": "keep"},
         {"left": "pinboard-notes/get_note", "right": "pinboard-notes/fetch_note", "label": "merge"},
@@ -93,7 +93,7 @@ def test_labelled_pairs_show_wrong_merges(bundle, tmp_path):
     labels.write_text("\n".join(map(json.dumps, rows)))
     asked = ("evaluate", EXAMPLE, "--queries", QUERIES, "--at", "5", "--labels", labels)
     told = run(*asked, "--bundle", bundle).output
-    assert "labelled pairs merged: 1 right, 1 wrong (attic-archive/read_file + cellar" in told
+    assert "labelled pairs merged: 1 right, 1 wrong (wordsmith-text/summarize + wordsmith" in told
     assert "1 left apart that may be merged" in told
     assert "--labels are of merges; give --bundle" in run(*asked, code=2).output
     labels.write_text(json.dumps({"left": "a", "right": "b", "label": "no"}))
