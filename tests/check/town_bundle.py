@@ -30,7 +30,8 @@ def log_of(*decisions):
     return log
 
 
-ACCEPTED = decided("accept", MAIL, OTHER_MAIL, relation="duplicate", kind="prune")
+KEPT = {"relation": "duplicate", "canonical": MAIL.fingerprint, "kind": "prune"}
+ACCEPTED = decided("accept", MAIL, OTHER_MAIL, **KEPT)
 REJECTED = decided("reject", WEATHER, OTHER_WEATHER)
 
 
