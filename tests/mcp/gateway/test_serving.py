@@ -257,5 +257,16 @@ def test_a_bundle_without_routers_says_what_they_would_save(config, tmp_path):
     plain = write_town(tmp_path / "plain", routers=False)
     checked = invoke(plain, "--config", path, "--check")
     assert "an export with routers would have 1 tool fewer" in checked.stderr
-    (plain / "fingerprints.json").unlink()
-    assert "has no fingerprints" in invoke(plain, "--config", path, "--check").stderr
+
+
+@pytest.mark.parametrize("hashes", [None, "{}"])
+def test_a_bundle_without_fingerprints_serves_no_tool_as_unchanged(config, tmp_path, hashes):
+    path, _ = config
+    damaged = write_town(tmp_path / "damaged")
+    if hashes is None:
+        (damaged / "fingerprints.json").unlink()
+        words = "fingerprints.json cannot be read"
+    else:
+        (damaged / "fingerprints.json").write_text(hashes)
+        words = "changed since"
+    assert words in invoke(damaged, "--config", path, "--check").stderr

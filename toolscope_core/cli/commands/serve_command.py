@@ -119,10 +119,6 @@ def _beginning(bundle: ServedBundle, keys: dict[str, str]) -> list[str]:
             f"an export with routers would have {quantity(saved, 'tool')} fewer: "
             f"{quantity(len(bundle.withheld), 'accepted merge')} that only a gateway can serve"
         )
-    if not bundle.fingerprinted:
-        lines.append(
-            "this bundle has no fingerprints, so tools that change are not noticed; export it again"
-        )
     return lines
 
 

@@ -31,11 +31,6 @@ class ServedBundle:
     came_in: tuple[Original, ...]
     withheld: tuple[tuple[str, ...], ...] = ()
 
-    @property
-    def fingerprinted(self) -> bool:
-        """Whether it can be noticed that an original changed; not so in bundles of before."""
-        return any(one.fingerprint for one in self.came_in)
-
 
 def read_served_bundle(path: Path) -> ServedBundle:
     """The bundle that ``merge`` or the Export page made: its folder, or its zip.
@@ -94,8 +89,7 @@ def _unmerged(folder: Path) -> ServedBundle:
 
 def _originals(folder: Path) -> dict[str, Original]:
     """Every tool that came in, by its id."""
-    path = folder / "fingerprints.json"
-    hashes: Mapping[str, Any] = _object(path) if path.exists() else {}
+    hashes = _object(folder / "fingerprints.json")
     rows = _object(folder / "relabel.json")["entries"]
     return {
         row["old_id"]: Original(

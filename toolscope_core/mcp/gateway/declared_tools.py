@@ -29,8 +29,8 @@ def declared_tools(
 ) -> DeclaredTools:
     """What the server's own records say of ``originals``, all of that server's that came in.
 
-    ``server`` is its name in the catalog, which is a part of the fingerprints. One that was
-    exported without a fingerprint is never *changed*.
+    ``server`` is its name in the catalog, which is a part of the fingerprints. One of which
+    the bundle has no fingerprint counts as *changed*.
     """
     by_name = {tool.name: tool for tool in _read(server, records)}
     return DeclaredTools(
@@ -38,9 +38,7 @@ def declared_tools(
         changed=frozenset(
             one.tool_id
             for one in originals
-            if one.fingerprint
-            and one.name in by_name
-            and by_name[one.name].fingerprint != one.fingerprint
+            if one.name in by_name and by_name[one.name].fingerprint != one.fingerprint
         ),
         missing=frozenset(one.tool_id for one in originals if one.name not in by_name),
         new=tuple(sorted(by_name.keys() - {one.name for one in originals})),
