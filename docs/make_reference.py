@@ -1,5 +1,5 @@
-"""Writes the command line's help into docs/cli.md and the table of actions into docs/design.md;
-``--check`` fails if either differs from the program.
+"""Writes the help of commands into docs/cli.md and the table of actions into its page of
+docs/decisions; ``--check`` fails if either differs from the program.
 """
 
 import re
@@ -13,7 +13,7 @@ from toolscope_core.cli import app
 from toolscope_core.decisions.actions import ACTIONS
 
 CLI = Path(__file__).with_name("cli.md")
-DESIGN = Path(__file__).with_name("design.md")
+DECISIONS = Path(__file__).with_name("decisions") / "021-decisions-are-appended.md"
 
 
 def reference() -> str:
@@ -49,7 +49,7 @@ def filled(text: str, mark: str, content: str) -> str:
     return between.sub(lambda _: f"{begin}\n\n{content}\n\n{end}", text)
 
 
-PARTS = ((CLI, "cli", reference), (DESIGN, "actions", actions))
+PARTS = ((CLI, "cli", reference), (DECISIONS, "actions", actions))
 """Each generated part: its file, its mark and the function that writes it."""
 
 if __name__ == "__main__":

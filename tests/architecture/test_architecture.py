@@ -1,4 +1,4 @@
-"""The import contract of docs/design.md, read from the source text."""
+"""The import contract of docs/architecture.md, read from the source text."""
 
 import ast
 import re
@@ -115,6 +115,14 @@ def core_parts(path: Path) -> set[str]:
 def test_the_core_is_its_packages():
     assert {path.name for path in CORE.glob("*.py")} == {"__init__.py", "__main__.py"}
     assert {path.parent.name for path in CORE.glob("*/__init__.py")} == set(PACKAGES)
+
+
+def test_the_map_shows_each_package_and_each_folder_of_the_screen():
+    text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    core, screen = text.split("## Packages of the core\n")[1].split("\n## ", 2)[:2]
+    row = re.compile(r"^\| `(\w+)` \|", re.MULTILINE)
+    assert tuple(row.findall(core)) == PACKAGES
+    assert set(row.findall(screen)) == {*PAGES, "shared"}
 
 
 def test_a_modules_name_says_which_one_it_is():

@@ -120,7 +120,7 @@ class RetrievalConfig:
     *none*.
     Servers are searched by the texts of ``corpus``; with *both* ``server_weight`` times the score
     of the server's own is added to its best. The defaults were chosen on development queries of
-    all benchmarks together (docs/design.md).
+    all benchmarks together (docs/decisions/030-two-texts-for-search.md).
     """
 
     alpha: float = 0.6

@@ -75,8 +75,8 @@ def tool_document(tool: Tool, with_server: bool = True) -> SearchDocument:
 def argument_text(tool: Tool) -> str:
     """``snake_case_name: description``, then each argument with its description.
 
-    One text for BM25 and the second of two for the dense score; see docs/design.md for the others
-    that were measured.
+    One text for BM25 and the second of two for the dense score; docs/measurements.md has
+    the others that were measured.
     """
     arguments = "; ".join(
         " ".join(split_name(one.name)) + (f": {one.description}" if one.description else "")
