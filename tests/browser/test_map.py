@@ -54,7 +54,7 @@ def test_a_lasso_selects_tools_which_are_proposed_and_taken_back(watched):
     expect(page.get_by_text(f"Never merge: {count} tools")).to_be_visible()
     page.locator('[class*="st-key-undo_batch_"] button').click()
     expect(page.get_by_text(re.compile("undone"))).to_be_visible()
-    page.get_by_role("button", name="Clear").click()
+    page.get_by_role("button", name="Clear", exact=True).click()
     expect(page.get_by_text("Use the lasso or box tool")).to_be_visible()
 
 
@@ -67,7 +67,7 @@ def test_a_single_panel_stays_as_it_is_until_the_selection_is_cleared(watched):
     watched.settled()
     assert faint(page) > 0, "the browser dims what is not selected"
     assert page.locator(".js-plotly-plot").get_attribute("data-stays") == "yes"
-    page.get_by_role("button", name="Clear").click()
+    page.get_by_role("button", name="Clear", exact=True).click()
     expect(page.get_by_text("Use the lasso or box tool")).to_be_visible()
     watched.settled()
     assert faint(page) == 0
