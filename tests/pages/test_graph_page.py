@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from tests.pages.screen import open_page, words
@@ -22,6 +24,8 @@ def test_the_largest_cluster_is_drawn_with_its_table(monkeypatch, desk_work):
     app = open_page(monkeypatch, desk_work[0], "graph")
     assert "do the same job: **3**" in words(app)
     clusters, edges = table(app, "clusters"), table(app, "links_rows")
+    (frame,) = [frame for frame in app.dataframe if "clusters" in (frame.key or "")]
+    assert json.loads(frame.proto.columns)["name"]["label"] == "cluster"
     assert clusters.iloc[0]["name"] == "send_mail"
     assert clusters.iloc[0]["tokens"] == 3 * tool_tokens(desk.MAIL)
     assert clusters.iloc[0]["saved"] == 2 * tool_tokens(desk.MAIL)

@@ -48,7 +48,7 @@ def cluster_table(catalog_id: int, rows: Sequence[ClusterRow]) -> list[ClusterRo
         height=min(320, 38 + 35 * len(rows)),
         column_order=[name for name in ORDER if selection or name != "selected"],
         column_config={
-            "name": st.column_config.TextColumn("drawn", width=170, pinned=True),
+            "name": st.column_config.TextColumn("cluster", width=170, pinned=True),
             "selected": st.column_config.TextColumn(width=75),
             "members": st.column_config.TextColumn(width=320),
             "size": st.column_config.NumberColumn(width=60),
