@@ -24,8 +24,9 @@ def test_each_card_starts_at_its_top_and_its_name_stays(watched):
     expect(heading(page)).not_to_have_text(name)
     watched.settled()
     expect(heading(page)).to_be_in_viewport(ratio=1)
-    expect(page.get_by_text("Agents keep")).to_be_in_viewport(ratio=1)
-    top = page.get_by_text("Agents keep").bounding_box()["y"]
+    effect = page.get_by_text("Agents see one tool")
+    expect(effect).to_be_in_viewport(ratio=1)
+    top = effect.bounding_box()["y"]
     assert page.get_by_text("Check before you accept:").bounding_box()["y"] > top, (
         "it starts at its top"
     )
@@ -202,7 +203,7 @@ def test_the_head_of_a_column_sets_the_order_of_the_keys(watched):
 
 def test_proposals_between_two_servers_are_a_table_whose_rows_open(watched):
     page = watched.open("review", catalog="Example", show="By+server+pair")
-    expect(page.get_by_text("Accept all duplicates or none.")).to_be_visible()
+    expect(page.get_by_text("3 duplicates: all tools stay, behind a gateway.")).to_be_visible()
     page.get_by_role("button", name="Accept all 3").click()
     expect(page.get_by_text("3 of 9 reviewed")).to_be_visible()
     watched.settled()

@@ -63,8 +63,10 @@ def test_of_two_stores_both_are_kept_until_a_person_keeps_one(bench, stores_apar
     page = bench(*BOTH).open("review")
     page.press("together_")
     assert set(listed(page)["kept"]) == {"all"}
+    assert "2 duplicates: all tools stay, behind a gateway." in page.text
     page.press("keep_beta")
     assert set(listed(page)["kept"]) == {"beta"}
+    assert "behind a gateway." not in page.text
     page.press("undo_batch_")
     assert set(listed(page)["kept"]) == {"all"}
 

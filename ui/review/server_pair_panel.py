@@ -8,7 +8,7 @@ from toolscope_core.model.datamodel import Cluster, Tool
 from toolscope_core.model.numbers import quantity
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail
-from ui.shared.cards.queue import kind_of
+from ui.shared.cards.queue import is_family, kind_of
 from ui.shared.cards.server_pairs import ServerPairProposals, reasons_against
 
 SHOW = "By server pair"
@@ -80,9 +80,11 @@ def _heading(pair: ServerPairProposals) -> None:
         for server, name in zip(pair.servers, (one, other), strict=True)
         if pair.kept_on(server)
     )
+    routers = sum(one.kind == "router" and not is_family(one) for one in pair.clusters)
     families = len(pair.clusters) - pair.duplicates
-    if families:
-        kept += f" {quantity(families, 'family')}: all tools stay, behind a gateway."
+    for count, noun in ((routers, "duplicate"), (families, "family")):
+        if count:
+            kept += f" {quantity(count, noun)}: all tools stay, behind a gateway."
     st.markdown(kept.strip())
     if pair.all_or_none:
         st.markdown(
