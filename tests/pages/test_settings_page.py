@@ -52,6 +52,7 @@ def fill(page, **values):
 
 def test_an_endpoint_is_typed_saved_and_forgotten(bench, server):
     page = bench().open("settings")
+    assert "`https://api.openai.com/v1`" in page.text, "no link to a server that is not theirs"
     assert page.button("save_endpoint").disabled and page.button("forget_").disabled
     fill(page, base_url=server.url, model="m", Concurrent=3)
     assert "on this machine" in page.text

@@ -85,9 +85,8 @@ def _edited(saved: Endpoint | None) -> Endpoint | None:
         _Field("Maximum cost per run", shown.budget.money, 1.0, MAX_COST),
     )
     if not base_url.strip() or not model.strip():
-        st.info(
-            f"Enter a base URL and a model. For the base URL, {ADDRESS}.", icon=":material/edit:"
-        )
+        missing = f"Enter a base URL and a model. For the base URL, {ADDRESS}."
+        st.info(safe_text.untrusted(missing), icon=":material/edit:")
         return None
     endpoint = Endpoint(
         base_url.strip(),
