@@ -19,7 +19,7 @@ def go(watched, name):
 
 def test_every_page_names_its_catalog_and_back_is_one_press(watched):
     page = watched.open("")
-    expect(page.get_by_text(PROPOSALS)).to_be_visible(timeout=120_000)
+    expect(page.get_by_text(PROPOSALS).first).to_be_visible(timeout=120_000)
     seen = [watched.settled().url]
     for name in ("Overlap", "Review", "Documents", "History"):
         seen.append(go(watched, name).url)

@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 def test_the_example_is_measured_and_a_merge_is_taken_back(watched):
     page = watched.open("")
-    expect(page.get_by_text(PROPOSALS)).to_be_visible(timeout=120_000)
+    expect(page.get_by_text(PROPOSALS).first).to_be_visible(timeout=120_000)
     page = watched.open("evaluation", catalog="Example")
     expect(page.get_by_text("Nothing is measured yet")).to_be_visible()
     page.get_by_role("button", name="Measure").click()

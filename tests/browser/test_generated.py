@@ -32,7 +32,7 @@ def own(tmp_path, chromium):
 def test_queries_are_asked_for_read_kept_and_exported(own):
     with ModelServer(served(writing())) as server:
         page = own.open("")
-        expect(page.get_by_text(PROPOSALS)).to_be_visible(timeout=120_000)
+        expect(page.get_by_text(PROPOSALS).first).to_be_visible(timeout=120_000)
         page.get_by_text("Query sets: 1").click()
         page.get_by_role("link", name="Write queries with a model").click()
         expect(page.get_by_text("so no queries can be written")).to_be_visible()

@@ -65,7 +65,7 @@ def add(watched, path, name, note=""):
     page = watched.upload(path / f"{name}.json")
     page.get_by_role("button", name="Add catalog").click()
     expect(page).to_have_url(re.compile(f"catalog={name}"))
-    expect(page.get_by_text(PROPOSALS)).to_be_visible(timeout=120_000)
+    expect(page.get_by_text(PROPOSALS).first).to_be_visible(timeout=120_000)
     return graph(watched, name)
 
 

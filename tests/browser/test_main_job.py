@@ -10,7 +10,10 @@ from playwright.sync_api import expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
-PROPOSALS = re.compile(r"Review [\d,]+ proposal|Everything is reviewed|Nothing is proposed")
+PROPOSALS = re.compile(
+    r"Review [\d,]+ (duplicate|famil)|Everything is reviewed|Nothing is proposed"
+)
+"""The first of the next steps, in a catalog that is analysed."""
 PAGES = ("", "overlap", "graph", "review", "documents", "export")
 EVIL = (
     "![p](http://evil.example/p.png) <img src=http://evil.example/i.png onerror=alert(1)> "
@@ -42,7 +45,7 @@ def press(watched, key, decided):
 def test_a_first_start_shows_the_example(watched):
     page = watched.open("")
     expect(page.get_by_text("Example").first).to_be_visible()
-    expect(page.get_by_text(PROPOSALS)).to_be_visible(timeout=60_000)
+    expect(page.get_by_text(PROPOSALS).first).to_be_visible(timeout=60_000)
 
 
 @pytest.mark.shared_data
@@ -57,7 +60,7 @@ def test_from_a_file_to_a_bundle(watched, shared_data):
     expect(page).to_have_url(re.compile("catalog=servers"))
     page.reload()
     expect(progress.first).to_be_visible()
-    review = page.get_by_text(PROPOSALS)
+    review = page.get_by_text(PROPOSALS).first
     expect(review).to_be_visible(timeout=240_000)
     page.get_by_role("link", name="Review", exact=True).click()
     expect(page.get_by_text(re.compile("0 of .* reviewed"))).to_be_visible()
@@ -157,7 +160,7 @@ def test_a_hostile_catalog_runs_nothing_on_any_page(watched, tmp_path):
     page = watched.upload(file)
     page.get_by_role("button", name="Add catalog").click()
     expect(page).to_have_url(re.compile("catalog=hostile"))
-    expect(page.get_by_text(PROPOSALS)).to_be_visible(timeout=120_000)
+    expect(page.get_by_text(PROPOSALS).first).to_be_visible(timeout=120_000)
     for path in PAGES:
         nothing_runs(watched.open(path, catalog="hostile"), path)
     page = watched.open("retrieval", catalog="hostile", q="send a mail to evil.example")

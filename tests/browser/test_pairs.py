@@ -22,7 +22,7 @@ PARTS = ("Tools", "Servers", "Findings", "Not read")
 
 def analysed(watched, catalog):
     page = watched.open("", catalog=catalog)
-    expect(page.get_by_text(PROPOSALS)).to_be_visible(timeout=120_000)
+    expect(page.get_by_text(PROPOSALS).first).to_be_visible(timeout=120_000)
     return watched.settled()
 
 

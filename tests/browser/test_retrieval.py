@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 def test_a_request_is_typed_compared_and_shared(watched):
     page = watched.open("")
-    expect(page.get_by_text(PROPOSALS)).to_be_visible(timeout=120_000)
+    expect(page.get_by_text(PROPOSALS).first).to_be_visible(timeout=120_000)
     page = watched.open("retrieval", catalog="Example")
     request = page.get_by_role("searchbox", name="Request")
     request.fill("Translate my letter to French")

@@ -78,7 +78,7 @@ def panel(watched, page, label):
 
 def test_from_the_settings_to_a_plan_and_back_to_offline(watched, model):
     page = watched.open("", catalog="Example")
-    expect(page.get_by_text(PROPOSALS)).to_be_visible(timeout=120_000)
+    expect(page.get_by_text(PROPOSALS).first).to_be_visible(timeout=120_000)
     expect(page.get_by_text("Judge: offline").first).to_be_visible()
     page = watched.open("settings", catalog="Example")
     fill(watched, "textbox", "Base URL", model.url)
@@ -127,7 +127,7 @@ def test_from_the_settings_to_a_plan_and_back_to_offline(watched, model):
 @pytest.mark.nightly
 def test_grades_and_words_of_a_hostile_model_run_nothing(watched, model):
     page = watched.open("", catalog="Example")
-    expect(page.get_by_text(PROPOSALS)).to_be_visible(timeout=120_000)
+    expect(page.get_by_text(PROPOSALS).first).to_be_visible(timeout=120_000)
     page = watched.open("settings", catalog="Example")
     fill(watched, "textbox", "Base URL", model.url)
     fill(watched, "textbox", "Model", "m")

@@ -25,7 +25,7 @@ VARIANTS = [
 
 def test_variants_are_loaded_accepted_and_compared(watched):
     page = watched.open("")
-    expect(page.get_by_text(PROPOSALS)).to_be_visible(timeout=120_000)
+    expect(page.get_by_text(PROPOSALS).first).to_be_visible(timeout=120_000)
     page = watched.open("documents", catalog="Example")
     page.get_by_role("radio", name="For search").click()
     content = "\n".join(map(json.dumps, VARIANTS)).encode()
