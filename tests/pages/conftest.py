@@ -4,6 +4,13 @@ import pytest
 
 from tests.pages.bench import Bench
 from tests.support.fakes import WordEmbedder
+from tests.ui.services.conftest import (  # noqa: F401
+    one_store,
+    own,
+    shared,
+    stores_apart,
+    work,
+)
 from ui.shared import page_frame
 from ui.shared.charts import pictures
 
