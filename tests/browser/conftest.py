@@ -1,6 +1,7 @@
 """The app in a real browser: its own server, store and cache, and nothing but loopback."""
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -96,7 +97,7 @@ class Watched:
         page = self.open("")
         page.get_by_text("Add a catalog", exact=True).click()
         page.locator('input[type="file"]').first.set_input_files(file)
-        page.get_by_role("button", name="Add catalog").wait_for()
+        page.get_by_role("button", name=re.compile("^Add (catalog|as version)")).wait_for()
         return self.settled()
 
     def settled(self):
