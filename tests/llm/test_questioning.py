@@ -24,7 +24,7 @@ from toolscope_core.llm.merge_questions import (
     with_documents,
     with_grades,
 )
-from toolscope_core.llm.requests import Purse, Terms
+from toolscope_core.llm.requests import RunBudget, Terms
 from toolscope_core.llm.tasks.judge_prompt import JudgeTask
 from toolscope_core.merging.model_verdicts import disagreements, most_contested
 from toolscope_core.merging.pipeline import analyse, bars_of, plan_merge
@@ -179,7 +179,7 @@ def test_asking_again_costs_nothing_and_says_the_same(example):
 
 
 def test_a_budget_leaves_the_rest_unanalysed_and_merges_nothing_of_it(example):
-    ask, model = asking(always("merge"), purse=Purse(Budget(calls=1)), concurrency=1)
+    ask, model = asking(always("merge"), budget=RunBudget(Budget(calls=1)), concurrency=1)
     told = ask_opinions(example, NOBODY, ask)
     assert len(model.requests) == 1
     assert "budget" in told.message and told.unanalysed

@@ -55,17 +55,19 @@ def test_many_keys_are_found(store):
 def test_threads_commit_at_the_same_time(store):
     ledger = StoredLedger(store)
 
-    def write(lane):
+    def write(worker):
         for number in range(20):
-            ledger.commit(replace(CALL, run=f"r{lane}"), [replace(ANSWER, key=f"{lane}-{number}")])
+            ledger.commit(
+                replace(CALL, run=f"r{worker}"), [replace(ANSWER, key=f"{worker}-{number}")]
+            )
 
-    lanes = [threading.Thread(target=write, args=(lane,)) for lane in range(8)]
-    for lane in lanes:
-        lane.start()
-    for lane in lanes:
-        lane.join()
-    assert len(ledger.answers([f"{lane}-{n}" for lane in range(8) for n in range(20)])) == 160
-    assert all(len(read_calls(store, f"r{lane}")) == 20 for lane in range(8))
+    workers = [threading.Thread(target=write, args=(worker,)) for worker in range(8)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert len(ledger.answers([f"{worker}-{n}" for worker in range(8) for n in range(20)])) == 160
+    assert all(len(read_calls(store, f"r{worker}")) == 20 for worker in range(8))
 
 
 def test_a_commit_is_there_for_others_when_it_returns(store, store_url):

@@ -12,7 +12,7 @@ from tests.ui.services.desk import TOOLS, catalog
 from toolscope_core.embedding.similarity import tool_text
 from toolscope_core.evaluation.query_sets import Query, queries_of
 from toolscope_core.llm.merge_questions import Asking
-from toolscope_core.llm.requests import Purse, Terms
+from toolscope_core.llm.requests import RunBudget, Terms
 from toolscope_core.model.configuration import Budget, QueryGeneration
 from toolscope_core.model.datamodel import Catalog
 from toolscope_core.model.errors import ConfigError
@@ -41,11 +41,11 @@ def asked(count=4, people=(), seed=0, own=DESK, **more):
     return draft_questions(own, vectors, people, QueryGeneration(count, seed), **more)
 
 
-def written(reply, count=4, purse=None, ledger=None):
+def written(reply, count=4, budget=None, ledger=None):
     asker = Asking(
         ScriptedModel(reply),
         MemoryLedger() if ledger is None else ledger,
-        Terms("run", purse or Purse(), concurrency=1),
+        Terms("run", budget or RunBudget(), concurrency=1),
     )
     return queries_of_model(asked(count), asker)
 
@@ -114,12 +114,12 @@ def test_a_question_that_comes_again_is_one():
 
 def test_a_budget_leaves_questions_open_and_the_rest_is_asked_later():
     ledger, model = MemoryLedger(), writing()
-    first = written(model, purse=Purse(Budget(calls=2)), ledger=ledger)
+    first = written(model, budget=RunBudget(Budget(calls=2)), ledger=ledger)
     assert [one.is_open for one in first].count(True) == 4, "none is polished yet"
-    second = written(model, purse=Purse(Budget(calls=4)), ledger=ledger)
+    second = written(model, budget=RunBudget(Budget(calls=4)), ledger=ledger)
     assert not any(one.is_open for one in second)
     assert len(ledger.calls) == 5, "four drafts, and one call for all that is polished"
-    assert second == written(model, purse=Purse(Budget(calls=0)), ledger=ledger)
+    assert second == written(model, budget=RunBudget(Budget(calls=0)), ledger=ledger)
 
 
 def test_another_model_is_another_query():

@@ -18,7 +18,7 @@ from toolscope_core.model.datamodel import JsonObject, canonical_json
 from toolscope_core.model.protocols import ChatReply, ChatRequest
 
 if TYPE_CHECKING:
-    from toolscope_core.llm.door import Door
+    from toolscope_core.llm.endpoint_client import EndpointClient
 
 Form = Literal["schema", "object", "text"]
 MOST_TOKENS = 1_000_000_000
@@ -59,7 +59,7 @@ class EndpointModel:
     def __init__(self, endpoint: Endpoint, key: ApiKey) -> None:
         self.endpoint = endpoint
         self._key = key
-        self._door: Door | None = None
+        self._client: EndpointClient | None = None
         self._lock = threading.Lock()
 
     @property
@@ -116,13 +116,13 @@ class EndpointModel:
         """Whether a text holds the key, in any spelling."""
         return masked(text, self._key.secret) != text
 
-    def _opened(self) -> Door:
-        from toolscope_core.llm.door import Door
+    def _opened(self) -> EndpointClient:
+        from toolscope_core.llm.endpoint_client import EndpointClient
 
         with self._lock:
-            if self._door is None:
-                self._door = Door(self.endpoint, self._key)
-            return self._door
+            if self._client is None:
+                self._client = EndpointClient(self.endpoint, self._key)
+            return self._client
 
 
 def body_of(request: ChatRequest, capabilities: Capabilities, endpoint: Endpoint) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from toolscope_core.model.errors import ModelError
 from toolscope_core.model.protocols import Vectors
 
 if TYPE_CHECKING:
-    from toolscope_core.llm.door import Door
+    from toolscope_core.llm.endpoint_client import EndpointClient
 
 AT_ONCE = 64
 """Texts of one request."""
@@ -41,16 +41,16 @@ class EndpointEmbedder:
 
         Raises ``ModelError`` where the endpoint gives no usable vectors.
         """
-        from toolscope_core.llm.door import Door
+        from toolscope_core.llm.endpoint_client import EndpointClient
 
         if not texts:
             return np.zeros((0, 0), dtype=np.float32)
-        door, failed = Door(self.endpoint, self._key), threading.Event()
+        client, failed = EndpointClient(self.endpoint, self._key), threading.Event()
 
         def batch(start: int) -> Embeddings | None:
             some = texts[start : start + AT_ONCE]
             try:
-                page = self._page(door, some, failed)
+                page = self._page(client, some, failed)
                 return None if page is None else self._rows(page, len(some))
             except BaseException:
                 failed.set()
@@ -62,7 +62,9 @@ class EndpointEmbedder:
             raise ModelError(f"{self.name} gave vectors of different lengths; choose another model")
         return np.asarray(np.concatenate(parts), dtype=np.float32)
 
-    def _page(self, door: Door, texts: Sequence[str], failed: threading.Event) -> HttpReply | None:
+    def _page(
+        self, client: EndpointClient, texts: Sequence[str], failed: threading.Event
+    ) -> HttpReply | None:
         """The reply to a batch, asked for again as long as that may help; ``None`` if another
         batch ``failed``.
         """
@@ -74,7 +76,7 @@ class EndpointEmbedder:
         seconds, attempt = 0.0, 0
         while not failed.is_set():
             attempt += 1
-            page = door.embeddings(body)
+            page = client.embeddings(body)
             wrong = failure_of(page, self.endpoint, keyed=bool(self._key.secret))
             if wrong is None:
                 return page

@@ -12,7 +12,7 @@ from ui.catalog.next_steps import (
     review_steps,
     worst_collisions,
 )
-from ui.shared.services.memo import Memo
+from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
 
 
@@ -24,8 +24,8 @@ class Overview:
         self._analyses = work.analyses
         self._review = work.review
         self._pairs = work.pairs
-        self._worst: Memo[tuple[Collision, ...]] = Memo()
-        self._steps: Memo[tuple[NextStep, ...]] = Memo()
+        self._worst: ResultCache[tuple[Collision, ...]] = ResultCache()
+        self._steps: ResultCache[tuple[NextStep, ...]] = ResultCache()
         self._broken: dict[int, BrokenRules] = {}
 
     def worst(self, catalog_id: int) -> tuple[Collision, ...]:

@@ -22,7 +22,7 @@ from toolscope_core.rps.telling_apart import (
     offline_descriptions,
     sibling_pairs,
 )
-from ui.shared.services.memo import Memo
+from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
 
 __all__ = ["COLLIDE", "LEAST", "SiblingPair", "Siblings", "SiblingsCard", "TellingEffect"]
@@ -58,7 +58,7 @@ class Siblings:
         self._queries = work.queries
         self._variants = work.variants
         self._judging = work.judging
-        self._pairs: Memo[tuple[SiblingPair, ...]] = Memo(most=4)
+        self._pairs: ResultCache[tuple[SiblingPair, ...]] = ResultCache(most=4)
 
     def pairs(self, catalog_id: int, least: float = COLLIDE) -> tuple[SiblingPair, ...]:
         """The pairs to tell apart, the closest first, as the tools came in. Raises ``JobError``

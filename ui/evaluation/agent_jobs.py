@@ -44,7 +44,7 @@ from ui.shared.services.evaluations import SYNTHETIC
 from ui.shared.services.judging import RunAccess
 from ui.shared.services.live_servers import ClientConfiguration
 from ui.shared.services.measured_sides import ORIGINAL, POLICIES
-from ui.shared.services.memo import Memo
+from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
 
 __all__ = ["AGENT", "AgentEstimate", "AgentRuns", "WantedRun"]
@@ -80,7 +80,7 @@ class AgentRuns:
         self._judging = work.judging
         self._evaluations = work.evaluations
         self._live_servers = work.live_servers
-        self._pairs: Memo[ToolsetPair] = Memo(most=2)
+        self._pairs: ResultCache[ToolsetPair] = ResultCache(most=2)
 
     def query_sets(self, catalog_id: int) -> tuple[str, ...]:
         """The names of the query sets with gold tools."""

@@ -15,7 +15,7 @@ from toolscope_core.model.errors import DecisionError, StaleDecisionError
 from toolscope_core.store import append_decisions, now
 from ui.history.history_rows import Entry, entries
 from ui.history.toolset_changes import ToolsetChange, toolset_changes
-from ui.shared.services.memo import Memo
+from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
 
 Step = Callable[[tuple[Decision, ...]], Decision]
@@ -29,8 +29,8 @@ class Histories:
         self._catalogs = work.catalogs
         self._analyses = work.analyses
         self._review = work.review
-        self._entries: Memo[tuple[Entry, ...]] = Memo(most=4)
-        self._plans: Memo[MergePlan] = Memo(most=8)
+        self._entries: ResultCache[tuple[Entry, ...]] = ResultCache(most=4)
+        self._plans: ResultCache[MergePlan] = ResultCache(most=8)
 
     def entries(self, catalog_id: int) -> tuple[Entry, ...]:
         """Every decision, newest first, with who took it back and its notes."""

@@ -16,7 +16,7 @@ from toolscope_core.model.protocols import Progress, Vectors, silent
 from toolscope_core.store import Job
 from ui.overlap.merged_vectors import new_texts, plan_vectors
 from ui.shared.charts.figure_records import Curve, CurveVariant
-from ui.shared.services.memo import Memo
+from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
 
 THRESHOLDS = tuple(step / 100 for step in range(50, 101))
@@ -41,8 +41,8 @@ class Curves:
         self._embedder = work.embedder
         self._vectors = work.vectors
         self._counts = work.arrays
-        self._merged: Memo[Vectors | None] = Memo()
-        self._variants: Memo[CurveVariant | None] = Memo()
+        self._merged: ResultCache[Vectors | None] = ResultCache()
+        self._variants: ResultCache[CurveVariant | None] = ResultCache()
 
     def curve(self, catalog_id: int) -> Curve:
         """The toolset as it came in, and with the decided and the safe merges.

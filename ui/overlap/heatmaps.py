@@ -14,7 +14,7 @@ from ui.overlap import collisions
 from ui.overlap.query_collisions import MOST_QUERIES, QueryGrid, query_grid
 from ui.overlap.twins import Twins, server_twins
 from ui.shared.charts.figure_records import CellMeasure
-from ui.shared.services.memo import Memo
+from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
 
 
@@ -24,11 +24,11 @@ class Heatmaps:
     def __init__(self, work: Workspace) -> None:
         self._analyses = work.analyses
         self._review = work.review
-        self._wholes: Memo[collisions.Tile] = Memo()
-        self._twins: Memo[Twins] = Memo()
-        self._groupings: Memo[tuple[str, ...]] = Memo()
-        self._blocks: Memo[tuple[collisions.Block, ...]] = Memo()
-        self._grids: Memo[collisions.BlockGrid] = Memo()
+        self._wholes: ResultCache[collisions.Tile] = ResultCache()
+        self._twins: ResultCache[Twins] = ResultCache()
+        self._groupings: ResultCache[tuple[str, ...]] = ResultCache()
+        self._blocks: ResultCache[tuple[collisions.Block, ...]] = ResultCache()
+        self._grids: ResultCache[collisions.BlockGrid] = ResultCache()
 
     def groupings(self, catalog_id: int) -> tuple[str, ...]:
         """By what the tools can be put in blocks; what the owner knows best first."""

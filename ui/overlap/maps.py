@@ -19,7 +19,7 @@ from ui.overlap.heatmaps import Heatmaps
 from ui.overlap.merged_vectors import new_texts, plan_vectors
 from ui.overlap.regions import regions
 from ui.shared.charts.figure_records import Panel, Region, Silhouettes, ToolMap
-from ui.shared.services.memo import Memo
+from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
 
 Method = Literal["PCA", "UMAP", "t-SNE"]
@@ -49,11 +49,11 @@ class Maps:
         self._review = work.review
         self._heatmaps = work.service(Heatmaps)
         self._arrays = work.arrays
-        self._hashes: Memo[str] = Memo()
-        self._points: Memo[Points | None] = Memo()
-        self._regions: Memo[tuple[Region, ...]] = Memo()
-        self._drawn: Memo[ToolMap] = Memo()
-        self._groups: Memo[tuple[str, ...]] = Memo()
+        self._hashes: ResultCache[str] = ResultCache()
+        self._points: ResultCache[Points | None] = ResultCache()
+        self._regions: ResultCache[tuple[Region, ...]] = ResultCache()
+        self._drawn: ResultCache[ToolMap] = ResultCache()
+        self._groups: ResultCache[tuple[str, ...]] = ResultCache()
 
     def refusal(self, catalog_id: int, method: Method) -> str:
         """Why this method cannot be had for the catalog; empty if it can."""

@@ -13,7 +13,7 @@ from toolscope_core.model.configuration import Cut
 from toolscope_core.model.datamodel import Constraints
 from ui.overlap.threshold_preview import Effect, Measure, Moved, effect, next_to_fall, sweep
 from ui.shared.charts.figure_records import Sweep
-from ui.shared.services.memo import Memo
+from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
 
 _Basis = tuple[Analysis, Constraints, Effect]
@@ -27,9 +27,9 @@ class Thresholds:
         self._analyses = work.analyses
         self._review = work.review
         self._tokens = work.explore.tokens
-        self._plans: Memo[_Basis] = Memo()
-        self._moved: Memo[Effect] = Memo()
-        self._sweeps: Memo[Sweep] = Memo()
+        self._plans: ResultCache[_Basis] = ResultCache()
+        self._moved: ResultCache[Effect] = ResultCache()
+        self._sweeps: ResultCache[Sweep] = ResultCache()
 
     def cut(self, catalog_id: int) -> Cut:
         """What the plan is made with: what people applied last, or ``own``."""

@@ -23,7 +23,7 @@ from toolscope_core.store.background import subprocess_jobs
 from ui.overlap.curves import THRESHOLDS, Curves
 from ui.overlap.maps import TASKS, Maps, Method, map_key
 from ui.shared.charts.figure_records import Curve, Panel, ToolMap
-from ui.shared.services.memo import Memo
+from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.searches import AT_ONCE
 from ui.shared.services.workspace import Workspace
 
@@ -48,9 +48,9 @@ class VariantFigures:
         self._curves = work.service(Curves)
         self._maps = work.service(Maps)
         self._arrays = work.arrays
-        self._vectors: Memo[dict[str, Vectors] | None] = Memo(most=2)
-        self._points: Memo[tuple[Points, ...] | None] = Memo(most=4)
-        self._drawn: Memo[ToolMap] = Memo(most=4)
+        self._vectors: ResultCache[dict[str, Vectors] | None] = ResultCache(most=2)
+        self._points: ResultCache[tuple[Points, ...] | None] = ResultCache(most=4)
+        self._drawn: ResultCache[ToolMap] = ResultCache(most=4)
 
     def has_any(self, catalog_id: int) -> bool:
         """Whether the catalog has accepted variants."""

@@ -23,7 +23,7 @@ from toolscope_core.rps.planner import (
 )
 from toolscope_core.rps.plans import PlannedStep, RequestPlan
 from toolscope_core.store import Job
-from ui.shared.services.memo import Memo
+from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.searches import Lookup, OpenToolset
 from ui.shared.services.workspace import Workspace
 
@@ -66,7 +66,7 @@ class Plans:
         self._analyses = work.analyses
         self._searches = work.searches
         self._judging = work.judging
-        self._plans: Memo[tuple[PlanSide, PlanSide]] = Memo(most=4)
+        self._plans: ResultCache[tuple[PlanSide, PlanSide]] = ResultCache(most=4)
 
     def look(
         self, catalog_id: int, asked: Lookup, options: PlanOptions, k: int = WORKER_K

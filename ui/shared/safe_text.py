@@ -27,7 +27,7 @@ _MARKED = "border-radius:3px;padding:0 2px;background:rgba("
 def untrusted(text: str) -> str:
     """Text of a catalog, made safe for every Streamlit call that reads markdown.
 
-    It is the one door: no page puts such text into markdown or HTML by another way. Line ends
+    It is the only way: no page puts such text into markdown or HTML by another way. Line ends
     become spaces, so that no block element can begin; an address is code, which is no link and can
     be copied.
     """

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.fakes import MemoryLedger, ScriptedModel
 from tests.support.sums import Sums, add, asked_of
-from toolscope_core.llm.requests import Purse, Terms, ask_all, estimate, repair
+from toolscope_core.llm.requests import RunBudget, Terms, ask_all, estimate, repair
 from toolscope_core.model.configuration import Budget, Patience, Prices
 from toolscope_core.model.errors import ConfigError, ModelStopError, StoreError
 from toolscope_core.model.protocols import ChatReply, ChatRequest
@@ -159,7 +159,7 @@ def test_time_spent_in_calls_ends_the_repeats():
     assert len(model.requests) == 2
 
 
-def test_a_wait_that_is_asked_for_holds_every_lane():
+def test_a_wait_that_is_asked_for_holds_every_worker():
     times, first = [], threading.Lock()
 
     def answer(request):
@@ -193,31 +193,31 @@ def test_a_refusal_of_every_call_stops_the_run():
 
 
 @pytest.mark.parametrize("limit", [0, 1, 7])
-def test_a_budget_of_calls_holds_with_many_lanes(limit):
+def test_a_budget_of_calls_holds_with_many_workers(limit):
     model, ledger = ScriptedModel(add), MemoryLedger()
-    asked = ask(model, PAIRS, ledger, concurrency=8, purse=Purse(Budget(calls=limit)))
+    asked = ask(model, PAIRS, ledger, concurrency=8, budget=RunBudget(Budget(calls=limit)))
     assert len(model.requests) == asked.calls == limit == len(ledger.calls)
     assert asked.state == "paused" and asked.message.startswith(f"budget: {limit} calls used up")
-    rest = ask(model, PAIRS, ledger, purse=Purse(Budget(calls=10), calls=limit))
+    rest = ask(model, PAIRS, ledger, budget=RunBudget(Budget(calls=10), calls=limit))
     assert rest.state == "done" and len(model.requests) == 10
 
 
 def test_failures_and_repairs_count_as_calls():
     model = ScriptedModel(lambda request: {"sums": {}})
-    assert ask(model, PAIRS, purse=Purse(Budget(calls=3))).calls == 3
+    assert ask(model, PAIRS, budget=RunBudget(Budget(calls=3))).calls == 3
     down = ScriptedModel(lambda request: ChatReply(None, "no", final=False, wait=0.0))
-    assert ask(down, PAIRS, purse=Purse(Budget(calls=2))).calls == 2
+    assert ask(down, PAIRS, budget=RunBudget(Budget(calls=2))).calls == 2
 
 
 def test_a_repair_without_budget_is_asked_from_the_start_on_resume():
     ledger = MemoryLedger()
     model = ScriptedModel(lambda request: add(request) if repaired(request) else {"sums": {}})
-    first = ask(model, PAIRS[:1], ledger, purse=Purse(Budget(calls=1)))
+    first = ask(model, PAIRS[:1], ledger, budget=RunBudget(Budget(calls=1)))
     assert (first.state, first.open) == ("paused", 1)
     assert ask(model, PAIRS[:1], ledger).calls == 2
 
 
-def test_a_budget_of_money_holds_with_many_lanes_and_is_used():
+def test_a_budget_of_money_holds_with_many_workers_and_is_used():
     prices = Prices(0.0, 1_000_000.0)  # a token of the reply costs 1
     gate = threading.Barrier(2, timeout=5)
 
@@ -227,8 +227,8 @@ def test_a_budget_of_money_holds_with_many_lanes_and_is_used():
         return ChatReply(add(request), tokens_out=60)
 
     model = ScriptedModel(answer)
-    purse = Purse(Budget(money=250.0), prices)
-    asked = ask(model, PAIRS, concurrency=8, purse=purse)
+    budget = RunBudget(Budget(money=250.0), prices)
+    asked = ask(model, PAIRS, concurrency=8, budget=budget)
     # two fit at 100 each; at 60 each they leave room for a third, which leaves none for a fourth
     assert (asked.cost, asked.calls, asked.state) == (180.0, 3, "paused")
     assert "250 of money" in asked.message
@@ -236,7 +236,7 @@ def test_a_budget_of_money_holds_with_many_lanes_and_is_used():
 
 def test_money_needs_prices():
     with pytest.raises(ConfigError, match="needs prices"):
-        Purse(Budget(money=1.0))
+        RunBudget(Budget(money=1.0))
 
 
 def test_cost_is_unknown_without_prices():
@@ -314,7 +314,7 @@ def test_reasons_told_to_the_model_are_short_and_said_once():
 
 def test_answers_and_calls_say_who_was_asked():
     ledger = MemoryLedger()
-    asked = ask(ScriptedModel(add), PAIRS[:1], ledger, purse=Purse(prices=Prices(1.0, 1.0)))
+    asked = ask(ScriptedModel(add), PAIRS[:1], ledger, budget=RunBudget(prices=Prices(1.0, 1.0)))
     (row,) = ledger.rows.values()
     assert (row.key, row.task, row.version, row.subjects) == (asked.keys[0], "sum", "1", ("0", "1"))
     assert (row.model, row.origin) == ("fake", "http://127.0.0.1:1")

@@ -14,7 +14,7 @@ from sqlalchemy import text
 from tests.support import killed_run, sums
 from tests.support.model_server import MALFORMED, ModelServer
 from toolscope_core.llm import EndpointModel
-from toolscope_core.llm.requests import Purse, Terms, ask_all
+from toolscope_core.llm.requests import RunBudget, Terms, ask_all
 from toolscope_core.model.configuration import ApiKey, Budget, Endpoint, Patience, Prices
 from toolscope_core.model.datamodel import Catalog
 from toolscope_core.model.protocols import question_key
@@ -66,7 +66,7 @@ def values(asked):
 def test_a_run_is_answered_kept_and_summed_up(server, store):
     save_catalog(store, "one", Catalog(()))
     open_run(store, "run", 1, "merge", asdict(Endpoint(server.url, "m")))
-    asked = ask(server, store, batch=5, purse=Purse(prices=Prices(1.0, 2.0)))
+    asked = ask(server, store, batch=5, budget=RunBudget(prices=Prices(1.0, 2.0)))
     assert values(asked) == SUMS and asked.calls == 3
     run = get_run(store, "run")
     assert (run.calls, run.questions, run.tokens_in, run.tokens_out) == (3, 12, 150, 21)
@@ -180,14 +180,14 @@ def test_what_the_server_supports_is_found_out_on_the_way(server, store):
 
 @pytest.mark.parametrize("limit", [1, 7])
 def test_a_budget_holds_on_the_wire(server, store, limit):
-    asked = ask(server, store, concurrency=8, purse=Purse(Budget(calls=limit)))
+    asked = ask(server, store, concurrency=8, budget=RunBudget(Budget(calls=limit)))
     assert len(server.received) == asked.calls == limit and asked.state == "paused"
     assert len(read_calls(store, "run")) == limit
 
 
 def test_money_holds_on_the_wire(server, store):
     prices = Prices(1.0, 1.0)
-    asked = ask(server, store, concurrency=8, purse=Purse(Budget(money=0.0010), prices))
+    asked = ask(server, store, concurrency=8, budget=RunBudget(Budget(money=0.0010), prices))
     assert asked.state == "paused" and 0 < asked.calls < 12
     assert asked.cost <= 0.0010 < asked.cost + 0.0006
 

@@ -10,7 +10,7 @@ from tests.mcp.gateway.town import accepted, town_catalog, write_town
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.mcp.gateway.call_mapping import chosen_original, original_call
 from toolscope_core.mcp.gateway.configured_servers import matched_servers
-from toolscope_core.mcp.gateway.http_door import http_place
+from toolscope_core.mcp.gateway.http_transport import http_place
 from toolscope_core.mcp.gateway.passed_content import PassedContent
 from toolscope_core.mcp.gateway.routing import BundleTool, Original, routing_table
 from toolscope_core.mcp.gateway.tool_search import ToolSearch

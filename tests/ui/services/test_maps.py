@@ -10,7 +10,7 @@ from toolscope_core.model.errors import ConfigError, JobError
 from toolscope_core.store.background import subprocess_jobs
 from ui.overlap import maps as module
 from ui.overlap.maps import Maps
-from ui.shared.services.memo import Memo
+from ui.shared.services.result_cache import ResultCache
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_a_damaged_file_is_made_again(opened, counts_folder, asked):
     whole = file.read_bytes()
     for damaged in (whole[:-1], whole[:40] + b"\xff" + whole[41:], b""):
         file.write_bytes(damaged)
-        work.service(Maps)._points = Memo()
+        work.service(Maps)._points = ResultCache()
         assert work.service(Maps).points(catalog_id, "t-SNE") is None
     work.service(Maps).run(catalog_id, "t-SNE")
     assert asked == ["tsne", "tsne"]
@@ -74,7 +74,7 @@ def test_other_parameters_are_another_file(opened, asked, monkeypatch):
     work, catalog_id = opened
     work.service(Maps).run(catalog_id, "UMAP")
     monkeypatch.setattr(projection, "SEED", 1)
-    work.service(Maps)._points = Memo()
+    work.service(Maps)._points = ResultCache()
     assert work.service(Maps).points(catalog_id, "UMAP") is None
 
 

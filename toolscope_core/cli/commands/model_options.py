@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from toolscope_core.decisions.log import constraints
 from toolscope_core.llm import EndpointModel
 from toolscope_core.llm.merge_questions import Asking, ask_opinions, with_grades
-from toolscope_core.llm.requests import Purse, Terms
+from toolscope_core.llm.requests import RunBudget, Terms
 from toolscope_core.llm.run_configuration import configuration, model_without_key
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
 from toolscope_core.merging.model_verdicts import Grade, Opinions, Spent
@@ -166,8 +166,8 @@ def model_access(asked: AskRequest, settings: Settings) -> Iterator[ModelAccess]
     with _store(settings) as store:
         endpoint = _endpoint(asked, settings, store)
         model = EndpointModel(endpoint, key_for(endpoint.origin, settings.keys))
-        purse = Purse(endpoint.budget, endpoint.prices)
-        terms = Terms(uuid.uuid4().hex, purse, endpoint.concurrency)
+        budget = RunBudget(endpoint.budget, endpoint.prices)
+        terms = Terms(uuid.uuid4().hex, budget, endpoint.concurrency)
         yield ModelAccess(endpoint, model, StoredLedger(store), terms, str(store.place))
 
 

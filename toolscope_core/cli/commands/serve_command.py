@@ -13,7 +13,7 @@ from toolscope_core.mcp.gateway.bundle_routes import ServedBundle, read_served_b
 from toolscope_core.mcp.gateway.call_log import CallLog
 from toolscope_core.mcp.gateway.configured_servers import launches_of
 from toolscope_core.mcp.gateway.held_tools import OnChange
-from toolscope_core.mcp.gateway.http_door import TOKEN_VARIABLE, http_place
+from toolscope_core.mcp.gateway.http_transport import TOKEN_VARIABLE, http_place
 from toolscope_core.mcp.gateway.running import Finder, GatewayConfig, serve_over_http, serve_stdio
 from toolscope_core.mcp.gateway.serve_check import ServerState, check_servers
 from toolscope_core.mcp.gateway.tool_search import ToolSearch

@@ -70,7 +70,7 @@ def run_agents(
                 )
             waiting = iter(assignments)
 
-            async def lane() -> None:
+            async def work_through() -> None:
                 for one in waiting:
                     episode = await carry_out(
                         one.query.text, turn, tools[one.toolset], config.turns
@@ -79,7 +79,7 @@ def run_agents(
 
             async with anyio.create_task_group() as group:
                 for _ in range(config.concurrency):
-                    group.start_soon(lane)
+                    group.start_soon(work_through)
 
     try:
         anyio.run(run)

@@ -47,17 +47,17 @@ class PaidTurns:
             await anyio.sleep(pause)
 
     def _once(self, messages: Sequence[JsonObject], tools: Sequence[JsonObject]) -> AgentReply:
-        purse = self._terms.purse
+        budget = self._terms.budget
         size = ChatRequest("", canonical_json([messages, tools]), "agent", {}, MOST_TOKENS)
-        held = purse.reserve(size)
-        if held is None:
+        reserved = budget.reserve(size)
+        if reserved is None:
             raise PausedError("the budget is used up")
         cost = 0.0
         try:
             reply = self._model.turn(messages, tools, MOST_TOKENS)
-            cost = purse.cost(reply.tokens_in, reply.tokens_out) or 0.0
+            cost = budget.cost(reply.tokens_in, reply.tokens_out) or 0.0
         finally:
-            purse.settle(held, cost)
+            budget.settle(reserved, cost)
         self._ledger.commit(self._line(reply), ())
         return reply
 
@@ -71,7 +71,7 @@ class PaidTurns:
             tokens_in=reply.tokens_in,
             tokens_out=reply.tokens_out,
             counted=reply.counted,
-            cost=self._terms.purse.cost(reply.tokens_in, reply.tokens_out),
+            cost=self._terms.budget.cost(reply.tokens_in, reply.tokens_out),
             seconds=reply.seconds,
             finish=reply.finish,
             error=reply.reason,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from toolscope_core.llm.requests.lanes import AskingState, Item, Run, Terms, drive
+from toolscope_core.llm.requests.request_workers import AskingState, Item, Run, Terms, drive
 from toolscope_core.model.configuration import Prices
 from toolscope_core.model.protocols import (
     Answer,

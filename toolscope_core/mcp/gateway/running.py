@@ -13,7 +13,7 @@ from toolscope_core.mcp.gateway.call_log import CallLog
 from toolscope_core.mcp.gateway.callers import Callers
 from toolscope_core.mcp.gateway.gateway_server import GatewayParts, ToolFinder, gateway_server
 from toolscope_core.mcp.gateway.held_tools import HeldTools, OnChange
-from toolscope_core.mcp.gateway.http_door import PATH, HttpPlace, http_door, listening_socket
+from toolscope_core.mcp.gateway.http_transport import PATH, HttpPlace, http_server, listening_socket
 from toolscope_core.mcp.gateway.original_servers import OriginalServers
 from toolscope_core.mcp.gateway.passed_content import PassedContent
 from toolscope_core.mcp.gateway.routing import Original
@@ -139,14 +139,14 @@ def serve_over_http(
 
     async def run() -> None:
         async with open_gateway(bundle, config, log) as gateway:
-            door = http_door(gateway_server(gateway.parts, version), place)
+            server = http_server(gateway_server(gateway.parts, version), place)
 
             async def end() -> None:
-                door.should_exit = True
+                server.should_exit = True
 
             async with anyio.create_task_group() as group:
                 group.start_soon(_when_told, end)
-                await door.serve(sockets=[listener])
+                await server.serve(sockets=[listener])
                 group.cancel_scope.cancel()
 
     anyio.run(run)

@@ -19,7 +19,7 @@ from toolscope_core.store.background.jobs import JobRunner, Work
 from ui.shared.services.catalogs import Catalogs
 from ui.shared.services.chosen_judge import ChosenJudge
 from ui.shared.services.implied_owners import ImpliedOwners
-from ui.shared.services.memo import Memo
+from ui.shared.services.result_cache import ResultCache
 
 KEPT = 4
 """How many analyses stay in memory (40,000 tools take about 200 MB each)."""
@@ -56,7 +56,7 @@ class Analyses:
         self._cache = cache
         self._chosen_judge = chosen_judge
         self._implied_owners = implied_owners
-        self._with_owners: Memo[Analysis] = Memo()
+        self._with_owners: ResultCache[Analysis] = ResultCache()
         self._runner = JobRunner(store)
         self._kept: OrderedDict[int, Analysis] = OrderedDict()
         self._lock = threading.Lock()

@@ -25,7 +25,7 @@ from toolscope_core.store import (
     setting_as,
     write_setting,
 )
-from ui.shared.services.memo import Memo
+from ui.shared.services.result_cache import ResultCache
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class ChosenJudge:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._ledger = StoredLedger(store)
-        self._judged: Memo[Analysis] = Memo()
+        self._judged: ResultCache[Analysis] = ResultCache()
         self._lock = threading.Lock()
 
     def choice(self, catalog_id: int) -> Choice | None:

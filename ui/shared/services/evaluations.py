@@ -61,7 +61,7 @@ from ui.shared.services.analyses import Analyses
 from ui.shared.services.catalogs import Catalogs
 from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.measured_sides import ORIGINAL, POLICIES, MeasuredSides
-from ui.shared.services.memo import Memo
+from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.review import Review
 from ui.shared.services.searches import Searches
 
@@ -140,8 +140,8 @@ class Evaluations:
         self._searches = searches
         self.sides = MeasuredSides(store, catalogs, analyses, review, searches)
         self._costs = Costs()
-        self._read: Memo[_Findings] = Memo(most=MOST_READ)
-        self._hashes: Memo[str] = Memo()
+        self._read: ResultCache[_Findings] = ResultCache(most=MOST_READ)
+        self._hashes: ResultCache[str] = ResultCache()
 
     def query_sets(self, catalog_id: int) -> tuple[str, ...]:
         """The names of what can be asked: the query sets with gold tools, then ``SYNTHETIC``."""

@@ -19,7 +19,7 @@ from ui.shared.charts.figure_records import Network
 from ui.shared.pairs import pair_list
 from ui.shared.services.analyses import Analyses
 from ui.shared.services.catalogs import Catalogs
-from ui.shared.services.memo import Memo
+from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.review import Review
 from ui.shared.tools import catalog_tables
 from ui.shared.tools.catalog_figures import (
@@ -41,15 +41,15 @@ class Explore:
         self._analyses = analyses
         self._review = review
         self._counted = Costs()
-        self._tokens: Memo[dict[str, int]] = Memo()
-        self._rows: Memo[tuple[catalog_tables.ToolRow, ...]] = Memo()
-        self._servers: Memo[tuple[catalog_tables.ServerRow, ...]] = Memo()
-        self._graphs: Memo[components.Merging] = Memo()
-        self._clusters: Memo[tuple[components.ClusterRow, ...]] = Memo()
-        self._networks: Memo[Memo[Network]] = Memo()
-        self._pairs: Memo[Memo[pair_list.PairList]] = Memo()
-        self._pair_counts: Memo[PairCounts] = Memo()
-        self._previewed: Memo[Catalog] = Memo(most=1)
+        self._tokens: ResultCache[dict[str, int]] = ResultCache()
+        self._rows: ResultCache[tuple[catalog_tables.ToolRow, ...]] = ResultCache()
+        self._servers: ResultCache[tuple[catalog_tables.ServerRow, ...]] = ResultCache()
+        self._graphs: ResultCache[components.Merging] = ResultCache()
+        self._clusters: ResultCache[tuple[components.ClusterRow, ...]] = ResultCache()
+        self._networks: ResultCache[ResultCache[Network]] = ResultCache()
+        self._pairs: ResultCache[ResultCache[pair_list.PairList]] = ResultCache()
+        self._pair_counts: ResultCache[PairCounts] = ResultCache()
+        self._previewed: ResultCache[Catalog] = ResultCache(most=1)
 
     def preview(self, sources: Sequence[Source], forced: str | None = None) -> Catalog:
         """What these files would bring; read once for the same files.
@@ -147,7 +147,7 @@ class Explore:
     def pairs(self, catalog_id: int, wanted: pair_list.PairFilter) -> pair_list.PairList:
         """The strongest candidate pairs that pass the filter; the last few lists are kept."""
         analysis = self._analyses.required(catalog_id)
-        lists = self._pairs.get(catalog_id, (analysis,), lambda: Memo(LISTS_KEPT))
+        lists = self._pairs.get(catalog_id, (analysis,), lambda: ResultCache(LISTS_KEPT))
         return lists.get(
             wanted, (), lambda: pair_list.pair_list(analysis, wanted, self._costs(catalog_id))
         )
@@ -178,7 +178,7 @@ class Explore:
     def network(self, catalog_id: int, row_ids: Sequence[str] | None = None) -> Network:
         """The components that hold the given rows, or all, for drawing."""
         merging, wanted = self._merging(catalog_id), None if row_ids is None else tuple(row_ids)
-        networks = self._networks.get(catalog_id, (merging,), Memo)
+        networks = self._networks.get(catalog_id, (merging,), ResultCache)
         return networks.get(wanted, (), lambda: components.network_of(merging, wanted))
 
     def bridge(self, catalog_id: int, pair: Pair) -> components.Bridge | None:

@@ -51,7 +51,7 @@ from ui.shared.services.analyses import Analyses
 from ui.shared.services.catalogs import Catalogs
 from ui.shared.services.judging import Judging
 from ui.shared.services.loaded_queries import LoadedQueries
-from ui.shared.services.memo import Memo
+from ui.shared.services.result_cache import ResultCache
 
 __all__ = ["SET_NAME", "UNUSABLE", "GeneratedQueries", "GeneratedState", "GeneratedView"]
 
@@ -86,8 +86,8 @@ class GeneratedQueries:
         self._queries = queries
         self._judging = judging
         self._endpoints = endpoints
-        self._near: Memo[tuple[tuple[NearCopy, ...], ...]] = Memo(most=4)
-        self._checkers: Memo[QueryChecks] = Memo(most=4)
+        self._near: ResultCache[tuple[tuple[NearCopy, ...], ...]] = ResultCache(most=4)
+        self._checkers: ResultCache[QueryChecks] = ResultCache(most=4)
 
     def estimate(self, catalog_id: int, wanted: QueryGeneration) -> Estimates:
         """What ``start`` would take now; sends nothing. Raises as ``run``."""

@@ -11,7 +11,7 @@ from toolscope_core.model.datamodel import Decision, ImpliedServer
 from toolscope_core.store import Store, append_decision, now
 from ui.shared.services.catalogs import Catalogs
 from ui.shared.services.logs import Logs
-from ui.shared.services.memo import Memo
+from ui.shared.services.result_cache import ResultCache
 
 
 class ImpliedOwners:
@@ -21,8 +21,8 @@ class ImpliedOwners:
         self._store = store
         self._catalogs = catalogs
         self._logs = logs
-        self._chosen: Memo[dict[str, str]] = Memo()
-        self._servers: Memo[tuple[ImpliedServer, ...]] = Memo()
+        self._chosen: ResultCache[dict[str, str]] = ResultCache()
+        self._servers: ResultCache[tuple[ImpliedServer, ...]] = ResultCache()
 
     def chosen(self, catalog_id: int) -> Mapping[str, str]:
         """By tool id the implied server that people gave it; empty for none."""

@@ -21,7 +21,7 @@ from toolscope_core.llm.merge_questions import (
     with_documents,
     with_grades,
 )
-from toolscope_core.llm.requests import Purse, Terms
+from toolscope_core.llm.requests import RunBudget, Terms
 from toolscope_core.llm.run_configuration import (
     RUN_KINDS,
     RunKind,
@@ -64,7 +64,7 @@ from ui.shared.cards.written_documents import Written, written_for
 from ui.shared.services.analyses import Analyses
 from ui.shared.services.catalogs import Catalogs
 from ui.shared.services.chosen_judge import ChosenJudge, chosen_at
-from ui.shared.services.memo import Memo
+from ui.shared.services.result_cache import ResultCache
 
 __all__ = ["OFFLINE", "Band", "Grade", "Judging", "ModelRun"]
 
@@ -100,7 +100,7 @@ class Judging:
         self._chosen_judge = chosen_judge
         self._endpoints = endpoints
         self._ledger = StoredLedger(store)
-        self._graded: Memo[Mapping[str, Grade]] = Memo()
+        self._graded: ResultCache[Mapping[str, Grade]] = ResultCache()
 
     def estimate(self, catalog_id: int, kind: RunKind = "judge", paper: bool = False) -> Estimates:
         """What ``start`` would take now; sends nothing."""
@@ -375,11 +375,11 @@ class Judging:
         prices, spent = endpoint.prices, run.cost or 0.0
         if run.cost is None and prices:  # an earlier part had no price
             spent = prices.cost(run.tokens_in, run.tokens_out)
-        purse = Purse(endpoint.budget, prices, run.calls, spent)
+        budget = RunBudget(endpoint.budget, prices, run.calls, spent)
         access = RunAccess(
             EndpointModel(endpoint, self._endpoints.key(endpoint)),
             self._ledger,
-            Terms(run.id, purse, endpoint.concurrency),
+            Terms(run.id, budget, endpoint.concurrency),
         )
         state: RunState = "cancelled"
         message = _ENDED

@@ -23,7 +23,7 @@ from toolscope_core.store import Store, setting_as, write_setting
 from ui.shared.cards.queue import waits
 from ui.shared.services.analyses import Analyses
 from ui.shared.services.catalogs import Catalogs
-from ui.shared.services.memo import Memo
+from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.review import Review
 
 
@@ -64,8 +64,8 @@ class LearnedJudge:
         self._catalogs = catalogs
         self._analyses = analyses
         self._review = review
-        self._views: Memo[LearningView] = Memo(most=4)
-        self._of_clusters: Memo[Mapping[str, float]] = Memo(most=4)
+        self._views: ResultCache[LearningView] = ResultCache(most=4)
+        self._of_clusters: ResultCache[Mapping[str, float]] = ResultCache(most=4)
 
     def view(self, catalog_id: int) -> LearningView:
         """Raises ``JobError`` before the analysis is finished."""

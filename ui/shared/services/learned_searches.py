@@ -20,7 +20,7 @@ from toolscope_core.tool2vec.model_folder import read_model, write_model
 from toolscope_core.tool2vec.training import LearnOptions, Method, Trainer, trained_model
 from ui.shared.services.analyses import Analyses
 from ui.shared.services.loaded_queries import LoadedQueries
-from ui.shared.services.memo import Memo
+from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.review import Review
 from ui.shared.services.reviewed_variants import Variants
 
@@ -74,7 +74,7 @@ class LearnedSearches:
     ) -> None:
         self._store, self._analyses, self._review = store, analyses, review
         self._queries, self._variants, self._trainer = queries, variants, trainer
-        self._models: Memo[LearnedModel] = Memo(most=8)
+        self._models: ResultCache[LearnedModel] = ResultCache(most=8)
 
     @property
     def trainer(self) -> Trainer:

@@ -9,7 +9,7 @@ from toolscope_core.evaluation.query_sets import Query, QuerySet, queries_of, un
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.store import Store, delete_query_file, keep_query_file, list_query_files
 from ui.shared.services.catalogs import Catalogs
-from ui.shared.services.memo import Memo
+from ui.shared.services.result_cache import ResultCache
 
 MOST_BYTES = 50_000_000
 
@@ -34,7 +34,7 @@ class LoadedQueries:
     def __init__(self, store: Store, catalogs: Catalogs) -> None:
         self._store = store
         self._catalogs = catalogs
-        self._views: Memo[QuerySetView] = Memo(most=16)
+        self._views: ResultCache[QuerySetView] = ResultCache(most=16)
 
     def preview(self, catalog_id: int, content: bytes, name: str) -> QuerySetView:
         """What a file holds, without keeping it. Raises ``ConfigError`` for one that is no query

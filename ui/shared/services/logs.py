@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from toolscope_core.model.datamodel import Decision
 from toolscope_core.store import Store, count_decisions, read_log
-from ui.shared.services.memo import Memo
+from ui.shared.services.result_cache import ResultCache
 
 
 class Logs:
@@ -12,7 +12,7 @@ class Logs:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._read: Memo[tuple[Decision, ...]] = Memo()
+        self._read: ResultCache[tuple[Decision, ...]] = ResultCache()
 
     def of(self, catalog_id: int) -> tuple[Decision, ...]:
         """All decisions on the catalogs of this name, oldest first; the same value until it

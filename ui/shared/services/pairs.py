@@ -18,7 +18,7 @@ from ui.shared.pairs.pair_view import (
 )
 from ui.shared.services.analyses import Analyses
 from ui.shared.services.catalogs import Catalogs
-from ui.shared.services.memo import Memo
+from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.review import Review
 
 
@@ -29,7 +29,7 @@ class Pairs:
         self._catalogs = catalogs
         self._analyses = analyses
         self._review = review
-        self._undecided: Memo[tuple[Pair, ...]] = Memo()
+        self._undecided: ResultCache[tuple[Pair, ...]] = ResultCache()
 
     def named(self, catalog_id: int, key: str) -> Pair | None:
         """The pair of a link; ``None`` where the catalog has not both of its tools."""

@@ -19,7 +19,7 @@ from ui.shared.cards.reviewers import (
     to_look_at,
 )
 from ui.shared.services.analyses import Analyses
-from ui.shared.services.memo import Memo
+from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.review import Review
 from ui.shared.services.toolsets import ToolSets
 
@@ -34,7 +34,7 @@ class People:
         self._analyses = analyses
         self._review = review
         self._toolsets = toolsets
-        self._owners: Memo[dict[str, str]] = Memo(most=4)
+        self._owners: ResultCache[dict[str, str]] = ResultCache(most=4)
 
     def shares(self, catalog_id: int) -> Shares | None:
         """Who the queue is divided among; ``None`` where it is everybody's."""

@@ -23,7 +23,7 @@ from ui.shared.cards.reshaping import (
     parts_with,
 )
 from ui.shared.services.analyses import Analyses
-from ui.shared.services.memo import Memo
+from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.review import Review
 
 __all__ = ["APART", "MOST_TOOLS", "Parts", "Reshaped", "Reshapes"]
@@ -38,7 +38,7 @@ class Reshapes:
     def __init__(self, analyses: Analyses, review: Review) -> None:
         self._analyses = analyses
         self._review = review
-        self._previews: Memo[Reshaped] = Memo(most=16)
+        self._previews: ResultCache[Reshaped] = ResultCache(most=16)
 
     def with_tool(self, catalog_id: int, parts: Parts, tool_id: str) -> dict[str, int]:
         """``parts`` with one more tool, taken out of the cluster where it waits."""

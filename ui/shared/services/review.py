@@ -37,7 +37,7 @@ from ui.shared.cards.server_pairs import ServerPairProposals, server_pairs
 from ui.shared.services.analyses import Analyses
 from ui.shared.services.catalogs import Catalogs
 from ui.shared.services.logs import Logs
-from ui.shared.services.memo import Memo
+from ui.shared.services.result_cache import ResultCache
 from ui.shared.tools.catalog_figures import Progressed, progressed
 
 POLICIES: tuple[AcceptPolicy, ...] = ("none", "auto", "all")
@@ -52,14 +52,14 @@ class Review:
         self._catalogs = catalogs
         self._logs = logs
         self._analyses = analyses
-        self._plans: Memo[MergePlan] = Memo()
-        self._proposals: Memo[Proposed] = Memo()
-        self._disagreements: Memo[tuple[Disagreement, ...]] = Memo()
-        self._safe: Memo[SafeBatch] = Memo()
-        self._server_pairs: Memo[tuple[ServerPairProposals, ...]] = Memo()
+        self._plans: ResultCache[MergePlan] = ResultCache()
+        self._proposals: ResultCache[Proposed] = ResultCache()
+        self._disagreements: ResultCache[tuple[Disagreement, ...]] = ResultCache()
+        self._safe: ResultCache[SafeBatch] = ResultCache()
+        self._server_pairs: ResultCache[tuple[ServerPairProposals, ...]] = ResultCache()
         self._costs = Costs()
-        self._figures: Memo[ExportFigures] = Memo()
-        self._saved: Memo[Mapping[str, int]] = Memo(most=4)
+        self._figures: ResultCache[ExportFigures] = ResultCache()
+        self._saved: ResultCache[Mapping[str, int]] = ResultCache(most=4)
 
     def log(self, catalog_id: int) -> tuple[Decision, ...]:
         """Everything anybody decided, oldest first."""

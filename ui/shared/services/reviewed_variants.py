@@ -15,7 +15,7 @@ from toolscope_core.model.errors import DecisionError
 from toolscope_core.rps.variant_writing import CheckedVariants, checked_variants
 from toolscope_core.store import Store, append_decision, keep_variants, list_variants, now
 from ui.shared.services.catalogs import Catalogs
-from ui.shared.services.memo import Memo
+from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.review import Review
 
 VariantState = Literal["waiting", "accepted", "edited", "rejected"]
@@ -51,7 +51,7 @@ class Variants:
         self._store = store
         self._catalogs = catalogs
         self._review = review
-        self._checked: Memo[CheckedVariants] = Memo(most=4)
+        self._checked: ResultCache[CheckedVariants] = ResultCache(most=4)
 
     def preview(self, catalog_id: int, content: bytes, name: str) -> LoadedVariants:
         """What a file holds for the catalog, without keeping it. Raises as ``variants_in`` does."""

@@ -33,7 +33,7 @@ from toolscope_core.store import Job
 from ui.shared.services.analyses import Analyses
 from ui.shared.services.learned_searches import LearnedSearches, Ranking
 from ui.shared.services.loaded_queries import LoadedQueries
-from ui.shared.services.memo import Memo
+from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.review import Review
 from ui.shared.services.reviewed_variants import Variants
 
@@ -113,8 +113,8 @@ class Searches:
         self.cache: VectorCache = learned.trainer.cache
         self.learned = learned
         self._costs = Costs()
-        self._retrievers: Memo[Retriever | ServerRetriever] = Memo(most=8)
-        self._searched_catalogs: Memo[tuple[Catalog, Catalog]] = Memo()
+        self._retrievers: ResultCache[Retriever | ServerRetriever] = ResultCache(most=8)
+        self._searched_catalogs: ResultCache[tuple[Catalog, Catalog]] = ResultCache()
 
     def look(self, catalog_id: int, asked: Lookup) -> SearchView | None:
         """What a request finds; ``None`` where more has to be embedded than a page waits for:

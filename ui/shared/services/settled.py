@@ -11,7 +11,7 @@ from toolscope_core.merging.pipeline import Analysis, supposed
 from toolscope_core.model.datamodel import Cluster, Decision
 from ui.shared.services.analyses import Analyses
 from ui.shared.services.catalogs import Catalogs
-from ui.shared.services.memo import Memo
+from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.review import Review
 
 SettledState = Literal["accepted", "rejected"]
@@ -32,8 +32,8 @@ class Settled:
         self._catalogs = catalogs
         self._analyses = analyses
         self._review = review
-        self._rejected: Memo[tuple[SettledCluster, ...]] = Memo(most=8)
-        self._flags: Memo[dict[str, tuple[Decision, ...]]] = Memo(most=8)
+        self._rejected: ResultCache[tuple[SettledCluster, ...]] = ResultCache(most=8)
+        self._flags: ResultCache[dict[str, tuple[Decision, ...]]] = ResultCache(most=8)
 
     def clusters(self, catalog_id: int, state: SettledState) -> tuple[SettledCluster, ...]:
         """The accepted clusters by name, or the rejected ones, newest first. Rejected tools that

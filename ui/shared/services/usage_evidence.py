@@ -20,7 +20,7 @@ from toolscope_core.usage.tool_usage import ToolUsage, UsageFigures, query_rows,
 from toolscope_core.usage.trace_formats import read_trace
 from ui.shared.services.catalogs import Catalogs
 from ui.shared.services.loaded_queries import LoadedQueries
-from ui.shared.services.memo import Memo
+from ui.shared.services.result_cache import ResultCache
 
 MOST_BYTES = 200_000_000
 UNUSED_DAYS = 30
@@ -42,7 +42,7 @@ class UsageEvidence:
 
     def __init__(self, store: Store, catalogs: Catalogs, queries: LoadedQueries) -> None:
         self._store, self._catalogs, self._queries = store, catalogs, queries
-        self._figures: Memo[UsageFigures] = Memo(most=16)
+        self._figures: ResultCache[UsageFigures] = ResultCache(most=16)
 
     def preview(self, catalog_id: int, content: bytes, name: str) -> UsagePreview:
         """What a file says of the catalog's tools. Raises ``ConfigError`` for no log or trace."""

@@ -21,7 +21,7 @@ from ui.shared.cards.standing_decisions import (
     tool_since,
 )
 from ui.shared.services.catalogs import Catalogs
-from ui.shared.services.memo import Memo
+from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.review import Review
 
 
@@ -32,8 +32,8 @@ class Versions:
         self._store = store
         self._catalogs = catalogs
         self._review = review
-        self._diffs: Memo[CatalogDiff] = Memo(most=1)
-        self._by_print: Memo[dict[str, Tool]] = Memo(most=4)
+        self._diffs: ResultCache[CatalogDiff] = ResultCache(most=1)
+        self._by_print: ResultCache[dict[str, Tool]] = ResultCache(most=4)
 
     def earlier(self, record: CatalogRecord) -> tuple[CatalogRecord, ...]:
         """The versions before this one, the newest first."""

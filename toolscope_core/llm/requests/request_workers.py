@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
 
-from toolscope_core.llm.requests.purse import Purse
+from toolscope_core.llm.requests.run_budget import RunBudget
 from toolscope_core.model.configuration import Budget, Patience
 from toolscope_core.model.datamodel import JsonObject
 from toolscope_core.model.errors import ModelStopError
@@ -36,7 +36,7 @@ class Terms:
     """The terms of a run: ``run`` is its name in the log, ``concurrency`` its calls at a time."""
 
     run: str
-    purse: Purse = field(default_factory=Purse)
+    budget: RunBudget = field(default_factory=RunBudget)
     concurrency: int = 8
     patience: Patience = field(default_factory=Patience)
 
@@ -54,7 +54,7 @@ def repair(request: ChatRequest, reasons: Sequence[str]) -> ChatRequest:
 
 
 class Run(Generic[Item]):
-    """The questions of one ``ask_all``; its lanes work in threads of their own."""
+    """The questions of one ``ask_all``; its workers run in threads of their own."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class Run(Generic[Item]):
         self._failures = 0
         self._not_before = 0.0
 
-    def lane(self) -> None:
+    def work_through(self) -> None:
         """Take one batch after the other until none is left or the run is halted."""
         try:
             while not self.halted.is_set():
@@ -135,15 +135,15 @@ class Run(Generic[Item]):
 
     def _send(self, request: ChatRequest, questions: int) -> tuple[ChatReply, Call] | None:
         """The reply to a request, repeated while that helps; ``None`` where there is none."""
-        patience, purse = self.terms.patience, self.terms.purse
+        patience, budget = self.terms.patience, self.terms.budget
         seconds, attempt = 0.0, 0
         while self._may_send():
-            held = purse.reserve(request)
-            if held is None:
-                self.halt("paused", f"budget: {_words(purse.budget)} used up; raise it to go on")
+            reserved = budget.reserve(request)
+            if reserved is None:
+                self.halt("paused", f"budget: {_words(budget.limits)} used up; raise it to go on")
                 return None
             attempt += 1
-            reply = self._call(request, held)
+            reply = self._call(request, reserved)
             call = self._line(reply, questions)
             if reply.final:
                 self._failures = 0
@@ -165,18 +165,18 @@ class Run(Generic[Item]):
             self.halted.wait(rest)
         return not self.halted.is_set()
 
-    def _call(self, request: ChatRequest, held: float) -> ChatReply:
+    def _call(self, request: ChatRequest, reserved: float) -> ChatReply:
         """One call that is paid for; where every call is refused, the run is halted."""
         cost = 0.0
         try:
             reply = self.model.ask(request)
-            cost = self.terms.purse.cost(reply.tokens_in, reply.tokens_out) or 0.0
+            cost = self.terms.budget.cost(reply.tokens_in, reply.tokens_out) or 0.0
             return reply
         except ModelStopError as error:
             self.halt("stopped", str(error))
             return ChatReply(None, str(error), final=False)
         finally:
-            self.terms.purse.settle(held, cost)
+            self.terms.budget.settle(reserved, cost)
 
     def _give_up(self, reason: str) -> None:
         with self._lock:
@@ -202,7 +202,7 @@ class Run(Generic[Item]):
             tokens_in=reply.tokens_in,
             tokens_out=reply.tokens_out,
             counted=reply.counted,
-            cost=self.terms.purse.cost(reply.tokens_in, reply.tokens_out),
+            cost=self.terms.budget.cost(reply.tokens_in, reply.tokens_out),
             seconds=reply.seconds,
             finish=reply.finish,
             error=reply.reason,
@@ -222,19 +222,19 @@ class Run(Generic[Item]):
 
 
 def drive(run: Run[Item], report: Callable[[int], None]) -> None:
-    """Let the lanes work while this thread reports; they end before this returns or raises."""
+    """Let the workers work while this thread reports; they end before this returns or raises."""
     with ThreadPoolExecutor(run.terms.concurrency, "asking") as pool:
-        lanes = [pool.submit(run.lane) for _ in range(run.terms.concurrency)]
+        workers = [pool.submit(run.work_through) for _ in range(run.terms.concurrency)]
         try:
             report(0)
-            while not all(lane.done() for lane in lanes):
+            while not all(worker.done() for worker in workers):
                 run.news.wait(HEARTBEAT)
                 run.news.clear()
                 report(run.answered)
         finally:
             run.halted.set()
-    for lane in lanes:
-        lane.result()
+    for worker in workers:
+        worker.result()
     report(run.answered)
 
 

@@ -17,7 +17,7 @@ class _Kept(Generic[Value]):
     value: Value
 
 
-class Memo(Generic[Value]):
+class ResultCache(Generic[Value]):
     """One value a key. It is made again when one of its ``sources`` is another object (an analysis,
     a plan), or when its ``state`` is no longer equal (the length of a log, a filter).
 

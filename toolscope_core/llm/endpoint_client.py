@@ -29,7 +29,7 @@ _CHUNK = 65_536
 _LONGEST_FAILURE = 250
 
 
-class Door:
+class EndpointClient:
     """An endpoint; safe to share between threads. Each method is one request, never repeated.
 
     Redirects, proxies, cookies and compressed replies are off. Raises ``ConfigError`` for a key of

@@ -82,7 +82,7 @@ def listening_socket(place: HttpPlace) -> socket.socket:
     return listener
 
 
-def http_door(server: Server[Any], place: HttpPlace) -> uvicorn.Server:
+def http_server(server: Server[Any], place: HttpPlace) -> uvicorn.Server:
     """What serves HTTP; whoever runs it takes care of signals, and ends it by ``should_exit``."""
     import uvicorn
 
@@ -93,9 +93,9 @@ def http_door(server: Server[Any], place: HttpPlace) -> uvicorn.Server:
         lifespan="on",
         timeout_graceful_shutdown=1,
     )
-    door = uvicorn.Server(config)
-    door.capture_signals = nullcontext  # type: ignore[method-assign, assignment]
-    return door
+    uvicorn_server = uvicorn.Server(config)
+    uvicorn_server.capture_signals = nullcontext  # type: ignore[method-assign, assignment]
+    return uvicorn_server
 
 
 def http_app(server: Server[Any], place: HttpPlace) -> ASGIApp:

@@ -13,7 +13,7 @@ from tests.llm.conftest import SECRET, endpoint_at, model_at
 from tests.llm.test_chat import REQUEST
 from tests.support.model_server import ModelServer
 from toolscope_core.llm import EndpointModel
-from toolscope_core.llm.door import Door, retry_after
+from toolscope_core.llm.endpoint_client import EndpointClient, retry_after
 from toolscope_core.model.configuration import ApiKey, Endpoint
 from toolscope_core.model.errors import ConfigError, ModelStopError
 
@@ -47,13 +47,13 @@ def test_the_deadline_is_one_for_each_call(server):
 def test_deadlines_of_threads_do_not_mix(server):
     server.delay = 0.2
     model, replies = model_at(server, deadline=2.0), []
-    lanes = [
+    workers = [
         threading.Thread(target=lambda: replies.append(model.ask(REQUEST).final)) for _ in range(8)
     ]
-    for lane in lanes:
-        lane.start()
-    for lane in lanes:
-        lane.join()
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
     assert replies == [True] * 8
 
 
@@ -116,9 +116,9 @@ def test_a_redirect_is_not_followed_and_the_key_stays(server):
 
 def test_the_transport_sends_to_no_other_origin(server):
     with ModelServer() as other:
-        door = Door(endpoint_at(server), ApiKey(server.origin, SECRET))
-        door._client.base_url = other.url
-        page = door.chat({"model": "m", "messages": []})
+        client = EndpointClient(endpoint_at(server), ApiKey(server.origin, SECRET))
+        client._client.base_url = other.url
+        page = client.chat({"model": "m", "messages": []})
         assert "nothing was sent" in page.failure and not other.received
 
 
@@ -136,9 +136,13 @@ def test_a_key_that_is_said_back_goes_nowhere(server, model, content, caplog):
 
 
 def test_a_key_in_the_words_of_a_network_failure_is_masked_before_they_are_cut(monkeypatch):
-    monkeypatch.setattr("toolscope_core.llm.door._cause", lambda _: f"{'x' * 220}{SECRET}")
+    monkeypatch.setattr(
+        "toolscope_core.llm.endpoint_client._cause", lambda _: f"{'x' * 220}{SECRET}"
+    )
     nobody = Endpoint("http://127.0.0.1:9/v1", "m")
-    page = Door(nobody, ApiKey(nobody.origin, SECRET)).chat({"model": "m", "messages": []})
+    page = EndpointClient(nobody, ApiKey(nobody.origin, SECRET)).chat(
+        {"model": "m", "messages": []}
+    )
     assert page.failure.endswith("x[key])")
 
 
@@ -182,10 +186,10 @@ def test_a_key_in_what_an_endpoint_complains_of_is_cut_out(
         model.ask(REQUEST)
 
 
-def test_opening_the_door_reads_no_key_from_the_environment(server, monkeypatch):
+def test_opening_a_client_reads_no_key_from_the_environment(server, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
-    door = Door(endpoint_at(server), ApiKey(server.origin, ""))
-    assert SECRET not in str(vars(door._client)) and os.environ["OPENAI_API_KEY"] == SECRET
+    client = EndpointClient(endpoint_at(server), ApiKey(server.origin, ""))
+    assert SECRET not in str(vars(client._client)) and os.environ["OPENAI_API_KEY"] == SECRET
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import ChatRequest
 
 
-class Purse:
+class RunBudget:
     """The spending of a run and its budget, shared by all of its questions.
 
     Every call is paid for before it is sent, at the most it can cost, so that the budget holds
@@ -18,17 +18,17 @@ class Purse:
 
     def __init__(
         self,
-        budget: Budget | None = None,
+        limits: Budget | None = None,
         prices: Prices | None = None,
         calls: int = 0,
         cost: float = 0.0,
     ) -> None:
-        self.budget = budget or Budget()
+        self.limits = limits or Budget()
         self.prices = prices
-        if self.budget.money is not None and prices is None:
+        if self.limits.money is not None and prices is None:
             raise ConfigError("a budget in money needs prices; give them, or a budget in calls")
         self._calls, self._cost = calls, cost
-        self._held = 0.0
+        self._reserved = 0.0
         self._in_flight = 0
         self._change = threading.Condition()
 
@@ -44,24 +44,27 @@ class Purse:
         most = self.cost(request.tokens_at_most, request.most_tokens) or 0.0
         with self._change:
             while True:
-                if self.budget.calls is not None and self._calls >= self.budget.calls:
+                if self.limits.calls is not None and self._calls >= self.limits.calls:
                     return None
-                if self.budget.money is None or self._cost + self._held + most <= self.budget.money:
+                if (
+                    self.limits.money is None
+                    or self._cost + self._reserved + most <= self.limits.money
+                ):
                     break
                 if not self._in_flight:
                     return None
                 self._change.wait()
             self._calls += 1
-            self._held += most
+            self._reserved += most
             self._in_flight += 1
             return most
 
-    def settle(self, held: float, cost: float) -> None:
+    def settle(self, reserved: float, cost: float) -> None:
         """A call that was reserved is over and cost this much."""
         with self._change:
             self._in_flight -= 1
-            self._held -= held
+            self._reserved -= reserved
             self._cost += cost
             if not self._in_flight:
-                self._held = 0.0  # sums of fractions leave a rest
+                self._reserved = 0.0  # sums of fractions leave a rest
             self._change.notify_all()
