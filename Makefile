@@ -20,7 +20,7 @@ app: $(VENV)/.app
 	$(BIN)/python -m ui --server.port $(PORT)
 
 test: $(VENV)/.dev
-	$(PYTEST)
+	$(PYTEST) --durations=10
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

@@ -4,4 +4,4 @@ The nouns are in ``datamodel``, the errors in ``errors``; ``workspace`` is what 
 command line call. Importing this package loads no model, no screen and no database.
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
