@@ -44,7 +44,7 @@ def usage(
 ) -> None:
     """Count calls, errors and the last use of each tool, from logs or traces of agents."""
     from toolscope_core.cli.commands.usage_command import tool_usage
-    from toolscope_core.tool2vec.usage_words import figures_line, usage_line
+    from toolscope_core.usage.usage_words import figures_line, usage_line
 
     report = tool_usage(logs, catalog, unused_days, queries)
     figures = report.figures

@@ -6,7 +6,7 @@ import streamlit as st
 
 from toolscope_core.model.errors import ConfigError, ToolScopeError
 from toolscope_core.model.numbers import quantity
-from toolscope_core.tool2vec.usage_words import figures_line, usage_line
+from toolscope_core.usage.usage_words import figures_line, usage_line
 from ui.shared import page_frame, safe_text
 from ui.shared.services.usage_evidence import MOST_BYTES, UNUSED_DAYS, UsagePreview
 from ui.shared.tools import leave_out

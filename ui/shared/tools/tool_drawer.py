@@ -10,7 +10,7 @@ import streamlit as st
 from toolscope_core.model.address_keys import tool_key
 from toolscope_core.model.datamodel import Cluster, Decision, Finding, Severity, Tool
 from toolscope_core.model.numbers import quantity
-from toolscope_core.tool2vec.usage_words import usage_line
+from toolscope_core.usage.usage_words import usage_line
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_words, outcome_badges
 from ui.shared.cards.outcome_badges import Color
