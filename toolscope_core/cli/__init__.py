@@ -18,7 +18,7 @@ from toolscope_core.cli import (
     search_commands,
     serve_commands,
     store_commands,
-    usage_commands,
+    usage_command,
     variant_commands,
 )
 from toolscope_core.cli.terminal import app
@@ -37,6 +37,6 @@ __all__ = [
     "search_commands",
     "serve_commands",
     "store_commands",
-    "usage_commands",
+    "usage_command",
     "variant_commands",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Annotated
 
 import typer
@@ -20,18 +21,22 @@ def copy_store(
     target: Annotated[str, typer.Argument(help="URL of the new store: a file or a server.")],
 ) -> None:
     """Copy a whole store into a new one, of the same or of the other database, and check it."""
-    from toolscope_core.cli.commands.copy_store_command import copy_to
+    from toolscope_core import store
 
-    report = copy_to(source, target, progress())
-    for table in report.tables:
+    with closing(store.existing_store(source)) as old, closing(store.Store(target)) as new:
+        tables = store.copy_store(old, new, progress())
+        places = f"{old.place} to {new.place}"
+    for table in tables:
         say(f"{table.name:12} {quantity(table.rows, 'row'):>14}  sha256 {table.digest[:16]}")
-    say(f"copied {report.source} to {report.target}; every table was read again and is the same")
+    say(f"copied {places}; every table was read again and is the same")
 
 
 @app.command("upgrade-store")
 @errors_as_sentences
 def upgrade_store() -> None:
     """Bring the store of an earlier ToolScope up to date, once you have a backup of it."""
-    from toolscope_core.cli.commands.copy_store_command import upgrade
+    from toolscope_core.store import Store
 
-    say(f"{upgrade(read_environment().store_url)} is up to date")
+    with closing(Store(read_environment().store_url, backed_up=True)) as store:
+        place = store.place
+    say(f"{place} is up to date")

@@ -10,6 +10,8 @@ from typing import Annotated
 import typer
 
 from toolscope_core.cli.terminal import app, errors_as_sentences, say
+from toolscope_core.files.whole_files import read_file
+from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 
 SHOWN = 20
@@ -43,13 +45,23 @@ def usage(
     as_json: Annotated[bool, typer.Option("--json", help="All figures, as JSON.")] = False,
 ) -> None:
     """Count calls, errors and the last use of each tool, from logs or traces of agents."""
-    from toolscope_core.cli.commands.usage_command import tool_usage
+    from toolscope_core.catalog import load_paths, read_isolated
+    from toolscope_core.files.json_lines import write_rows
+    from toolscope_core.usage.tool_usage import query_rows, together, usage_of
+    from toolscope_core.usage.trace_formats import read_trace
     from toolscope_core.usage.usage_words import figures_line, usage_line
 
-    report = tool_usage(logs, catalog, unused_days, queries)
-    figures = report.figures
+    if not unused_days > 0:
+        raise ConfigError(f"--unused-days is {unused_days:g}; give more than 0")
+    tools = read_isolated(load_paths(catalog)).tools
+    traces = [read_trace(_content(log), str(log)) for log in logs]
+    figures = together(usage_of(trace, tools) for trace in traces)
+    rows = query_rows((one for trace in traces for one in trace.requests), tools)
+    if queries is not None:
+        write_rows(queries, rows)
+    unused = figures.unused(tools, unused_days)
     if as_json:
-        typer.echo(json.dumps({**asdict(figures), "unused": report.unused}, indent=1))
+        typer.echo(json.dumps({**asdict(figures), "unused": unused}, indent=1))
         return
     say(figures_line(figures))
     most = sorted(figures.by_id.items(), key=lambda one: (-one[1].calls, one[0]))
@@ -57,11 +69,18 @@ def usage(
         say(f"  {tool_id}: {usage_line(one)}")
     if len(most) > SHOWN:
         say(f"  … and {len(most) - SHOWN} more; --json lists all")
-    if report.unused:
-        say(f"{quantity(len(report.unused), 'tool')} unused for {unused_days:g} days:")
-        for tool_id in report.unused:
+    if unused:
+        say(f"{quantity(len(unused), 'tool')} unused for {unused_days:g} days:")
+        for tool_id in unused:
             say(f"  {tool_id}")
     elif figures.days < unused_days:
         say(f"the logs cover {figures.days:.1f} days, too few to say what is unused")
     if queries is not None:
-        say(f"{quantity(report.queries, 'query')} written: {queries}")
+        say(f"{quantity(len(rows), 'query')} written: {queries}")
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return read_file(path)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}; give a log") from error
