@@ -13,8 +13,6 @@ from toolscope_core.embedding.encoders import SentenceEmbedder
 from toolscope_core.judging import wordnet
 from toolscope_core.judging.wordnet import (
     are_opposite,
-    are_siblings,
-    is_kind_of,
     is_word,
     kinds_of,
     tables,
@@ -77,23 +75,9 @@ def test_kinds_of_rarer_senses_are_asked_for():
     assert kinds_of("qwxz") == frozenset()
 
 
-def test_a_city_is_a_location_and_not_the_other_way_round():
-    assert is_kind_of("city", "location")
-    assert not is_kind_of("location", "city")
-    assert not is_kind_of("qwxz", "location")
-
-
-def test_siblings_share_what_lies_right_above():
-    assert are_siblings("vowel", "consonant")
-    assert not are_siblings("vowel", "table")
-    assert not are_siblings("qwxz", "qwxz")
-    assert not are_siblings("aboard", "abnormal")  # nothing lies above either
-
-
 @given(WORDS, WORDS)
-def test_opposites_and_siblings_are_symmetric(one, other):
+def test_opposites_are_symmetric(one, other):
     assert are_opposite(one, other) == are_opposite(other, one)
-    assert are_siblings(one, other) == are_siblings(other, one)
 
 
 def test_the_notices_stand_beside_the_tables():

@@ -60,28 +60,6 @@ def are_opposite(one: str, other: str) -> bool:
     return (one, other) in tables().opposites
 
 
-def is_kind_of(one: str, other: str, rank: int = 2) -> bool:
-    """Whether a sense of ``one`` lies below one of ``other`` (*city*, *location*), both of at most
-    that rank.
-    """
-    wanted = {at for at, rank_of in _senses(other).items() if rank_of <= rank}
-    return any(
-        not wanted.isdisjoint(_chain(at)) for at, rank_of in _senses(one).items() if rank_of <= rank
-    )
-
-
-def are_siblings(one: str, other: str) -> bool:
-    """Whether the two are different things of one kind (*vowel*, *consonant*), each in one of its
-    two most common senses.
-    """
-    above = tables().above
-    kinds = [
-        {above[at] for at, rank in _senses(word).items() if rank <= 2} - {-1}
-        for word in (one, other)
-    ]
-    return not kinds[0].isdisjoint(kinds[1])
-
-
 @lru_cache(maxsize=65_536)
 def kinds_of(word: str, rank: int = 2) -> frozenset[str]:
     """What lies above the common senses of a word, by name: *language* of *french*."""
