@@ -26,7 +26,7 @@ from toolscope_core.llm.merge_questions import (
 )
 from toolscope_core.llm.requests import RunBudget, Terms
 from toolscope_core.llm.tasks.judge_prompt import JudgeTask
-from toolscope_core.merging.model_verdicts import disagreements, most_contested
+from toolscope_core.merging.model_verdicts import disagreements
 from toolscope_core.merging.pipeline import analyse, bars_of, plan_merge
 from toolscope_core.model.configuration import AnalysisConfig, Budget, PlanConfig, QuestionConfig
 from toolscope_core.model.datamodel import Catalog, Constraints, Decision, Pair, Tool
@@ -384,13 +384,10 @@ def test_people_come_above_the_model(example):
     assert all(not set(cluster.members) <= set(c.members) for c in after.clusters)
 
 
-def test_disagreements_lead_to_their_cards(example):
+def test_disagreements_are_pairs_judged_otherwise(example):
     told = ask_opinions(example, NOBODY, asking(answering(same_verb))[0])
     found = disagreements(told, example.offline)
     assert found and all(one.offline.outcome != one.model.outcome for one in found)
-    plan = plan_merge(replace(example, opinions=told), (), PlanConfig())
-    order = most_contested(plan.clusters, found)
-    assert order and set(order) <= {cluster.id for cluster in plan.clusters}
 
 
 def test_a_catalog_without_candidates_costs_nothing(tmp_path):

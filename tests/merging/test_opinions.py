@@ -6,12 +6,10 @@ from hypothesis import strategies as st
 from toolscope_core.merging.model_verdicts import (
     Audit,
     Bars,
-    Disagreement,
     Opinions,
     disagreements,
-    most_contested,
 )
-from toolscope_core.model.datamodel import Cluster, Document, Pair, Verdict
+from toolscope_core.model.datamodel import Pair, Verdict
 
 BARS = Bars(unsure_at=0.2, merge_at=0.85, auto_at=0.9, family_at=0.6)
 AB, AC, BC = Pair("a", "b"), Pair("a", "c"), Pair("b", "c")
@@ -211,19 +209,3 @@ def test_the_gap_of_a_family_is_as_wide_as_its_own_probability():
 
 def test_the_unanalysed_are_listed_with_the_reason():
     assert opinions_of(verdict_of("unanalysed")).unanalysed == {AB: "So."}
-
-
-def test_the_most_contested_clusters_come_first():
-    def cluster(known, *members):
-        document = Document("n", "d", None)
-        return Cluster(known, members, members[0], "prune", "proposed", 1.0, document, ())
-
-    def gap(a, b, model):
-        pair = Pair(a, b)
-        keep = Verdict(pair, 0.8, 0.1, "keep")
-        return Disagreement(pair, keep, verdict_of("merge", model, pair))
-
-    clusters = [cluster("z", "a", "b"), cluster("y", "c", "d", "e"), cluster("x", "f", "g")]
-    found = [gap("a", "c", 1.0), gap("d", "e", 0.9), gap("c", "d", 0.6), gap("a", "b", 0.7)]
-    assert most_contested(clusters, found) == ("y", "z")
-    assert most_contested(clusters, found[::-1]) == ("y", "z")

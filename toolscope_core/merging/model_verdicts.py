@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.merging.auto_accept import UNCONVINCED, model_doubts
-from toolscope_core.model.datamodel import Cluster, JsonObject, Outcome, Pair, Verdict
+from toolscope_core.model.datamodel import JsonObject, Outcome, Pair, Verdict
 
 Band = Literal["Low", "Medium", "High"]
 Probabilities = Callable[[Sequence[Pair]], NDArray[np.float64]]
@@ -270,21 +270,6 @@ def disagreements(
         if verdict.outcome != opinions.verdicts[pair].outcome
     )
     return tuple(sorted(differing, key=lambda one: (-one.gap, one.pair)))
-
-
-def most_contested(
-    clusters: Sequence[Cluster], contested: Sequence[Disagreement]
-) -> tuple[str, ...]:
-    """Ids of the clusters that hold a pair of ``contested``, the widest gap first, then by id: an
-    order for ``Review.queue``.
-    """
-    home = {member: cluster.id for cluster in clusters for member in cluster.members}
-    widest: dict[str, float] = {}
-    for one in contested:
-        here = home.get(one.pair.left)
-        if here is not None and here == home.get(one.pair.right):
-            widest[here] = max(one.gap, widest.get(here, 0.0))
-    return tuple(sorted(widest, key=lambda cluster_id: (-widest[cluster_id], cluster_id)))
 
 
 def _by_verdict(
