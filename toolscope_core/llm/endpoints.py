@@ -77,10 +77,6 @@ class Endpoints:
         """The key given for its origin; one with an empty secret where there is none."""
         return key_for(endpoint.origin, self._settings.keys)
 
-    def key_found(self, endpoint: Endpoint) -> bool:
-        """Whether it can be asked: there is a key for its origin, or it is on this machine."""
-        return bool(self.key(endpoint).secret) or on_this_machine(endpoint.origin)
-
 
 def default_endpoint(
     settings: Settings, base_url: str | None = None, model: str | None = None

@@ -60,9 +60,9 @@ def test_without_an_endpoint_the_remedy_is_told(store):
 def test_a_key_is_found_for_its_own_origin_only(store):
     keys = (ApiKey("https://models.example", SECRET),)
     found = endpoints(store, keys=keys)
-    assert found.key_found(Endpoint("https://models.example/v1", "m"))
-    assert not found.key_found(Endpoint("https://models.example:8443/v1", "m"))
-    assert found.key_found(FULL) and found.key(FULL).secret == ""
+    assert found.key(Endpoint("https://models.example/v1", "m")).secret == SECRET
+    assert not found.key(Endpoint("https://models.example:8443/v1", "m")).secret
+    assert not found.key(FULL).secret
 
 
 @pytest.mark.parametrize(
