@@ -1,4 +1,4 @@
-"""Tool2Vec by hand: means, what falls back, one more query, and a query left out."""
+"""Tool2Vec by hand: means, and what falls back."""
 
 import numpy as np
 import pytest
@@ -24,14 +24,6 @@ def test_a_tool_is_the_mean_of_its_queries_and_one_without_any_its_text():
     assert usage.sums.tolist() == [[9, 1], [0, 1], [0, 0]]
     expected = [[9 / np.sqrt(82), 1 / np.sqrt(82)], [0, 1], [0.6, 0.8]]
     assert usage.vectors(OWN) == pytest.approx(np.array(expected), abs=1e-6)
-
-
-def test_one_more_query_moves_the_vectors_of_its_tools_alone():
-    usage = UsageVectors.of(asked(), np.stack([X] * 10))
-    more = usage.with_query(Y, [2])
-    assert more.vectors(OWN)[:2] == pytest.approx(usage.vectors(OWN)[:2])
-    assert more.vectors(OWN)[2].tolist() == [0, 1], "its text no more"
-    assert usage.counts[2] == 0, "the former ones stay as they were"
 
 
 def test_rows_of_length_nothing_stay():

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,35 +27,12 @@ class UsageVectors:
         np.add.at(sums, queries.tool, vectors[queries.at].astype(np.float64))
         return cls(sums, queries.counts)
 
-    def with_query(self, vector: Vectors, tools: Sequence[int]) -> UsageVectors:
-        """After one more query, which moves the vectors of the tools that serve it alone."""
-        sums, counts = self.sums.copy(), self.counts.copy()
-        sums[list(tools)] += vector
-        counts[list(tools)] += 1
-        return replace(self, sums=sums, counts=counts)
-
     def vectors(self, own: Vectors) -> Vectors:
         """float32 of shape (m, d), rows L2-normalised: the mean of a tool's queries; of one without
         any its row of ``own``, the vectors of the tools' texts.
         """
         sums = np.where(self.counts[:, None] > 0, self.sums, own.astype(np.float64))
         return normalised(sums).astype(np.float32)
-
-
-def left_out_scores(
-    usage: UsageVectors, own: Vectors, queries: TrainingQueries, vectors: Vectors
-) -> NDArray[np.float32]:
-    """The cosine of each query to each tool, shape (n, m), as if the query itself were not among
-    those that the tool's vector is made of: what an unseen query would have.
-    """
-    scores = np.asarray(vectors @ usage.vectors(own).T, dtype=np.float32)
-    without = usage.sums[queries.tool] - vectors[queries.at]
-    rest = usage.counts[queries.tool] > 1
-    without = np.where(rest[:, None], without, own[queries.tool])
-    scores[queries.at, queries.tool] = np.einsum(
-        "pd,pd->p", normalised(without), vectors[queries.at]
-    )
-    return scores
 
 
 def normalised(rows: NDArray[np.float64]) -> NDArray[np.float64]:
