@@ -98,14 +98,6 @@ def test_rejects_are_csv_without_formulas():
     assert '"{""a"": 1,\n}"' in text
 
 
-def test_parameters_are_listed_as_declared():
-    rows = catalog_tables.parameter_rows(desk.MAIL)
-    assert [(r["parameter"], r["type"], r["required"]) for r in rows] == [
-        ("to", "string", "yes"),
-        ("body", "string", ""),
-    ]
-
-
 # --- adding -----------------------------------------------------------------------------------
 
 

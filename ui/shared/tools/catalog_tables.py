@@ -178,19 +178,6 @@ def rejects_csv(problems: Sequence[Problem]) -> bytes:
     return csv_bytes(("position", "reason", "raw"), rows)
 
 
-def parameter_rows(tool: Tool) -> list[dict[str, str]]:
-    """The declared parameters of a tool as a table."""
-    return [
-        {
-            "parameter": parameter.name,
-            "type": parameter.type,
-            "required": "yes" if parameter.required else "",
-            "description": _one_line(parameter.description),
-        }
-        for parameter in tool.parameters
-    ]
-
-
 def _searched(row: ToolRow) -> str:
     return f"{row.name} {row.operation} {row.server} {row.description}".casefold()
 
