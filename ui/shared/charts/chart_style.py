@@ -108,9 +108,3 @@ def figure(traces: Sequence[object], height: int) -> go.Figure:
         hovermode="closest",
     )
     return made
-
-
-def hide_axes(made: go.Figure) -> None:
-    """For a plane without units: both directions to the same scale, no ticks."""
-    made.update_xaxes(visible=False)
-    made.update_yaxes(visible=False, scaleanchor="x")
