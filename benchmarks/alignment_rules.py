@@ -5,7 +5,7 @@
 Each is removed alone. *made on*: development maps of ``tests/data`` (see ``ALIGNMENT.md``), with
 how many more parameters are right without it than with it. *outside*: near pairs (cosine ≥ θ) of
 the servers and of OpenAPI documents, drawn with a seed, none of them among those maps. A map is
-changed where a parameter is another one, or is surmised rather than sure. The documents are those
+changed where a parameter is another one, or is inferred rather than sure. The documents are those
 of ``benchmarks.openapi_directory``.
 """
 
@@ -54,7 +54,7 @@ RULES: Mapping[str, Patch] = {
     "from and to of a time": {(word_stems, "_TIME_SIDES"): {}},
     "check in, check out": {(word_stems, "_STAY"): {}},
     "the usual side": {(likeness, "_USUAL"): _NONE},
-    "a side without its twin": {(likeness, "_has_twin"): lambda *_: True},
+    "a side without its other side": {(likeness, "_has_other_side"): lambda *_: True},
     "one side in other words": {
         (roles, "_SIDE_OF"): {},
         (likeness, "are_of_one_side"): lambda *_: False,
@@ -126,9 +126,9 @@ def removed(patch: Patch) -> Iterator[None]:
 
 
 def maps(pairs: Pairs) -> list[Map]:
-    """The argument map of each pair, with what is only surmised."""
+    """The argument map of each pair, with what is only inferred."""
     return [
-        frozenset((m.left, m.right, m.surmised) for m in matching.match_parameters(*pair))
+        frozenset((m.left, m.right, m.inferred) for m in matching.match_parameters(*pair))
         for pair in pairs
     ]
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from benchmarks.held_out import analysed, kept, unseen_weights
 from benchmarks.labelled_clusters import Example, examples
 from benchmarks.train_judge import CATALOGS, WHOLE, Labelled, load
-from toolscope_core.merging.atoms import RowGraph
+from toolscope_core.merging.contracted_graph import RowGraph
 from toolscope_core.merging.correction import correct
 from toolscope_core.merging.pipeline import Analysis, plan_merge
 from toolscope_core.model.configuration import PlanConfig

@@ -37,7 +37,12 @@ from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.embedding.encoders import SentenceEmbedder
 from toolscope_core.embedding.similarity import pairs_above, tool_text
 from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
-from toolscope_core.model.configuration import LEAST_PROBABILITY, Cut, Settings, read_environment
+from toolscope_core.model.configuration import (
+    LEAST_PROBABILITY,
+    MergeThresholds,
+    Settings,
+    read_environment,
+)
 from toolscope_core.model.datamodel import Catalog, Server, Tool
 from toolscope_core.model.protocols import Embedder, Vectors
 from ui.overlap import curve_charts, heatmap_charts, map_charts
@@ -94,7 +99,7 @@ def two_blocks(work: Workspace, catalog_id: int) -> Any:
 FIGURES: dict[str, Callable[[Workspace, int], Any]] = {
     "curve": lambda work, i: curve_charts.collision_curve(work.service(Curves).curve(i)),
     "sweep": lambda work, i: curve_charts.sweep_chart(
-        work.service(Thresholds).sweep(i, work.service(Thresholds).cut(i), "similarity"), 0
+        work.service(Thresholds).sweep(i, work.service(Thresholds).in_use(i), "similarity"), 0
     ),
     "blocks, pairs": lambda work, i: blocks(work, i, "pairs"),
     "blocks, mean": lambda work, i: blocks(work, i, "mean"),
@@ -202,10 +207,10 @@ def measure(settings: Settings, name: str, catalog: Catalog, browser: bool) -> N
         figure = build(work, record.id)
         size_kb = len(figure.to_json()) / 1024
         row(f"{view}, built again; {size_kb:,.0f} KB", again(lambda b=build: b(work, record.id)))
-    own = work.service(Thresholds).cut(record.id)
+    own = work.service(Thresholds).in_use(record.id)
     work.service(Thresholds).moved(record.id, own)
     for near, probable in ((0.7, own.probability), (0.7, 0.65), (own.similarity, 0.5)):
-        cut = Cut(near, probable)
+        cut = MergeThresholds(near, probable)
         spent = clocked(lambda c=cut: work.service(Thresholds).moved(record.id, c))
         row(f"slider to θ = {near:.2f}, p = {probable:.2f}, first time", spent, SLIDER)
     work.close()

@@ -27,7 +27,7 @@ from typing import Any
 import anyio
 from mcp import Client, StdioServerParameters
 
-from tests.mcp.gateway.town import STUB, configuration, write_town
+from tests.mcp.gateway.stub_toolset import STUB, configuration, write_stub_toolset
 
 LIMIT_MS = 5.0
 ROOT = Path(__file__).parents[1]
@@ -70,7 +70,7 @@ def measured(calls: int, at_once: int) -> GatewayTimes:
 
 
 async def _measure(place: Path, calls: int, at_once: int) -> GatewayTimes:
-    bundle = write_town(place)
+    bundle = write_stub_toolset(place)
     config = place / "mcp.json"
     config.write_text(configuration(place))
     stub = ["-I", "-S", STUB, "north", str(place / "north.json")]

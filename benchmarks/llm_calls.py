@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from benchmarks.held_out import analysed, put_together, unseen_weights
 from benchmarks.train_judge import CATALOGS, WHOLE, Labelled, load
-from toolscope_core.llm.merge_questions import ask_opinions
+from toolscope_core.llm.merge_questions import ask_for_verdicts
 from toolscope_core.llm.tasks.audit import ClusterTools
 from toolscope_core.llm.tasks.judge_prompt import ToolPair
 from toolscope_core.merging.pipeline import Analysis, correct_pairs, plan_merge
@@ -163,8 +163,8 @@ def asked(
     name: str, analysis: Analysis, labels: Mapping[Pair, bool], config: QuestionConfig
 ) -> Way:
     asker = Labels(analysis, labels)
-    opinions = ask_opinions(analysis, Constraints(), asker, config)
-    plan = plan_merge(replace(analysis, opinions=opinions), (), PlanConfig())
+    model_verdicts = ask_for_verdicts(analysis, Constraints(), asker, config)
+    plan = plan_merge(replace(analysis, model_verdicts=model_verdicts), (), PlanConfig())
     return Way(name, asker, clusters_of(plan.clusters))
 
 

@@ -94,7 +94,7 @@ def quantiles(run: Callable[[int], object], limit: int | None = None) -> str:
     return f"p50 {p50:6.1f}  p95 {p95:6.1f} ms" + (f"   limit {limit} ms" if limit else "")
 
 
-class Asked:
+class RecordedEmbedder:
     """What a search needs of an embedder once the index is there: the request's own vectors."""
 
     name = Recorded.name
@@ -126,7 +126,7 @@ def measure(catalog: Catalog, originals: Catalog, requests: Sequence[ToolRequest
             print(f"another process, rerank {rerank}", flush=True)
             search = multiprocessing.get_context("spawn").Process(
                 target=search_alone,
-                args=(catalog, Asked(vectors, tokens), folder, requests, rerank),
+                args=(catalog, RecordedEmbedder(vectors, tokens), folder, requests, rerank),
             )
             search.start()
             search.join()
@@ -135,7 +135,11 @@ def measure(catalog: Catalog, originals: Catalog, requests: Sequence[ToolRequest
 
 
 def search_alone(
-    catalog: Catalog, embedder: Asked, folder: Path, requests: Sequence[ToolRequest], rerank: str
+    catalog: Catalog,
+    embedder: RecordedEmbedder,
+    folder: Path,
+    requests: Sequence[ToolRequest],
+    rerank: str,
 ) -> None:
     """Prints the times of a process that opens the index from its folder and searches."""
     before = held()

@@ -65,8 +65,8 @@ _FOLDS = 5
 @dataclass(frozen=True, slots=True)
 class Labelled:
     """A catalog with its labelled pairs as rows: ``merge`` is the same job, ``family`` another
-    value of one slot; ``serves`` is which side could serve the other's callers, empty where nobody
-    was asked.
+    value of one selector; ``serves`` is which side could serve the other's callers, empty where
+    nobody was asked.
     """
 
     name: str

@@ -52,7 +52,7 @@ if safe.clusters and st.session_state.get("safe_list", False):
 if model.open:
     with model:
         ask_panel.judge_choice(catalog_id)
-        ask_panel.asking_panel(catalog_id, "judge", "Ask for verdicts")
+        ask_panel.ask_panel(catalog_id, "judge", "Ask for verdicts")
 
 bar = st.container(horizontal=True, vertical_alignment="center")
 show = SHOW[bar.segmented_control(

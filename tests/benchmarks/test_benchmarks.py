@@ -23,7 +23,7 @@ from toolscope_core.catalog import Source
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.judging.judge import MODELS, Weights
 from toolscope_core.judging.signals import SIGNALS
-from toolscope_core.llm.merge_questions import ask_opinions
+from toolscope_core.llm.merge_questions import ask_for_verdicts
 from toolscope_core.merging.pipeline import analyse
 from toolscope_core.model.configuration import AnalysisConfig, QuestionConfig
 from toolscope_core.model.datamodel import (
@@ -135,14 +135,14 @@ def test_labels_answer_and_the_rest_is_counted_as_offline(tmp_path):
     )
     labels = {Pair("find_notes", "search_notes"): True, Pair("find_files", "find_notes"): False}
     asker = Labels(analysis, labels)
-    told = ask_opinions(analysis, Constraints(), asker, QuestionConfig(paper=True))
+    told = ask_for_verdicts(analysis, Constraints(), asker, QuestionConfig(paper=True))
     outcomes = {pair: said.outcome for pair, said in told.verdicts.items()}
     assert outcomes[Pair("find_notes", "search_notes")] == "merge"
     assert outcomes[Pair("find_files", "find_notes")] == "keep"
     assert (len(asker.asked["judge"]), asker.offline) == (3, 1)
     assert [audit.groups for audit in told.audits] == [(("find_notes", "search_notes"),)]
     spent = (asker.calls, asker.tokens_in)
-    ask_opinions(analysis, Constraints(), asker, QuestionConfig(paper=True))
+    ask_for_verdicts(analysis, Constraints(), asker, QuestionConfig(paper=True))
     assert (asker.calls, asker.tokens_in) == spent  # what is known is not asked again
 
 

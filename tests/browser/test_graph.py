@@ -81,7 +81,7 @@ def click(page, *nodes, times=1):
     page.locator(".network .canvas").click(position={"x": x, "y": y}, click_count=times)
 
 
-def open_twin(watched):
+def open_table(watched):
     page = watched.page
     page.get_by_text("Data table and downloads").click()
     table = page.locator('[class*="_links_rows"] [data-testid="stDataFrame"]')
@@ -150,9 +150,9 @@ def test_a_split_at_a_bridge_is_decided_stays_and_can_be_undone(watched, tmp_pat
     assert page.locator(".network").evaluate(count) == 4
 
 
-def test_the_table_twin_leads_to_the_bridge_by_keys(watched, tmp_path):
+def test_the_table_leads_to_the_bridge_by_keys(watched, tmp_path):
     page = add(watched, tmp_path, "twin")
-    table = open_twin(watched)
+    table = open_table(watched)
     table.locator('canvas[data-testid="data-grid-canvas"]').focus()
     for key in ("ArrowDown", "ArrowDown", "Shift+Space"):  # past the two doubtful ones
         page.keyboard.press(key)
@@ -180,7 +180,7 @@ def test_hostile_titles_run_nothing_here_or_in_the_file(watched, tmp_path):
     expect(tip).to_contain_text("words <img src=x onerror=alert(1)> href")
     assert network.evaluate("root => root.querySelectorAll('img, script, a, svg').length") == 0
     expect(page.locator(".network .legend")).to_contain_text("<img src=")
-    open_twin(watched)
+    open_table(watched)
     with page.expect_download() as caught:
         page.get_by_role("button", name="HTML").click()
     path = tmp_path / "graph.html"

@@ -82,7 +82,7 @@ def test_text_in_a_picture_has_the_colour_of_the_page_by_light_and_by_dark(watch
 
 
 @pytest.mark.nightly
-def test_the_table_twin_goes_down_by_keys(watched):
+def test_the_table_goes_down_by_keys(watched):
     page = open_heatmap(watched)
     watched.settled()
     page.get_by_text("Data table and downloads").click()

@@ -39,7 +39,7 @@ def test_the_slider_moves_the_numbers_and_a_reload_keeps_it(watched):
     expect(figures).to_have_text(after)  # a list waits for all of them
 
 
-def test_the_curve_is_drawn_with_its_twin(watched):
+def test_the_curve_is_drawn_with_its_table(watched):
     page = watched.open("overlap", catalog="Example", view="Curve")
     expect(page.locator(".js-plotly-plot")).to_be_visible(timeout=60_000)
     expect(page.get_by_text("critical zone")).to_be_visible()

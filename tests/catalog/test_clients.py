@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import yaml
 
-from tests.ui.services.desk import FILES, MAIL, SUM, catalog, on
+from tests.ui.services.small_workspace import FILES, MAIL, SUM, catalog, on
 from toolscope_core.catalog.clients import client_files, switches_of
 from toolscope_core.catalog.formats import CLIENT_FILES
 from toolscope_core.merging.plan import apply_clusters

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from tests.check.town_bundle import (
+from tests.check.compared_bundle import (
     ACCEPTED,
     BEFORE,
     MAIL,

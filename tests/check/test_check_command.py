@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.check.town_bundle import (
+from tests.check.compared_bundle import (
     ACCEPTED,
     BEFORE,
     MAIL,

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.check.town_bundle import (
+from tests.check.compared_bundle import (
     ACCEPTED,
     BEFORE,
     FILES,

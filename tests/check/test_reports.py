@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from markdown_it import MarkdownIt
 
-from tests.check.town_bundle import (
+from tests.check.compared_bundle import (
     ACCEPTED,
     BEFORE,
     MAIL,

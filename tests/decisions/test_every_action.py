@@ -13,13 +13,13 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from tests.support.fakes import WordEmbedder
 from tests.support.properties import examples
 from tests.support.scripted import judge_says
-from tests.ui.services.desk import MAIL, SUM, WEATHER, catalog, on
-from tests.ui.services.town import BANKS, RECIPES, pairs
+from tests.ui.services.family_catalog import BANKS, RECIPES, pairs
+from tests.ui.services.small_workspace import MAIL, SUM, WEATHER, catalog, on
 from toolscope_core.decisions.actions import ACTIONS
 from toolscope_core.decisions.imported_decisions import decisions_in
 from toolscope_core.decisions.log import active, admit, version_of
 from toolscope_core.merging.pipeline import plan_merge
-from toolscope_core.model.configuration import Cut, PlanConfig, read_environment
+from toolscope_core.model.configuration import MergeThresholds, PlanConfig, read_environment
 from toolscope_core.model.datamodel import Augmentation, Tool
 from toolscope_core.model.errors import DecisionError, StaleDecisionError
 from ui.history.histories import Histories
@@ -168,9 +168,14 @@ class Office(RuleBasedStateMachine):
         }[action]
         self.refused(say)
 
-    @rule(who=WHO, cut=st.sampled_from([Cut(0.5, 0.5), Cut(0.9, 0.9), Cut(0.99, 0.5)]))
-    def threshold(self, who, cut):
-        self.programs[who].review.apply_cut(self.id, cut, REVIEWERS[who])
+    @rule(
+        who=WHO,
+        thresholds=st.sampled_from(
+            [MergeThresholds(0.5, 0.5), MergeThresholds(0.9, 0.9), MergeThresholds(0.99, 0.5)]
+        ),
+    )
+    def threshold(self, who, thresholds):
+        self.programs[who].review.apply_thresholds(self.id, thresholds, REVIEWERS[who])
 
     # Back and forth
 
@@ -364,7 +369,7 @@ def test_one_of_everything(programs):
     office.say_of_several(0, [5, 10], apart=False)
     office.say_of_several(0, [5, 6], apart=True)
     office.edit(0, 0, "two", canonical=True)
-    office.threshold(1, Cut(0.9, 0.9))
+    office.threshold(1, MergeThresholds(0.9, 0.9))
     office.undo(0, 0, whole=True)
     office.redo(1, 0)
     office.note(0, 0, "one")

@@ -17,8 +17,14 @@ from toolscope_core.decisions.log import admit
 from toolscope_core.evaluation.example import example_path
 from toolscope_core.export.bundle import bundle_files
 from toolscope_core.merging.calls import relabel_query
-from toolscope_core.merging.pipeline import alone, cut_of, judged_edges, own_cut, plan_merge
-from toolscope_core.model.configuration import Cut, PlanConfig
+from toolscope_core.merging.pipeline import (
+    alone,
+    judged_edges,
+    own_thresholds,
+    plan_merge,
+    thresholds_of,
+)
+from toolscope_core.model.configuration import MergeThresholds, PlanConfig
 from toolscope_core.model.datamodel import Catalog, Pair, Tool
 
 ALL = PlanConfig(accept="all", routers=True)
@@ -176,19 +182,21 @@ def threshold(similarity, probability):
 
 
 def test_an_applied_threshold_is_the_cut_of_the_plan_until_it_is_taken_back(example):
-    own = own_cut(example)
+    own = own_thresholds(example)
     log = logged(example, threshold(0.9, 0.95))
-    assert cut_of(example, log) == Cut(0.9, 0.95)
+    assert thresholds_of(example, log) == MergeThresholds(0.9, 0.95)
     plan, before = (plan_merge(example, one, PlanConfig()) for one in (log, ()))
     assert len(plan.clusters) < len(before.clusters)
     assert set(judged_edges(example, log)) < set(judged_edges(example, ()))
     said = json.loads(files(example, log)["manifest.json"])["configuration"]
     assert (said["threshold"], said["probability"]) == (0.9, 0.95)
     back = (*log, admit(log, decision_of_row(example.catalog, undo(1))))
-    assert cut_of(example, back) == own
+    assert thresholds_of(example, back) == own
     assert plan_merge(example, back, PlanConfig()) == before
     low = logged(example, threshold(0.0, 0.0))
-    assert cut_of(example, low) == Cut(own.similarity, 0.5), "what was not judged is not proposed"
+    assert thresholds_of(example, low) == MergeThresholds(own.similarity, 0.5), (
+        "what was not judged is not proposed"
+    )
 
 
 def undo(seq):

@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from tests.merging.test_pipeline import analysed
-from tests.ui.services.desk import open_desk
+from tests.ui.services.small_workspace import open_workspace
 from toolscope_core.catalog import Source, load_paths, read_catalog
 from toolscope_core.catalog.formats import CLIENT_FILES
 from toolscope_core.catalog.tokens import Tokenizer
@@ -232,7 +232,7 @@ def test_a_call_of_each_member_of_a_family_leads_to_its_own_value_and_back(shops
 
 @pytest.mark.parametrize("dropped", [(), ("get_amazon_price",)])
 def test_an_accepted_family_is_a_router_again_where_its_bundle_is_replayed(tmp_path, dropped):
-    work, catalog_id = open_desk(*PRICES, NUMBERS)
+    work, catalog_id = open_workspace(*PRICES, NUMBERS)
     (family,) = work.review.plan(catalog_id).clusters
     if dropped:
         work.review.decide(catalog_id, "drop", family, "ann", {"drop": list(dropped)})
@@ -426,9 +426,9 @@ def test_a_tool_that_no_client_of_mcp_reads_is_left_out_of_the_bundle_and_named(
     assert manifest["unreadable"] == [{"tools": ["lab/route"], "why": why}]
     assert (manifest["counts"]["tools_after"], manifest["counts"]["tools_removed"]) == (1, 1)
     assert manifest["violations"] == []
-    guide = files["README.md"].decode()
-    assert json.dumps({"tools": ["lab/route"], "why": why}, separators=(",", ":")) in guide
-    assert "Tools that people left out" not in guide
+    readme_text = files["README.md"].decode()
+    assert json.dumps({"tools": ["lab/route"], "why": why}, separators=(",", ":")) in readme_text
+    assert "Tools that people left out" not in readme_text
     assert b"route" in files["original.json"], "what came in is whole"
     plain = bundle_files(found, plan, (), nothing)
     assert "unreadable" not in loaded(plain, "manifest.json")

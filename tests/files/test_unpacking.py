@@ -9,7 +9,7 @@ import zipfile
 
 import pytest
 
-from tests.mcp.gateway.town import town_catalog, write_town
+from tests.mcp.gateway.stub_toolset import stub_catalog, write_stub_toolset
 from toolscope_core.check.baseline import read_baseline
 from toolscope_core.cli.commands.evaluate_command import merged_toolset
 from toolscope_core.export.bundle import zipped
@@ -22,7 +22,7 @@ from toolscope_core.model.errors import ConfigError, ExportError
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    return write_town(tmp_path_factory.mktemp("town"))
+    return write_stub_toolset(tmp_path_factory.mktemp("town"))
 
 
 def files_of(folder):
@@ -51,7 +51,7 @@ def test_every_reader_of_bundles_takes_the_zip(folder, archive):
     for read in (read_served_bundle, read_unmerged_bundle):
         assert read(archive).table == read(folder).table
     assert read_baseline(archive).relabels == read_baseline(folder).relabels
-    catalog = town_catalog()
+    catalog = stub_catalog()
     merged = merged_toolset(archive, catalog)
     assert merged.tools == merged_toolset(folder, catalog).tools
 

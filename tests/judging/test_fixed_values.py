@@ -47,7 +47,7 @@ def test_a_family_is_judged_as_one_and_the_evidence_says_so():
     assert alone.probabilities(np.array([0]), np.array([1]))[0] < 0.97
 
 
-def test_siblings_with_one_description_are_twins_only_if_their_names_agree():
+def test_siblings_with_one_description_are_duplicates_only_if_their_names_agree():
     text = "Return the newest entry of the log."
     fetch = tool("a", "fetch_entry", text, log=TEXT)
     get = tool("b", "get_entry", text, log=TEXT)

@@ -157,7 +157,7 @@ def test_who_serves_whom_is_read_off_the_schemas(serves, case):
     assert back.serves == {"left": "right", "right": "left"}.get(serves, serves)
 
 
-def test_another_value_of_one_slot_is_a_family_and_says_which():
+def test_another_value_of_one_selector_is_a_family_and_says_which():
     tools = (
         tool("a", "skyhop_fares", "List the fares of Skyhop.", "day"),
         tool("b", "bluewing_fares", "List the fares of Bluewing.", "day"),

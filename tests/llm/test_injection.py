@@ -20,8 +20,8 @@ from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.selection import selected_by_model
 from toolscope_core.llm import EndpointModel
 from toolscope_core.llm.merge_questions import (
-    Asking,
-    ask_opinions,
+    ModelRequests,
+    ask_for_verdicts,
     drafts_of,
     wary_of,
     with_documents,
@@ -151,11 +151,13 @@ def analysed(cache, *tools):
 
 
 def asking(model):
-    return Asking(model, MemoryLedger(), Terms("run", concurrency=1))
+    return ModelRequests(model, MemoryLedger(), Terms("run", concurrency=1))
 
 
-def accepted(analysis, opinions=None):
-    plan = plan_merge(replace(analysis, opinions=opinions), (), PlanConfig("auto", routers=True))
+def accepted(analysis, model_verdicts=None):
+    plan = plan_merge(
+        replace(analysis, model_verdicts=model_verdicts), (), PlanConfig("auto", routers=True)
+    )
     return [cluster.members for cluster in plan.clusters if cluster.state == "accepted"]
 
 
@@ -167,13 +169,13 @@ def test_a_judge_that_obeys_merges_nothing(payload, served, cache):
         tool("note_lookup", f"{OTHER} {payload}"),
         tool("delete_notes", f"Deletes a note for good. {payload}"),
     )
-    told = ask_opinions(
+    told = ask_for_verdicts(
         analysis, Constraints(), asking(served(obeying(payload))), QuestionConfig(paper=True)
     )
     obeyed = [pair for pair, said in told.verdicts.items() if said.outcome == "merge"]
     assert Pair("find_notes", "note_lookup") in obeyed
     assert set(accepted(analysis, told)) <= set(accepted(analysis))
-    assert not plan_merge(replace(analysis, opinions=told), (), PlanConfig()).applied
+    assert not plan_merge(replace(analysis, model_verdicts=told), (), PlanConfig()).applied
 
 
 @pytest.mark.parametrize("payload", PAYLOADS)
@@ -182,12 +184,12 @@ def test_a_server_that_gives_orders_merges_nothing_on_it(payload, served, cache)
     analysis = analysed(
         cache, tool("find_notes", LONG, payload), tool("note_lookup", f"{OTHER} Quickly.", payload)
     )
-    opinions = ask_opinions(
+    model_verdicts = ask_for_verdicts(
         analysis, Constraints(), asking(served(obeying(payload))), QuestionConfig(paper=True)
     )
-    assert [verdict.outcome for verdict in opinions.verdicts.values()] == ["merge"]
-    assert opinions.wary == {"find_notes", "note_lookup"}
-    assert not accepted(analysis, opinions)
+    assert [verdict.outcome for verdict in model_verdicts.verdicts.values()] == ["merge"]
+    assert model_verdicts.wary == {"find_notes", "note_lookup"}
+    assert not accepted(analysis, model_verdicts)
 
 
 @pytest.mark.parametrize("payload", PAYLOADS)
@@ -338,7 +340,7 @@ def test_without_the_payload_the_same_verdict_would_have_counted(served, cache, 
     assert EVEN <= p < bars.auto_at
     model = served(answering(lambda one, other: ("merge", 1.0)))
     assert accepted(
-        two, ask_opinions(two, Constraints(), asking(model), QuestionConfig(paper=True))
+        two, ask_for_verdicts(two, Constraints(), asking(model), QuestionConfig(paper=True))
     )
 
 
@@ -351,12 +353,14 @@ def test_an_endpoint_that_says_merge_to_everything_decides_nothing_alone(
     bars, (p,) = bars_of(two), two.probabilities([Pair("find_notes", "search_notes")])
     assert bars.unsure_at <= p < EVEN
     model = served(answering(lambda one, other: ("merge", 1.0)))
-    opinions = ask_opinions(two, Constraints(), asking(model), QuestionConfig(paper=True))
-    plan = plan_merge(replace(two, opinions=opinions), (), PlanConfig("auto", routers=True))
+    model_verdicts = ask_for_verdicts(two, Constraints(), asking(model), QuestionConfig(paper=True))
+    plan = plan_merge(
+        replace(two, model_verdicts=model_verdicts), (), PlanConfig("auto", routers=True)
+    )
     (cluster,) = plan.clusters
     assert cluster.state == "proposed" and not plan.applied
     assert cluster.reasons == (
-        f"{opinions.judge} says merge, the offline judge is not convinced: find_notes and search_notes "
+        f"{model_verdicts.judge} says merge, the offline judge is not convinced: find_notes and search_notes "
         f"({p:.2f})",
     )
 
@@ -367,7 +371,7 @@ def test_a_model_that_is_believed_needs_the_words_too(served, cache, monkeypatch
     two = analysed(cache, tool("find_notes", LONG), tool("find_recipes", LONG))
     model = served(answering(lambda one, other: ("merge", 1.0)))
     assert not accepted(
-        two, ask_opinions(two, Constraints(), asking(model), QuestionConfig(paper=True))
+        two, ask_for_verdicts(two, Constraints(), asking(model), QuestionConfig(paper=True))
     )
 
 
@@ -385,16 +389,19 @@ def test_an_auditor_that_obeys_changes_no_state(number, payload, served, cache):
     def reply(request):
         return honest(request) if request.name == "verdicts" else obeys(request)
 
-    told = ask_opinions(analysis, Constraints(), asking(served(reply)), QuestionConfig(paper=True))
+    told = ask_for_verdicts(
+        analysis, Constraints(), asking(served(reply)), QuestionConfig(paper=True)
+    )
     (audit,) = told.audits
     assert bool(audit.groups) == (number % len(ANSWERS) == 0)
     assert set(accepted(analysis, told)) <= set(accepted(analysis))
     if not audit.groups:
-        without = ask_opinions(
+        without = ask_for_verdicts(
             analysis, Constraints(), asking(served(honest)), QuestionConfig(paper=True)
         )
         plans = [
-            plan_merge(replace(analysis, opinions=one), (), PlanConfig()) for one in (told, without)
+            plan_merge(replace(analysis, model_verdicts=one), (), PlanConfig())
+            for one in (told, without)
         ]
         assert [c.members for c in plans[0].clusters] == [c.members for c in plans[1].clusters]
         assert any(audit.reason in " ".join(c.reasons) for c in plans[0].clusters)
@@ -406,11 +413,13 @@ def test_a_writer_that_obeys_is_found_out_and_not_used(payload, served, cache):
     ask = asking(
         served(answering(lambda one, other: ("merge", 1.0), document=obeying_words(payload)))
     )
-    told = ask_opinions(analysis, Constraints(), ask, QuestionConfig(paper=True))
-    plan = plan_merge(replace(analysis, opinions=told), (), PlanConfig("all", routers=True))
+    told = ask_for_verdicts(analysis, Constraints(), ask, QuestionConfig(paper=True))
+    plan = plan_merge(replace(analysis, model_verdicts=told), (), PlanConfig("all", routers=True))
     with_words = with_documents(told, plan, ask)
     assert (
-        plan_merge(replace(analysis, opinions=with_words), (), PlanConfig("all", routers=True))
+        plan_merge(
+            replace(analysis, model_verdicts=with_words), (), PlanConfig("all", routers=True)
+        )
         == plan
     )
     (members,) = with_words.documents
@@ -438,7 +447,9 @@ def test_hidden_orders_never_reach_the_model(served, cache):
         return answering(lambda one, other: ("keep", 1.0))(request)
 
     analysis = analysed(cache, tool("find_notes", LONG), tool("query_notes", LONG + hidden))
-    told = ask_opinions(analysis, Constraints(), asking(served(reply)), QuestionConfig(paper=True))
+    told = ask_for_verdicts(
+        analysis, Constraints(), asking(served(reply)), QuestionConfig(paper=True)
+    )
     assert seen and all(hidden not in user and order not in user for user in seen)
     (verdict,) = told.verdicts.values()
     assert f"query_notes: {len(order)} hidden characters" in " ".join(verdict.evidence)
@@ -456,10 +467,12 @@ def test_a_chain_whose_ends_do_not_belong_together_goes_to_review(served, cache)
 
     for groups in (lambda tokens, tools: [tokens], lambda tokens, tools: [["t9"]], None):
         reply = answering(verdict, groups)
-        told = ask_opinions(
+        told = ask_for_verdicts(
             analysis, Constraints(), asking(served(reply)), QuestionConfig(paper=True)
         )
-        clusters = plan_merge(replace(analysis, opinions=told), (), PlanConfig("auto")).clusters
+        clusters = plan_merge(
+            replace(analysis, model_verdicts=told), (), PlanConfig("auto")
+        ).clusters
         assert clusters and all(c.state == "proposed" and c.reasons for c in clusters)
 
 

@@ -12,44 +12,44 @@ def slow_correct(edges, judge, merge_at, constraints, copies, *, divide=True):
     graph = nx.Graph([(pair.left, pair.right) for pair in edges])
     groups = []
     for component in nx.connected_components(graph):
-        atoms = atoms_of(sorted(component), constraints, copies)
-        allowed = kept_apart(atoms, constraints)
-        strength = np.minimum(strengths(atoms, graph, judge), allowed)
+        nodes = nodes_of(sorted(component), constraints, copies)
+        allowed = kept_apart(nodes, constraints)
+        strength = np.minimum(strengths(nodes, graph, judge), allowed)
         parts = agglomerate(heard(strength, merge_at) if divide else allowed, merge_at)
         for part in parts:
-            fixed = [row for row in part if frozenset(atoms[row]) in constraints.must]
+            fixed = [row for row in part if frozenset(nodes[row]) in constraints.must]
             free = [row for row in part if row not in fixed]
-            proposed = sorted_ids(tool for row in free for tool in atoms[row])
+            proposed = sorted_ids(tool for row in free for tool in nodes[row])
             if len(proposed) > 1:
                 weakest = float(strength[np.ix_(free, free)].min())
                 groups.append(Group(proposed, weakest, len(parts) > 1, weakest < merge_at))
             for nth, row in enumerate(fixed):
-                pairs = [Pair.of(a, b) for a, b in combinations(atoms[row], 2)]
+                pairs = [Pair.of(a, b) for a, b in combinations(nodes[row], 2)]
                 least = float(judge(pairs).min())
                 newcomers = () if nth else proposed
-                groups.append(Group(atoms[row], least, decided=True, newcomers=newcomers))
+                groups.append(Group(nodes[row], least, decided=True, newcomers=newcomers))
     return tuple(sorted(groups, key=lambda group: group.members))
 
 
-def atoms_of(component, constraints, copies):
+def nodes_of(component, constraints, copies):
     spoken_of = {tool for pair in constraints.cannot for tool in (pair.left, pair.right)}
     leader = {tool: min(group) for group in constraints.must for tool in group}
     free = {tool for tool in component if tool not in leader and tool not in spoken_of}
-    atoms = {}
+    nodes = {}
     for tool in component:
         first = copies.get(tool, tool)
         own = first if tool in free and first in free else tool
-        atoms.setdefault(leader.get(tool, own), []).append(tool)
-    return sorted(sorted_ids(members) for members in atoms.values())
+        nodes.setdefault(leader.get(tool, own), []).append(tool)
+    return sorted(sorted_ids(members) for members in nodes.values())
 
 
-def strengths(atoms, graph, judge):
-    strength = np.eye(len(atoms))
-    for a, b in combinations(range(len(atoms)), 2):
-        if joined(atoms[a], atoms[b], graph) or any(
-            joined(atoms[a], other, graph) and joined(other, atoms[b], graph) for other in atoms
+def strengths(nodes, graph, judge):
+    strength = np.eye(len(nodes))
+    for a, b in combinations(range(len(nodes)), 2):
+        if joined(nodes[a], nodes[b], graph) or any(
+            joined(nodes[a], other, graph) and joined(other, nodes[b], graph) for other in nodes
         ):
-            pairs = [Pair.of(left, right) for left in atoms[a] for right in atoms[b]]
+            pairs = [Pair.of(left, right) for left in nodes[a] for right in nodes[b]]
             strength[a, b] = strength[b, a] = judge(pairs).min()
     return strength
 
@@ -67,10 +67,10 @@ def heard(strength, merge_at):
     return found
 
 
-def kept_apart(atoms, constraints):
-    allowed = np.ones((len(atoms), len(atoms)))
-    for a, b in combinations(range(len(atoms)), 2):
-        if any(Pair.of(x, y) in constraints.cannot for x in atoms[a] for y in atoms[b]):
+def kept_apart(nodes, constraints):
+    allowed = np.ones((len(nodes), len(nodes)))
+    for a, b in combinations(range(len(nodes)), 2):
+        if any(Pair.of(x, y) in constraints.cannot for x in nodes[a] for y in nodes[b]):
             allowed[a, b] = allowed[b, a] = 0.0
     return allowed
 

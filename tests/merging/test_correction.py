@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.merging.slow_correction import slow_correct
-from toolscope_core.merging.atoms import RowGraph
+from toolscope_core.merging.contracted_graph import RowGraph
 from toolscope_core.merging.correction import correct, suspended
 from toolscope_core.merging.graph import merge_graph
 from toolscope_core.model.datamodel import Constraints, Pair
@@ -122,7 +122,7 @@ def test_a_chain_is_cut_at_its_weakest_pair_and_marked():
     table = {Pair("a", "b"): 0.95, Pair("b", "c"): 0.7, Pair("c", "d"): 0.9}
     found = groups(table)
     assert [g.members for g in found] == [("a", "b"), ("c", "d")]
-    assert all(g.cut for g in found)
+    assert all(g.split for g in found)
 
 
 def test_switched_off_the_chain_stays_and_is_marked():
@@ -130,7 +130,7 @@ def test_switched_off_the_chain_stays_and_is_marked():
     (whole,) = groups(table, divide=False)
     assert whole.members == ("a", "b", "c")
     assert whole.intransitive
-    assert not whole.cut
+    assert not whole.split
 
 
 def test_newcomers_do_not_join_what_people_decided():

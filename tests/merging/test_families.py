@@ -1,4 +1,4 @@
-"""Families: what one slot tells apart, from what same-job clusters leave."""
+"""Families: what one selector tells apart, from what same-job clusters leave."""
 
 from dataclasses import replace
 from itertools import combinations
@@ -12,7 +12,7 @@ from tests.support.fakes import WordEmbedder
 from tests.support.properties import examples
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.judging.judge import PairProbabilities, shipped_weights
-from toolscope_core.merging.atoms import RowGraph
+from toolscope_core.merging.contracted_graph import RowGraph
 from toolscope_core.merging.families import family_groups
 from toolscope_core.merging.pipeline import analyse, plan_merge, with_families
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
@@ -61,7 +61,7 @@ STOCK = tool("get_amazon_stock")
 PRICES = (AMAZON, EBAY, STOCK)
 
 
-def test_only_one_slot_varies():
+def test_only_one_selector_varies():
     (group,) = groups(PRICES, every(PRICES))
     assert group.members == ("get_amazon_price", "get_ebay_price")
     assert group.family
@@ -74,14 +74,14 @@ def test_the_weakest_pair_is_one_of_the_family():
     assert (group.members, group.weakest_edge) == (("get_amazon_price", "get_ebay_price"), 0.9)
 
 
-def test_words_of_descriptions_make_no_second_slot():
+def test_words_of_descriptions_make_no_second_selector():
     pairs = zip(PRICES, ("Cheap.", "Dear.", "Rare."), strict=True)
     tools = tuple(replace(one, description=text) for one, text in pairs)
     (group,) = groups(tools, every(tools))
     assert group.members == ("get_amazon_price", "get_ebay_price")
 
 
-def test_a_third_value_of_the_slot_belongs_to_it():
+def test_a_third_value_of_the_selector_belongs_to_it():
     tools = (AMAZON, EBAY, tool("get_zorblax_price"))
     (group,) = groups(tools, every(tools))
     assert len(group.members) == 3
@@ -120,7 +120,7 @@ def test_families_have_no_tool_in_common_and_their_edges_hold(made):
     for group in all_groups:
         assert len(group.members) > 1
         assert group.family
-        assert not group.cut
+        assert not group.split
         assert not group.intransitive
 
 

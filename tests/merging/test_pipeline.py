@@ -20,14 +20,14 @@ from toolscope_core.merging.calls import map_call, unmap_call
 from toolscope_core.merging.pipeline import (
     analyse,
     groups_at,
-    judge_lowest_cut,
+    judge_at_lowest_thresholds,
     judged_edges,
     plan_merge,
 )
 from toolscope_core.model.configuration import (
     LEAST_PROBABILITY,
     AnalysisConfig,
-    Cut,
+    MergeThresholds,
     PlanConfig,
     read_environment,
 )
@@ -79,9 +79,9 @@ def test_what_was_foreseen_is_asked_of_no_judge(example, monkeypatch):
         raise AssertionError("this was foreseen")
 
     found = example.without_cache()
-    judge_lowest_cut(found)
+    judge_at_lowest_thresholds(found)
     monkeypatch.setattr(OfflineJudge, "pair_probabilities", fail)
-    low = Cut(found.threshold, LEAST_PROBABILITY)
+    low = MergeThresholds(found.threshold, LEAST_PROBABILITY)
     assert groups_at(found, Constraints(), low)
     with pytest.raises(AssertionError, match="foreseen"):
         groups_at(found.without_cache(), Constraints(), low)

@@ -77,9 +77,9 @@ def test_a_safe_cluster_is_taken_by_auto_and_its_members_get_maps():
     [
         (Group(("a", "b"), 0.5), CATALOG, "weakest pair"),
         (Group(("a", "b"), 0.899), CATALOG, "is at 0.899, below 0.90"),
-        (Group(("a", "c"), 0.95, cut=True), CATALOG, "longer chain"),
+        (Group(("a", "c"), 0.95, split=True), CATALOG, "longer chain"),
         (
-            Group(("a", "b"), 0.95, cut=True),
+            Group(("a", "b"), 0.95, split=True),
             catalog(A, tool("b", "fetch_blank_page", url=TEXT)),
             "longer chain",
         ),
@@ -116,8 +116,8 @@ def test_every_guard_is_a_sentence_and_stops_auto(group, cat, word):
     assert accept([cluster], PlanConfig(accept="auto"), cat.blocked) == (cluster,)
 
 
-def test_being_cut_from_a_chain_is_no_reason_where_every_word_is_licensed():
-    (cluster,) = clusters(CATALOG, Group(("a", "b"), 0.95, cut=True))
+def test_being_split_from_a_chain_is_no_reason_where_every_word_is_matched():
+    (cluster,) = clusters(CATALOG, Group(("a", "b"), 0.95, split=True))
     assert cluster.safe
 
 

@@ -96,7 +96,7 @@ def test_a_router_over_servers_selects_by_server_and_widens_values():
     assert schema["required"] == ["to", "server"]
 
 
-def test_a_router_says_which_arguments_it_only_surmises_to_be_one():
+def test_a_router_says_which_arguments_it_only_infers_to_be_one():
     sent = tool("a", "mail", ["user_id", "copy"], user_id=TEXT, copy={"type": "boolean"})
     queued = tool("b", "queue", ["person_id", "later"], person_id=TEXT, later={"type": "boolean"})
     made = synthesise([sent, queued])
@@ -104,7 +104,7 @@ def test_a_router_says_which_arguments_it_only_surmises_to_be_one():
     assert {name for name in made.document.schema["properties"] if name.endswith("_id")} == {
         "user_id"
     }
-    assert [alpha.surmised for alpha in made.arguments] == [
+    assert [alpha.inferred for alpha in made.arguments] == [
         (),
         ("`person_id` of b is only surmised to be `user_id`",),
     ]

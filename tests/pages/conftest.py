@@ -2,7 +2,7 @@ import runpy
 
 import pytest
 
-from tests.pages.bench import Bench
+from tests.pages.app_tab import AppTab
 from tests.support.fakes import WordEmbedder
 from tests.ui.services.conftest import (  # noqa: F401
     one_store,
@@ -16,14 +16,14 @@ from ui.shared.charts import pictures
 
 
 @pytest.fixture
-def bench(monkeypatch):
-    """Benches on their own store; the app's workspace is closed at the end."""
+def open_app(monkeypatch):
+    """Tabs on their own store; the app's workspace is closed at the end."""
     monkeypatch.setattr("toolscope_core.llm.embedders.SentenceEmbedder", WordEmbedder)
     page_frame.workspace.clear()
     made = []
 
     def make(*tools):
-        made.append(Bench(*tools))
+        made.append(AppTab(*tools))
         return made[-1]
 
     yield make

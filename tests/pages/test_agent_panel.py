@@ -6,7 +6,7 @@ import time
 import pytest
 
 from tests.evaluation.agent.test_agent_run import QUERIES, scripted
-from tests.mcp.gateway.town import configuration, town_catalog
+from tests.mcp.gateway.stub_toolset import configuration, stub_catalog
 from tests.support.model_server import ModelServer
 from tests.ui.services.test_agent_jobs import SET
 from toolscope_core.model.configuration import Endpoint
@@ -25,10 +25,10 @@ def server():
 
 
 @pytest.fixture
-def page(bench, server, monkeypatch):
+def page(open_app, server, monkeypatch):
     monkeypatch.setattr(audience, "is_shared", lambda: False)
     monkeypatch.setattr(start_token, "asks_for_token", lambda: False)
-    page = bench(*town_catalog().tools)
+    page = open_app(*stub_catalog().tools)
     work, catalog_id = page.work, page.catalog_id
     lines = "".join(json.dumps(row) + "\n" for row in QUERIES)
     work.queries.add(catalog_id, lines.encode(), SET)

@@ -2,12 +2,12 @@
 
 import pytest
 
-from tests.ui.services.desk import by_name
+from tests.ui.services.small_workspace import by_name
 
 
 @pytest.fixture
-def page(bench):
-    return bench().open("review", show="In bulk")
+def page(open_app):
+    return open_app().open("review", show="In bulk")
 
 
 def test_the_bar_says_what_it_takes_and_leaves_out(page):

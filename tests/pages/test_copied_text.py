@@ -4,7 +4,7 @@ import pytest
 
 from tests.pages.screen import open_page, words
 from tests.pages.test_addresses import PAGES
-from tests.ui.services.desk import MAIL, SUM, catalog, on
+from tests.ui.services.small_workspace import MAIL, SUM, catalog, on
 from toolscope_core.catalog.hidden import count_hidden
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.datamodel import Pair

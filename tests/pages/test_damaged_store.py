@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 
 from tests.pages.screen import open_page, words
-from tests.ui.services import desk
+from tests.ui.services import small_workspace
 
 PAGES = [
     "catalog",
@@ -26,10 +26,12 @@ ASKED = {"retrieval": {"q": "send a mail"}}
 def test_a_broken_decision_is_told_on_every_page_of_its_catalog_only(
     through_the_app, monkeypatch, work, page
 ):
-    other = work.catalogs.add("Other", desk.catalog(desk.MAIL, desk.SUM))
+    other = work.catalogs.add(
+        "Other", small_workspace.catalog(small_workspace.MAIL, small_workspace.SUM)
+    )
     work.analyses.run(other.id)
     mine = next(one.id for one in work.catalogs.newest() if one.name == "Desk")
-    work.review.decide(mine, "accept", desk.by_name(work, mine, "send_mail"), "ann")
+    work.review.decide(mine, "accept", small_workspace.by_name(work, mine, "send_mail"), "ann")
     with closing(sqlite3.connect(work.store.place)) as connection, connection:
         connection.execute("UPDATE decision SET detail = '{\"cut'")
     told = words(open_page(monkeypatch, work, page, catalog="Desk", **ASKED.get(page, {})))

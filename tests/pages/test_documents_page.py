@@ -3,15 +3,15 @@ from dataclasses import replace
 
 import pytest
 
-from tests.ui.services.desk import FILES, SUM, by_name, on, tool
+from tests.ui.services.small_workspace import FILES, SUM, by_name, on, tool
 from toolscope_core.model.address_keys import tool_key
 from toolscope_core.model.datamodel import canonical_json
 
 
 @pytest.fixture
-def page(bench):
-    bench = bench()
-    return bench.open("documents", merge=by_name(bench.work, 1, "send_mail").id)
+def page(open_app):
+    tab = open_app()
+    return tab.open("documents", merge=by_name(tab.work, 1, "send_mail").id)
 
 
 def parameters(page, **change):
@@ -112,15 +112,15 @@ def test_another_merge_can_be_picked(page):
     assert page.widget("text_input", "name_").value == "get_weather"
 
 
-def test_tools_without_a_description_have_a_document(bench):
-    bench = bench(tool("s", "note", ""), tool("t", "note", ""))
-    (cluster,) = bench.review.plan(bench.catalog_id).clusters
-    bench.open("documents", merge=cluster.id)
-    assert not bench.at.exception
+def test_tools_without_a_description_have_a_document(open_app):
+    tab = open_app(tool("s", "note", ""), tool("t", "note", ""))
+    (cluster,) = tab.review.plan(tab.catalog_id).clusters
+    tab.open("documents", merge=cluster.id)
+    assert not tab.at.exception
 
 
-def test_without_merges_single_tools_can_be_edited(bench):
-    page = bench(SUM).open("documents")
+def test_without_merges_single_tools_can_be_edited(open_app):
+    page = open_app(SUM).open("documents")
     assert not page.at.exception
     assert page.widget("text_input", "name_").value == SUM.name
     page.at.query_params["texts"] = "Merges"
@@ -128,8 +128,8 @@ def test_without_merges_single_tools_can_be_edited(bench):
 
 
 @pytest.fixture
-def single(bench):
-    page = bench(on("alpha", FILES), on("beta", FILES), SUM)
+def single(open_app):
+    page = open_app(on("alpha", FILES), on("beta", FILES), SUM)
     return page.open("documents", texts="Single tools", single=tool_key(SUM.id))
 
 
@@ -157,8 +157,8 @@ def test_a_single_tool_is_left_out_with_a_reason_and_comes_back(single):
     assert single.review.plan(1).removed == ()
 
 
-def test_a_tool_of_an_accepted_merge_says_whose_document_counts(bench):
-    page = bench(on("alpha", FILES), on("beta", FILES), SUM)
+def test_a_tool_of_an_accepted_merge_says_whose_document_counts(open_app):
+    page = open_app(on("alpha", FILES), on("beta", FILES), SUM)
     cluster = next(iter(page.review.plan(1).clusters))
     page.review.decide(1, "accept", cluster, "ann")
     page.open("documents", texts="Single tools", single=tool_key(cluster.canonical))
@@ -178,16 +178,16 @@ KEYWORDS = {
 
 
 @pytest.fixture
-def nested(bench):
-    bench = bench(
+def nested(open_app):
+    tab = open_app(
         *(
             replace(tool(server, "translate", "Translate a text."), schema=KEYWORDS)
             for server in ("s", "t")
         )
     )
-    (cluster,) = bench.review.plan(bench.catalog_id).clusters
-    bench.review.decide(bench.catalog_id, "accept", cluster, "ann", {})
-    return bench.open("documents", merge=cluster.id)
+    (cluster,) = tab.review.plan(tab.catalog_id).clusters
+    tab.review.decide(tab.catalog_id, "accept", cluster, "ann", {})
+    return tab.open("documents", merge=cluster.id)
 
 
 def only(page):

@@ -3,18 +3,18 @@
 import pytest
 
 from tests.support.scripted import judge_says
-from tests.ui.services import town
-from tests.ui.services.desk import by_name
+from tests.ui.services import family_catalog
+from tests.ui.services.small_workspace import by_name
 from toolscope_core.model.address_keys import pair_key, tool_key
 from toolscope_core.model.datamodel import Pair
 
-BANKS = [tool.id for tool in town.BANKS]
+BANKS = [tool.id for tool in family_catalog.BANKS]
 SCHWAB = "get_positions_schwab"
 
 
 @pytest.fixture
-def page(bench, monkeypatch):
-    return bench(*town.scripted(monkeypatch))
+def page(open_app, monkeypatch):
+    return open_app(*family_catalog.scripted(monkeypatch))
 
 
 def title(page):
@@ -47,15 +47,15 @@ def test_the_first_page_counts_each_kind_and_leads_to_it(page):
     assert not by_label["Review families"].disabled
 
 
-def test_where_nothing_is_of_a_kind_its_link_is_off(bench, monkeypatch):
+def test_where_nothing_is_of_a_kind_its_link_is_off(open_app, monkeypatch):
     judge_says(monkeypatch)
-    page = bench(*town.RECIPES).open("catalog")
+    page = open_app(*family_catalog.RECIPES).open("catalog")
     assert links(page)["Review families"].disabled and links(page)["Review duplicates"].disabled
 
 
-def test_pairs_that_the_judge_is_unsure_of_are_a_step_with_a_link(bench, monkeypatch):
-    judge_says(monkeypatch, {town.pairs(town.RECIPES)[0]: 0.6})
-    page = bench(*town.RECIPES).open("catalog")
+def test_pairs_that_the_judge_is_unsure_of_are_a_step_with_a_link(open_app, monkeypatch):
+    judge_says(monkeypatch, {family_catalog.pairs(family_catalog.RECIPES)[0]: 0.6})
+    page = open_app(*family_catalog.RECIPES).open("catalog")
     assert links(page)["Decide on 1 undecided pair"].query_string == "show=Undecided"
 
 
@@ -63,12 +63,15 @@ def test_pairs_that_the_judge_is_unsure_of_are_a_step_with_a_link(bench, monkeyp
 
 
 @pytest.fixture
-def undecided(bench, monkeypatch):
+def undecided(open_app, monkeypatch):
     """Two pairs that the judge is unsure of, the first more likely to be merged."""
-    first, second = town.pairs(town.RECIPES)[0], town.pairs(town.BANKS)[0]
+    first, second = (
+        family_catalog.pairs(family_catalog.RECIPES)[0],
+        family_catalog.pairs(family_catalog.BANKS)[0],
+    )
     judge_says(monkeypatch, {first: 0.7, second: 0.6})
-    tools = (*town.RECIPES, *town.BANKS[:2])
-    return bench(*tools).open("review", show="Undecided"), first, second
+    tools = (*family_catalog.RECIPES, *family_catalog.BANKS[:2])
+    return open_app(*tools).open("review", show="Undecided"), first, second
 
 
 def pairs_left(page):
@@ -133,7 +136,7 @@ def test_the_filter_comes_from_the_address_and_says_where_else_something_waits(p
     assert "Nothing left to review in this list. Choose *All* for the other clusters." in page.text
 
 
-def test_the_card_of_a_family_shows_slot_selector_and_that_a_gateway_is_needed(page):
+def test_the_card_of_a_family_shows_selector_argument_and_that_a_gateway_is_needed(page):
     page.open("review", show="Families")
     assert r"**provider\: schwab / fidelity / robinhood**" in page.text
     assert "none can be pruned" in page.text and "A gateway can offer one tool" in page.text
@@ -144,7 +147,7 @@ def test_the_card_of_a_family_shows_slot_selector_and_that_a_gateway_is_needed(p
     assert ":violet[family]" in page.text, "what the judge says of the pairs"
 
 
-def test_the_licence_stands_on_the_card_of_a_prune(page):
+def test_whether_all_words_match_stands_on_the_card_of_a_prune(page):
     page.open("review")
     assert title(page) == "get_recipe"
     assert "Names and descriptions show no relevant difference." in page.text

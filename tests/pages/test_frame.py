@@ -11,17 +11,17 @@ from toolscope_core.model.configuration import ApiKey, Endpoint
 from ui.shared import page_frame, safe_text
 
 
-def badge(bench):
-    return next(m.value for m in bench.at.sidebar.markdown if "Judge:" in m.value)
+def badge(tab):
+    return next(m.value for m in tab.at.sidebar.markdown if "Judge:" in m.value)
 
 
-def test_the_chip_names_the_judge_of_the_plan(bench, through_the_app):
-    bench = bench()
-    assert "Judge: offline" in badge(bench.open("review"))
+def test_the_chip_names_the_judge_of_the_plan(open_app, through_the_app):
+    tab = open_app()
+    assert "Judge: offline" in badge(tab.open("review"))
     with ModelServer(served(answering(same_verb))) as server:
-        bench.work.endpoints.save(Endpoint(server.url, "[m](http://x)"))
-        bench.work.judging.run(bench.catalog_id)
-    told = badge(bench.open("review"))
+        tab.work.endpoints.save(Endpoint(server.url, "[m](http://x)"))
+        tab.work.judging.run(tab.catalog_id)
+    told = badge(tab.open("review"))
     assert ":blue-badge" in told and "127" in told and "](http:" not in told
 
 
@@ -43,11 +43,11 @@ def test_names_in_a_sentence_are_bold_and_still_escaped():
     assert safe_text.sentence("no name") == "no name"
 
 
-def test_an_address_that_names_no_catalog_says_so(bench):
-    bench = bench()
-    bench.at.query_params["catalog"] = "Nope"
-    bench.at.run()
-    (warning,) = bench.at.warning
+def test_an_address_that_names_no_catalog_says_so(open_app):
+    tab = open_app()
+    tab.at.query_params["catalog"] = "Nope"
+    tab.at.run()
+    (warning,) = tab.at.warning
     assert "Catalog Nope was not found. Showing Desk" in warning.value
 
 

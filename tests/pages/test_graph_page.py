@@ -3,13 +3,13 @@ import json
 import pytest
 
 from tests.pages.screen import open_page, words
-from tests.ui.services import desk
+from tests.ui.services import small_workspace
 from toolscope_core.catalog.tokens import tool_tokens
 
 
 @pytest.fixture
 def desk_work():
-    work, catalog_id = desk.open_desk()
+    work, catalog_id = small_workspace.open_workspace()
     yield work, catalog_id
     work.close()
 
@@ -27,8 +27,8 @@ def test_the_largest_cluster_is_drawn_with_its_table(monkeypatch, desk_work):
     (frame,) = [frame for frame in app.dataframe if "clusters" in (frame.key or "")]
     assert json.loads(frame.proto.columns)["name"]["label"] == "cluster"
     assert clusters.iloc[0]["name"] == "send_mail"
-    assert clusters.iloc[0]["tokens"] == 3 * tool_tokens(desk.MAIL)
-    assert clusters.iloc[0]["saved"] == 2 * tool_tokens(desk.MAIL)
+    assert clusters.iloc[0]["tokens"] == 3 * tool_tokens(small_workspace.MAIL)
+    assert clusters.iloc[0]["saved"] == 2 * tool_tokens(small_workspace.MAIL)
     assert "Token counts (openai-chat): estimate" in words(app)
     assert set(edges["tool A"]) == {"send_mail"}
     assert len(app.get("bidi_component")) == 1
@@ -37,10 +37,10 @@ def test_the_largest_cluster_is_drawn_with_its_table(monkeypatch, desk_work):
 
 def test_the_address_chooses_the_cluster_and_a_choice_enters_it(monkeypatch, desk_work):
     work, catalog_id = desk_work
-    wanted = desk.by_name(work, catalog_id, "get_weather")
+    wanted = small_workspace.by_name(work, catalog_id, "get_weather")
     app = open_page(monkeypatch, work, "graph", drawn=wanted.id)
     assert set(table(app, "links_rows")["tool A"]) == {"get_weather"}
-    mail = desk.by_name(work, catalog_id, "send_mail")
+    mail = small_workspace.by_name(work, catalog_id, "send_mail")
     app.session_state[f"drawn_{catalog_id}"] = [mail.id]
     del app.query_params["drawn"]
     app.run()
@@ -50,7 +50,9 @@ def test_the_address_chooses_the_cluster_and_a_choice_enters_it(monkeypatch, des
 def test_several_clusters_stand_side_by_side_and_none_is_a_sentence(monkeypatch, desk_work):
     work, catalog_id = desk_work
     app = open_page(monkeypatch, work, "graph")
-    ids = [desk.by_name(work, catalog_id, name).id for name in ("send_mail", "get_weather")]
+    ids = [
+        small_workspace.by_name(work, catalog_id, name).id for name in ("send_mail", "get_weather")
+    ]
     app.session_state[f"drawn_{catalog_id}"] = [*ids, "gone"]
     app.run()
     assert set(table(app, "links_rows")["tool A"]) == {"send_mail", "get_weather"}
@@ -74,7 +76,9 @@ def test_a_large_component_is_cut_out_loud(monkeypatch, desk_work):
 
 def test_where_nothing_overlaps_the_closest_pair_is_named(monkeypatch, desk_work):
     work, _ = desk_work
-    record = work.catalogs.add("Apart", desk.catalog(desk.MAIL, desk.SUM))
+    record = work.catalogs.add(
+        "Apart", small_workspace.catalog(small_workspace.MAIL, small_workspace.SUM)
+    )
     work.analyses.run(record.id)
     said = words(open_page(monkeypatch, work, "graph", catalog="Apart"))
     assert "the judge would merge no tools" in said
@@ -83,5 +87,5 @@ def test_where_nothing_overlaps_the_closest_pair_is_named(monkeypatch, desk_work
 
 def test_before_the_analysis_the_page_offers_it(monkeypatch, desk_work):
     work, _ = desk_work
-    work.catalogs.add("New", desk.catalog(desk.MAIL))
+    work.catalogs.add("New", small_workspace.catalog(small_workspace.MAIL))
     assert open_page(monkeypatch, work, "graph", catalog="New").button(key="analyse")

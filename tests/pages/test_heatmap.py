@@ -1,7 +1,7 @@
 import pytest
 
 from tests.pages.screen import open_page, words
-from tests.ui.services import desk
+from tests.ui.services import small_workspace
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.datamodel import Pair, digest
 from ui.overlap.collisions import block_grid, blocks_of
@@ -154,8 +154,11 @@ def test_no_query_reaches_two_tools_that_differ(monkeypatch, work):
 
 
 def test_tools_without_servers_are_seen_by_clusters(monkeypatch, work):
-    bare = [desk.tool("", n, "Send a mail to a person.", to=desk.TEXT) for n in ("a", "b")]
-    record = work.catalogs.add("Bare", desk.catalog(*bare))
+    bare = [
+        small_workspace.tool("", n, "Send a mail to a person.", to=small_workspace.TEXT)
+        for n in ("a", "b")
+    ]
+    record = work.catalogs.add("Bare", small_workspace.catalog(*bare))
     analysis = work.analyses.run(record.id)
     app = heatmap(monkeypatch, work, catalog="Bare")
     blocks = blocks_of(work.review.plan(record.id), "clusters")
@@ -167,8 +170,8 @@ def test_tools_without_servers_are_seen_by_clusters(monkeypatch, work):
 
 
 def test_hostile_names_are_shown_as_text_on_every_level(monkeypatch, work):
-    evil = [desk.tool(f"{s} {EVIL}", f"send {EVIL}", EVIL) for s in "ab"]
-    record = work.catalogs.add("Evil", desk.catalog(*evil))
+    evil = [small_workspace.tool(f"{s} {EVIL}", f"send {EVIL}", EVIL) for s in "ab"]
+    record = work.catalogs.add("Evil", small_workspace.catalog(*evil))
     work.analyses.run(record.id)
     servers = [tool.server for tool in evil]
     ids = sorted(tool.id for tool in evil)

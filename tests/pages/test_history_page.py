@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.ui.services.desk import by_name
+from tests.ui.services.small_workspace import by_name
 from toolscope_core.judging.judge_update import JudgeUpdate
 from toolscope_core.judging.learned_weights import Learned
 from toolscope_core.model.configuration import PlanConfig
@@ -12,8 +12,8 @@ from toolscope_core.model.datamodel import canonical_json
 
 
 @pytest.fixture
-def page(bench):
-    return bench().open("history")
+def page(open_app):
+    return open_app().open("history")
 
 
 def accepted(page, name, reviewer="ann"):
@@ -94,9 +94,9 @@ def test_somebody_who_decided_meanwhile_is_not_overruled_by_a_restore(page):
     assert len(page.review.standing(1)) == 2
 
 
-def test_a_catalog_teaches_the_order_of_its_queue_and_forgets_it(bench, monkeypatch):
+def test_a_catalog_teaches_the_order_of_its_queue_and_forgets_it(open_app, monkeypatch):
     monkeypatch.setattr("ui.shared.services.learned_judge.learned", offered)
-    page = bench().open("history")
+    page = open_app().open("history")
     page.open("history", history_part="Learning")
     assert "Decided one by one: **0 decisions**" in page.text
     assert "the judge can learn from them" in page.text

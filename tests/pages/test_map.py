@@ -5,7 +5,7 @@ import pytest
 import streamlit as st
 
 from tests.pages.screen import open_page, words
-from tests.ui.services import desk
+from tests.ui.services import small_workspace
 from toolscope_core.embedding import projection
 from toolscope_core.model.datamodel import digest
 from toolscope_core.model.errors import JobError
@@ -261,8 +261,12 @@ def test_a_measurement_waits_for_the_job_that_runs(monkeypatch, work, quick):
 
 
 def test_hostile_names_are_shown_as_text(monkeypatch, work):
-    evil = [desk.tool(f"{s} {EVIL}", f"send {EVIL} {i}", EVIL) for i in range(6) for s in "ab"]
-    record = work.catalogs.add("Evil", desk.catalog(*evil))
+    evil = [
+        small_workspace.tool(f"{s} {EVIL}", f"send {EVIL} {i}", EVIL)
+        for i in range(6)
+        for s in "ab"
+    ]
+    record = work.catalogs.add("Evil", small_workspace.catalog(*evil))
     work.analyses.run(record.id)
     app = plane(monkeypatch, work, catalog="Evil", method="PCA")
     key = f"map_{record.id}"

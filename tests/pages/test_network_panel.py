@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.support.scripted import judge_says
-from tests.ui.services import desk
+from tests.ui.services import small_workspace
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.datamodel import Pair
 
@@ -18,12 +18,15 @@ ADD, NEW, REGISTER = (f"s{at}/{name}" for at, name in enumerate(WORDS))
 
 
 @pytest.fixture
-def chain(bench, monkeypatch):
+def chain(open_app, monkeypatch):
     """The ends are too far from each other to be candidates, so no edge joins them."""
     judge_says(monkeypatch, {(ADD, NEW): 0.99, (NEW, REGISTER): 0.95, (ADD, REGISTER): 0.9})
     shelf = {name: {"type": "string"} for name in ("title", "author", "year")}
-    return bench(
-        *(desk.tool(f"s{at}", name, text, **shelf) for at, (name, text) in enumerate(WORDS.items()))
+    return open_app(
+        *(
+            small_workspace.tool(f"s{at}", name, text, **shelf)
+            for at, (name, text) in enumerate(WORDS.items())
+        )
     )
 
 

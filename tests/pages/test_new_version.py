@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from tests.pages.screen import open_page, words
-from tests.ui.services.desk import MAIL, SUM, TOOLS, by_name, catalog, on
+from tests.ui.services.small_workspace import MAIL, SUM, TOOLS, by_name, catalog, on
 
 CHANGED = replace(MAIL, description="Send a mail to a person now.")
 NEXT = (CHANGED, *TOOLS[1:], on("gamma", SUM))

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from tests.pages.screen import open_page, words
-from tests.ui.services import desk
+from tests.ui.services import small_workspace
 from toolscope_core.catalog.tokens import tool_tokens
 from toolscope_core.check.pair_addresses import AppPlace
 from toolscope_core.model.address_keys import pair_key
@@ -29,7 +29,7 @@ def test_the_strongest_pair_is_chosen_and_explained(monkeypatch, work):
     assert "Candidate pairs at a similarity of 0.70 or more" in words(app)
     first = table(app).iloc[0]
     assert first["probability"] == 1.0
-    assert first["left_tokens"] == first["right_tokens"] == tool_tokens(desk.WEATHER)
+    assert first["left_tokens"] == first["right_tokens"] == tool_tokens(small_workspace.WEATHER)
     assert "Token counts (openai-chat): estimate" in words(app)
     assert shown_pair(app) == "get\\_weather and get\\_weather"
     assert r"Judge: merge: the same job" in words(app) and "Same job 1.00" in words(app)
@@ -111,7 +111,9 @@ def test_a_pair_is_sent_to_review_and_its_card_is_a_click_away(monkeypatch, work
 def test_a_refused_decision_says_what_it_contradicts(monkeypatch, work):
     pair = Pair.of("alpha/send_mail", "beta/send_mail")
     catalog_id = work.catalogs.newest()[0].id
-    work.review.decide(catalog_id, "accept", desk.by_name(work, catalog_id, "send_mail"), "bob")
+    work.review.decide(
+        catalog_id, "accept", small_workspace.by_name(work, catalog_id, "send_mail"), "bob"
+    )
     app = open_page(monkeypatch, work, "overlap", pair=pair_key(pair))
     app.button(key=f"never_{pair_key(pair)}").click().run()
     assert "contradicts decision 1" in words(app)
@@ -130,7 +132,7 @@ def test_filters_that_nothing_passes_say_so(monkeypatch, work):
 
 
 @pytest.mark.parametrize("view", ["Heatmap", "Map"])
-def test_every_picture_has_a_table_twin(monkeypatch, work, view):
+def test_every_picture_has_a_table(monkeypatch, work, view):
     app = open_page(monkeypatch, work, "overlap", view=view)
     assert len(app.get("plotly_chart")) == 1
     assert len(table(app))
@@ -138,26 +140,31 @@ def test_every_picture_has_a_table_twin(monkeypatch, work, view):
 
 
 def test_a_catalog_without_overlap_names_its_closest_pair(monkeypatch, work):
-    record = work.catalogs.add("Apart", desk.catalog(desk.MAIL, desk.SUM))
+    record = work.catalogs.add(
+        "Apart", small_workspace.catalog(small_workspace.MAIL, small_workspace.SUM)
+    )
     work.analyses.run(record.id)
     said = words(open_page(monkeypatch, work, "overlap", catalog="Apart"))
     assert "No two tools reach the similarity threshold θ = 0.70" in said
     assert r"send\_mail" in said
-    alone = work.catalogs.add("Alone", desk.catalog(desk.MAIL))
+    alone = work.catalogs.add("Alone", small_workspace.catalog(small_workspace.MAIL))
     work.analyses.run(alone.id)
     assert "No two tools" in words(open_page(monkeypatch, work, "overlap", catalog="Alone"))
 
 
 def test_before_the_analysis_the_page_offers_it(monkeypatch, work):
-    work.catalogs.add("New", desk.catalog(desk.MAIL))
+    work.catalogs.add("New", small_workspace.catalog(small_workspace.MAIL))
     app = open_page(monkeypatch, work, "overlap", catalog="New")
     assert app.button(key="analyse")
     assert not app.dataframe
 
 
 def test_a_hostile_tool_is_shown_as_text(monkeypatch, work):
-    evil = [desk.tool(s, "<img src=x onerror=alert(1)>", "![x](http://evil.test)") for s in "ab"]
-    record = work.catalogs.add("Evil", desk.catalog(*evil))
+    evil = [
+        small_workspace.tool(s, "<img src=x onerror=alert(1)>", "![x](http://evil.test)")
+        for s in "ab"
+    ]
+    record = work.catalogs.add("Evil", small_workspace.catalog(*evil))
     work.analyses.run(record.id)
     app = open_page(monkeypatch, work, "overlap", catalog="Evil")
     assert "![x](" not in words(app)
@@ -214,7 +221,7 @@ def test_moving_the_threshold_changes_the_numbers(monkeypatch, work):
     work.review.decide(
         work.catalogs.newest()[0].id,
         "reject",
-        desk.by_name(work, work.catalogs.newest()[0].id, "get_weather"),
+        small_workspace.by_name(work, work.catalogs.newest()[0].id, "get_weather"),
         "ann",
     )
     app.slider(key="theta").set_value(0.9).run()
@@ -223,10 +230,14 @@ def test_moving_the_threshold_changes_the_numbers(monkeypatch, work):
 
 def test_what_appears_is_named(monkeypatch, work):
     near = [
-        desk.tool("a", "find_user", "Find a user by name in the list.", who=desk.TEXT),
-        desk.tool("a", "find_users", "Find a user by name in the list.", who=desk.TEXT),
+        small_workspace.tool(
+            "a", "find_user", "Find a user by name in the list.", who=small_workspace.TEXT
+        ),
+        small_workspace.tool(
+            "a", "find_users", "Find a user by name in the list.", who=small_workspace.TEXT
+        ),
     ]
-    record = work.catalogs.add("Near", desk.catalog(*near, desk.SUM))
+    record = work.catalogs.add("Near", small_workspace.catalog(*near, small_workspace.SUM))
     analysis = work.analyses.run(record.id)
     scores = replace(analysis.scores, probability=np.full(len(analysis.scores), 0.7))
     monkeypatch.setattr(work.analyses, "get", lambda _: replace(analysis, scores=scores))
@@ -244,8 +255,10 @@ def test_what_appears_is_named(monkeypatch, work):
 
 
 def test_a_hostile_name_is_text_beside_the_sliders(monkeypatch, work):
-    evil = [desk.tool("a", f"![x](http://evil.test) {n}", "Send it.") for n in ("one", "two")]
-    record = work.catalogs.add("Evil", desk.catalog(*evil))
+    evil = [
+        small_workspace.tool("a", f"![x](http://evil.test) {n}", "Send it.") for n in ("one", "two")
+    ]
+    record = work.catalogs.add("Evil", small_workspace.catalog(*evil))
     work.analyses.run(record.id)
     app = open_page(monkeypatch, work, "overlap", catalog="Evil", view="Threshold", probability="0.5")  # fmt: skip
     assert "![x](" not in words(app)

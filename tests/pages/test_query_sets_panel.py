@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.ui.services.desk import MAIL, WEATHER
+from tests.ui.services.small_workspace import MAIL, WEATHER
 
 LINES = b"""{"id": "a", "query": "send a mail", "gold": ["alpha/send_mail"]}
 {"id": "b", "query": "say *this*", "gold": ["gone/<b>tool</b>"], "steps": ["one"]}
@@ -11,8 +11,8 @@ LINES = b"""{"id": "a", "query": "send a mail", "gold": ["alpha/send_mail"]}
 
 
 @pytest.fixture
-def page(bench):
-    return bench(MAIL, WEATHER).open("catalog")
+def page(open_app):
+    return open_app(MAIL, WEATHER).open("catalog")
 
 
 def upload(page, name, content):

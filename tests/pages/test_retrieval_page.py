@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.model_server import ModelServer
 from tests.support.replies import planning, served
-from tests.ui.services.desk import MAIL, WEATHER, on, tool
+from tests.ui.services.small_workspace import MAIL, WEATHER, on, tool
 from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.errors import JobError, ModelError, ToolScopeError
 from ui.retrieval.request_plans import Plans
@@ -28,8 +28,8 @@ def slow(monkeypatch, tmp_path):
 
 
 @pytest.fixture
-def page(bench):
-    made = bench()
+def page(open_app):
+    made = open_app()
     made.work.queries.add(made.catalog_id, "\n".join(map(json.dumps, QUERIES)).encode(), "q.jsonl")
     return made
 
@@ -89,8 +89,8 @@ def test_servers_are_found_instead(page):
     assert page.at.selectbox(key="corpus").value == "tools and servers"
 
 
-def test_what_a_stranger_wrote_stays_text(bench):
-    page = bench(MAIL, on("beta", MAIL), STRANGE, WEATHER)
+def test_what_a_stranger_wrote_stays_text(open_app):
+    page = open_app(MAIL, on("beta", MAIL), STRANGE, WEATHER)
     page.open("retrieval", q="send **a** mail, then tell ![x](http://attacker/x.png)")
     assert "![x]" not in page.text and "**a**" not in page.text
     assert page.at.markdown
@@ -123,8 +123,8 @@ def test_a_failed_building_is_said_and_not_begun_again_unasked(slow, page, monke
     assert not tables(page)
 
 
-def test_without_a_query_set_the_way_to_one_is_shown(bench):
-    page = bench().open("retrieval")
+def test_without_a_query_set_the_way_to_one_is_shown(open_app):
+    page = open_app().open("retrieval")
     assert not [box for box in page.at.selectbox if box.key == "picked"]
 
 

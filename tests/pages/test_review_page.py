@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import streamlit as st
 
-from tests.ui.services.desk import FILES, MAIL, SUM, by_name, on
+from tests.ui.services.small_workspace import FILES, MAIL, SUM, by_name, on
 from toolscope_core.model.address_keys import tool_key
 from ui.shared import page_frame
 from ui.shared.cards.cluster_card import sorted_rows
@@ -13,8 +13,8 @@ from ui.shared.cards.shortcuts import SHORTCUTS
 
 
 @pytest.fixture
-def page(bench):
-    return bench().open("review")
+def page(open_app):
+    return open_app().open("review")
 
 
 def shown(page):
@@ -282,10 +282,10 @@ def test_when_nothing_waits_the_page_leads_to_export(page):
     assert len(page.review.queue(1)) == 1
 
 
-def test_a_newcomer_is_kept_out_with_the_same_button(bench):
-    before = bench(on("alpha", MAIL), on("beta", MAIL), SUM)
+def test_a_newcomer_is_kept_out_with_the_same_button(open_app):
+    before = open_app(on("alpha", MAIL), on("beta", MAIL), SUM)
     before.review.decide(1, "accept", by_name(before.work, 1, "send_mail"), "ann")
-    page = bench().open("review")
+    page = open_app().open("review")
     while shown(page) != "send_mail":
         page.press(f"next_{card_id(page)}")
     assert "New since this was accepted: **send\\_mail** on gamma" in page.text
@@ -321,27 +321,29 @@ def test_keys_can_be_switched_off(page):
     assert shortcuts() == {"escape"}, "it closes the note"
 
 
-def test_text_of_the_catalog_never_forms_markdown(bench):
+def test_text_of_the_catalog_never_forms_markdown(open_app):
     bad = "![x](http://evil.example/x) <img src=x onerror=alert(1)> [a](javascript:alert(1))"
     tools = [
         replace(FILES, id=f"{n}/{bad}", server=n + bad, name=bad, description=bad) for n in "ab"
     ]
-    page = bench(*tools, SUM).open("review")
+    page = open_app(*tools, SUM).open("review")
     assert not page.at.exception
     assert "evil" in page.text
     assert not re.search(r"(?<!\\)!\[|(?<!\\)\]\(|(?<!\\)<img", page.text)
 
 
-def test_a_catalog_without_an_analysis_offers_to_start_one(bench):
-    desk = bench()
-    record = desk.work.catalogs.add("Unread", desk.work.catalogs.open(1).__class__((SUM,)))
-    desk.at.query_params["catalog"] = "Unread"
-    desk.open("review")
-    assert "Comparing 1 tool takes" in desk.text
-    desk.press("analyse")
+def test_a_catalog_without_an_analysis_offers_to_start_one(open_app):
+    small_workspace = open_app()
+    record = small_workspace.work.catalogs.add(
+        "Unread", small_workspace.work.catalogs.open(1).__class__((SUM,))
+    )
+    small_workspace.at.query_params["catalog"] = "Unread"
+    small_workspace.open("review")
+    assert "Comparing 1 tool takes" in small_workspace.text
+    small_workspace.press("analyse")
     page_frame.workspace().analyses.wait(page_frame.workspace().analyses.job(record.id).id)
-    desk.at.run()
-    assert "Nothing left to review" in desk.text
+    small_workspace.at.run()
+    assert "Nothing left to review" in small_workspace.text
 
 
 def test_what_was_decided_last_can_be_taken_back_after_the_last_card(page):

@@ -1,7 +1,7 @@
 import pytest
 
 from tests.pages.screen import open_page, words
-from tests.ui.services import desk
+from tests.ui.services import small_workspace
 from toolscope_core.model.address_keys import tool_key
 
 pytestmark = pytest.mark.usefixtures("through_the_app")
@@ -46,7 +46,7 @@ def test_a_link_to_what_is_not_kept_says_so_and_selects_nothing(monkeypatch, wor
 
 
 def test_each_catalog_has_its_own_selection(monkeypatch, work, kept):
-    work.catalogs.add("Other", desk.catalog(desk.SUM))
+    work.catalogs.add("Other", small_workspace.catalog(small_workspace.SUM))
     app = open_page(monkeypatch, work, sel=kept.key, catalog="Desk")
     app.selectbox(key="catalog").select("Other").run()
     assert not app.exception and not app.toast

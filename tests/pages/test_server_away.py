@@ -1,7 +1,7 @@
 """A store that cannot be reached for a moment is one sentence, wherever it is met."""
 
 from tests.pages.screen import open_page, words
-from tests.ui.services import desk
+from tests.ui.services import small_workspace
 from toolscope_core.model.errors import StoreError
 from toolscope_core.store import start_job
 from ui.shared.services.analyses import JOB_KIND
@@ -30,7 +30,9 @@ def test_in_a_decision(monkeypatch, work, through_the_app):
 
 
 def test_while_a_job_runs(monkeypatch, work, through_the_app):
-    record = work.catalogs.add("New", desk.catalog(desk.MAIL, desk.SUM))
+    record = work.catalogs.add(
+        "New", small_workspace.catalog(small_workspace.MAIL, small_workspace.SUM)
+    )
     start_job(work.store, "x", record.id, JOB_KIND)
     monkeypatch.setattr(work.analyses, "watch", away)
     app = open_page(monkeypatch, work, "review", catalog=record.name)

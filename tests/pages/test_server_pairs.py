@@ -2,14 +2,14 @@
 
 import pytest
 
-from tests.ui.services.desk import MAIL, WEATHER, on
+from tests.ui.services.small_workspace import MAIL, WEATHER, on
 
 BOTH = tuple(on(server, one) for one in (MAIL, WEATHER) for server in ("alpha", "beta"))
 
 
 @pytest.fixture
-def page(bench):
-    return bench(*BOTH).open("review")
+def page(open_app):
+    return open_app(*BOTH).open("review")
 
 
 def listed(page):
@@ -54,13 +54,13 @@ def test_the_other_servers_tools_are_kept_before_anything_is_accepted(page):
     assert set(listed(page)["kept"]) == {"alpha"}
 
 
-def test_an_address_of_no_pair_shows_the_first(bench):
-    page = bench(*BOTH).open("review", show="By server pair", servers="gone")
+def test_an_address_of_no_pair_shows_the_first(open_app):
+    page = open_app(*BOTH).open("review", show="By server pair", servers="gone")
     assert len(listed(page)) == 2
 
 
-def test_of_two_stores_both_are_kept_until_a_person_keeps_one(bench, stores_apart):
-    page = bench(*BOTH).open("review")
+def test_of_two_stores_both_are_kept_until_a_person_keeps_one(open_app, stores_apart):
+    page = open_app(*BOTH).open("review")
     page.press("together_")
     assert set(listed(page)["kept"]) == {"all"}
     assert "2 duplicates: all tools stay, behind a gateway." in page.text
@@ -71,8 +71,8 @@ def test_of_two_stores_both_are_kept_until_a_person_keeps_one(bench, stores_apar
     assert set(listed(page)["kept"]) == {"all"}
 
 
-def test_on_a_card_one_store_can_be_kept(bench, stores_apart):
-    page = bench(*BOTH).open("review")
+def test_on_a_card_one_store_can_be_kept(open_app, stores_apart):
+    page = open_app(*BOTH).open("review")
     assert "passes each call on to" in page.text
     assert "each server may keep things of its own" in page.text
     page.press("prune_")

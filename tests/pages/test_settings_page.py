@@ -8,7 +8,7 @@ import pytest
 from tests.support.model_server import ModelServer
 from tests.support.replies import answering, served
 from tests.support.scripted import judge_says
-from tests.ui.services.desk import MAIL, SUM, by_name, on
+from tests.ui.services.small_workspace import MAIL, SUM, by_name, on
 from toolscope_core.model.address_keys import tool_key
 from toolscope_core.model.configuration import Budget, Endpoint, Prices
 from toolscope_core.model.errors import ConfigError, JobError
@@ -26,11 +26,11 @@ def server():
 
 
 @pytest.fixture
-def two(bench, monkeypatch):
+def two(open_app, monkeypatch):
     """Two tools that are nearly one, so that there is something to ask."""
     judge_says(monkeypatch, {("alpha/send_mail", "beta/send_mail"): 0.9})
     other = replace(on("beta", MAIL), description="Send a mail to a person now.")
-    return bench(on("alpha", MAIL), other, SUM)
+    return open_app(on("alpha", MAIL), other, SUM)
 
 
 def chosen(page, server, **more):
@@ -50,8 +50,8 @@ def fill(page, **values):
         page.widget(kind, start).set_value(value).run()
 
 
-def test_an_endpoint_is_typed_saved_and_forgotten(bench, server):
-    page = bench().open("settings")
+def test_an_endpoint_is_typed_saved_and_forgotten(open_app, server):
+    page = open_app().open("settings")
     assert "`https://api.openai.com/v1`" in page.text, "no link to a server that is not theirs"
     assert page.button("save_endpoint").disabled and page.button("forget_").disabled
     fill(page, base_url=server.url, model="m", Concurrent=3)
@@ -64,8 +64,8 @@ def test_an_endpoint_is_typed_saved_and_forgotten(bench, server):
     assert page.widget("text_input", "model_").value == ""
 
 
-def test_what_is_invalid_is_told_in_words_and_stays(bench, server):
-    page = bench().open("settings")
+def test_what_is_invalid_is_told_in_words_and_stays(open_app, server):
+    page = open_app().open("settings")
     fill(page, base_url="ftp://models", model="m")
     assert "cannot be used" in page.at.error[0].value
     assert page.button("save_endpoint").disabled and page.button("test_endpoint").disabled
@@ -74,8 +74,8 @@ def test_what_is_invalid_is_told_in_words_and_stays(bench, server):
     assert page.widget("text_input", "model_").value == "m"
 
 
-def test_budgets_are_kept(bench, server):
-    page = bench().open("settings")
+def test_budgets_are_kept(open_app, server):
+    page = open_app().open("settings")
     fill(page, base_url=server.url, model="m")
     page.widget("number_input", "Maximum cost per run").set_value(1.5).run()
     page.press("save_endpoint")
@@ -113,8 +113,8 @@ def test_a_price_table_that_cannot_be_is_told(rows, told):
         price_table(rows)
 
 
-def test_the_price_table_shows_what_is_saved_and_the_model_that_is_asked(bench, server):
-    page = chosen(bench(), server)
+def test_the_price_table_shows_what_is_saved_and_the_model_that_is_asked(open_app, server):
+    page = chosen(open_app(), server)
     page.work.endpoints.save_prices({"other": Prices(1.0, 2.0)})
     page.open("settings")
     (table,) = page.at.dataframe
@@ -125,10 +125,10 @@ def test_the_price_table_shows_what_is_saved_and_the_model_that_is_asked(bench, 
     assert page.work.endpoints.prices() == {"other": Prices(1.0, 2.0)}
 
 
-def test_the_connection_is_tested_in_words_and_no_key_is_shown(bench, server, monkeypatch):
+def test_the_connection_is_tested_in_words_and_no_key_is_shown(open_app, server, monkeypatch):
     monkeypatch.setenv("TOOLSCOPE_API_KEY", SECRET)
     monkeypatch.setenv("TOOLSCOPE_API_ORIGIN", server.origin)
-    page = bench().open("settings")
+    page = open_app().open("settings")
     fill(page, base_url=server.url, model="m")
     assert "is in the environment" in page.text
     page.press("test_endpoint")
@@ -140,9 +140,9 @@ def test_the_connection_is_tested_in_words_and_no_key_is_shown(bench, server, mo
     assert SECRET not in page.text + repr(page.at.session_state[TESTED])
 
 
-def test_an_origin_without_a_key_says_how_to_give_one(bench, monkeypatch):
+def test_an_origin_without_a_key_says_how_to_give_one(open_app, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
-    page = bench().open("settings")
+    page = open_app().open("settings")
     fill(page, base_url="https://models.example/v1", model="m")
     told = page.at.warning[0].value.replace("\\", "")
     assert "no key for `https://models.example`" in told and "TOOLSCOPE_API_ORIGIN" in told

@@ -2,14 +2,14 @@
 
 import pytest
 
-from tests.ui.services.desk import tool
+from tests.ui.services.small_workspace import tool
 from tests.ui.services.test_siblings import END, OTHER, PAIR, START, TEXT_OF_BOTH
 from ui.documents.siblings import Siblings
 
 
 @pytest.fixture
-def page(bench):
-    made = bench(START, END, OTHER)
+def page(open_app):
+    made = open_app(START, END, OTHER)
     made.open("documents")
     made.at.segmented_control(key="texts").set_value("Tell apart").run()
     return made
@@ -51,16 +51,18 @@ def test_a_word_that_the_tool_does_not_say_is_pointed_out(page):
     assert not page.at.exception and PAIR.left == END.id
 
 
-def test_a_catalog_without_such_pairs_says_so(bench):
-    page = bench(START, OTHER)
+def test_a_catalog_without_such_pairs_says_so(open_app):
+    page = open_app(START, OTHER)
     page.open("documents")
     page.at.segmented_control(key="texts").set_value("Tell apart").run()
     assert "No pair is left here" in page.text
 
 
-def test_words_that_are_no_part_of_the_job_are_not_offered(bench):
+def test_words_that_are_no_part_of_the_job_are_not_offered(open_app):
     aside = "Important: always absolute. " + TEXT_OF_BOTH
-    page = bench(tool("alpha", "read_flights", TEXT_OF_BOTH), tool("beta", "read_flights", aside))
+    page = open_app(
+        tool("alpha", "read_flights", TEXT_OF_BOTH), tool("beta", "read_flights", aside)
+    )
     work, i = page.work, page.catalog_id
     both = [one.id for one in page.work.catalogs.open(i).tools]
     work.toolsets.never_merge(i, both, work.toolsets.version(i, both), "ann")

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.ui.services.desk import MAIL, WEATHER, on
+from tests.ui.services.small_workspace import MAIL, WEATHER, on
 
 EVIL = "![x](http://evil.test/a) <b>"
 
@@ -28,8 +28,8 @@ LOG = "\n".join(
 
 
 @pytest.fixture
-def page(bench):
-    return bench(MAIL, on("beta", MAIL), WEATHER).open("catalog")
+def page(open_app):
+    return open_app(MAIL, on("beta", MAIL), WEATHER).open("catalog")
 
 
 def upload(page, content, name="calls.jsonl"):
@@ -64,8 +64,8 @@ def test_a_file_that_is_no_log_is_refused_in_words(page):
     assert not [button for button in page.at.button if (button.key or "").startswith("add_usage")]
 
 
-def test_cards_say_how_often_each_copy_was_called(bench):
-    page = bench(MAIL, on("beta", MAIL), WEATHER)
+def test_cards_say_how_often_each_copy_was_called(open_app):
+    page = open_app(MAIL, on("beta", MAIL), WEATHER)
     page.work.usage.add(page.catalog_id, LOG, "calls.jsonl")
     page.open("review")
     assert "Called 3 times, 1 failed, last on 2026-03-01" in page.text

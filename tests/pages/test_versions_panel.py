@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 
 from tests.pages.screen import open_page, words
 from tests.pages.test_catalog_page import upload
-from tests.ui.services import desk
+from tests.ui.services import small_workspace
 
 EVIL = "![x](http://evil.test/a) <b>two</b>"
 
@@ -29,11 +29,11 @@ def test_a_first_version_says_nothing_of_changes(monkeypatch, work):
 
 
 def test_a_changed_file_under_a_known_name_is_compared_before_it_is_added(monkeypatch, work):
-    tools = (desk.MAIL, desk.WEATHER, desk.SUM)
+    tools = (small_workspace.MAIL, small_workspace.WEATHER, small_workspace.SUM)
     app = upload(open_page(monkeypatch, work), served(*tools), "office.json")
     assert "already exists" not in words(app)
     app.button(key="add_0").click().run()
-    changed = (replace(desk.MAIL, description=EVIL), desk.WEATHER)
+    changed = (replace(small_workspace.MAIL, description=EVIL), small_workspace.WEATHER)
     app.file_uploader(key="upload_1").upload("office.json", served(*changed), "application/json")
     app.run()
     assert "This would be version 2: 1 removed, 1 changed; 1 breaking." in words(app)
@@ -46,7 +46,7 @@ def test_a_changed_file_under_a_known_name_is_compared_before_it_is_added(monkey
 
 
 def test_the_same_file_again_does_nothing_and_says_so(monkeypatch, work):
-    file = served(desk.MAIL, desk.SUM)
+    file = served(small_workspace.MAIL, small_workspace.SUM)
     app = upload(open_page(monkeypatch, work), file, "office.json")
     app.button(key="add_0").click().run()
     app.file_uploader(key="upload_1").upload("office.json", file, "application/json").run()

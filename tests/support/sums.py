@@ -34,12 +34,12 @@ class Sums:
         }
 
 
-def asked_of(request):
+def questions_in(request):
     return json.loads(request.user.split("\n\n")[0])
 
 
 def add(request):
-    return {"sums": {key: sum(item) for key, item in asked_of(request).items()}}
+    return {"sums": {key: sum(item) for key, item in questions_in(request).items()}}
 
 
 def answer(body):

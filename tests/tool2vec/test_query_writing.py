@@ -8,10 +8,10 @@ import pytest
 
 from tests.support.fakes import MemoryLedger, ScriptedModel, WordEmbedder
 from tests.support.replies import writing
-from tests.ui.services.desk import TOOLS, catalog
+from tests.ui.services.small_workspace import TOOLS, catalog
 from toolscope_core.embedding.similarity import tool_text
 from toolscope_core.evaluation.query_sets import Query, queries_of
-from toolscope_core.llm.merge_questions import Asking
+from toolscope_core.llm.merge_questions import ModelRequests
 from toolscope_core.llm.requests import RunBudget, Terms
 from toolscope_core.model.configuration import Budget, QueryGeneration
 from toolscope_core.model.datamodel import Catalog
@@ -42,7 +42,7 @@ def asked(count=4, people=(), seed=0, own=DESK, **more):
 
 
 def written(reply, count=4, budget=None, ledger=None):
-    asker = Asking(
+    asker = ModelRequests(
         ScriptedModel(reply),
         MemoryLedger() if ledger is None else ledger,
         Terms("run", budget or RunBudget(), concurrency=1),
@@ -127,7 +127,8 @@ def test_another_model_is_another_query():
         name = "other"
 
     askers = (
-        Asking(kind(writing()), MemoryLedger(), Terms("run")) for kind in (ScriptedModel, Other)
+        ModelRequests(kind(writing()), MemoryLedger(), Terms("run"))
+        for kind in (ScriptedModel, Other)
     )
     one, two = (queries_of_model(asked(), asker) for asker in askers)
     assert {query.key for query in one}.isdisjoint(query.key for query in two)

@@ -6,7 +6,7 @@ import pytest
 
 from toolscope_core.model.datamodel import Tool
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.usage.moments import moment
+from toolscope_core.usage.call_times import utc_time
 from toolscope_core.usage.tool_usage import query_rows, together, usage_of
 from toolscope_core.usage.trace_formats import read_trace
 from toolscope_core.usage.traced_calls import CallTrace, TracedCall, TracedRequest
@@ -160,9 +160,9 @@ def test_a_log_with_an_odd_outcome_counts_the_call(outcome):
 def test_times_have_one_form():
     expected = "2026-01-01T10:00:00+00:00"
     for value in ("2026-01-01T11:00:00+01:00", 1767261600, 1767261600000, "1767261600000000000"):
-        assert moment(value) == expected
+        assert utc_time(value) == expected
     for value in ("yesterday", True, None, {}, 1e300, float("nan"), "0001-01-01T00:00:00+05:00"):
-        assert moment(value) == ""
+        assert utc_time(value) == ""
 
 
 READ = Tool("a/read", "read", server="a")

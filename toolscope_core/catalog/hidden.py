@@ -1,7 +1,7 @@
 """Hidden characters in tool text: what an agent reads and a person does not see.
 
 A description with an invisible payload has the same embedding as the clean one, so a poisoned
-twin looks like a perfect duplicate. Legitimate uses are passed: emoji sequences, joiners inside
+copy looks like a perfect duplicate. Legitimate uses are passed: emoji sequences, joiners inside
 Arabic and Indic words, one leading byte order mark.
 """
 

@@ -50,7 +50,7 @@ def new_ids_of(earlier: Sequence[Tool], catalog: Catalog) -> dict[str, str]:
     those are others.
 
     What else there was is not known, so a tool is only looked for on its own server, or where that
-    is gone on those that none of the ``earlier`` had: twins on other servers are nearly as alike.
+    is gone on those that none of the ``earlier`` had: copies on other servers are nearly as alike.
     """
     ids, servers = {tool.id for tool in earlier}, {tool.server for tool in earlier}
     left = {tool.server for tool in catalog.tools} & servers

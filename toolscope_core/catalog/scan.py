@@ -11,11 +11,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from toolscope_core.catalog.asked import find_asked_secrets
 from toolscope_core.catalog.citations import find_citations
 from toolscope_core.catalog.hidden import find_hidden
 from toolscope_core.catalog.lookalikes import find_lookalikes
 from toolscope_core.catalog.passages import Passage, passages
+from toolscope_core.catalog.requested_secrets import find_requested_secrets
 from toolscope_core.catalog.shadowing import find_shadowing
 from toolscope_core.catalog.suspicious_wording import Wording, find_length, read_wording
 from toolscope_core.catalog.tokens import estimate_tokens
@@ -33,7 +33,7 @@ def scan_catalog(tools: Sequence[Tool]) -> tuple[Finding, ...]:
     cache = _TextCache()
     findings = [item for tool in tools for item in _scan(tool, texts[tool.id], cache)]
     findings += find_lookalikes(tools)
-    findings += find_asked_secrets(tools)
+    findings += find_requested_secrets(tools)
     findings += find_citations(tools, texts)
     findings += find_shadowing(tools, findings)
     of_tool: defaultdict[str, list[Finding]] = defaultdict(list)

@@ -49,15 +49,15 @@ def find_shadowing(tools: Sequence[Tool], findings: Sequence[Finding]) -> Iterat
             added[finding.tool_id].setdefault(finding.code, finding)
     if not added:
         return
-    twins = _Twins([tool for tool in tools if tool.id not in added])
+    originals = _Originals([tool for tool in tools if tool.id not in added])
     for tool in tools:
         codes = added.get(tool.id, {})
-        original = twins.of(tool, by_name=not codes.keys() <= MILD) if codes else None
+        original = originals.of(tool, by_name=not codes.keys() <= MILD) if codes else None
         if original is not None:
             yield _finding(tool, original, codes)
 
 
-class _Twins:
+class _Originals:
     """Finds the tool that another one copies, by name and by the rarest words of descriptions."""
 
     def __init__(self, tools: Sequence[Tool]) -> None:

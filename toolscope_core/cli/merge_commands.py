@@ -138,7 +138,7 @@ def merge(
     start_waiting()
     from toolscope_core.cli.commands.merge_command import MergeRequest, merge_files
     from toolscope_core.cli.commands.model_options import AskRequest
-    from toolscope_core.export.leaving import held_back
+    from toolscope_core.export.checked_plan import held_back
 
     ask = AskRequest(base_url, model, paper, budget_calls)
     if judge is Judge.offline and ask != AskRequest(base_url):

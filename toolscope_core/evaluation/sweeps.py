@@ -8,8 +8,14 @@ from dataclasses import dataclass, field, replace
 from toolscope_core.evaluation.comparison import Measured, Trial, measured
 from toolscope_core.evaluation.measured_toolsets import of_plan
 from toolscope_core.evaluation.ranking import Ranker
-from toolscope_core.merging.pipeline import Analysis, own_cut, plan_of, proposed
-from toolscope_core.model.configuration import AcceptPolicy, Cut, Knob, PlanConfig, RetrievalConfig
+from toolscope_core.merging.pipeline import Analysis, own_thresholds, plan_of, proposed
+from toolscope_core.model.configuration import (
+    AcceptPolicy,
+    Knob,
+    MergeThresholds,
+    PlanConfig,
+    RetrievalConfig,
+)
 from toolscope_core.model.datamodel import Decision, MergePlan, Tool
 from toolscope_core.model.protocols import Progress, Step, silent
 
@@ -44,8 +50,10 @@ def plan_at(
     analysis: Analysis, log: Sequence[Decision], theta: float, accept: AcceptPolicy
 ) -> MergePlan:
     """The merge where pairs merge from cosine ``theta`` on."""
-    cut = Cut(theta, own_cut(analysis).probability)
-    return plan_of(analysis, proposed(analysis, log, cut=cut), PlanConfig(accept=accept))
+    thresholds = MergeThresholds(theta, own_thresholds(analysis).probability)
+    return plan_of(
+        analysis, proposed(analysis, log, thresholds=thresholds), PlanConfig(accept=accept)
+    )
 
 
 @dataclass(frozen=True, slots=True)

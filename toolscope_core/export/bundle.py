@@ -24,12 +24,12 @@ from toolscope_core.catalog.tokens import Costs, plan_tokens, tokenizer
 from toolscope_core.catalog.writers import write_toolset
 from toolscope_core.decisions.imported_decisions import decision_lines
 from toolscope_core.decisions.log import constraints, variants
-from toolscope_core.export.bundle_readme import guide
-from toolscope_core.export.leaving import checked, outgoing, toolsets
+from toolscope_core.export.bundle_readme import readme_text
+from toolscope_core.export.checked_plan import broken_rules, checked_plan, toolsets
 from toolscope_core.files.folders import PROGRAM
 from toolscope_core.files.json_lines import lines_of
-from toolscope_core.merging.pipeline import Analysis, cut_of
-from toolscope_core.model.configuration import Cut, PlanConfig
+from toolscope_core.merging.pipeline import Analysis, thresholds_of
+from toolscope_core.model.configuration import MergeThresholds, PlanConfig
 from toolscope_core.model.datamodel import (
     ArgumentMap,
     Catalog,
@@ -82,7 +82,7 @@ def bundle_files(
     too many tools as ``toolset-1.json`` and so on in place of ``toolset.json``. Raises
     ``ExportError`` where the target would refuse the toolset.
     """
-    plan = outgoing(plan, shape, fix)
+    plan = checked_plan(plan, shape, fix)
     asked = shape is not None
     shape = shape or plan.catalog.format
     costs, (pairs, siblings) = Costs(), _pairs(analysis)
@@ -106,13 +106,13 @@ def bundle_files(
         "relabel.csv": relabel_csv(plan.relabels),
         "neutral.json": _json(write_toolset(plan.tools, plan.catalog.servers, "neutral"), 3),
         "original.json": _original(plan.catalog),
-        "README.md": guide(plan).encode("utf-8", "backslashreplace"),
+        "README.md": readme_text(plan).encode("utf-8", "backslashreplace"),
         **_variant_file(plan, log),
         **client_files(plan),
     }
     chosen = {"shape": shape, "fix": fix}
     about = {
-        **_manifest(analysis, plan, config, cut_of(analysis, log), chosen, siblings),
+        **_manifest(analysis, plan, config, thresholds_of(analysis, log), chosen, siblings),
         "tokens": _tokens(plan, shape, costs),
         "sha256": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()},
     }
@@ -204,7 +204,7 @@ def _pairs(analysis: Analysis) -> tuple[bytes, int]:
 
 
 def _variant_file(plan: MergePlan, log: Sequence[Decision]) -> dict[str, bytes]:
-    """The accepted document variants of the outgoing tools, where there are any."""
+    """The accepted document variants of the exported tools, where there are any."""
     written = {one: it for one, it in variants(plan.catalog, log).items() if it.is_there}
     tools = with_variants((item.tool for item in plan.tools), written, plan.phi)
     rows = variant_rows({tool.id: tool.augmentation for tool in tools if tool.augmentation})
@@ -264,7 +264,7 @@ def _manifest(
     analysis: Analysis,
     plan: MergePlan,
     config: PlanConfig,
-    cut: Cut,
+    thresholds: MergeThresholds,
     chosen: JsonObject,
     siblings: int,
 ) -> JsonObject:
@@ -298,14 +298,16 @@ def _manifest(
         },
         "configuration": {
             **chosen,
-            "threshold": cut.similarity,
-            "probability": cut.probability,
+            "threshold": thresholds.similarity,
+            "probability": thresholds.probability,
             "neighbours": analysis.config.neighbours,
             "accept": config.accept,
             "routers": config.routers,
             "correct": config.correct,
             **({"expanded": True} if config.expanded else {}),
-            "judge": dict(analysis.opinions.configuration) if analysis.opinions else "offline",
+            "judge": dict(analysis.model_verdicts.configuration)
+            if analysis.model_verdicts
+            else "offline",
         },
         "versions": {"model": analysis.model, "judge": analysis.judge.name},
         "catalog": plan.catalog.version,
@@ -316,7 +318,7 @@ def _manifest(
             for name, part in named_toolsets(plan, chosen["shape"], chosen["fix"]).items()
         ],
         "violations": [
-            asdict(violation) for violation in checked(plan, chosen["shape"], chosen["fix"])
+            asdict(violation) for violation in broken_rules(plan, chosen["shape"], chosen["fix"])
         ],
     }
 

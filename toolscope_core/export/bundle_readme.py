@@ -42,7 +42,7 @@ _FILES = (
 )
 
 
-def guide(plan: MergePlan) -> str:
+def readme_text(plan: MergePlan) -> str:
     """The README as Markdown, the same for equal plans."""
     return "\n".join(_lines(plan)) + "\n"
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from toolscope_core.judging.arguments.matching import Match
 from toolscope_core.judging.arguments.units import difference
 from toolscope_core.judging.reading import Reading
-from toolscope_core.judging.selector import slot_of
+from toolscope_core.judging.selector import selector_of
 from toolscope_core.judging.vocabulary import action_classes, base_forms, is_foreign, opposites
 from toolscope_core.model.datamodel import Relation, Serves, Tool
 
@@ -94,8 +94,8 @@ def _on_relation(compared: Compared) -> Iterator[str]:
     elif compared.distinctions:
         yield f"They look like one job, but {'; '.join(compared.distinctions)}."
     elif compared.relation == "parametric":
-        slot, values = slot_of(compared.tools, compared.unshared)
-        yield f"The same operation for another {slot}: {' / '.join(values)}."
+        selector, values = selector_of(compared.tools, compared.unshared)
+        yield f"The same operation for another {selector}: {' / '.join(values)}."
     elif compared.relation in ("duplicate", "subsumes"):
         if left.schema is None or right.schema is None:
             return
@@ -195,8 +195,8 @@ def _on_matches(matches: Sequence[Match]) -> Iterator[str]:
     if not matches:
         yield "No argument of one has a counterpart in the other."
     for label, some in (
-        ("Arguments that align", [m for m in matches if not m.surmised]),
-        ("Arguments that may be the same", [m for m in matches if m.surmised]),
+        ("Arguments that align", [m for m in matches if not m.inferred]),
+        ("Arguments that may be the same", [m for m in matches if m.inferred]),
     ):
         same = [m.left if m.left == m.right else f"{m.left} ↔ {m.right}" for m in some]
         if same:

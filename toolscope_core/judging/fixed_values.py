@@ -37,7 +37,7 @@ def general_tools(tools: Sequence[Tool]) -> dict[str, str]:
             if general.id != tool.id
             and (alpha := argument_map(tool, general)).lossless
             and alpha.constants
-            and not alpha.surmised
+            and not alpha.inferred
         ]
         if fitting:
             general_by_id[tool.id] = min(general.id for general in fitting)

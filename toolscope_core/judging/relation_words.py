@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from toolscope_core.judging.arguments.alignment import serving
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.distinctions import all_distinctions
-from toolscope_core.judging.selector import slot_of
-from toolscope_core.judging.unmatched_words import unlicensed
+from toolscope_core.judging.selector import selector_of
+from toolscope_core.judging.unmatched_words import unmatched_reasons
 from toolscope_core.judging.word_match import tool_words
 from toolscope_core.model.datamodel import (
     Catalog,
@@ -45,7 +45,7 @@ _MOST_WORDS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class FamilySelector:
     """What tells the members of a family apart: the argument ``name`` of the tool that a gateway
     would offer, with its ``schema``; ``values`` are (tool id, value), the canonical's first.
     """
@@ -70,8 +70,8 @@ def relation_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
             more = "" if verdict.serves == "none" else ", one of them for more callers"
             return f"{perhaps} the same job{more}."
         case "parametric":
-            slot, values = slot_of(tools, verdict.differs)
-            return f"The same operation for another {slot}: {' / '.join(values)}."
+            selector, values = selector_of(tools, verdict.differs)
+            return f"The same operation for another {selector}: {' / '.join(values)}."
         case "related":
             return "They have to do with each other, but they are not one job."
         case _:
@@ -90,8 +90,8 @@ def serving_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
     if silent:
         return f"The parameters of {' and '.join(silent)} are not known, so who serves whom is not."
     if verdict.relation == "parametric":
-        slot, _ = slot_of(tools, verdict.differs)
-        return f"Neither has an argument for the {slot}, so neither serves the other's callers."
+        selector, _ = selector_of(tools, verdict.differs)
+        return f"Neither has an argument for the {selector}, so neither serves the other's callers."
     return {
         "both": "By their arguments, each could take every call of the other.",
         "left": f"By its arguments, {one} could take every call of {other}, not the other way "
@@ -133,8 +133,8 @@ def names_of(tools: tuple[Tool, Tool]) -> tuple[str, str]:
     return (one.id, other.id) if one.name == other.name else (one.name, other.name)
 
 
-def slot_in(cluster: Cluster) -> Slot | None:
-    """The slot of a cluster that needs a selector; ``None`` where it has none, or it was edited
+def selector_in(cluster: Cluster) -> FamilySelector | None:
+    """The selector of a router; ``None`` where the cluster has none, or where it was edited
     away.
     """
     schema = (cluster.document.schema or {}).get("properties", {}).get(cluster.selector)
@@ -146,23 +146,25 @@ def slot_in(cluster: Cluster) -> Slot | None:
     if not isinstance(schema, dict) or len(values) < len(cluster.members):
         return None
     order = sorted(cluster.members, key=lambda member: (member != cluster.canonical, member))
-    return Slot(cluster.selector, tuple((member, values[member]) for member in order), schema)
+    return FamilySelector(
+        cluster.selector, tuple((member, values[member]) for member in order), schema
+    )
 
 
-def unlicensed_in(catalog: Catalog, cluster: Cluster) -> tuple[str, ...]:
+def unmatched_reasons_in(catalog: Catalog, cluster: Cluster) -> tuple[str, ...]:
     """What speaks in words against letting the canonical of a prune stand for the others; empty
     where each says all that it says, and for a router, whose members all stay.
     """
-    return tuple(dict.fromkeys(_unlicensed(catalog, cluster)))
+    return tuple(dict.fromkeys(_unmatched_reasons(catalog, cluster)))
 
 
-def _unlicensed(catalog: Catalog, cluster: Cluster) -> Iterator[str]:
+def _unmatched_reasons(catalog: Catalog, cluster: Cluster) -> Iterator[str]:
     stays = catalog.by_id[cluster.canonical]
     kept = stays, tool_words(stays)
     for alpha in cluster.arguments if cluster.kind == "prune" else ():
         tool = catalog.by_id[alpha.tool_id]
         if tool is not stays and tool.content_hash != stays.content_hash:
-            yield from unlicensed(kept, (tool, tool_words(tool)), alpha)
+            yield from unmatched_reasons(kept, (tool, tool_words(tool)), alpha)
 
 
 def _listed(words: Sequence[str]) -> str:

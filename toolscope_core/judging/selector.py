@@ -1,4 +1,4 @@
-"""What tells the members of a family apart: one slot, with a value for each member.
+"""What tells the members of a family apart: one selector, with a value for each member.
 
 *Amazon price* and *eBay price* are one operation with another provider; *first day of January* and
 *of March* with another month.
@@ -47,7 +47,7 @@ _KINDS = {
 FIXED = frozenset(
     "language month day currency country season planet period format number color".split()
 )
-"""Kinds whose words are values of one slot wherever they differ."""
+"""Kinds whose words are values of one selector wherever they differ."""
 
 _WRITTEN = frozenset(
     "json xml csv yaml toml html markdown pdf docx xlsx png jpg jpeg gif svg txt tsv".split()
@@ -59,10 +59,10 @@ _PERIODS = frozenset(
 _MOST_WORDS = 3
 
 
-def slot_of(
+def selector_of(
     tools: Sequence[Tool], unshared: Sequence[Sequence[str]]
 ) -> tuple[str, tuple[str, ...]]:
-    """What the slot is called and the value of each tool, in their order, all different.
+    """What the selector is called and the value of each tool, in their order, all different.
 
     ``unshared`` are the words of each tool that no other one says, those of its name first. Where
     words of names do not tell them apart, nor words of one kind, the servers do, then the names,

@@ -24,10 +24,10 @@ from toolscope_core.judging.word_stems import meaning, name_words, plain_words, 
 from toolscope_core.model.datamodel import ArgumentMap, Parameter
 
 
-def unlicensed(kept: Spoken, pruned: Spoken, alpha: ArgumentMap) -> Iterator[str]:
-    """What speaks against letting ``kept`` stand for ``pruned``; nothing if each word is licensed.
+def unmatched_reasons(kept: Spoken, pruned: Spoken, alpha: ArgumentMap) -> Iterator[str]:
+    """What speaks against letting ``kept`` stand for ``pruned``; nothing if each word is matched.
 
-    ``alpha`` maps calls of the one to the other. What an argument of the kept tool says is licensed
+    ``alpha`` maps calls of the one to the other. What an argument of the kept tool says is matched
     where calls of the other leave it out, or always give it one value.
     """
     (stays, one), (goes, other) = kept, pruned
@@ -50,7 +50,7 @@ def unlicensed(kept: Spoken, pruned: Spoken, alpha: ArgumentMap) -> Iterator[str
 
 
 def _left_over(kept: Spoken, pruned: Spoken, alpha: ArgumentMap) -> Iterator[list[str]]:
-    """The words that nothing licenses, of the kept and of the pruned tool."""
+    """The words that nothing matches, of the kept and of the pruned tool."""
     (stays, one), (goes, other) = kept, pruned
     set_by_calls = {move.target for move in alpha.moves}
     fixed = _keys(name for name in alpha.constants)

@@ -1,4 +1,4 @@
-"""Which words one of two tools says and the other does not, and what licenses a word.
+"""Which words one of two tools says and the other does not, and what matches a word.
 
 Two tools that do one job say the same in other words. So each content word of the name and the
 description of the one is looked for in what the other says, its arguments included: as it stands,

@@ -18,14 +18,14 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from toolscope_core.embedding.similarity import cosines
-from toolscope_core.llm.requests import AskingState, Terms, ask_all
+from toolscope_core.llm.requests import RequestState, Terms, ask_all
 from toolscope_core.llm.tasks.audit import AuditTask, ClusterTools, audit_groups
 from toolscope_core.llm.tasks.fence import PromptText, prompt_text
 from toolscope_core.llm.tasks.judge_prompt import OUTCOMES, JudgeTask, ToolPair, serves_of
 from toolscope_core.llm.tasks.quality import QualityTask
 from toolscope_core.llm.tasks.synthesis_prompt import MergeDraft, SynthesisTask
 from toolscope_core.merging.graph import MergeGraph, merge_graph
-from toolscope_core.merging.model_verdicts import Audit, Grade, Opinions, Saved, Spent
+from toolscope_core.merging.model_verdicts import Audit, Grade, ModelVerdicts, Saved, Spent
 from toolscope_core.merging.pipeline import Analysis, bars_of, correct_pairs, merge_edges
 from toolscope_core.model.configuration import QuestionConfig
 from toolscope_core.model.datamodel import (
@@ -65,7 +65,7 @@ _TASK_WORDS = re.compile(
 
 
 class Asker(Protocol):
-    """Whoever gets answers: see ``Asking``."""
+    """Whoever gets answers: see ``ModelRequests``."""
 
     @property
     def name(self) -> str: ...
@@ -79,7 +79,7 @@ class Asker(Protocol):
     def __call__(self, task: Task[Item], items: Sequence[Item]) -> Sequence[Answer | None]: ...
 
 
-class Asking:
+class ModelRequests:
     """A model behind its ledger. Without ``terms``, or once a run is halted, only answers of the
     ledger are given.
     """
@@ -87,7 +87,7 @@ class Asking:
     def __init__(
         self, model: ChatModel, ledger: Ledger, terms: Terms | None, progress: Progress = silent
     ) -> None:
-        self.state: AskingState = "done"
+        self.state: RequestState = "done"
         self.message = ""
         self._model, self._ledger, self._terms, self._progress = model, ledger, terms, progress
         self._spent: dict[str, Spent] = {}
@@ -111,29 +111,29 @@ class Asking:
             answers = self._ledger.answers(keys)
             new = Spent(task.name, len(set(keys)), len(answers), _failed(answers))
         else:
-            asked = ask_all(task, items, self._model, self._ledger, self._terms, self._progress)
-            keys, answers = list(asked.keys), asked.answers
-            self.state, self.message = asked.state, asked.message
+            answered = ask_all(task, items, self._model, self._ledger, self._terms, self._progress)
+            keys, answers = list(answered.keys), answered.answers
+            self.state, self.message = answered.state, answered.message
             new = Spent(
                 task=task.name,
-                questions=asked.questions,
-                reused=asked.reused,
+                questions=answered.questions,
+                reused=answered.reused,
                 unanalysed=_failed(answers),
-                calls=asked.calls,
-                tokens_in=asked.tokens_in,
-                tokens_out=asked.tokens_out,
-                cost=asked.cost,
+                calls=answered.calls,
+                tokens_in=answered.tokens_in,
+                tokens_out=answered.tokens_out,
+                cost=answered.cost,
             )
         self._spent[task.name] = _sum(self._spent.get(task.name, Spent(task.name, cost=0.0)), new)
         return [answers.get(key) for key in keys]
 
 
-def ask_opinions(
+def ask_for_verdicts(
     analysis: Analysis,
     links: Constraints,
     asking: Asker,
     config: QuestionConfig | None = None,
-) -> Opinions:
+) -> ModelVerdicts:
     """Verdicts on pairs and audits of clusters. People's decisions (``links``) are not asked
     about; questions that stay open are *unanalysed* with ``asking.message``.
     """
@@ -145,16 +145,16 @@ def ask_opinions(
         verdicts = _in_rounds(analysis, plan, asking, task)
     tool_ids = {tool for pair in verdicts for tool in (pair.left, pair.right)}
     texts = {tool.id: _prompt_text(tool) for tool in analysis.catalog.tools if tool.id in tool_ids}
-    opinions = Opinions(
+    model_verdicts = ModelVerdicts(
         judge=asking.name,
         verdicts=_careful(verdicts, texts),
         notes={tool: text.notes for tool, text in texts.items() if text.notes},
         wary=wary_of(analysis.catalog),
     )
-    clusters = _clusters(analysis, links, opinions, config)
+    clusters = _clusters(analysis, links, model_verdicts, config)
     doubtful = [ids for ids, needed in clusters if needed]
     return replace(
-        opinions,
+        model_verdicts,
         audits=_audits(analysis, doubtful, asking, AuditTask()),
         spent=asking.spent,
         saved=Saved(plan.sure, len(plan.pairs) - len(verdicts), len(clusters) - len(doubtful)),
@@ -163,28 +163,36 @@ def ask_opinions(
 
 
 def with_documents(
-    opinions: Opinions, plan: MergePlan, asking: Asker, members: Iterable[tuple[str, ...]] = ()
-) -> Opinions:
-    """The opinions with documents for the clusters of a plan (those of ``members``, or all). They
-    are offered to people and validated (``merging.faithful``), never applied by themselves.
+    model_verdicts: ModelVerdicts,
+    plan: MergePlan,
+    asking: Asker,
+    members: Iterable[tuple[str, ...]] = (),
+) -> ModelVerdicts:
+    """The model_verdicts with documents for the clusters of a plan (those of ``members``, or all).
+    They are offered to people and validated (``merging.faithful``), never applied by themselves.
     """
     wanted = set(members) or {cluster.members for cluster in plan.clusters}
     drafts = drafts_of(plan, wanted)
     answers = asking(SynthesisTask(), list(drafts.values()))
     values = {ids: _value(answer) for ids, answer in zip(drafts, answers, strict=True)}
-    documents = {**opinions.documents, **{ids: value for ids, value in values.items() if value}}
-    return replace(opinions, documents=documents, spent=asking.spent, message=asking.message)
+    documents = {
+        **model_verdicts.documents,
+        **{ids: value for ids, value in values.items() if value},
+    }
+    return replace(model_verdicts, documents=documents, spent=asking.spent, message=asking.message)
 
 
-def with_grades(opinions: Opinions, catalog: Catalog, asking: Asker, batch: int = 8) -> Opinions:
-    """The opinions with the documentation quality of every tool."""
+def with_grades(
+    model_verdicts: ModelVerdicts, catalog: Catalog, asking: Asker, batch: int = 8
+) -> ModelVerdicts:
+    """The model_verdicts with the documentation quality of every tool."""
     answers = asking(QualityTask(batch), catalog.tools)
     grades = {
         tool.id: Grade(value["score"], tuple(value["lacking"]), value["reason"])
         for tool, answer in zip(catalog.tools, answers, strict=True)
         if (value := _value(answer))
     }
-    return replace(opinions, grades=grades, spent=asking.spent, message=asking.message)
+    return replace(model_verdicts, grades=grades, spent=asking.spent, message=asking.message)
 
 
 def drafts_of(
@@ -359,23 +367,23 @@ def _prompt_text(tool: Tool) -> PromptText:
 
 
 def _clusters(
-    analysis: Analysis, links: Constraints, opinions: Opinions, config: QuestionConfig
+    analysis: Analysis, links: Constraints, model_verdicts: ModelVerdicts, config: QuestionConfig
 ) -> list[tuple[tuple[str, ...], bool]]:
     """The clusters that the verdicts form, each with whether it is to be audited."""
     bars, tools = bars_of(analysis), analysis.catalog.by_id
-    edges = opinions.edges(merge_edges(analysis), bars, analysis.threshold)
+    edges = model_verdicts.edges(merge_edges(analysis), bars, analysis.threshold)
     graph = merge_graph(edges, links)
     weakest: dict[str, float] = {}
     for pair, p in graph.edges.items():
         # an edge of the model is raised to where merges begin
-        verdict = opinions.verdicts.get(pair)
+        verdict = model_verdicts.verdicts.get(pair)
         sure = verdict.probability if verdict else p
         for tool in (pair.left, pair.right):
             weakest[tool] = min(sure, weakest.get(tool, 1.0))
     clusters = []
     for component in graph.components:
         whole = config.paper or len(component) <= config.largest_cluster
-        parts = [component] if whole else _parts(analysis, links, opinions, graph, component)
+        parts = [component] if whole else _parts(analysis, links, model_verdicts, graph, component)
         for ids in parts:
             contents = {tools[tool].content_hash for tool in ids}
             if len(contents) == 1 or frozenset(ids) in links.must:
@@ -388,14 +396,16 @@ def _clusters(
 def _parts(
     analysis: Analysis,
     links: Constraints,
-    opinions: Opinions,
+    model_verdicts: ModelVerdicts,
     graph: MergeGraph,
     component: tuple[str, ...],
 ) -> list[tuple[str, ...]]:
     """The parts of a component too large for one question that correction leaves together."""
     inside = set(component)
     own = [pair for pair in graph.edges if pair.left in inside]
-    judge = partial(opinions.probabilities, offline=analysis.probabilities, bars=bars_of(analysis))
+    judge = partial(
+        model_verdicts.probabilities, offline=analysis.probabilities, bars=bars_of(analysis)
+    )
     groups = correct_pairs(analysis, own, links, judge)
     return [group.members for group in groups if not group.decided]
 

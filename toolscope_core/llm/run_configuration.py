@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any, Literal, get_args
 
 from toolscope_core.llm import EndpointModel
-from toolscope_core.llm.merge_questions import Asking
+from toolscope_core.llm.merge_questions import ModelRequests
 from toolscope_core.llm.tasks.agent_prompt import AGENT_PROMPT
 from toolscope_core.llm.tasks.audit import AuditTask
 from toolscope_core.llm.tasks.augmentation_prompt import AugmentationTask
@@ -107,9 +107,9 @@ def model_without_key(endpoint: Endpoint) -> ChatModel:
     return EndpointModel(endpoint, ApiKey(endpoint.origin, ""))
 
 
-def stored_answers(run_config: JsonObject, ledger: Ledger) -> Asking:
+def stored_answers(run_config: JsonObject, ledger: Ledger) -> ModelRequests:
     """The stored answers under a configuration; no question is sent."""
-    return Asking(model_without_key(endpoint_of(run_config)), ledger, None)
+    return ModelRequests(model_without_key(endpoint_of(run_config)), ledger, None)
 
 
 class AsOf:

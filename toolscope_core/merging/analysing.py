@@ -11,10 +11,10 @@ from toolscope_core.embedding import similarity
 from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
 from toolscope_core.judging.implied_servers import with_implied_servers
 from toolscope_core.judging.judge import OfflineJudge, PairProbabilities
-from toolscope_core.merging.analysis import Analysis, own_cut
+from toolscope_core.merging.analysis import Analysis, own_thresholds
 from toolscope_core.merging.group_syntheses import GroupSyntheses
 from toolscope_core.merging.grouping import groups_at, with_families
-from toolscope_core.model.configuration import LEAST_PROBABILITY, AnalysisConfig, Cut
+from toolscope_core.model.configuration import LEAST_PROBABILITY, AnalysisConfig, MergeThresholds
 from toolscope_core.model.datamodel import Catalog, Constraints, PairScores
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.protocols import Embedder, Progress, Step, silent
@@ -81,9 +81,9 @@ def with_owners(analysis: Analysis, chosen: Mapping[str, str]) -> Analysis:
     return replace(analysis, catalog=catalog, syntheses=GroupSyntheses(catalog))
 
 
-def judge_lowest_cut(analysis: Analysis) -> None:
+def judge_at_lowest_thresholds(analysis: Analysis) -> None:
     """Judge the pairs that the lowest threshold on probability asks about, to fill the cache."""
-    groups_at(analysis, Constraints(), Cut(analysis.threshold, LEAST_PROBABILITY))
+    groups_at(analysis, Constraints(), MergeThresholds(analysis.threshold, LEAST_PROBABILITY))
 
 
 def _judged(
@@ -101,7 +101,7 @@ def _judged(
 
 def _make(analysis: Analysis, progress: Progress) -> None:
     """Fill the caches with all that a plan without decisions needs."""
-    groups = groups_at(analysis, Constraints(), own_cut(analysis))
+    groups = groups_at(analysis, Constraints(), own_thresholds(analysis))
     groups = with_families(analysis, Constraints(), groups)
     for done, group in enumerate(groups):
         if done % _REPORTED == 0:

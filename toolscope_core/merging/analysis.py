@@ -1,4 +1,6 @@
-"""The analysis of a catalog: what takes time and depends on no decision, and where its cut is."""
+"""The analysis of a catalog: what takes time and depends on no decision, and where its thresholds
+are.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,9 @@ from toolscope_core.decisions.log import active
 from toolscope_core.embedding import similarity
 from toolscope_core.judging.judge import OfflineJudge, PairProbabilities
 from toolscope_core.merging.group_syntheses import GroupSyntheses
-from toolscope_core.merging.model_verdicts import Bars, Opinions
+from toolscope_core.merging.model_verdicts import Bars, ModelVerdicts
 from toolscope_core.merging.synthesis import Synthesis
-from toolscope_core.model.configuration import LEAST_PROBABILITY, AnalysisConfig, Cut
+from toolscope_core.model.configuration import LEAST_PROBABILITY, AnalysisConfig, MergeThresholds
 from toolscope_core.model.datamodel import Catalog, Cluster, Decision, Pair, PairScores, Verdict
 from toolscope_core.model.protocols import Vectors
 
@@ -44,11 +46,11 @@ class _PairCache:
 class Analysis:
     """The analysis of a catalog before any decision.
 
-    ``vectors`` is float32 (n, d) in the order of ``catalog.tools``; ``scores`` the judged
-    candidate pairs at ``threshold`` or closer; ``copies`` maps a tool to the first of equal
-    content, ``first`` does the same by row; ``rows`` maps a tool id to its row. ``opinions`` are
-    those of a model, which count before the offline judge; ``probabilities`` and ``scores`` are
-    always the offline judge's.
+    ``vectors`` is float32 (n, d) in the order of ``catalog.tools``; ``scores`` the judged candidate
+    pairs at ``threshold`` or closer; ``copies`` maps a tool to the first of equal content,
+    ``first`` does the same by row; ``rows`` maps a tool id to its row. ``model_verdicts`` are those
+    of a model, which count before the offline judge; ``probabilities`` and ``scores`` are always
+    the offline judge's.
     """
 
     catalog: Catalog
@@ -62,7 +64,7 @@ class Analysis:
     first: similarity.Rows
     rows: Mapping[str, int]
     syntheses: GroupSyntheses = field(repr=False)
-    opinions: Opinions | None = None
+    model_verdicts: ModelVerdicts | None = None
     _judged: _PairCache = field(default_factory=_PairCache, repr=False)
     _families: _PairCache = field(default_factory=_PairCache, repr=False)
 
@@ -162,22 +164,24 @@ class Analysis:
         """The model's verdict on the pair, or else the ``offline`` judge's. Which words differ is
         taken from the latter in both cases.
         """
-        by_model = self.opinions.verdicts.get(offline.pair) if self.opinions else None
+        by_model = self.model_verdicts.verdicts.get(offline.pair) if self.model_verdicts else None
         return replace(by_model, differs=offline.differs) if by_model else offline
 
 
-def own_cut(analysis: Analysis) -> Cut:
-    """The cut of a plan without a decision: θ, and the probability where *merge* begins."""
-    return Cut(analysis.threshold, analysis.judge.weights.merge_at)
+def own_thresholds(analysis: Analysis) -> MergeThresholds:
+    """The thresholds of a plan without a decision: θ, and the probability where *merge* begins."""
+    return MergeThresholds(analysis.threshold, analysis.judge.weights.merge_at)
 
 
-def cut_of(analysis: Analysis, log: Sequence[Decision]) -> Cut:
-    """The cut that people applied last, no lower than what was judged; else ``own_cut``."""
-    own = own_cut(analysis)
+def thresholds_of(analysis: Analysis, log: Sequence[Decision]) -> MergeThresholds:
+    """The thresholds that people applied last, no lower than what was judged; else
+    ``own_thresholds``.
+    """
+    own = own_thresholds(analysis)
     applied = [item.detail for item in active(log) if item.action == "threshold"]
     if not applied:
         return own
-    return Cut(
+    return MergeThresholds(
         max(own.similarity, float(applied[-1]["similarity"])),
         max(LEAST_PROBABILITY, float(applied[-1]["probability"])),
     )

@@ -4,15 +4,15 @@ A cluster is *safe* if all of these hold; each that does not is a reason, shown 
 
  1. No member carries a blocking finding.
  2. It is a prune: one member's own schema serves every call. No gateway, no family.
- 3. Each word that one of two tools says is licensed by the other (``unlicensed``).
+ 3. Each word that one of two tools says is matched by the other (``unmatched_words``).
  4. No argument means something else in the tool that stays: its unit, its default
-    (``alignment.unit_conflicts``, ``defaults``); and none is only surmised (``matching``).
+    (``alignment.unit_conflicts``, ``defaults``); and none is only inferred (``matching``).
  5. No guard speaks: server, state, effect, result, scope, warnings (``guards``).
  6. It is the program's proposal, not one that a person put forward.
  7. Where a model judged: each pair is a merge by the offline judge alone at *auto*, or by the
     model with one serving the other, at even odds or better by the offline judge, and neither
     tool speaks to models (``model_doubts``).
- 8. It hangs together: not cut out of a chain (but for a prune whose words are all licensed), no
+ 8. It hangs together: not cut out of a chain (but for a prune whose words are all matched), no
     two members joined only through a third.
  9. Its weakest pair is at least at *auto* (``auto_at`` in ``judge_weights.json``: a probability
     of the same job; not asked of a family, nor where 7 spoke of each pair).
@@ -80,12 +80,12 @@ def reasons_against(
     yield from differences.words  # 3
     yield from differences.arguments  # 4
     for alpha in synthesis.arguments:
-        yield from alpha.surmised
+        yield from alpha.inferred
     yield from differences.guards  # 5
     if group.asked:  # 6
         yield "a person put it forward; the judge would not merge all of it"
     yield from group.doubts  # 7
-    if group.cut and (synthesis.kind == "router" or differences.words):  # 8
+    if group.split and (synthesis.kind == "router" or differences.words):  # 8
         yield "it was cut out of a longer chain of similar tools"
     if group.intransitive:
         yield "two members are joined only through a third"
@@ -105,7 +105,7 @@ def is_clean(synthesis: Synthesis, blocked: bool, differences: Callable[[], Diff
     """
     if blocked or synthesis.kind == "router":  # 1, 2
         return False
-    if any(alpha.surmised for alpha in synthesis.arguments):  # 4
+    if any(alpha.inferred for alpha in synthesis.arguments):  # 4
         return False
     seen = differences()
     return not (seen.words or seen.arguments or seen.guards)  # 3, 4, 5
@@ -152,7 +152,7 @@ def accept(
 
 
 def _values(synthesis: Synthesis) -> str:
-    """The slot of a family and its values: `provider` is Fidelity / Robinhood."""
+    """The selector of a family and its values: `provider` is Fidelity / Robinhood."""
     if not synthesis.selector:
         return "no argument says which of them is meant"
     values = [str(alpha.constants.get(synthesis.selector, "")) for alpha in synthesis.arguments]

@@ -16,13 +16,13 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.merging.atoms import (
-    AtomComponent,
-    Atoms,
+from toolscope_core.merging.contracted_graph import (
+    NodeComponent,
+    Nodes,
     RowGraph,
     RowJudge,
-    atoms_of,
     components,
+    nodes_of,
 )
 from toolscope_core.model.datamodel import Constraints, Group, Pair, sorted_ids
 
@@ -48,20 +48,20 @@ def correct(
 
     ``merge_at`` is the least probability that counts as a merge. Copies stay together without
     being judged again, unless a person spoke of one of them. What people put together, which the
-    graph joins, is neither cut nor added to: whom the judge would add to it are its newcomers.
+    graph joins, is neither split nor added to: whom the judge would add to it are its newcomers.
     ``divide=False`` leaves the components whole but for what people keep apart, as the paper does
     with Auto-Correction switched off.
     """
     groups: list[Group] = []
-    atoms = atoms_of(graph, constraints)
-    parts = components(graph, atoms, judge)
+    nodes = nodes_of(graph, constraints)
+    parts = components(graph, nodes, judge)
     whole = (parts.weakest >= merge_at if divide else True) & ~parts.spoken
     for at in np.flatnonzero(whole).tolist():
-        ids = _members(graph, atoms, range(parts.first[at], parts.first[at + 1]))
+        ids = _members(graph, nodes, range(parts.first[at], parts.first[at + 1]))
         weakest = float(parts.weakest[at])
         groups.append(Group(ids, weakest, intransitive=weakest < merge_at))
     for at in np.flatnonzero(~whole).tolist():
-        groups += _divided(graph, atoms, parts[at], judge, merge_at, divide)
+        groups += _divided(graph, nodes, parts[at], judge, merge_at, divide)
     return tuple(sorted(groups, key=lambda group: group.members))
 
 
@@ -132,15 +132,15 @@ def _least(rows: Sequence[int], judge: RowJudge) -> float:
     return float(judge(ends[:, 0], ends[:, 1]).min())
 
 
-def _members(graph: RowGraph, atoms: Atoms, own: range | Sequence[int]) -> tuple[str, ...]:
-    """The ids of some atoms, sorted."""
-    return tuple([graph.ids[row] for row in atoms.rows(own)])
+def _members(graph: RowGraph, nodes: Nodes, own: range | Sequence[int]) -> tuple[str, ...]:
+    """The ids of some nodes, sorted."""
+    return tuple([graph.ids[row] for row in nodes.rows(own)])
 
 
 def _divided(
     graph: RowGraph,
-    atoms: Atoms,
-    component: AtomComponent,
+    nodes: Nodes,
+    component: NodeComponent,
     judge: RowJudge,
     merge_at: float,
     divide: bool,
@@ -152,23 +152,23 @@ def _divided(
     links = strength if divide else _allowed(component)
     parts = _agglomerate(_witnessed(links, merge_at) if divide else links, merge_at)
     for part in parts:
-        fixed = [at for at in part if component.first + at in atoms.decided]
+        fixed = [at for at in part if component.first + at in nodes.decided]
         free = [at for at in part if at not in fixed]
-        proposed = _members(graph, atoms, [component.first + at for at in free])
+        proposed = _members(graph, nodes, [component.first + at for at in free])
         if len(proposed) > 1:
             weakest = float(strength[free][:, free].min())
             yield Group(proposed, weakest, len(parts) > 1, weakest < merge_at)
         for at in fixed:
-            rows = atoms.rows([component.first + at])
+            rows = nodes.rows([component.first + at])
             ids = tuple(graph.ids[row] for row in rows)
             yield Group(ids, _least(rows, judge), decided=True, newcomers=proposed)
             proposed = ()
 
 
-def _strengths(component: AtomComponent) -> NDArray[np.float64]:
-    """Symmetric (n, n): the lowest probability between two atoms, 1 on the diagonal.
+def _strengths(component: NodeComponent) -> NDArray[np.float64]:
+    """Symmetric (n, n): the lowest probability between two nodes, 1 on the diagonal.
 
-    Atoms that share no neighbour get 0: nothing but a longer chain speaks for them; so do those
+    Nodes that share no neighbour get 0: nothing but a longer chain speaks for them; so do those
     that people keep apart.
     """
     strength = np.zeros((component.size, component.size))
@@ -178,8 +178,8 @@ def _strengths(component: AtomComponent) -> NDArray[np.float64]:
     return np.minimum(strength, _allowed(component))
 
 
-def _allowed(component: AtomComponent) -> NDArray[np.float64]:
-    """Symmetric (n, n): 0 between atoms that people keep apart, 1 elsewhere."""
+def _allowed(component: NodeComponent) -> NDArray[np.float64]:
+    """Symmetric (n, n): 0 between nodes that people keep apart, 1 elsewhere."""
     allowed = np.ones((component.size, component.size))
     for a, b in component.apart:
         allowed[a, b] = allowed[b, a] = 0.0

@@ -1,4 +1,4 @@
-"""Families: the same operation for several providers or fixed values, one varying slot each.
+"""Families: the same operation for several providers or fixed values, one varying selector each.
 
 They are formed from what same-job clusters leave. No member could serve another's callers, since
 what differs is in no argument; a gateway with a selector could stand for all of them.
@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 
 from toolscope_core.judging.word_match import ToolWords, tool_words, unshared
-from toolscope_core.merging.atoms import RowGraph, RowJudge
+from toolscope_core.merging.contracted_graph import RowGraph, RowJudge
 from toolscope_core.merging.correction import correct
 from toolscope_core.model.datamodel import Constraints, Group, Tool
 
@@ -25,7 +25,7 @@ def family_groups(
     constraints: Constraints,
     tools: Mapping[str, Tool],
 ) -> tuple[Group, ...]:
-    """Groups of two or more tools in which every two are a family and one slot varies, sorted.
+    """Groups of two or more tools in which every two are a family and one selector varies, sorted.
 
     ``judge`` gives the probability of a family; at least ``family_at`` counts. Of the constraints
     only *never merge* matters: the graph holds nothing that people put together.
@@ -38,11 +38,11 @@ def family_groups(
                 group,
                 members=part,
                 weakest_edge=_weakest(part, graph, judge),
-                cut=False,
+                split=False,
                 intransitive=False,
                 family=True,
             )
-            for part in _by_slot([tools[member] for member in group.members])
+            for part in _by_selector([tools[member] for member in group.members])
         ]
     return tuple(sorted(parts, key=lambda group: group.members))
 
@@ -63,9 +63,9 @@ def _weakest(members: Sequence[str], graph: RowGraph, judge: RowJudge) -> float:
     return float(judge(ends[:, 0], ends[:, 1]).min())
 
 
-def _by_slot(members: Sequence[Tool]) -> list[tuple[str, ...]]:
+def _by_selector(members: Sequence[Tool]) -> list[tuple[str, ...]]:
     """The ids of what stays together where each member needs words, or a server, of its own: a
-    tool that differs from the others in another slot begins a group of its own.
+    tool that differs from the others in another selector begins a group of its own.
     """
     groups: list[list[Tool]] = []
     for tool in members:
@@ -93,7 +93,7 @@ def _have_values(tools: Sequence[Tool]) -> bool:
 
 
 def _vary_otherwise(words_by_tool: Sequence[ToolWords], words: Sequence[Sequence[str]]) -> bool:
-    """Whether some, but not all, say a name word in another slot: *price*, beside *stock*."""
+    """Whether some, but not all, say a name word in another selector: *price*, beside *stock*."""
     names = [frozenset(one.named) for one in words_by_tool]
     common = frozenset.intersection(*names)
     return any(name - common - set(own) for name, own in zip(names, words, strict=True))

@@ -67,7 +67,7 @@ def with_given(
         constants=made.constants,
         dropped={name: str(dropped.get(name, why)) for name, why in left.items()},
         lossy=tuple(dict.fromkeys(lossy)),
-        surmised=(),
+        inferred=(),
         waived=tuple(name for name in left if name in dropped),
     )
 

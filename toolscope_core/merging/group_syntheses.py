@@ -10,7 +10,7 @@ from functools import cached_property
 from toolscope_core.judging.arguments.alignment import argument_map, unit_conflicts
 from toolscope_core.judging.arguments.defaults import silent_changes
 from toolscope_core.judging.guards import Companions, guards
-from toolscope_core.judging.unmatched_words import unlicensed
+from toolscope_core.judging.unmatched_words import unmatched_reasons
 from toolscope_core.judging.word_match import ToolWords, tool_words
 from toolscope_core.merging.auto_accept import Differences, is_clean
 from toolscope_core.merging.stores import Stores
@@ -125,7 +125,7 @@ class GroupSyntheses:
         for tool, alpha in moved:
             if tool.content_hash != stays.content_hash:
                 pair = (stays, self._words_of(stays)), (tool, self._words_of(tool))
-                yield from unlicensed(*pair, alpha)
+                yield from unmatched_reasons(*pair, alpha)
 
     def _words_of(self, tool: Tool) -> ToolWords:
         if tool.id not in self._words_by_id:

@@ -12,47 +12,53 @@ from numpy.typing import NDArray
 
 from toolscope_core.embedding import similarity
 from toolscope_core.merging.analysis import Analysis, bars_of
-from toolscope_core.merging.atoms import RowJudge
-from toolscope_core.merging.cores import with_cores
+from toolscope_core.merging.contracted_graph import RowJudge
 from toolscope_core.merging.correction import Judge, correct, suspended, with_requested
 from toolscope_core.merging.families import family_groups
-from toolscope_core.merging.model_verdicts import Opinions
+from toolscope_core.merging.model_verdicts import ModelVerdicts
 from toolscope_core.merging.pair_graph import edges_at, family_edges, merges_at, row_graph, staying
-from toolscope_core.model.configuration import Cut
+from toolscope_core.merging.safe_subsets import with_safe_subsets
+from toolscope_core.model.configuration import MergeThresholds
 from toolscope_core.model.datamodel import Constraints, Group, Pair
 
 
 def groups_at(
     analysis: Analysis,
     links: Constraints,
-    cut: Cut,
+    thresholds: MergeThresholds,
     *,
     divide: bool = True,
 ) -> tuple[Group, ...]:
-    """What would be merged at this cut: corrected groups, those that people's changed
+    """What would be merged at these thresholds: corrected groups, those that people's changed
     decisions hold, and those that people put forward. ``divide`` as in ``correct``. A model's
-    opinions come before the offline judge's; each group says what the two do not agree on.
+    model_verdicts come before the offline judge's; each group says what the two do not agree on.
     """
-    if analysis.opinions is not None:
-        return _groups_with_opinions(analysis, links, cut, analysis.opinions, divide)
+    if analysis.model_verdicts is not None:
+        return _groups_with_verdicts(analysis, links, thresholds, analysis.model_verdicts, divide)
     judge = analysis.probabilities
-    scores, kept = analysis.scores, merges_at(analysis, cut)
+    scores, kept = analysis.scores, merges_at(analysis, thresholds)
     joined = row_graph(analysis, links, scores.left[kept], scores.right[kept])
-    groups = correct(joined, analysis.row_probabilities, cut.probability, links, divide=divide)
-    groups = _with_cores(analysis, groups, judge) if divide else groups
+    groups = correct(
+        joined, analysis.row_probabilities, thresholds.probability, links, divide=divide
+    )
+    groups = _with_safe_subsets(analysis, groups, judge) if divide else groups
     return with_requested(groups + suspended(groups, links, judge), links, judge)
 
 
-def _groups_with_opinions(
-    analysis: Analysis, links: Constraints, cut: Cut, opinions: Opinions, divide: bool
+def _groups_with_verdicts(
+    analysis: Analysis,
+    links: Constraints,
+    thresholds: MergeThresholds,
+    model_verdicts: ModelVerdicts,
+    divide: bool,
 ) -> tuple[Group, ...]:
     bars = bars_of(analysis)
-    judge = partial(opinions.probabilities, offline=analysis.probabilities, bars=bars)
-    edges = edges_at(analysis, cut)
-    groups = correct_pairs(analysis, edges, links, judge, at=cut.probability, divide=divide)
-    groups = _with_cores(analysis, groups, judge) if divide else groups
+    judge = partial(model_verdicts.probabilities, offline=analysis.probabilities, bars=bars)
+    edges = edges_at(analysis, thresholds)
+    groups = correct_pairs(analysis, edges, links, judge, at=thresholds.probability, divide=divide)
+    groups = _with_safe_subsets(analysis, groups, judge) if divide else groups
     groups = with_requested(groups + suspended(groups, links, judge), links, judge)
-    doubts = partial(opinions.doubts, offline=analysis.probabilities, bars=bars)
+    doubts = partial(model_verdicts.doubts, offline=analysis.probabilities, bars=bars)
     return tuple(replace(group, doubts=doubts(group.members)) for group in groups)
 
 
@@ -65,8 +71,8 @@ def with_families(
     with a blocking finding, is in none.
     """
     judge: Judge = analysis.family_probabilities
-    if analysis.opinions is not None:
-        judge = _family_judge(analysis, analysis.opinions)
+    if analysis.model_verdicts is not None:
+        judge = _family_judge(analysis, analysis.model_verdicts)
     family_at = bars_of(analysis).family_at
     marked = tuple(
         _as_family(group, judge)
@@ -81,7 +87,7 @@ def with_families(
     kept = free[left] & free[right]
     graph = row_graph(analysis, replace(links, must=()), left[kept], right[kept])
     row_judge: RowJudge = analysis.candidate_family_probabilities
-    if analysis.opinions is not None:
+    if analysis.model_verdicts is not None:
         row_judge = _by_ids(analysis, judge)
     families = family_groups(graph, row_judge, family_at, links, analysis.catalog.by_id)
     return tuple(sorted((*marked, *families), key=lambda group: group.members))
@@ -99,17 +105,19 @@ def _is_family(group: Group, judge: Judge, family_at: float) -> bool:
 
 
 def _family_rows(analysis: Analysis) -> tuple[similarity.Rows, similarity.Rows]:
-    if analysis.opinions is None:
+    if analysis.model_verdicts is None:
         wanted = analysis.scores.family >= analysis.judge.weights.family_at
         return analysis.scores.left[wanted], analysis.scores.right[wanted]
     own = family_edges(analysis)
-    edges = analysis.opinions.families(own, bars_of(analysis), analysis.threshold)
+    edges = analysis.model_verdicts.families(own, bars_of(analysis), analysis.threshold)
     return analysis.ends(list(edges))
 
 
-def _family_judge(analysis: Analysis, opinions: Opinions) -> Judge:
+def _family_judge(analysis: Analysis, model_verdicts: ModelVerdicts) -> Judge:
     return partial(
-        opinions.family_probabilities, offline=analysis.family_probabilities, bars=bars_of(analysis)
+        model_verdicts.family_probabilities,
+        offline=analysis.family_probabilities,
+        bars=bars_of(analysis),
     )
 
 
@@ -123,11 +131,15 @@ def _by_ids(analysis: Analysis, judge: Judge) -> RowJudge:
     return row_judge
 
 
-def _with_cores(analysis: Analysis, groups: Sequence[Group], judge: Judge) -> tuple[Group, ...]:
+def _with_safe_subsets(
+    analysis: Analysis, groups: Sequence[Group], judge: Judge
+) -> tuple[Group, ...]:
     def weakest(members: tuple[str, ...]) -> float:
         return float(judge([Pair(a, b) for a, b in combinations(members, 2)]).min())
 
-    return with_cores(groups, analysis.syntheses.is_clean, weakest, bars_of(analysis).auto_at)
+    return with_safe_subsets(
+        groups, analysis.syntheses.is_clean, weakest, bars_of(analysis).auto_at
+    )
 
 
 def correct_pairs(

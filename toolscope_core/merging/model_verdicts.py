@@ -94,7 +94,7 @@ class Saved:
 
 
 @dataclass(frozen=True)
-class Opinions:
+class ModelVerdicts:
     """All answers of ``judge`` (a model at an origin) on a catalog.
 
     ``verdicts`` hold *unanalysed* ones too, the reason as evidence. ``audits`` have no member in
@@ -258,16 +258,16 @@ class Disagreement:
 
 
 def disagreements(
-    opinions: Opinions, offline: Callable[[Sequence[Pair]], Sequence[Verdict]]
+    model_verdicts: ModelVerdicts, offline: Callable[[Sequence[Pair]], Sequence[Verdict]]
 ) -> tuple[Disagreement, ...]:
     """The pairs with two different verdicts, the widest gap first, then by ids, without the
     unanalysed.
     """
-    pairs = sorted(p for p, v in opinions.verdicts.items() if v.outcome != "unanalysed")
+    pairs = sorted(p for p, v in model_verdicts.verdicts.items() if v.outcome != "unanalysed")
     differing = (
-        Disagreement(pair, verdict, opinions.verdicts[pair])
+        Disagreement(pair, verdict, model_verdicts.verdicts[pair])
         for pair, verdict in zip(pairs, offline(pairs), strict=True)
-        if verdict.outcome != opinions.verdicts[pair].outcome
+        if verdict.outcome != model_verdicts.verdicts[pair].outcome
     )
     return tuple(sorted(differing, key=lambda one: (-one.gap, one.pair)))
 

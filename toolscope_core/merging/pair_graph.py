@@ -9,24 +9,24 @@ from numpy.typing import NDArray
 
 from toolscope_core.decisions.log import constraints
 from toolscope_core.embedding import similarity
-from toolscope_core.merging.analysis import Analysis, bars_of, cut_of, own_cut
-from toolscope_core.merging.atoms import RowGraph
-from toolscope_core.model.configuration import Cut
+from toolscope_core.merging.analysis import Analysis, bars_of, own_thresholds, thresholds_of
+from toolscope_core.merging.contracted_graph import RowGraph
+from toolscope_core.model.configuration import MergeThresholds
 from toolscope_core.model.datamodel import Constraints, Decision, Pair
 
 
-def merges_at(analysis: Analysis, cut: Cut) -> NDArray[np.bool_]:
-    """A mask of the candidate pairs that are merges at a cut."""
+def merges_at(analysis: Analysis, thresholds: MergeThresholds) -> NDArray[np.bool_]:
+    """A mask of the candidate pairs that are merges at thresholds."""
     scores = analysis.scores
-    near = scores.similarity >= cut.similarity
-    return np.asarray(near & (scores.probability >= cut.probability))
+    near = scores.similarity >= thresholds.similarity
+    return np.asarray(near & (scores.probability >= thresholds.probability))
 
 
-def merge_edges(analysis: Analysis, cut: Cut | None = None) -> dict[Pair, float]:
-    """The candidate pairs that the judge would merge (or those of another cut), with their
+def merge_edges(analysis: Analysis, thresholds: MergeThresholds | None = None) -> dict[Pair, float]:
+    """The candidate pairs that the judge would merge (or those of other thresholds), with their
     probability.
     """
-    return _chosen(analysis, merges_at(analysis, cut or own_cut(analysis)))
+    return _chosen(analysis, merges_at(analysis, thresholds or own_thresholds(analysis)))
 
 
 def unsure_pairs(analysis: Analysis) -> dict[Pair, float]:
@@ -43,18 +43,18 @@ def family_edges(analysis: Analysis) -> dict[Pair, float]:
     )
 
 
-def edges_at(analysis: Analysis, cut: Cut | None = None) -> dict[Pair, float]:
+def edges_at(analysis: Analysis, thresholds: MergeThresholds | None = None) -> dict[Pair, float]:
     """The edges of the merge graph: ``merge_edges``, or the model's where it was asked."""
-    edges, cut = merge_edges(analysis, cut), cut or own_cut(analysis)
-    if analysis.opinions is None:
+    edges, thresholds = merge_edges(analysis, thresholds), thresholds or own_thresholds(analysis)
+    if analysis.model_verdicts is None:
         return edges
-    return analysis.opinions.edges(edges, bars_of(analysis), cut.similarity)
+    return analysis.model_verdicts.edges(edges, bars_of(analysis), thresholds.similarity)
 
 
 def judged_edges(analysis: Analysis, log: Sequence[Decision]) -> dict[Pair, float]:
     """The edges of the merge graph under the decisions, without what only people put together."""
     links = constraints(analysis.catalog, log)
-    edges = edges_at(analysis, cut_of(analysis, log))
+    edges = edges_at(analysis, thresholds_of(analysis, log))
     left, right, _, kept = staying(analysis, links, *analysis.ends(list(edges)))
     ids, weights = tuple(analysis.rows), np.array([*edges.values()])[kept].tolist()
     ends = zip(left.tolist(), right.tolist(), weights, strict=True)

@@ -5,8 +5,8 @@ them, align and synthesise what would be merged. ``plan_merge`` does the rest in
 second: graph, correction, φ and α under the decisions, and again what they changed.
 """
 
-from toolscope_core.merging.analysing import analyse, judge_lowest_cut, with_owners
-from toolscope_core.merging.analysis import Analysis, bars_of, cut_of, own_cut
+from toolscope_core.merging.analysing import analyse, judge_at_lowest_thresholds, with_owners
+from toolscope_core.merging.analysis import Analysis, bars_of, own_thresholds, thresholds_of
 from toolscope_core.merging.grouping import correct_pairs, groups_at, with_families
 from toolscope_core.merging.pair_graph import (
     edges_at,
@@ -34,21 +34,21 @@ __all__ = [
     "analyse",
     "bars_of",
     "correct_pairs",
-    "cut_of",
     "edges_at",
     "family_edges",
     "groups_at",
     "joined_pairs",
-    "judge_lowest_cut",
+    "judge_at_lowest_thresholds",
     "judged_edges",
     "merge_edges",
     "merges_at",
-    "own_cut",
+    "own_thresholds",
     "plan_merge",
     "plan_of",
     "proposed",
     "row_graph",
     "supposed",
+    "thresholds_of",
     "unsure_pairs",
     "with_families",
     "with_owners",

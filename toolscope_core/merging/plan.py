@@ -62,9 +62,9 @@ def build_clusters(
         own, edit = made[group.members], edits.get(frozenset(group.members), Edit())
         differences = syntheses.differences(group.members, own)
         held = not group.decided and _is_held(group, constraints)
-        objections = [
-            *_objections(members, own, edit, blocked),
-            *_name_objections(members, own, syntheses.owners, renamed),
+        conflicts = [
+            *_conflicts(members, own, edit, blocked),
+            *_name_conflicts(members, own, syntheses.owners, renamed),
         ]
         clusters.append(
             Cluster(
@@ -72,12 +72,12 @@ def build_clusters(
                 members=group.members,
                 canonical=own.canonical,
                 kind=own.kind,
-                state="conflict" if objections else _state(group, constraints),
+                state="conflict" if conflicts else _state(group, constraints),
                 weakest_edge=round(group.weakest_edge, 6),
                 document=own.document,
                 arguments=own.arguments,
                 reasons=(
-                    *objections,
+                    *conflicts,
                     *_waived(own),
                     *([WANTS_A_LOOK] if held and not group.asked else []),
                     *reasons_against(group, own, differences, blocked, auto_at),
@@ -190,7 +190,7 @@ def _state(group: Group, constraints: Constraints) -> State:
     return "proposed"
 
 
-def _objections(
+def _conflicts(
     members: Sequence[Tool], made: Synthesis, edit: Edit, blocked: frozenset[str]
 ) -> Iterator[str]:
     """What keeps a cluster from being applied whoever accepts it, as sentences."""
@@ -222,7 +222,7 @@ def _new_owners(made: Mapping[tuple[str, ...], Synthesis]) -> dict[str, set[str]
     return owners
 
 
-def _name_objections(
+def _name_conflicts(
     members: Sequence[Tool], made: Synthesis, *owners: Mapping[str, set[str]]
 ) -> Iterator[str]:
     canonical = next(tool for tool in members if tool.id == made.canonical)

@@ -8,11 +8,11 @@ from itertools import combinations
 
 from toolscope_core.catalog.document_variants import with_expanded
 from toolscope_core.decisions.log import constraints, edits, variants, versions_of
-from toolscope_core.merging.analysis import Analysis, bars_of, cut_of
+from toolscope_core.merging.analysis import Analysis, bars_of, thresholds_of
 from toolscope_core.merging.auto_accept import accept
 from toolscope_core.merging.grouping import groups_at, with_families
 from toolscope_core.merging.plan import Edits, apply_clusters, build_clusters
-from toolscope_core.model.configuration import Cut, PlanConfig
+from toolscope_core.model.configuration import MergeThresholds, PlanConfig
 from toolscope_core.model.datamodel import Cluster, Constraints, Decision, Group, MergePlan, Pair
 
 
@@ -23,7 +23,7 @@ def plan_merge(
 ) -> MergePlan:
     """The merge plan under the decisions of ``log`` and the accept policy of ``config``.
 
-    A model's opinions decide what is proposed; what may be accepted without a person they
+    A model's model_verdicts decide what is proposed; what may be accepted without a person they
     decide only together with the offline judge.
     """
     plan = plan_of(analysis, proposed(analysis, log, divide=config.correct), config)
@@ -46,17 +46,17 @@ def proposed(
     log: Sequence[Decision],
     *,
     divide: bool = True,
-    cut: Cut | None = None,
+    thresholds: MergeThresholds | None = None,
 ) -> Proposed:
-    """The proposals under the decisions, at the cut that people applied last or at another.
+    """The proposals under the decisions, at the thresholds that people applied last or at another.
     ``divide`` as in ``correct``.
     """
     catalog = analysis.catalog
     links = constraints(catalog, log)
-    groups = groups_at(analysis, links, cut or cut_of(analysis, log), divide=divide)
+    groups = groups_at(analysis, links, thresholds or thresholds_of(analysis, log), divide=divide)
     groups = with_families(analysis, links, groups)
     auto_at = bars_of(analysis).auto_at
-    if analysis.opinions is not None:
+    if analysis.model_verdicts is not None:
         auto_at = 0.0  # the doubts name each pair
     wishes = edits(catalog, log)
     groups += _edited_alone(wishes)

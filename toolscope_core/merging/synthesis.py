@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-from toolscope_core.judging.arguments.alignment import argument_map, inlined, map_onto, surmises
+from toolscope_core.judging.arguments.alignment import argument_map, inferences, inlined, map_onto
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.arguments.subschema import admits, leaves_out
 from toolscope_core.judging.arguments.units import difference
-from toolscope_core.judging.selector import slot_of
+from toolscope_core.judging.selector import selector_of
 from toolscope_core.judging.word_match import ToolWords, tool_words, unshared
 from toolscope_core.merging.families import own_words
 from toolscope_core.merging.router_words import argument_description, router_description
@@ -84,13 +84,13 @@ def synthesise(
 def _preference(
     tool: Tool, maps: Sequence[ArgumentMap], words_by_id: Mapping[str, ToolWords]
 ) -> tuple[int, int, int, str]:
-    """What is surmised of fewest arguments first, then the most general: the one that says fewest
+    """What is inferred of fewest arguments first, then the most general: the one that says fewest
     words that others do not; then the shortest name, then the id.
     """
-    surmised = sum(len(alpha.surmised) for alpha in maps)
+    inferred = sum(len(alpha.inferred) for alpha in maps)
     own = words_by_id.get(tool.id)
     alone = sum(len(unshared(own, other)) for other in words_by_id.values()) if own else 0
-    return surmised, alone, len(tool.name), tool.id
+    return inferred, alone, len(tool.name), tool.id
 
 
 def serving_maps(canonical: Tool, members: Sequence[Tool]) -> tuple[ArgumentMap, ...]:
@@ -162,7 +162,7 @@ def _router(
     ordered = [canonical, *(tool for tool in members if tool.id != canonical.id)]
     properties: dict[str, JsonObject] = {}
     pairs: dict[str, dict[str, str]] = {}
-    surmised: dict[str, tuple[str, ...]] = {}
+    inferred: dict[str, tuple[str, ...]] = {}
     schema: dict[str, Any] = {"type": "object"}
     needed: list[str] = []
     one_schema = _is_shared(ordered)
@@ -171,7 +171,7 @@ def _router(
         properties |= schema.get("properties") or {}
         needed += schema.get("required") or ()
     for tool in ordered if not one_schema else ():
-        pairs[tool.id], surmised[tool.id] = _join(tool, properties)
+        pairs[tool.id], inferred[tool.id] = _join(tool, properties)
     selector, values = _selector(ordered, properties, family, apart)
     if not one_schema:
         needed += _always_supplied(ordered, pairs, properties)
@@ -189,7 +189,7 @@ def _router(
             alpha = replace(same, to=canonical.id, constants=chosen)
         else:
             alpha = map_onto(tool, canonical.id, schema, pairs[tool.id], chosen)
-            alpha = replace(alpha, surmised=surmised[tool.id])
+            alpha = replace(alpha, inferred=inferred[tool.id])
         maps.append(alpha)
     if not one_schema:  # only now, or the words of one would be held against the values of another
         _describe(selector, values, ordered, pairs, properties)
@@ -233,7 +233,7 @@ def _describe(
 
 def _join(tool: Tool, properties: dict[str, JsonObject]) -> tuple[dict[str, str], tuple[str, ...]]:
     """Widen ``properties`` so that they take the tool's arguments; parameter → property, and what
-    of that is only surmised.
+    of that is only inferred.
     """
     tool = inlined(tool)
     sofar = Tool("", tool.name, schema={"type": "object", "properties": dict(properties)})
@@ -252,7 +252,7 @@ def _join(tool: Tool, properties: dict[str, JsonObject]) -> tuple[dict[str, str]
             properties[target] = parameter.schema
         else:
             properties[target] = widened(properties[target], parameter)
-    return pairs, surmises(tool, matches)
+    return pairs, inferences(tool, matches)
 
 
 def widened(schema: JsonObject, parameter: Parameter) -> JsonObject:
@@ -284,8 +284,10 @@ def _selector(
     ids = [tool.id for tool in ordered]
     owners = {tool.id: tool.owner for tool in ordered}
     if family and not (apart and _are_names(owners)):
-        slot, slot_values = slot_of(ordered, own_words([tool_words(tool) for tool in ordered]))
-        return _free_name(slot, properties), dict(zip(ids, slot_values, strict=True))
+        selector, selector_values = selector_of(
+            ordered, own_words([tool_words(tool) for tool in ordered])
+        )
+        return _free_name(selector, properties), dict(zip(ids, selector_values, strict=True))
     names = {} if apart else {tool.id: tool.name for tool in ordered}
     for name, values in (
         ("server", owners),

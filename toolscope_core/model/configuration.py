@@ -201,14 +201,14 @@ class Patience:
     first_wait: float = 0.5
     failures: int = 3
 
-    def pause(self, attempt: int, asked_wait: float) -> float | None:
-        """Seconds before attempt ``attempt`` + 1 (from 1), at least as long as ``asked_wait``.
+    def pause(self, attempt: int, requested_wait: float) -> float | None:
+        """Seconds before attempt ``attempt`` + 1 (from 1), at least as long as ``requested_wait``.
 
         ``None`` where that attempt is one too many, or the wait too long.
         """
-        if attempt >= self.attempts or asked_wait > self.longest_wait:
+        if attempt >= self.attempts or requested_wait > self.longest_wait:
             return None
-        return max(asked_wait, min(self.first_wait * 2.0 ** (attempt - 1), 30.0))
+        return max(requested_wait, min(self.first_wait * 2.0 ** (attempt - 1), 30.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -450,7 +450,7 @@ LEAST_PROBABILITY = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class MergeThresholds:
     """The least cosine and the least probability of candidate pairs that are merges."""
 
     similarity: float

@@ -355,7 +355,7 @@ class ArgumentMap:
 
     ``constants`` are arguments every mapped call gets; ``dropped`` names arguments that have no
     place in the merged tool, with the reason; ``lossy`` says what changes its meaning on the way;
-    ``surmised`` which arguments were matched only because nothing else was left. ``nested``
+    ``inferred`` which arguments were matched only because nothing else was left. ``nested``
     are applied after the moves, in their order. ``waived`` are the dropped arguments that a person
     lets go.
     """
@@ -366,7 +366,7 @@ class ArgumentMap:
     constants: JsonObject = field(default_factory=dict)
     dropped: Mapping[str, str] = field(default_factory=dict)
     lossy: tuple[str, ...] = ()
-    surmised: tuple[str, ...] = ()
+    inferred: tuple[str, ...] = ()
     nested: tuple[NestedRename, ...] = ()
     waived: tuple[str, ...] = ()
 
@@ -413,7 +413,7 @@ class Constraints:
 class Group:
     """Tool ids (sorted) that correction leaves together.
 
-    ``weakest_edge`` is the lowest merge probability over all pairs inside, ``cut`` says whether
+    ``weakest_edge`` is the lowest merge probability over all pairs inside, ``split`` says whether
     the connected component it came from was divided, ``intransitive`` whether two members are
     joined only through a third, ``decided`` whether people put exactly these together.
     ``newcomers`` (sorted) are tools outside a decided group that the judge, or a person, would add
@@ -424,7 +424,7 @@ class Group:
 
     members: tuple[str, ...]
     weakest_edge: float = 1.0
-    cut: bool = False
+    split: bool = False
     intransitive: bool = False
     decided: bool = False
     newcomers: tuple[str, ...] = ()

@@ -163,7 +163,7 @@ def offline_planner(
     )
 
 
-def asking_planner(
+def model_planner(
     catalog: Catalog, retriever: Retriever, k: int, options: PlanOptions, asker: Asker
 ) -> Planner:
     """The planner with a model as the worker, the rephraser and the filter."""

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from toolscope_core.llm.merge_questions import ask_opinions, with_documents, with_grades
+from toolscope_core.llm.merge_questions import ask_for_verdicts, with_documents, with_grades
 from toolscope_core.llm.requests import Estimate, estimate
 from toolscope_core.llm.tasks.judge_prompt import ToolPair
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
-from toolscope_core.merging.model_verdicts import Opinions, Spent
+from toolscope_core.merging.model_verdicts import ModelVerdicts, Spent
 from toolscope_core.merging.pipeline import Analysis, bars_of
 from toolscope_core.model.configuration import Prices, QuestionConfig
 from toolscope_core.model.datamodel import Catalog, Constraints, MergePlan, Pair
@@ -130,7 +130,7 @@ def judging_takes(
 ) -> dict[str, Estimate]:
     """What verdicts and audits would take, by task."""
     asker = Presuming(analysis, model, ledger, prices)
-    ask_opinions(analysis, links, asker, questions)
+    ask_for_verdicts(analysis, links, asker, questions)
     return asker.tasks
 
 
@@ -139,7 +139,7 @@ def writing_takes(
 ) -> dict[str, Estimate]:
     """What words for the clusters of a plan would take."""
     asker = Presuming(None, model, ledger, prices)
-    with_documents(Opinions(asker.name), plan, asker)
+    with_documents(ModelVerdicts(asker.name), plan, asker)
     return asker.tasks
 
 
@@ -148,7 +148,7 @@ def grading_takes(
 ) -> dict[str, Estimate]:
     """What the documentation quality of every tool would take."""
     asker = Presuming(None, model, ledger, prices)
-    with_grades(Opinions(asker.name), catalog, asker)
+    with_grades(ModelVerdicts(asker.name), catalog, asker)
     return asker.tasks
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from toolscope_core.usage.moments import moment
+from toolscope_core.usage.call_times import utc_time
 from toolscope_core.usage.traced_calls import CallTrace, TracedCall, TracedRequest
 
 Message = Mapping[str, Any]
@@ -42,7 +42,7 @@ def conversation(messages: Sequence[Message]) -> CallTrace:
     """
     reading = _Reading()
     for message in messages:
-        at = next((read for key in TIMES if (read := moment(message.get(key)))), "")
+        at = next((read for key in TIMES if (read := utc_time(message.get(key)))), "")
         blocks = _blocks(message.get("content"))
         if message.get("role") == "user":
             text = "\n".join(_texts(blocks)).strip()

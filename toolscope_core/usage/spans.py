@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from toolscope_core.usage.moments import moment
+from toolscope_core.usage.call_times import utc_time
 from toolscope_core.usage.traced_calls import CallTrace, TracedCall, TracedRequest
 
 Span = Mapping[str, Any]
@@ -61,7 +61,7 @@ def _failed(span: Span, attributes: Mapping[str, Any]) -> bool:
 
 def _start(span: Span) -> str:
     times = (span.get(key) for key in ("startTimeUnixNano", "start_time", "startTime"))
-    return next((read for time in times if (read := moment(time))), "")
+    return next((read for time in times if (read := utc_time(time))), "")
 
 
 def _request(attributes: Mapping[str, Any]) -> str:

@@ -14,8 +14,8 @@ from typing import Any
 
 from toolscope_core.files.json_lines import text_of
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.usage.call_times import utc_time
 from toolscope_core.usage.conversations import conversation
-from toolscope_core.usage.moments import moment
 from toolscope_core.usage.spans import spans_of, trace_of_spans
 from toolscope_core.usage.traced_calls import CallTrace, TracedCall
 
@@ -92,7 +92,7 @@ def _logged(row: Mapping[str, Any]) -> list[TracedCall]:
     if outcome in _NO_CALL:
         return []
     original, tool = str(row.get("original") or ""), str(row["tool"])
-    return [TracedCall(tool, original, outcome in _FAILED, moment(row.get("at")))]
+    return [TracedCall(tool, original, outcome in _FAILED, utc_time(row.get("at")))]
 
 
 def _dicts(values: Iterable[Any]) -> list[Mapping[str, Any]]:

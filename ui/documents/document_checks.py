@@ -20,7 +20,7 @@ class DocumentCheck:
 
     what: str
     holds: bool
-    objection: str = ""
+    reason: str = ""
 
 
 def document_checks(cluster: Cluster, tools: Sequence[Tool]) -> tuple[DocumentCheck, ...]:
@@ -41,7 +41,7 @@ def document_checks(cluster: Cluster, tools: Sequence[Tool]) -> tuple[DocumentCh
     lossy = [alpha for alpha in cluster.arguments if not alpha.lossless]
     unknown = [tool.id for tool in tools if tool.schema is None] if len(tools) > 1 else []
     silent = f"the parameters of {', '.join(unknown)} are not known" if unknown else ""
-    surmised = [sentence for alpha in cluster.arguments for sentence in alpha.surmised]
+    inferred = [sentence for alpha in cluster.arguments for sentence in alpha.inferred]
     return (
         DocumentCheck(
             f"{len(MATRIX)} clients take its name, description and schema",
@@ -59,8 +59,8 @@ def document_checks(cluster: Cluster, tools: Sequence[Tool]) -> tuple[DocumentCh
             silent or ", ".join(alpha.tool_id for alpha in lossy),
         ),
         DocumentCheck(
-            "No argument is only surmised to be the same",
-            not surmised,
-            "; ".join(surmised[:MOST_NAMED]),
+            "No argument is only inferred to be the same",
+            not inferred,
+            "; ".join(inferred[:MOST_NAMED]),
         ),
     )

@@ -16,8 +16,8 @@ def checks(card: Card) -> None:
         if check.holds:
             lines.append(f"- :green[:material/check:] {check.what}")
         else:
-            objection = safe_text.untrusted(check.objection)
-            lines.append(f"- :orange[:material/warning:] {check.what}: not so. {objection}")
+            reason = safe_text.untrusted(check.reason)
+            lines.append(f"- :orange[:material/warning:] {check.what}: not so. {reason}")
     st.markdown("\n".join(lines))
 
 

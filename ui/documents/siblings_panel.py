@@ -61,7 +61,7 @@ def siblings_panel(catalog_id: int) -> None:
                 f"For all pairs at {COLLIDE:.2f} or more. Nothing changes until somebody saves a "
                 "description."
             )
-            ask_panel.asking_panel(catalog_id, "siblings", "Suggest descriptions")
+            ask_panel.ask_panel(catalog_id, "siblings", "Suggest descriptions")
 
 
 def _state(one: SiblingPair, edited: frozenset[str]) -> str:

@@ -28,7 +28,7 @@ def suggestion_panel(catalog_id: int, cluster: Cluster, draft: Draft) -> None:
                 "A model rewrites the documents of merged tools. Nothing changes until somebody "
                 "accepts a suggestion. Exact copies need none."
             )
-            ask_panel.asking_panel(
+            ask_panel.ask_panel(
                 catalog_id, "documents", "Suggest for all documents", one=(cluster.id,)
             )
 

@@ -15,7 +15,7 @@ from toolscope_core.model.errors import DecisionError
 @dataclass(frozen=True, slots=True)
 class TriedCall:
     """``new`` are the arguments of the merged tool, ``back`` what they are to the old one again;
-    ``lost`` have no place; ``problems`` say what the merged schema refuses, ``objections`` what the
+    ``lost`` have no place; ``problems`` say what the merged schema refuses, ``refusals`` what the
     old tool itself does; ``undone`` whether the way there and back gives the same call.
     """
 
@@ -24,7 +24,7 @@ class TriedCall:
     lost: tuple[str, ...]
     problems: tuple[str, ...]
     undone: bool
-    objections: tuple[str, ...] = ()
+    refusals: tuple[str, ...] = ()
 
 
 def try_call(tool: Tool, alpha: ArgumentMap, document: Document, text: str) -> TriedCall:

@@ -31,9 +31,9 @@ def try_it(card: Card, key: str) -> None:
         except DecisionError as error:
             safe_text.show_error(error)
             return
-        for objection in tried.objections:
+        for refusal in tried.refusals:
             st.warning(
-                safe_text.untrusted(f"{tool.name} itself does not take this call: {objection}")
+                safe_text.untrusted(f"{tool.name} itself does not take this call: {refusal}")
             )
         there, back = st.columns(2)
         for column, title, name, arguments in (
@@ -47,5 +47,5 @@ def try_it(card: Card, key: str) -> None:
             st.warning(f"`{safe_text.untrusted(name)}` has no place in the merged tool.")
         for problem in tried.problems:
             st.error(safe_text.untrusted(f"The merged tool refuses it: {problem}"))
-        if tried.undone and not tried.problems and not tried.objections:
+        if tried.undone and not tried.problems and not tried.refusals:
             st.markdown(":green[:material/check:] There and back gives the same call.")

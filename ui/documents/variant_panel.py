@@ -40,7 +40,7 @@ def variant_panel(catalog_id: int) -> None:
     if box.open:
         with box:
             st.caption("Stored by what a tool says: one that changes is asked about again.")
-            ask_panel.asking_panel(catalog_id, "variants", "Write variants of all tools")
+            ask_panel.ask_panel(catalog_id, "variants", "Write variants of all tools")
     decision_buttons.notice()
     if views:
         _summary(catalog_id, views)

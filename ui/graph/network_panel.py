@@ -48,10 +48,10 @@ def network_panel(catalog_id: int, part: Network, colour: Colouring) -> None:
             _tool_panel(catalog_id, part, tools[0])
         else:
             _overview(part, len(tools))
-    more = pictures.twin("network")
+    more = pictures.table_expander("network")
     if more.open:
         with more:
-            _twin(catalog_id, part)
+            _data_table(catalog_id, part)
 
 
 def _click(click: Click) -> None:
@@ -210,7 +210,7 @@ def _choice(rows: list[chart_tables.TableRow], key: str, alt: str, edges: Sequen
     )  # fmt: skip
 
 
-def _twin(catalog_id: int, part: Network) -> None:
+def _data_table(catalog_id: int, part: Network) -> None:
     """The links and the tools as tables, selectable with the keyboard, and as files."""
     edges, ids = (
         chart_tables.doubtful_first(part),

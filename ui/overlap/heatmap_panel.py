@@ -18,7 +18,7 @@ from ui.overlap import heatmap_charts
 from ui.overlap.collisions import CLUSTERS, MOST_CELLS, SERVERS, Block, Tile
 from ui.overlap.heatmaps import Heatmaps
 from ui.overlap.query_collisions import MOST_QUERIES, query_lines
-from ui.overlap.twins_panel import twins_panel
+from ui.overlap.server_overlap_panel import server_overlap_panel
 from ui.shared import page_frame, safe_text
 from ui.shared.charts import chart_tables
 from ui.shared.charts.figure_records import CellMeasure, Grid
@@ -104,7 +104,7 @@ def _level_one(catalog_id: int, by: str, bar: DeltaGenerator) -> None:
         row, column = drawn.grid.cells[cell]
         _down(one=drawn.blocks[row].key, other=drawn.blocks[column].key)
     if by == SERVERS:
-        twins_panel(catalog_id)
+        server_overlap_panel(catalog_id)
 
 
 EXPLANATIONS: dict[CellMeasure, str] = {

@@ -12,7 +12,7 @@ from toolscope_core.model.datamodel import Pair
 from toolscope_core.model.errors import ConfigError
 from ui.overlap import collisions
 from ui.overlap.query_collisions import MOST_QUERIES, QueryGrid, query_grid
-from ui.overlap.twins import Twins, server_twins
+from ui.overlap.server_overlap import ServerOverlap, server_overlap
 from ui.shared.charts.figure_records import CellMeasure
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
@@ -25,7 +25,7 @@ class Heatmaps:
         self._analyses = work.analyses
         self._review = work.review
         self._wholes: ResultCache[collisions.Tile] = ResultCache()
-        self._twins: ResultCache[Twins] = ResultCache()
+        self._overlaps: ResultCache[ServerOverlap] = ResultCache()
         self._groupings: ResultCache[tuple[str, ...]] = ResultCache()
         self._blocks: ResultCache[tuple[collisions.Block, ...]] = ResultCache()
         self._grids: ResultCache[collisions.BlockGrid] = ResultCache()
@@ -89,10 +89,10 @@ class Heatmaps:
         """Level three: the two tools of a cell."""
         return collisions.pair_at(self._analyses.required(catalog_id), drawn, cell)
 
-    def twins(self, catalog_id: int) -> Twins:
+    def server_overlap(self, catalog_id: int) -> ServerOverlap:
         """Which servers have the same tools; counted once."""
         analysis = self._analyses.required(catalog_id)
-        return self._twins.get(catalog_id, (analysis,), lambda: server_twins(analysis))
+        return self._overlaps.get(catalog_id, (analysis,), lambda: server_overlap(analysis))
 
     def queries(self, catalog_id: int, queries: Sequence[str]) -> QueryGrid:
         """Queries against their nearest tools; the first call loads the model.

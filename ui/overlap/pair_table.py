@@ -66,7 +66,7 @@ def _table(catalog_id: int, rows: Sequence[PairRow], key: str, shown: Pair) -> N
     no_servers = not page_frame.workspace().explore.servers(catalog_id)
     is_hidden = {
         "selected": chosen is None,
-        "model": page_frame.workspace().judging.opinions(catalog_id) is None,
+        "model": page_frame.workspace().judging.model_verdicts(catalog_id) is None,
         "left_server": no_servers,
         "right_server": no_servers,
     }
@@ -182,7 +182,7 @@ def _filters(catalog_id: int) -> PairFilter:
         "Minimum probability", 0.0, 1.0, 0.0, 0.05, key="least", bind="query-params",
         help="The probability that the two do the same job.",
     )  # fmt: skip
-    differing = page_frame.workspace().judging.opinions(catalog_id) is not None and bar.toggle(
-        "Judges disagree", key="differ", bind="query-params"
-    )
+    differing = page_frame.workspace().judging.model_verdicts(
+        catalog_id
+    ) is not None and bar.toggle("Judges disagree", key="differ", bind="query-params")
     return PairFilter(verdict, server, least, differing)

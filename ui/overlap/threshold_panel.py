@@ -7,7 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from toolscope_core.model.configuration import LEAST_PROBABILITY, Cut
+from toolscope_core.model.configuration import LEAST_PROBABILITY, MergeThresholds
 from ui.overlap import curve_charts
 from ui.overlap.threshold_preview import Effect, Measure, Moved, NextToFall
 from ui.overlap.thresholds import Thresholds
@@ -25,11 +25,11 @@ SHOWN = 300
 def threshold_panel(catalog_id: int) -> None:
     """Two sliders, the preview of what they change, and the sweep of either."""
     work = page_frame.service(Thresholds)
-    plan, own = work.cut(catalog_id), work.own(catalog_id)
-    cut = _sliders(plan, own)
-    _apply(catalog_id, cut, plan)
-    _metrics(*work.effects(catalog_id, cut))  # on the screen while the rest is computed
-    moved = work.moved(catalog_id, cut)
+    plan, own = work.in_use(catalog_id), work.own(catalog_id)
+    thresholds = _sliders(plan, own)
+    _apply(catalog_id, thresholds, plan)
+    _metrics(*work.effects(catalog_id, thresholds))  # on the screen while the rest is computed
+    moved = work.moved(catalog_id, thresholds)
     names = {tool.id: tool.name for tool in page_frame.analysis().catalog.tools}
     for fall in moved.falls:
         st.markdown(_next_split(fall, names))
@@ -38,7 +38,7 @@ def threshold_panel(catalog_id: int) -> None:
         "Sweep", MEASURES, default="similarity", required=True,
         key="sweep", bind="query-params",
     )  # fmt: skip
-    view = work.sweep(catalog_id, cut, measure)
+    view = work.sweep(catalog_id, thresholds, measure)
     if not view.labelled:
         st.caption(
             "Once pairs are accepted or rejected, the chart shows how many of them it gets right."
@@ -48,7 +48,7 @@ def threshold_panel(catalog_id: int) -> None:
     picture(curve_charts.sweep_chart(view, removed), rows, "swept", "Threshold sweep")
 
 
-def _sliders(plan: Cut, own: Cut) -> Cut:
+def _sliders(plan: MergeThresholds, own: MergeThresholds) -> MergeThresholds:
     bar = st.container(horizontal=True)
     similarity = bar.slider(
         f"Similarity threshold (θ), in the plan {plan.similarity:.2f}",
@@ -60,10 +60,10 @@ def _sliders(plan: Cut, own: Cut) -> Cut:
         LEAST_PROBABILITY, 1.0, plan.probability, 0.01, key="probability", bind="query-params",
         help="The probability that two tools do the same job. Families have their own.",
     )  # fmt: skip
-    return Cut(round(similarity, 4), round(probability, 4))
+    return MergeThresholds(round(similarity, 4), round(probability, 4))
 
 
-def _apply(catalog_id: int, cut: Cut, plan: Cut) -> None:
+def _apply(catalog_id: int, thresholds: MergeThresholds, plan: MergeThresholds) -> None:
     """The button that applies the thresholds of the sliders to the plan, and the one to undo it."""
     standing = page_frame.workspace().review.standing(catalog_id)
     applied = next((one for one in standing if one.action == "threshold"), None)
@@ -71,11 +71,11 @@ def _apply(catalog_id: int, cut: Cut, plan: Cut) -> None:
         st.button(
             "Apply to the plan",
             key="apply_cut",
-            disabled=cut == plan,
+            disabled=thresholds == plan,
             help="Replaces the proposals; decisions stay. Recorded under your name and in the "
             "bundle's manifest. One undo reverts it.",
             on_click=_applied,
-            args=(catalog_id, cut),
+            args=(catalog_id, thresholds),
         )
         if applied is not None:
             st.caption(
@@ -91,12 +91,15 @@ def _apply(catalog_id: int, cut: Cut, plan: Cut) -> None:
     decision_buttons.notice()
 
 
-def _applied(catalog_id: int, cut: Cut) -> None:
+def _applied(catalog_id: int, thresholds: MergeThresholds) -> None:
     review = page_frame.workspace().review
     text = (
-        f"Applied to the plan: similarity {cut.similarity:.2f}, probability {cut.probability:.2f}"
+        f"Applied to the plan: similarity {thresholds.similarity:.2f}, probability "
+        f"{thresholds.probability:.2f}"
     )
-    decision_buttons.attempt(lambda: review.apply_cut(catalog_id, cut, page_frame.reviewer()), text)
+    decision_buttons.attempt(
+        lambda: review.apply_thresholds(catalog_id, thresholds, page_frame.reviewer()), text
+    )
 
 
 def _metrics(now: Effect, plan: Effect) -> None:

@@ -1,4 +1,4 @@
-"""What another cut would bring: clusters that come and go, and what falls next."""
+"""What other thresholds would bring: clusters that come and go, and what falls next."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.merging.pipeline import Analysis, groups_at, merges_at, own_cut
-from toolscope_core.merging.threshold_cuts import (
+from toolscope_core.merging.pipeline import Analysis, groups_at, merges_at, own_thresholds
+from toolscope_core.merging.threshold_changes import (
     ClusterChanges,
     Members,
     sides,
     strongest_forest,
 )
-from toolscope_core.model.configuration import LEAST_PROBABILITY, Cut
+from toolscope_core.model.configuration import LEAST_PROBABILITY, MergeThresholds
 from toolscope_core.model.datamodel import Constraints, Pair
 from ui.shared.charts.figure_records import Sweep
 
@@ -34,14 +34,14 @@ _DECIDED = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What merging at a cut comes to if every cluster is accepted.
+    """What merging at thresholds comes to if every cluster is accepted.
 
     ``candidates`` are the pairs near enough, ``merges`` those of them that are also probable
     enough. ``groups`` are tool ids, sorted. ``tokens_left`` counts each cluster as its longest
     tool.
     """
 
-    cut: Cut
+    thresholds: MergeThresholds
     candidates: int
     merges: int
     groups: tuple[Members, ...]
@@ -63,8 +63,8 @@ class NextToFall:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A cut beside that of the plan: the effects of both, the clusters that differ, and what would
-    fall next if the cut rose, by either measure.
+    """Thresholds beside those of the plan: the effects of both, the clusters that differ, and what
+    would fall next if the thresholds rose, by either measure.
     """
 
     now: Effect
@@ -76,24 +76,24 @@ class Moved:
 def effect(
     analysis: Analysis,
     links: Constraints,
-    cut: Cut,
+    thresholds: MergeThresholds,
     tokens: Mapping[str, int],
     *,
     divide: bool = True,
 ) -> Effect:
-    """The effect of a cut under people's ``links``; ``tokens`` by tool id, the rest as in
+    """The effect of thresholds under people's ``links``; ``tokens`` by tool id, the rest as in
     ``groups_at``.
     """
-    merged = groups_at(analysis, links, cut, divide=divide)
+    merged = groups_at(analysis, links, thresholds, divide=divide)
     groups = tuple(group.members for group in merged)
     saved = 0
     for members in groups:
         costs = [tokens[member] for member in members]
         saved += sum(costs) - max(costs)
     return Effect(
-        cut=cut,
-        candidates=int((analysis.scores.similarity >= cut.similarity).sum()),
-        merges=int(merges_at(analysis, cut).sum()),
+        thresholds=thresholds,
+        candidates=int((analysis.scores.similarity >= thresholds.similarity).sum()),
+        merges=int(merges_at(analysis, thresholds).sum()),
         groups=groups,
         tools_left=len(analysis.catalog.tools) - sum(len(members) - 1 for members in groups),
         tokens_left=sum(tokens.values()) - saved,
@@ -105,14 +105,18 @@ def next_to_fall(analysis: Analysis, links: Constraints, now: Effect) -> tuple[N
     decisions alone hold them.
     """
     home = _places(analysis, now.groups)
-    falling = [_first_to_fall(analysis, links, now.cut, home, by) for by in MEASURES]
+    falling = [_first_to_fall(analysis, links, now.thresholds, home, by) for by in MEASURES]
     return tuple(item for item in falling if item is not None)
 
 
 def _first_to_fall(
-    analysis: Analysis, links: Constraints, cut: Cut, home: NDArray[np.int64], measure: Measure
+    analysis: Analysis,
+    links: Constraints,
+    thresholds: MergeThresholds,
+    home: NDArray[np.int64],
+    measure: Measure,
 ) -> NextToFall | None:
-    edges = _edges(analysis, links, measure, merges_at(analysis, cut))
+    edges = _edges(analysis, links, measure, merges_at(analysis, thresholds))
     kept = _weakest_held(home, edges)
     left, right, weight = edges.left[kept], edges.right[kept], edges.weight[kept]
     tree = strongest_forest(left, right, weight, len(home))
@@ -127,22 +131,24 @@ def _first_to_fall(
     return NextToFall(measure, float(weight[tree[0]]), Pair.of(first, second), halves)
 
 
-def sweep(analysis: Analysis, links: Constraints, cut: Cut, measure: Measure) -> Sweep:
+def sweep(
+    analysis: Analysis, links: Constraints, thresholds: MergeThresholds, measure: Measure
+) -> Sweep:
     """Tools removed and labelled pairs at every value of ``measure``; components as they are."""
-    scores, own = analysis.scores, own_cut(analysis)
+    scores, own = analysis.scores, own_thresholds(analysis)
     start = own.similarity if measure == "similarity" else LEAST_PROBABILITY
     values = np.arange(round(start * STEPS), STEPS + 1) / STEPS
     if measure == "similarity":
-        held, weight = scores.probability >= cut.probability, scores.similarity
+        held, weight = scores.probability >= thresholds.probability, scores.similarity
     else:
-        held, weight = scores.similarity >= cut.similarity, scores.probability
+        held, weight = scores.similarity >= thresholds.similarity, scores.probability
     edges = _edges(analysis, links, measure, held)
     tree = strongest_forest(edges.left, edges.right, edges.weight, len(analysis.catalog.tools))
     accepted, rejected = _labels(analysis, links)
     return Sweep(
         measure=measure,
         values=tuple(values.tolist()),
-        at=cut.similarity if measure == "similarity" else cut.probability,
+        at=thresholds.similarity if measure == "similarity" else thresholds.probability,
         removed=_from(edges.weight[tree], values),
         accepted=_from(weight[held & accepted], values),
         rejected=_from(weight[held & rejected], values),

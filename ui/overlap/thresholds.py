@@ -1,15 +1,15 @@
-"""The live threshold: what another cut would bring, from the scores that are stored."""
+"""The live threshold: what other thresholds would bring, from the scores that are stored."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from toolscope_core.decisions.log import constraints
-from toolscope_core.merging.pipeline import Analysis, cut_of, own_cut
-from toolscope_core.merging.threshold_cuts import (
+from toolscope_core.merging.pipeline import Analysis, own_thresholds, thresholds_of
+from toolscope_core.merging.threshold_changes import (
     changes,
 )
-from toolscope_core.model.configuration import Cut
+from toolscope_core.model.configuration import MergeThresholds
 from toolscope_core.model.datamodel import Constraints
 from ui.overlap.threshold_preview import Effect, Measure, Moved, effect, next_to_fall, sweep
 from ui.shared.charts.figure_records import Sweep
@@ -17,11 +17,11 @@ from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
 
 _Basis = tuple[Analysis, Constraints, Effect]
-"""What every cut is compared with: the effect of the plan's under people's decisions."""
+"""What all thresholds are compared with: the effect of the plan's under people's decisions."""
 
 
 class Thresholds:
-    """Looks at other cuts of an analysis under the standing decisions; changes nothing."""
+    """Looks at other thresholds of an analysis under the standing decisions; changes nothing."""
 
     def __init__(self, work: Workspace) -> None:
         self._analyses = work.analyses
@@ -31,60 +31,64 @@ class Thresholds:
         self._moved: ResultCache[Effect] = ResultCache()
         self._sweeps: ResultCache[Sweep] = ResultCache()
 
-    def cut(self, catalog_id: int) -> Cut:
+    def in_use(self, catalog_id: int) -> MergeThresholds:
         """What the plan is made with: what people applied last, or ``own``."""
-        return cut_of(self._analyses.required(catalog_id), self._review.log(catalog_id))
+        return thresholds_of(self._analyses.required(catalog_id), self._review.log(catalog_id))
 
-    def own(self, catalog_id: int) -> Cut:
-        """What the plan is made with before anybody applies another cut; its similarity is the
+    def own(self, catalog_id: int) -> MergeThresholds:
+        """What the plan is made with before anybody applies other thresholds; its similarity is the
         least that can be asked for.
         """
-        return own_cut(self._analyses.required(catalog_id))
+        return own_thresholds(self._analyses.required(catalog_id))
 
-    def effects(self, catalog_id: int, cut: Cut) -> tuple[Effect, Effect]:
-        """The effect of a cut and of the plan's: what ``moved`` begins with, known the sooner."""
+    def effects(self, catalog_id: int, thresholds: MergeThresholds) -> tuple[Effect, Effect]:
+        """The effect of thresholds and of the plan's: what ``moved`` begins with."""
         basis = self._basis(catalog_id)
-        return self._effect(catalog_id, basis, cut), basis[2]
+        return self._effect(catalog_id, basis, thresholds), basis[2]
 
-    def moved(self, catalog_id: int, cut: Cut) -> Moved:
-        """All that another cut would bring, against the plan's."""
+    def moved(self, catalog_id: int, thresholds: MergeThresholds) -> Moved:
+        """All that other thresholds would bring, against the plan's."""
         analysis, links, plan = basis = self._basis(catalog_id)
-        now = self._effect(catalog_id, basis, cut)
+        now = self._effect(catalog_id, basis, thresholds)
         falls = next_to_fall(analysis, links, now)
         return Moved(now, plan, changes(plan.groups, now.groups), falls)
 
-    def sweep(self, catalog_id: int, cut: Cut, measure: Measure) -> Sweep:
-        """Every value of one measure, the other held where ``cut`` has it; the last is kept."""
+    def sweep(self, catalog_id: int, thresholds: MergeThresholds, measure: Measure) -> Sweep:
+        """Every value of one measure, the other as ``thresholds`` has it; the last is kept."""
         analysis = self._analyses.required(catalog_id)
         links = constraints(analysis.catalog, self._review.log(catalog_id))
-        held = cut.probability if measure == "similarity" else cut.similarity
+        held = thresholds.probability if measure == "similarity" else thresholds.similarity
         whole = self._sweeps.get(
             catalog_id,
             (analysis,),
-            lambda: sweep(analysis, links, cut, measure),
+            lambda: sweep(analysis, links, thresholds, measure),
             state=(links, measure, held),
         )
-        return replace(whole, at=getattr(cut, measure))
+        return replace(whole, at=getattr(thresholds, measure))
 
     def _basis(self, catalog_id: int) -> _Basis:
         analysis = self._analyses.required(catalog_id)
         log = self._review.log(catalog_id)
-        links, cut = constraints(analysis.catalog, log), cut_of(analysis, log)
+        links, thresholds = constraints(analysis.catalog, log), thresholds_of(analysis, log)
         return self._plans.get(
             catalog_id,
             (analysis,),
-            lambda: (analysis, links, effect(analysis, links, cut, self._tokens(catalog_id))),
-            state=(links, cut),
+            lambda: (
+                analysis,
+                links,
+                effect(analysis, links, thresholds, self._tokens(catalog_id)),
+            ),
+            state=(links, thresholds),
         )
 
-    def _effect(self, catalog_id: int, basis: _Basis, cut: Cut) -> Effect:
+    def _effect(self, catalog_id: int, basis: _Basis, thresholds: MergeThresholds) -> Effect:
         """The last one is kept: ``effects`` and ``moved`` ask for the same."""
         analysis, links, plan = basis
-        if cut == plan.cut:
+        if thresholds == plan.thresholds:
             return plan
         return self._moved.get(
             catalog_id,
             (basis,),
-            lambda: effect(analysis, links, cut, self._tokens(catalog_id)),
-            state=cut,
+            lambda: effect(analysis, links, thresholds, self._tokens(catalog_id)),
+            state=thresholds,
         )

@@ -11,7 +11,7 @@ import streamlit as st
 from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.model.errors import JobError, ToolScopeError
 from toolscope_core.model.numbers import quantity
-from ui.retrieval.request_panel import Asked
+from ui.retrieval.request_panel import SubmittedRequest
 from ui.retrieval.request_plans import PlannedStep, Plans, PlanSide
 from ui.retrieval.result_panel import ANSWER, OPEN, building_panel
 from ui.shared import page_frame, safe_text
@@ -22,7 +22,7 @@ REFUSED = "plan_refused"
 """Session key: why asking a model was refused, shown once."""
 
 
-def plan_panel(catalog_id: int, asked: Asked) -> None:
+def plan_panel(catalog_id: int, asked: SubmittedRequest) -> None:
     """Draw both plans, job by job, and for a model's plan the button that asks it."""
     plans = page_frame.service(Plans)
     if asked.plan is None:
@@ -52,7 +52,7 @@ def plan_panel(catalog_id: int, asked: Asked) -> None:
     )
 
 
-def _asking(catalog_id: int, asked: Asked, sides: tuple[PlanSide, PlanSide]) -> None:
+def _asking(catalog_id: int, asked: SubmittedRequest, sides: tuple[PlanSide, PlanSide]) -> None:
     """What the model was not asked yet, the button that asks it, and the progress."""
     work = page_frame.workspace()
     job = work.service(Plans).job(catalog_id)
@@ -83,7 +83,7 @@ def _asking(catalog_id: int, asked: Asked, sides: tuple[PlanSide, PlanSide]) -> 
         )
 
 
-def _ask(catalog_id: int, asked: Asked) -> None:
+def _ask(catalog_id: int, asked: SubmittedRequest) -> None:
     if asked.plan is None:
         return
     try:

@@ -50,7 +50,7 @@ MOST_REQUEST = 4_000
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SubmittedRequest:
     """A request, and where a plan is wanted how it is made, with the tools that a job sees."""
 
     lookup: Lookup
@@ -58,7 +58,7 @@ class Asked:
     per_job: int = WORKER_K
 
 
-def request_panel(catalog_id: int) -> Asked | None:
+def request_panel(catalog_id: int) -> SubmittedRequest | None:
     """Draw the form; what is asked, ``None`` for a request without text."""
     _restore()
     line, picker = st.columns([3, 2])
@@ -167,7 +167,7 @@ def request_panel(catalog_id: int) -> Asked | None:
         variants,
         TITLES[ranking],
     )
-    return Asked(lookup) if wanted != PLAN else Asked(lookup, *plan)
+    return SubmittedRequest(lookup) if wanted != PLAN else SubmittedRequest(lookup, *plan)
 
 
 def _plan_bar() -> tuple[PlanOptions, int]:

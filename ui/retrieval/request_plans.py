@@ -18,7 +18,7 @@ from toolscope_core.rps.planner import (
     WORKER_K,
     Planner,
     PlanOptions,
-    asking_planner,
+    model_planner,
     offline_planner,
 )
 from toolscope_core.rps.plans import PlannedStep, RequestPlan
@@ -146,4 +146,4 @@ class Plans:
 def _planner(toolset: OpenToolset, options: PlanOptions, k: int, asker: Asker | None) -> Planner:
     if asker is None:
         return offline_planner(toolset.catalog, toolset.retriever, k, options)
-    return asking_planner(toolset.catalog, toolset.retriever, k, options, asker)
+    return model_planner(toolset.catalog, toolset.retriever, k, options, asker)

@@ -12,15 +12,15 @@ from ui.review.edge_histogram import edge_histogram, edge_rows
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail, queue_panel
 from ui.shared.cards.batches import Batch, BatchAudit, Taken, audit_of, batches, sample_size, taken
-from ui.shared.cards.objections import KINDS
 from ui.shared.cards.queue import kind_of
 from ui.shared.cards.queue_panel import Listing
+from ui.shared.cards.reasons_against import KINDS
 from ui.shared.charts.pictures import picture
 from ui.shared.tools.ticked_rows import ticked_rows, which_in_words
 
 SHOW = "In bulk"
 ACCEPTABLE = ("Weak pair or chain", "Put forward by a person")
-"""The objections that a batch takes unless people say otherwise."""
+"""The reasons against that a batch takes unless people say otherwise."""
 WIDTHS = {0.05: "± 5 %", 0.1: "± 10 %", 0.15: "± 15 %"}
 TABLE_HEIGHT, REASONS_SHOWN = 420, 3
 

@@ -68,7 +68,7 @@ def review_card(catalog_id: int, listed: Listing, blind: bool) -> None:
         if blind:
             st.caption("Hidden until you decide: what the judge says, and what speaks against it.")
         else:
-            cluster_card.objections(card)
+            cluster_card.show_reasons_against(card)
     _further(catalog_id, card, f"all_{suffix}", blind)
     sticky_question.start_at_top(shown.id)
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.cli.test_cli import run
-from tests.mcp.gateway.town import NORTH, configuration, write_town
+from tests.mcp.gateway.stub_toolset import NORTH, configuration, write_stub_toolset
 from tests.support.model_server import ModelServer
 from toolscope_core.mcp.gateway.own_client import result_in_words
 
@@ -49,7 +49,7 @@ def scripted(body):
 
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory):
-    return write_town(tmp_path_factory.mktemp("town"))
+    return write_stub_toolset(tmp_path_factory.mktemp("town"))
 
 
 @pytest.fixture

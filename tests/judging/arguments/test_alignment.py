@@ -213,20 +213,20 @@ def test_a_word_that_turns_the_meaning_keeps_parameters_apart(one, other):
     assert matched(ours, theirs) == set()
 
 
-def test_a_side_without_its_other_side_is_surmised_to_be_the_whole():
+def test_a_side_without_its_other_side_is_inferred_to_be_the_whole():
     plain = tool("b", "g", ["language"], language=text("Language of the text"))
     sides = {"source_language": text("Language of the text"), "target_language": text()}
     one = tool("a", "f", ["target_language"], target_language=text("Language of the text"))
     both = tool("a", "f", list(sides), **sides)
     (match,) = match_parameters(one, plain)
-    assert (match.left, match.surmised) == ("target_language", True)
+    assert (match.left, match.inferred) == ("target_language", True)
     assert "target_language" not in {m.left for m in match_parameters(both, plain)}
 
 
-def test_the_only_required_number_left_is_surmised_beside_a_sure_match():
+def test_the_only_required_number_left_is_inferred_beside_a_sure_match():
     ours = tool("a", "f", ["unit", "load"], unit=text(), load={"type": "number"})
     theirs = tool("b", "g", ["unit", "value"], unit=text(), value={"type": "integer"})
-    assert [m.surmised for m in match_parameters(ours, theirs)] == [False, True]
+    assert [m.inferred for m in match_parameters(ours, theirs)] == [False, True]
     as_text = tool("b", "g", ["unit", "value"], unit=text(), value=text())
     assert matched(ours, as_text) == {("unit", "unit")}
 
@@ -250,11 +250,11 @@ def test_what_only_seems_to_turn_a_name_does_not(ours, theirs):
     assert matched(one, other) == {(ours[0], theirs[0])}
 
 
-def test_of_the_old_and_the_new_the_plain_one_is_surmised_to_be_the_new():
+def test_of_the_old_and_the_new_the_plain_one_is_inferred_to_be_the_new():
     sides = {"original_code": text("Original code"), "new_code": text("New code")}
     ours = tool("a", "f", list(sides), **sides)
     (match,) = match_parameters(ours, tool("b", "g", ["code"], code=text("Code")))
-    assert (match.left, match.surmised) == ("new_code", True)
+    assert (match.left, match.inferred) == ("new_code", True)
 
 
 def test_what_a_description_says_first_is_the_kind_of_a_bare_name():
@@ -340,14 +340,14 @@ def test_a_list_that_may_hold_none_or_more_is_not_unwrapped(bounds):
     assert "a list may hold more or none" in alpha.dropped["symbol"]
 
 
-def test_what_is_only_surmised_is_said():
+def test_what_is_only_inferred_is_said():
     alpha = argument_map(
         tool("a", "f", start_time=text("Start time"), end_time=text("End time")),
         tool("b", "g", event_time=text("Event time")),
     )
-    assert alpha.surmised == ("`start_time` of a is only surmised to be `event_time`",)
+    assert alpha.inferred == ("`start_time` of a is only surmised to be `event_time`",)
     same = argument_map(tool("a", "f", path=text()), tool("b", "g", file_path=text()))
-    assert not same.surmised
+    assert not same.inferred
 
 
 ALTERNATIVES = {
@@ -429,7 +429,7 @@ def paired(ours, theirs, names=("f", "g")):
         Tool(id, name, "", schema={"type": "object", "properties": {arg: text(told)}})
         for id, name, (arg, told) in zip("ab", names, (ours, theirs), strict=True)
     )
-    return [(match.left, match.right, match.surmised) for match in match_parameters(one, other)]
+    return [(match.left, match.right, match.inferred) for match in match_parameters(one, other)]
 
 
 @pytest.mark.parametrize(
@@ -446,14 +446,14 @@ def test_one_side_and_one_spelling_are_the_same_name(ours, theirs):
 
 def test_a_side_more_is_not_the_same_name():
     ours = ("original_departure_date", "As it was booked")
-    assert all(surmised for *_, surmised in paired(ours, ("departure_date", "When it leaves")))
+    assert all(inferred for *_, inferred in paired(ours, ("departure_date", "When it leaves")))
 
 
 def test_marks_alone_are_no_spelling():
     assert paired(("$", ""), ("%", "")) == []
 
 
-def test_what_takes_the_same_values_is_surmised_to_be_the_same():
+def test_what_takes_the_same_values_is_inferred_to_be_the_same():
     bird = ("species_name", "Species of the bird (e.g., parrot, owl)")
     assert paired(bird, ("bird_type", "What it is (e.g., owl, parrot)")) == [
         ("species_name", "bird_type", True)
@@ -487,7 +487,7 @@ def test_what_the_tools_are_about_stands_for_each_other():
     ],
 )
 def test_an_id_or_a_name_that_may_be_of_another_is_never_sure(ours, theirs):
-    assert all(surmised for *_, surmised in paired(ours, theirs))
+    assert all(inferred for *_, inferred in paired(ours, theirs))
 
 
 @pytest.mark.shared_data
@@ -518,7 +518,7 @@ def a_tool(name, parameter, description):
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "surmised"),
+    ("one", "other", "inferred"),
     [
         (("track", "Git branch to track"), ("song", "Song to play"), True),
         (("item", "Item to buy"), ("product", "Product to buy"), False),
@@ -527,9 +527,9 @@ def a_tool(name, parameter, description):
         (("item", ""), ("product", ""), True),
     ],
 )
-def test_one_meaning_without_a_common_stem_is_only_surmised(one, other, surmised):
+def test_one_meaning_without_a_common_stem_is_only_inferred(one, other, inferred):
     (match,) = match_parameters(a_tool("one", *one), a_tool("other", *other))
-    assert match.surmised == surmised
+    assert match.inferred == inferred
 
 
 def test_the_groups_of_words_say_where_they_come_from_and_share_no_word():

@@ -99,7 +99,7 @@ def test_a_merge_over_units_keeps_both_arguments_and_is_left_to_a_person():
     assert [next(iter(arguments)) for arguments in given] == ["temperature", "temperature_2"]
 
 
-def test_a_surmised_argument_is_left_to_a_person():
+def test_a_inferred_argument_is_left_to_a_person():
     tools = tuple(
         Tool(one, "book", "Books it.", schema={"type": "object", "properties": {name: sub}})
         for one, name, sub in (

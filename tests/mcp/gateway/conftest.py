@@ -1,15 +1,15 @@
 import pytest
 
-from tests.mcp.gateway.town import configuration, write_town
+from tests.mcp.gateway.stub_toolset import configuration, write_stub_toolset
 from toolscope_core.mcp.servers.sessions import load_sdk
 
 load_sdk()
 
 
 @pytest.fixture(scope="session")
-def town(tmp_path_factory):
+def toolset(tmp_path_factory):
     """The folder of the bundle."""
-    return write_town(tmp_path_factory.mktemp("town"))
+    return write_stub_toolset(tmp_path_factory.mktemp("toolset"))
 
 
 @pytest.fixture

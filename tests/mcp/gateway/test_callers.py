@@ -3,7 +3,7 @@
 import anyio
 import pytest
 
-from tests.mcp.gateway.town import through, told
+from tests.mcp.gateway.stub_toolset import through, told
 
 SAMPLING = {
     "messages": [{"role": "user", "content": {"type": "text", "text": "hi"}}],
@@ -12,7 +12,7 @@ SAMPLING = {
 ELICITATION = {"message": "Who?", "requestedSchema": {"type": "object", "properties": {}}}
 
 
-def test_progress_and_logs_reach_the_client_that_calls(town, servers):
+def test_progress_and_logs_reach_the_client_that_calls(toolset, servers):
     seen, logs = [], []
 
     async def progress(done, total, message):
@@ -30,12 +30,12 @@ def test_progress_and_logs_reach_the_client_that_calls(town, servers):
             while not logs:
                 await anyio.sleep(0.01)
 
-    through(town, servers, use, callbacks={"logging_callback": logging})
+    through(toolset, servers, use, callbacks={"logging_callback": logging})
     assert seen == [(1, 2, "step 1"), (2, 2, "step 2")]
     assert logs == [("warning", "north: deep", {"seen": 1})]
 
 
-def test_a_call_that_the_client_gives_up_is_cancelled_at_its_original(town, servers):
+def test_a_call_that_the_client_gives_up_is_cancelled_at_its_original(toolset, servers):
     async def use(client, gateway):
         await client.call_tool("get", {"path": "a"})
         with anyio.move_on_after(0.2):
@@ -43,7 +43,7 @@ def test_a_call_that_the_client_gives_up_is_cancelled_at_its_original(town, serv
         answer = told(await client.call_tool("work", {"act": "cancelled", "server": "north"}))
         return answer, gateway.calls.log.outcomes["cancelled"]
 
-    assert through(town, servers, use) == (True, 1)
+    assert through(toolset, servers, use) == (True, 1)
 
 
 async def sampling(context, params):
@@ -66,7 +66,7 @@ async def roots(context):
     return types.ListRootsResult(roots=[types.Root(uri="file:///home")])
 
 
-def test_a_client_that_can_answers_what_an_original_asks(town, servers):
+def test_a_client_that_can_answers_what_an_original_asks(toolset, servers):
     async def use(client, gateway):
         return [
             told(
@@ -82,7 +82,7 @@ def test_a_client_that_can_answers_what_an_original_asks(town, servers):
         ]
 
     answers = through(
-        town,
+        toolset,
         servers,
         use,
         callbacks={
@@ -97,10 +97,10 @@ def test_a_client_that_can_answers_what_an_original_asks(town, servers):
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-def test_one_that_cannot_refuses_in_words(town, servers, mode):
+def test_one_that_cannot_refuses_in_words(toolset, servers, mode):
     async def use(client, gateway):
         return told(await client.call_tool("work", {"act": "ask:roots/list", "server": "north"}))
 
-    refusal = through(town, servers, use, callbacks={"mode": mode})
+    refusal = through(toolset, servers, use, callbacks={"mode": mode})
     assert refusal["code"] == -32600
     assert "roots" in refusal["message"]

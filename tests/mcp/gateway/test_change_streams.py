@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.mcp.gateway.town import through, told
+from tests.mcp.gateway.stub_toolset import through, told
 from toolscope_core.mcp.gateway import change_streams
 
 STUB = str(Path(__file__).with_name("modern_stub.py"))
@@ -41,7 +41,7 @@ async def work(client, act, server="north"):
 
 @pytest.mark.parametrize("act", ["change", "change in silence"])
 def test_a_tool_that_changes_is_held_whether_or_not_the_stream_breaks(
-    town, modern, monkeypatch, act
+    toolset, modern, monkeypatch, act
 ):
     monkeypatch.setattr(change_streams, "FIRST_WAIT", 0.01)
 
@@ -57,11 +57,13 @@ def test_a_tool_that_changes_is_held_whether_or_not_the_stream_breaks(
         await until(is_held)
         return (await client.call_tool("get", {"path": "a"})).content[0].text
 
-    assert "is not what it was" in through(town, modern, use)
+    assert "is not what it was" in through(toolset, modern, use)
 
 
 @pytest.mark.parametrize("original", ["modern", "servers"])
-def test_a_client_that_listens_hears_of_what_it_asked_for_until_it_leaves(town, request, original):
+def test_a_client_that_listens_hears_of_what_it_asked_for_until_it_leaves(
+    toolset, request, original
+):
     configuration = request.getfixturevalue(original)
     heard = []
 
@@ -88,23 +90,23 @@ def test_a_client_that_listens_hears_of_what_it_asked_for_until_it_leaves(town, 
         await until(left)
         assert gateway.parts.content.announcements.followed("north") == ()
 
-    through(town, configuration, use, callbacks={"mode": "auto"})
+    through(toolset, configuration, use, callbacks={"mode": "auto"})
     assert {getattr(event, "uri", "a list") for event in heard} == {FOLLOWED, "a list"}
     assert not {type(event).__name__ for event in heard} & {"PromptsListChanged"}
 
 
-def test_a_client_that_listens_hears_that_the_tools_changed(town, servers):
+def test_a_client_that_listens_hears_that_the_tools_changed(toolset, servers):
     async def use(client, gateway):
         async with client.listen(tools_list_changed=True) as stream:
             await work(client, "change")
             with anyio.fail_after(10):
                 return type(await anext(stream)).__name__
 
-    assert through(town, servers, use, callbacks={"mode": "auto"}) == "ToolsListChanged"
+    assert through(toolset, servers, use, callbacks={"mode": "auto"}) == "ToolsListChanged"
 
 
 @pytest.mark.filterwarnings("ignore:resources/:mcp.shared.exceptions.MCPDeprecationWarning")
-def test_a_client_of_an_earlier_version_follows_a_resource_of_a_modern_server(town, modern):
+def test_a_client_of_an_earlier_version_follows_a_resource_of_a_modern_server(toolset, modern):
     heard = []
 
     async def messages(message):
@@ -124,7 +126,7 @@ def test_a_client_of_an_earlier_version_follows_a_resource_of_a_modern_server(to
         await client.unsubscribe_resource(FOLLOWED)
         return await work(client, "")
 
-    assert through(town, modern, use, callbacks={"message_handler": messages}) == {
+    assert through(toolset, modern, use, callbacks={"message_handler": messages}) == {
         "server": "north",
         "streams": [LISTS],
     }

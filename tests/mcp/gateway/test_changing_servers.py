@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.mcp.gateway.town import QUICK, configuration, through, told
+from tests.mcp.gateway.stub_toolset import QUICK, configuration, through, told
 from toolscope_core.mcp.gateway.call_log import CallLog
 
 HELD = "'get' of north is not what it was"
@@ -23,22 +23,24 @@ async def text_of(client, name, arguments):
     return (await client.call_tool(name, arguments)).content[0].text
 
 
-def test_a_change_that_is_announced_while_the_tools_are_listed_is_seen(town, listing):
+def test_a_change_that_is_announced_while_the_tools_are_listed_is_seen(toolset, listing):
     async def use(client, gateway):
         return [await text_of(client, "get", {"path": "secret"}) for _ in range(3)]
 
-    assert all(text.startswith(HELD) for text in through(town, listing("turning"), use))
+    assert all(text.startswith(HELD) for text in through(toolset, listing("turning"), use))
 
 
-def test_no_call_passes_between_the_announcement_and_the_new_listing(town, listing):
+def test_no_call_passes_between_the_announcement_and_the_new_listing(toolset, listing):
     async def use(client, gateway):
         await client.call_tool("work", {"act": "change", "server": "north"})
         return await text_of(client, "get", {"path": "secret"})
 
-    assert through(town, listing("slow"), use).startswith(HELD)
+    assert through(toolset, listing("slow"), use).startswith(HELD)
 
 
-def test_a_server_that_announces_and_is_silent_is_opened_again_and_the_others_go_on(town, listing):
+def test_a_server_that_announces_and_is_silent_is_opened_again_and_the_others_go_on(
+    toolset, listing
+):
     async def use(client, gateway):
         await client.call_tool("work", {"act": "announce", "server": "north"})
         first = gateway.calls.servers.open_now["north"]
@@ -48,10 +50,10 @@ def test_a_server_that_announces_and_is_silent_is_opened_again_and_the_others_go
         return other, again, gateway.calls.servers.open_now["north"] is first
 
     limits = replace(QUICK, start_seconds=0.5)
-    assert through(town, listing("silent"), use, limits=limits) == ("south", "north", False)
+    assert through(toolset, listing("silent"), use, limits=limits) == ("south", "north", False)
 
 
-def test_many_announcements_are_one_look(town, servers):
+def test_many_announcements_are_one_look(toolset, servers):
     async def use(client, gateway):
         await client.call_tool("work", {"act": "announce", "size": 500, "server": "north"})
         await client.call_tool("get", {"path": "a"})
@@ -59,11 +61,11 @@ def test_many_announcements_are_one_look(town, servers):
             await client.call_tool("work", {"act": "announce", "size": 0, "server": "north"})
         )["listed"]
 
-    assert through(town, servers, use) <= 4
+    assert through(toolset, servers, use) <= 4
 
 
 @pytest.mark.parametrize("code", [-32000, -32001, -32050])
-def test_an_error_of_the_original_passes_whatever_its_code_and_ends_nothing(town, servers, code):
+def test_an_error_of_the_original_passes_whatever_its_code_and_ends_nothing(toolset, servers, code):
     from mcp import MCPError
 
     async def use(client, gateway):
@@ -73,12 +75,12 @@ def test_an_error_of_the_original_passes_whatever_its_code_and_ends_nothing(town
             await client.call_tool("work", {"act": "rpc-error", "size": code, "server": "north"})
         return raised.value.error, before is gateway.calls.servers.open_now["north"]
 
-    error, stays = through(town, servers, use)
+    error, stays = through(toolset, servers, use)
     assert (error.code, error.message, error.data) == (code, "no such row", {"row": 7})
     assert stays
 
 
-def test_a_result_that_cannot_be_read_is_said_and_ends_nothing(town, servers):
+def test_a_result_that_cannot_be_read_is_said_and_ends_nothing(toolset, servers):
     async def use(client, gateway):
         await client.call_tool("get", {"path": "a"})
         before = gateway.calls.servers.open_now["north"]
@@ -86,13 +88,13 @@ def test_a_result_that_cannot_be_read_is_said_and_ends_nothing(town, servers):
         whole = await client.call_tool("work", {"act": "null-meta", "server": "north"})
         return text, told(whole)["tool"], before is gateway.calls.servers.open_now["north"]
 
-    text, tool, stays = through(town, servers, use)
+    text, tool, stays = through(toolset, servers, use)
     assert text.startswith("north answers with an error while it ran work")
     assert (tool, stays) == ("work", True)
 
 
 @pytest.mark.filterwarnings("ignore:resources/:mcp.shared.exceptions.MCPDeprecationWarning")
-def test_a_subscription_that_is_refused_leaves_nothing(town, servers):
+def test_a_subscription_that_is_refused_leaves_nothing(toolset, servers):
     from mcp import MCPError
 
     async def use(client, gateway):
@@ -101,11 +103,11 @@ def test_a_subscription_that_is_refused_leaves_nothing(town, servers):
                 await client.subscribe_resource("north+file:///refused")
         return gateway.parts.content.announcements.followed("north")
 
-    assert through(town, servers, use) == ()
+    assert through(toolset, servers, use) == ()
 
 
 @pytest.mark.filterwarnings("ignore:The logging capability:mcp.MCPDeprecationWarning")
-def test_the_level_of_logs_reaches_servers_that_open_later(town, servers):
+def test_the_level_of_logs_reaches_servers_that_open_later(toolset, servers):
     async def use(client, gateway):
         await client.set_logging_level("debug")
         await client.call_tool("get", {"path": "a"})
@@ -114,21 +116,21 @@ def test_the_level_of_logs_reaches_servers_that_open_later(town, servers):
             await client.call_tool("work", {"act": "announce", "size": 0, "server": "north"})
         )["levels"]
 
-    assert through(town, servers, use) == ["debug"]
+    assert through(toolset, servers, use) == ["debug"]
 
 
-def test_a_full_disk_takes_no_result_away(town, servers):
+def test_a_full_disk_takes_no_result_away(toolset, servers):
     log = CallLog(Path("/dev/full"))
 
     async def use(client, gateway):
         return told(await client.call_tool("north_same", {"x": 1}))["server"]
 
-    assert through(town, servers, use, log=log) == "north"
+    assert through(toolset, servers, use, log=log) == "north"
     assert log.unwritten == 1
     log.close()
 
 
-def test_a_notice_that_nobody_reads_ends_nothing(town, servers):
+def test_a_notice_that_nobody_reads_ends_nothing(toolset, servers):
     def closed(text):
         raise BrokenPipeError(32, "Broken pipe")
 
@@ -137,18 +139,18 @@ def test_a_notice_that_nobody_reads_ends_nothing(town, servers):
         held = await text_of(client, "get", {"path": "a"})
         return held, told(await client.call_tool("north_same", {"x": 1}))["server"]
 
-    held, server = through(town, servers, use, notice=closed)
+    held, server = through(toolset, servers, use, notice=closed)
     assert held.startswith(HELD) and server == "north"
 
 
-def test_a_cursor_of_any_length_is_a_cursor(town, servers):
+def test_a_cursor_of_any_length_is_a_cursor(toolset, servers):
     async def use(client, gateway):
         return len((await client.list_tools(cursor="9" * 5_000)).tools)
 
-    assert through(town, servers, use) == 4
+    assert through(toolset, servers, use) == 4
 
 
-def test_what_is_asked_in_a_call_ends_with_it(town, servers):
+def test_what_is_asked_in_a_call_ends_with_it(toolset, servers):
     waiting = []
     asking = {
         "act": "ask:sampling/createMessage",
@@ -172,5 +174,5 @@ def test_what_is_asked_in_a_call_ends_with_it(town, servers):
         await anyio.sleep(0.2)
         return len(asyncio.all_tasks()) - before
 
-    more = through(town, servers, use, callbacks={"sampling_callback": never})
+    more = through(toolset, servers, use, callbacks={"sampling_callback": never})
     assert len(waiting) >= 2 and more <= 1

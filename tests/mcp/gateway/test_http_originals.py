@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from tests.mcp.gateway.town import NORTH, QUICK, through, told
+from tests.mcp.gateway.stub_toolset import NORTH, QUICK, through, told
 
 HELLO = {
     "protocolVersion": "2025-06-18",
@@ -107,7 +107,7 @@ NOT_FOUND = {
 
 
 @pytest.mark.parametrize("forgotten", [None, NOT_FOUND])
-def test_one_that_restarted_is_named_once_and_opened_again(town, reached, original, forgotten):
+def test_one_that_restarted_is_named_once_and_opened_again(toolset, reached, original, forgotten):
     original.forgotten = forgotten
 
     async def use(client, gateway):
@@ -116,7 +116,7 @@ def test_one_that_restarted_is_named_once_and_opened_again(town, reached, origin
         lost = await client.call_tool("get", {"path": "a"})
         return lost, told(await client.call_tool("get", {"path": "a"}))
 
-    lost, again = through(town, reached, use)
+    lost, again = through(toolset, reached, use)
     assert lost.is_error and again == ""
     assert lost.content[0].text == (
         "north does not know the connection any more, as after a restart; call again"
@@ -131,23 +131,23 @@ def test_one_that_restarted_is_named_once_and_opened_again(town, reached, origin
         ("huge", "north sent a reply of more than 200,000 bytes; update the server"),
     ],
 )
-def test_what_is_no_answer_is_a_tool_error_that_names_it(town, reached, act, words):
+def test_what_is_no_answer_is_a_tool_error_that_names_it(toolset, reached, act, words):
     async def use(client, gateway):
         await client.call_tool("get", {"path": "a"})
         failed = await client.call_tool("work", {"act": act, "server": "north"})
         return failed, told(await client.call_tool("get", {"path": "a"}))
 
-    failed, again = through(town, reached, use)
+    failed, again = through(toolset, reached, use)
     assert failed.is_error and "north" in failed.content[0].text
     assert words in failed.content[0].text and again == ""
 
 
 @pytest.mark.parametrize(("act", "words"), [("moved", "the-first"), ("busy", "503")])
-def test_a_reply_to_one_call_says_nothing_of_another(town, reached, act, words):
+def test_a_reply_to_one_call_says_nothing_of_another(toolset, reached, act, words):
     async def use(client, gateway):
         calls = ({"act": one, "server": "north"} for one in (act, "silent"))
         return [(await client.call_tool("work", call)).content[0].text for call in calls]
 
-    own, other = through(town, reached, use, limits=replace(QUICK, answer_seconds=0.5))
+    own, other = through(toolset, reached, use, limits=replace(QUICK, answer_seconds=0.5))
     assert words in own
     assert other.startswith("north did not answer within 0.5 s while it ran work")

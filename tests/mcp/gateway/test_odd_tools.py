@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from tests.cli.test_cli import run
+from tests.mcp.gateway.stub_toolset import STUB, client_of, gateway_config, record, told
 from tests.mcp.gateway.test_serving import invoke
-from tests.mcp.gateway.town import STUB, client_of, gateway_config, record, told
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.mcp.gateway.routing import BundleTool, Original, routing_table
 from toolscope_core.model.datamodel import Tool

@@ -4,24 +4,24 @@ import json
 
 import pytest
 
-from tests.mcp.gateway.town import through, told
+from tests.mcp.gateway.stub_toolset import through, told
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-def test_resources_stand_under_their_servers_and_are_read_from_them(town, servers, mode):
+def test_resources_stand_under_their_servers_and_are_read_from_them(toolset, servers, mode):
     async def use(client, gateway):
         listed = [one.uri for one in (await client.list_resources()).resources]
         read = [(await client.read_resource(uri)).contents[0].text for uri in listed]
         plain = (await client.read_resource("file:///b.txt")).contents[0].text
         return listed, read, plain
 
-    listed, read, plain = through(town, servers, use, callbacks={"mode": mode})
+    listed, read, plain = through(toolset, servers, use, callbacks={"mode": mode})
     assert listed == ["north+file:///a.txt", "south+file:///a.txt"]
     assert read == ["north file:///a.txt", "south file:///a.txt"]
     assert plain == "north file:///b.txt"
 
 
-def test_prompts_stand_under_their_servers_too(town, servers):
+def test_prompts_stand_under_their_servers_too(toolset, servers):
     from mcp import MCPError
 
     async def use(client, gateway):
@@ -31,12 +31,12 @@ def test_prompts_stand_under_their_servers_too(town, servers):
             await client.get_prompt("greet")
         return names, got
 
-    names, got = through(town, servers, use)
+    names, got = through(toolset, servers, use)
     assert names == ["north+greet", "south+greet"]
     assert got == ["north greet", "south greet"]
 
 
-def test_a_server_that_cannot_be_reached_leaves_the_others_in_the_list(town, servers):
+def test_a_server_that_cannot_be_reached_leaves_the_others_in_the_list(toolset, servers):
     broken = json.loads(servers)
     broken["mcpServers"]["north"]["command"] = "/no/such/command"
 
@@ -44,12 +44,12 @@ def test_a_server_that_cannot_be_reached_leaves_the_others_in_the_list(town, ser
         listed = [one.uri for one in (await client.list_resources()).resources]
         return listed, gateway.parts.content.unreachable
 
-    listed, unreachable = through(town, json.dumps(broken), use)
+    listed, unreachable = through(toolset, json.dumps(broken), use)
     assert listed == ["south+file:///a.txt"]
     assert "/no/such/command" in unreachable["north"]
 
 
-def test_values_for_arguments_are_suggested_by_the_server_that_has_the_prompt(town, servers):
+def test_values_for_arguments_are_suggested_by_the_server_that_has_the_prompt(toolset, servers):
     import mcp_types as types
     from mcp import MCPError
 
@@ -67,14 +67,14 @@ def test_values_for_arguments_are_suggested_by_the_server_that_has_the_prompt(to
             await client.complete(prompt("greet"), argument)
         return completed
 
-    of_prompt, of_template, none = through(town, servers, use)
+    of_prompt, of_template, none = through(toolset, servers, use)
     assert json.loads(of_prompt[0]) == {"type": "ref/prompt", "name": "greet"}
     assert json.loads(of_template[0]) == {"type": "ref/resource", "uri": "file:///{x}"}
     assert none == [], "the south suggests nothing"
 
 
 @pytest.mark.filterwarnings("ignore:resources/:mcp.shared.exceptions.MCPDeprecationWarning")
-def test_a_client_hears_of_the_resources_it_follows_until_it_follows_them_no_more(town, servers):
+def test_a_client_hears_of_the_resources_it_follows_until_it_follows_them_no_more(toolset, servers):
     from mcp import MCPError
 
     heard = []
@@ -98,7 +98,7 @@ def test_a_client_hears_of_the_resources_it_follows_until_it_follows_them_no_mor
         with pytest.raises(MCPError, match="there is no resource"):
             await client.subscribe_resource("file:///a.txt")
 
-    through(town, servers, use, callbacks={"message_handler": messages})
+    through(toolset, servers, use, callbacks={"message_handler": messages})
     updates = [uri for method, uri in heard if method == "notifications/resources/updated"]
     assert updates == ["north+file:///a.txt"] * 2
     changed = {method for method, _ in heard} - {"notifications/resources/updated"}

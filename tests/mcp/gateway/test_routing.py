@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.mcp.gateway.town import accepted, town_catalog, write_town
+from tests.mcp.gateway.stub_toolset import accepted, stub_catalog, write_stub_toolset
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.mcp.gateway.call_mapping import chosen_original, original_call
 from toolscope_core.mcp.gateway.configured_servers import matched_servers
@@ -75,15 +75,15 @@ def test_what_the_original_declares_is_given_by_the_merged_tool_alone(name):
         assert (call.arguments, call.lost) == ({"text": "a"}, (name,))
 
 
-def test_a_tool_without_a_map_takes_what_it_declares(town):
-    route = read_served_bundle(town).table.routes["north_same"]
+def test_a_tool_without_a_map_takes_what_it_declares(toolset):
+    route = read_served_bundle(toolset).table.routes["north_same"]
     tool = Tool("north/same", "same", schema=schema_of(x="integer", deep="string"))
     call = original_call(route, route.originals[0], {"x": 1, "deep": "a", "free": 2}, tool)
     assert (call.arguments, call.lost) == ({"x": 1, "free": 2}, ("deep",))
 
 
-def test_a_prune_calls_the_tool_that_stayed_with_its_own_schema(town):
-    table = read_served_bundle(town).table
+def test_a_prune_calls_the_tool_that_stayed_with_its_own_schema(toolset):
+    table = read_served_bundle(toolset).table
     (original,) = table.routes["get"].originals
     assert (original.server, original.name) == ("north", "get")
     assert set(table.old_names) == {"read_file"}
@@ -95,14 +95,14 @@ def test_a_prune_calls_the_tool_that_stayed_with_its_own_schema(town):
 
 
 def test_every_merged_call_of_an_old_one_maps_back_to_it():
-    catalog = town_catalog()
+    catalog = stub_catalog()
     cluster = accepted(catalog, "north/work", "south/work", family=True)
     assert cluster.kind == "router"
     assert cluster.selector == "server"
 
 
 def test_what_an_export_with_routers_would_add_is_known(tmp_path):
-    served = read_served_bundle(write_town(tmp_path, routers=False))
+    served = read_served_bundle(write_stub_toolset(tmp_path, routers=False))
     assert served.withheld == (("north/work", "south/work"),)
     assert set(served.table.routes) == {
         *("get", "north_same", "south_same", "north_work", "south_work")
@@ -118,7 +118,7 @@ def test_what_an_export_with_routers_would_add_is_known(tmp_path):
 @pytest.mark.parametrize("file", ["clusters.json", "neutral.json", "manifest.json"])
 @pytest.mark.parametrize("content", ["", '"text"', None])
 def test_a_damaged_bundle_is_refused_in_words(tmp_path, file, content):
-    bundle = write_town(tmp_path)
+    bundle = write_stub_toolset(tmp_path)
     if content is None:
         (bundle / file).unlink()
     else:

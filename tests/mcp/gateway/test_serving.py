@@ -14,7 +14,7 @@ import httpx2
 import pytest
 from typer.testing import CliRunner
 
-from tests.mcp.gateway.town import configuration, told, write_town
+from tests.mcp.gateway.stub_toolset import configuration, told, write_stub_toolset
 from tests.mcp.servers.stubs import MARK, living, new_mark
 from toolscope_core.cli import app
 
@@ -31,25 +31,25 @@ def config(tmp_path):
     return path, mark
 
 
-def command(town, config, *options):
+def command(toolset, config, *options):
     return [
         sys.executable,
         "-m",
         "toolscope_core",
         "serve",
-        str(town),
+        str(toolset),
         "--config",
         str(config),
         *options,
     ]
 
 
-def test_over_standard_input_and_output(town, config, tmp_path):
+def test_over_standard_input_and_output(toolset, config, tmp_path):
     from mcp import Client, StdioServerParameters
 
     path, mark = config
     log = tmp_path / "calls.jsonl"
-    program, *args = command(town, path, "--log", str(log), "--aliases")
+    program, *args = command(toolset, path, "--log", str(log), "--aliases")
 
     async def run():
         parameters = StdioServerParameters(
@@ -90,11 +90,11 @@ def gone(mark):
 
 
 @contextmanager
-def served_over_http(town, path, *options):
+def served_over_http(toolset, path, *options):
     """A gateway at an address, and its process."""
     environment = {**os.environ, "TOOLSCOPE_GATEWAY_TOKEN": TOKEN}
     process = subprocess.Popen(
-        command(town, path, "--http", "127.0.0.1:0", *options),
+        command(toolset, path, "--http", "127.0.0.1:0", *options),
         cwd=ROOT,
         stderr=subprocess.PIPE,
         text=True,
@@ -124,9 +124,9 @@ async def call_over_http(url, *calls):
         return [told(await client.call_tool(*one)) for one in calls]
 
 
-def test_over_http_for_whoever_has_the_token_and_nothing_is_left_when_it_is_killed(town, config):
+def test_over_http_for_whoever_has_the_token_and_nothing_is_left_when_it_is_killed(toolset, config):
     path, mark = config
-    with served_over_http(town, path) as (url, process):
+    with served_over_http(toolset, path) as (url, process):
         ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
         right = {"Authorization": f"Bearer {TOKEN}"}
         refused = {
@@ -153,7 +153,7 @@ def test_over_http_for_whoever_has_the_token_and_nothing_is_left_when_it_is_kill
     assert [answer["server"] for answer in answers] == ["north", "south"]
 
 
-def test_over_http_no_client_is_told_what_a_server_wrote_for_another(town, config):
+def test_over_http_no_client_is_told_what_a_server_wrote_for_another(toolset, config):
     from mcp import Client
     from mcp.client.streamable_http import streamable_http_client
 
@@ -173,7 +173,7 @@ def test_over_http_no_client_is_told_what_a_server_wrote_for_another(town, confi
             texts.append(await said(url, mode, act="babble", params="the second", size=3))
         return texts
 
-    with served_over_http(town, config[0]) as (url, _):
+    with served_over_http(toolset, config[0]) as (url, _):
         texts = asyncio.run(run(url))
     assert all(
         text.startswith("north writes what is no message on its standard output; it has to keep")
@@ -182,9 +182,9 @@ def test_over_http_no_client_is_told_what_a_server_wrote_for_another(town, confi
 
 
 @pytest.mark.nightly
-def test_a_gateway_that_is_told_to_end_ends_its_servers(town, config):
+def test_a_gateway_that_is_told_to_end_ends_its_servers(toolset, config):
     path, mark = config
-    with served_over_http(town, path) as (url, process):
+    with served_over_http(toolset, path) as (url, process):
         asyncio.run(call_over_http(url, ("north_same", {"x": 1})))
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0
@@ -199,9 +199,9 @@ def invoke(*arguments):
 SHARED = "'same' of north is called 'north_same', since south has a tool of that name too"
 
 
-def test_check_says_what_is_not_as_it_was_exported(town, config, tmp_path):
+def test_check_says_what_is_not_as_it_was_exported(toolset, config, tmp_path):
     path, mark = config
-    as_it_was = invoke(town, "--config", path, "--check")
+    as_it_was = invoke(toolset, "--config", path, "--check")
     assert as_it_was.exit_code == 0
     assert "as exported  north: 4 tools" in as_it_was.stdout
     assert f"    renamed: {SHARED}" in as_it_was.stdout
@@ -210,7 +210,7 @@ def test_check_says_what_is_not_as_it_was_exported(town, config, tmp_path):
     new = [{**north[1], "name": "brand_new"}]
     (tmp_path / "north.json").write_text(json.dumps([north[0], *north[2:], *new]))
     (tmp_path / "south.json").unlink()
-    changed = invoke(town, "--config", path, "--check", "--json")
+    changed = invoke(toolset, "--config", path, "--check", "--json")
     assert changed.exit_code == 1
     north, south = json.loads(changed.stdout)
     assert north == {
@@ -228,16 +228,16 @@ def test_check_says_what_is_not_as_it_was_exported(town, config, tmp_path):
     assert living(mark) == []
 
 
-def test_what_stands_in_the_way_is_said_before_anything_starts(town, config, tmp_path):
+def test_what_stands_in_the_way_is_said_before_anything_starts(toolset, config, tmp_path):
     path, mark = config
     other = tmp_path / "other.json"
     other.write_text(path.read_text().replace('"north"', '"n1"', 1))
-    missing = invoke(town, "--config", other, "--check")
+    missing = invoke(toolset, "--config", other, "--check")
     assert missing.exit_code == 2
     assert "has no server called 'north'; it has 'n1', 'south'; give --server north=KEY" in (
         missing.stderr
     )
-    given = invoke(town, "--config", other, "--check", "--server", "north=n1")
+    given = invoke(toolset, "--config", other, "--check", "--server", "north=n1")
     assert given.exit_code == 0
     assert "server 'north' is 'n1' of the configuration" in given.stderr
     for options, words in (
@@ -247,14 +247,14 @@ def test_what_stands_in_the_way_is_said_before_anything_starts(town, config, tmp
         (["--http", "0.0.0.0:1"], "can be reached by others"),
         (["--log", str(tmp_path)], "cannot be written"),
     ):
-        refused = invoke(town, "--config", path, *options)
+        refused = invoke(toolset, "--config", path, *options)
         assert (refused.exit_code, words in refused.stderr) == (2, True), refused.stderr
     assert living(mark) == []
 
 
 def test_a_bundle_without_routers_says_what_they_would_save(config, tmp_path):
     path, _ = config
-    plain = write_town(tmp_path / "plain", routers=False)
+    plain = write_stub_toolset(tmp_path / "plain", routers=False)
     checked = invoke(plain, "--config", path, "--check")
     assert "an export with routers would have 1 tool fewer" in checked.stderr
 

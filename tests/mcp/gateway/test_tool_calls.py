@@ -4,16 +4,16 @@ import json
 
 import pytest
 
-from tests.mcp.gateway.town import through, told, write_town
+from tests.mcp.gateway.stub_toolset import through, told, write_stub_toolset
 from toolscope_core.mcp.gateway.tool_search import ToolSearch
 
 
-def test_the_merged_tools_are_listed_and_nothing_is_started_for_that(town, servers):
+def test_the_merged_tools_are_listed_and_nothing_is_started_for_that(toolset, servers):
     async def use(client, gateway):
         tools = (await client.list_tools()).tools
         return tools, gateway.calls.servers.open_now
 
-    tools, open_now = through(town, servers, use)
+    tools, open_now = through(toolset, servers, use)
     assert [tool.name for tool in tools] == ["get", "north_same", "work", "south_same"]
     work = tools[2]
     assert work.meta == {"example.com/kept": 1}
@@ -22,7 +22,7 @@ def test_the_merged_tools_are_listed_and_nothing_is_started_for_that(town, serve
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-def test_each_call_goes_to_its_original_with_its_own_arguments(town, servers, mode):
+def test_each_call_goes_to_its_original_with_its_own_arguments(toolset, servers, mode):
     async def use(client, gateway):
         return [
             told(await client.call_tool(name, arguments))
@@ -35,7 +35,7 @@ def test_each_call_goes_to_its_original_with_its_own_arguments(town, servers, mo
             )
         ]
 
-    assert through(town, servers, use, callbacks={"mode": mode}) == [
+    assert through(toolset, servers, use, callbacks={"mode": mode}) == [
         {"server": "north", "tool": "get", "arguments": {"path": "a"}},
         {"server": "north", "tool": "work", "arguments": {"act": "x"}},
         {"server": "south", "tool": "work", "arguments": {"act": "x", "depth": 2}},
@@ -44,7 +44,7 @@ def test_each_call_goes_to_its_original_with_its_own_arguments(town, servers, mo
     ]
 
 
-def test_a_call_that_the_merged_schema_refuses_gets_an_answer_to_act_on(town, servers):
+def test_a_call_that_the_merged_schema_refuses_gets_an_answer_to_act_on(toolset, servers):
     async def use(client, gateway):
         calls = (
             ("get", {}),
@@ -58,7 +58,7 @@ def test_a_call_that_the_merged_schema_refuses_gets_an_answer_to_act_on(town, se
         assert all(result.is_error for result in results)
         return [result.content[0].text for result in results]
 
-    missing, value, unsaid, foreign, unknown, old = through(town, servers, use)
+    missing, value, unsaid, foreign, unknown, old = through(toolset, servers, use)
     assert '"path" is a required property' in missing
     assert (
         value
@@ -107,7 +107,7 @@ def test_an_argument_that_is_not_declared_comes_under_no_name_of_the_original(
     tmp_path, servers, more, other
 ):
     (tmp_path / "bundle").mkdir()
-    bundle = renamed(write_town(tmp_path / "bundle"), **more)
+    bundle = renamed(write_stub_toolset(tmp_path / "bundle"), **more)
 
     async def use(client, gateway):
         return [
@@ -135,25 +135,25 @@ def test_an_argument_that_is_not_declared_comes_under_no_name_of_the_original(
         }
 
 
-def test_an_old_name_answers_where_it_was_asked_for(town, servers):
+def test_an_old_name_answers_where_it_was_asked_for(toolset, servers):
     async def use(client, gateway):
         result = told(await client.call_tool("read_file", {"file": "a"}))
         assert "read_file" not in [tool.name for tool in (await client.list_tools()).tools]
         return result, gateway.calls.log.old_names
 
-    result, counts = through(town, servers, use, old_names=True)
+    result, counts = through(toolset, servers, use, old_names=True)
     assert result == {"server": "north", "tool": "get", "arguments": {"path": "a"}}
     assert counts == {"read_file": 1}
 
 
-def test_a_result_comes_back_as_it_was_sent(town, servers):
+def test_a_result_comes_back_as_it_was_sent(toolset, servers):
     async def use(client, gateway):
         session = client.session
         return await session._dispatcher.send_raw_request(
             "tools/call", {"name": "work", "arguments": {"act": "rich", "server": "north"}}
         )
 
-    assert through(town, servers, use) == {
+    assert through(toolset, servers, use) == {
         "content": [{"type": "image", "data": "aGk=", "mimeType": "image/png"}],
         "structuredContent": {"here": 1, "gone": None},
         "isError": True,
@@ -162,7 +162,7 @@ def test_a_result_comes_back_as_it_was_sent(town, servers):
     }
 
 
-def test_an_error_of_the_protocol_comes_back_as_one(town, servers):
+def test_an_error_of_the_protocol_comes_back_as_one(toolset, servers):
     from mcp import MCPError
 
     async def use(client, gateway):
@@ -172,10 +172,10 @@ def test_an_error_of_the_protocol_comes_back_as_one(town, servers):
             return error.code, error.message, error.data
         return None
 
-    assert through(town, servers, use) == (-32050, "no such row", {"row": 7})
+    assert through(toolset, servers, use) == (-32050, "no such row", {"row": 7})
 
 
-def test_with_search_two_tools_stand_for_all(town, servers):
+def test_with_search_two_tools_stand_for_all(toolset, servers):
     def finder(calls):
         return ToolSearch(calls, lambda query, limit: ["south/same", "north/get"])
 
@@ -189,7 +189,7 @@ def test_with_search_two_tools_stand_for_all(town, servers):
         wrong = await client.call_tool("call_tool", {"name": "get", "arguments": 1})
         return names, answers, wrong.content[0].text
 
-    names, answers, wrong = through(town, servers, use, finder=finder)
+    names, answers, wrong = through(toolset, servers, use, finder=finder)
     assert names == ["search_tools", "call_tool"]
     assert [(one["server"], one["tool"]) for one in answers] == [
         ("south", "same"),

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_cli import run
+from tests.mcp.gateway.stub_toolset import STUB, record
 from tests.mcp.gateway.test_odd_tools import GARDEN, LAB
-from tests.mcp.gateway.town import STUB, record
 
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(600)]
 ROOT = Path(__file__).parents[3]

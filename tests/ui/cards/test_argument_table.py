@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.ui.services import desk
-from tests.ui.services.desk import TEXT, tool
+from tests.ui.services import small_workspace
+from tests.ui.services.small_workspace import TEXT, tool
 from toolscope_core.model.datamodel import Parameter
 from ui.shared.cards.argument_table import HINTS, argument_table, declared
 
@@ -17,7 +17,7 @@ TWO = tool("beta", "send_letter", LETTER, to=TEXT, body={"type": "string", "enum
 @pytest.fixture
 def table():
     two = replace(TWO, annotations={"destructiveHint": True, "title": "x"})
-    work, catalog_id = desk.open_desk(ONE, two)
+    work, catalog_id = small_workspace.open_workspace(ONE, two)
     (cluster,) = work.review.queue(catalog_id)
     card = work.review.card(catalog_id, cluster)
     yield {line.name: line for line in argument_table(card)}

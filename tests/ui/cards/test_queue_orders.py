@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.ui.services import desk
+from tests.ui.services import small_workspace
 from ui.shared.cards.queue import Filters, in_order, matching
 
 
@@ -13,7 +13,7 @@ def clusters(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TOOLSCOPE_STORE_URL", f"sqlite:///{tmp_path_factory.mktemp('s')}/store.db")
         patch.setenv("TOOLSCOPE_CACHE_DIR", str(tmp_path_factory.mktemp("c")))
-        work, catalog_id = desk.open_desk()
+        work, catalog_id = small_workspace.open_workspace()
         found = work.review.queue(catalog_id)
         tools = work.catalogs.open(catalog_id).by_id
         work.close()

@@ -33,8 +33,8 @@ def test_what_is_lost_and_what_the_merged_tool_refuses_is_told():
 
 def test_a_call_that_the_old_tool_does_not_take_is_told():
     tried = try_call(OLD, ALPHA, DOCUMENT, '{"nope": 1}')
-    assert tried.objections[0] == "`nope` is no argument of it"
-    assert any("town" in one for one in tried.objections[1:])
+    assert tried.refusals[0] == "`nope` is no argument of it"
+    assert any("town" in one for one in tried.refusals[1:])
 
 
 @pytest.mark.parametrize("text", ["{", "[1]", "[" * 100_000])

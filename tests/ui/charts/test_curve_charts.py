@@ -38,7 +38,7 @@ def test_a_single_variant_has_no_change():
 
 
 @pytest.mark.parametrize("after", [BEFORE, AFTER])
-def test_the_twin_has_every_threshold(after):
+def test_the_table_has_every_threshold(after):
     rows = chart_tables.curve_rows(Curve(BOTH.thresholds, 0.6, (BEFORE, after)))
     assert [row["from"] for row in rows] == [0.5, 0.75, 1.0]
     assert [row["pairs, original"] for row in rows] == [8, 4, 0]

@@ -145,7 +145,7 @@ def test_the_ground_is_transparent_and_no_markup_of_the_catalog_is_sent(shown):
     assert "<b>" not in json.dumps(json.loads(figure.to_json()))
 
 
-def test_the_twin_has_the_cells_to_choose_in_their_order():
+def test_the_table_has_the_cells_to_choose_in_their_order():
     assert chart_tables.grid_rows(COUNTS) == [
         {"one": HOSTILE, "other": HOSTILE, "pairs": 100.0},
         {"one": "one", "other": HOSTILE, "pairs": 10.0},

@@ -129,7 +129,7 @@ def test_an_empty_toolset_has_a_map():
     assert len(map_charts.tool_map(ToolMap((none,), (), "server"), contours=True).data) == 1
 
 
-def test_twins_say_the_same_as_the_pictures():
+def test_tables_say_the_same_as_the_pictures():
     rows = chart_tables.map_rows(MAP)
     assert rows[1] == {"tool": HOSTILE, "server": "a", "x": 2.0, "y": 3.0, "after": "get (2 tools)"}
     assert rows[2]["after"] == "as it is"

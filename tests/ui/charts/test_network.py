@@ -219,7 +219,7 @@ def test_nothing_is_drawn_of_nothing():
     assert network.drawing(Network((), ())).nodes == []
 
 
-def test_the_twin_has_a_row_an_edge_the_doubtful_first():
+def test_the_table_has_a_row_an_edge_the_doubtful_first():
     rows = chart_tables.network_rows(MIXED)
     assert [row["probability"] for row in rows] == [0.0, 0.6, 0.85, 0.7, 0.97, 1.0, 0.8]
     assert rows[0]["relation"] == "never merge (accepted by a person)"
@@ -228,7 +228,7 @@ def test_the_twin_has_a_row_an_edge_the_doubtful_first():
     assert rows[0]["server B"] == "b"
 
 
-def test_the_twin_counts_the_merges_of_each_tool():
+def test_the_table_counts_the_merges_of_each_tool():
     assert {row["tool"]: row["joined to"] for row in chart_tables.node_rows(MIXED)} == {
         "a1": 1,
         "a2": 2,

@@ -36,7 +36,7 @@ def test_the_verdicts_are_marked_where_they_begin():
     assert low < -1.0 and high > 1.5
 
 
-def test_the_table_twin_ends_at_the_probability():
+def test_the_table_ends_at_the_probability():
     rows = waterfall_rows(VIEW)
     assert [row["sum"] for row in rows] == [-1.0, 1.5, 1.0]
     assert rows[-1]["probability"] == round(VIEW.probability, 3)

@@ -1,14 +1,14 @@
-"""The desk: a workspace of its own for each test that asks for it, or one for a whole file."""
+"""The workspace: a workspace of its own for each test that asks for it, or one for a whole file."""
 
 import pytest
 
-from tests.ui.services import desk
+from tests.ui.services import small_workspace
 from toolscope_core.merging.stores import Stores
 
 
 @pytest.fixture(scope="package", autouse=True)
 def one_store():
-    """The servers of a desk share their mail and files, so that their copies can be pruned."""
+    """The servers of a workspace share their mail and files, so that their copies can be pruned."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Stores, "are_apart", lambda self, members: False)
         yield
@@ -16,7 +16,7 @@ def one_store():
 
 @pytest.fixture
 def stores_apart(monkeypatch):
-    """Each server of a desk has its own."""
+    """Each server of a workspace has its own."""
     monkeypatch.setattr(
         Stores, "are_apart", lambda self, members: len({one.server for one in members}) > 1
     )
@@ -28,7 +28,7 @@ def shared(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TOOLSCOPE_STORE_URL", f"sqlite:///{tmp_path_factory.mktemp('s')}/store.db")
         patch.setenv("TOOLSCOPE_CACHE_DIR", str(tmp_path_factory.mktemp("c")))
-        work, catalog_id = desk.open_desk()
+        work, catalog_id = small_workspace.open_workspace()
     yield work, catalog_id
     work.close()
 
@@ -36,7 +36,7 @@ def shared(tmp_path_factory):
 @pytest.fixture
 def own():
     """A workspace and its catalog, for one test."""
-    work, catalog_id = desk.open_desk()
+    work, catalog_id = small_workspace.open_workspace()
     yield work, catalog_id
     work.close()
 

@@ -1,4 +1,4 @@
-"""An agent at work as a job: a scripted endpoint over HTTP, two gateways, and the town's servers."""
+"""An agent at work as a job: a scripted endpoint over HTTP, two gateways, and the stub servers."""
 
 import json
 import re
@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from tests.evaluation.agent.test_agent_run import QUERIES, scripted
-from tests.mcp.gateway.town import configuration, town_catalog
+from tests.mcp.gateway.stub_toolset import configuration, stub_catalog
 from tests.support.model_server import ModelServer
-from tests.ui.services.desk import open_desk
+from tests.ui.services.small_workspace import open_workspace
 from toolscope_core.model.configuration import AgentConfig, Budget, Endpoint
 from toolscope_core.model.datamodel import Pair
 from toolscope_core.model.errors import ConfigError, JobError
@@ -20,9 +20,9 @@ SET = "asked.jsonl"
 WANTED = WantedRun(SET, "accepted", config=AgentConfig(changes=True, concurrency=1))
 
 
-def open_town():
-    """The town with its prune and its family accepted, and a query set."""
-    work, catalog_id = open_desk(*town_catalog().tools)
+def open_families():
+    """The stub toolset with its prune and its family accepted, and a query set."""
+    work, catalog_id = open_workspace(*stub_catalog().tools)
     lines = "".join(json.dumps(row) + "\n" for row in QUERIES)
     work.queries.add(catalog_id, lines.encode(), SET)
     for pair, answer in (
@@ -42,20 +42,20 @@ def server():
 
 
 @pytest.fixture
-def town(server):
-    work, catalog_id = open_town()
+def toolset(server):
+    work, catalog_id = open_families()
     work.endpoints.save(Endpoint(server.url, "m"))
     yield work, catalog_id
     work.close()
 
 
 @pytest.fixture
-def servers(town, tmp_path):
-    return town[0].live_servers.configuration("mcp.json", configuration(tmp_path).encode())
+def servers(toolset, tmp_path):
+    return toolset[0].live_servers.configuration("mcp.json", configuration(tmp_path).encode())
 
 
-def test_both_toolsets_are_worked_with_and_kept_as_an_experiment(town, servers, server):
-    work, catalog_id = town
+def test_both_toolsets_are_worked_with_and_kept_as_an_experiment(toolset, servers, server):
+    work, catalog_id = toolset
     runs = work.service(AgentRuns)
     estimate = runs.estimate(catalog_id, WANTED)
     assert (estimate.queries, estimate.most_calls) == (3, 48)
@@ -79,8 +79,8 @@ def test_both_toolsets_are_worked_with_and_kept_as_an_experiment(town, servers, 
     assert len(sheet.splitlines()) == 1 + 2 * 3 and "get, read_file" in sheet
 
 
-def test_a_run_that_the_budget_stopped_goes_on_and_repeats_nothing(town, servers, server):
-    work, catalog_id = town
+def test_a_run_that_the_budget_stopped_goes_on_and_repeats_nothing(toolset, servers, server):
+    work, catalog_id = toolset
     work.endpoints.save(Endpoint(server.url, "m", budget=Budget(calls=5)))
     job = work.service(AgentRuns).start(catalog_id, WANTED, servers, KEYS)
     with pytest.raises(JobError, match="the budget is used up"):
@@ -96,8 +96,8 @@ def test_a_run_that_the_budget_stopped_goes_on_and_repeats_nothing(town, servers
     assert len(server.received) == 5 + 2 * 4 + 12, "asked for again it is done again"
 
 
-def test_the_agent_may_be_given_the_best_tools_of_each_request(town, servers, server):
-    work, catalog_id = town
+def test_the_agent_may_be_given_the_best_tools_of_each_request(toolset, servers, server):
+    work, catalog_id = toolset
     server.turn = lambda body: {"content": "Nothing to do."}
     wanted = replace(WANTED, first=1, config=AgentConfig(k=2))
     work.service(AgentRuns).run(catalog_id, wanted, servers, KEYS)
@@ -105,8 +105,8 @@ def test_the_agent_may_be_given_the_best_tools_of_each_request(town, servers, se
     assert offered == [2, 2]
 
 
-def test_what_cannot_be_started_is_refused_before(town, servers, server):
-    work, catalog_id = town
+def test_what_cannot_be_started_is_refused_before(toolset, servers, server):
+    work, catalog_id = toolset
     start = work.service(AgentRuns).start
     with pytest.raises(ConfigError, match="the server 'south' is not chosen"):
         start(catalog_id, WANTED, servers, {"north": "north"})
@@ -120,8 +120,10 @@ def test_what_cannot_be_started_is_refused_before(town, servers, server):
     assert not server.received and work.service(AgentRuns).finished(catalog_id) == ()
 
 
-def test_a_server_that_cannot_be_started_is_an_error_of_its_calls(town, servers, server, tmp_path):
-    work, catalog_id = town
+def test_a_server_that_cannot_be_started_is_an_error_of_its_calls(
+    toolset, servers, server, tmp_path
+):
+    work, catalog_id = toolset
     broken = json.loads(configuration(tmp_path))
     broken["mcpServers"]["north"]["command"] = "/no/such/command"
     text = json.dumps(broken).encode()

@@ -5,7 +5,7 @@ import uuid
 import pytest
 
 from tests.support.fakes import WordEmbedder
-from tests.ui.services.desk import MAIL, SUM, catalog, on, open_desk
+from tests.ui.services.small_workspace import MAIL, SUM, catalog, on, open_workspace
 from toolscope_core.model.configuration import read_environment
 from toolscope_core.model.errors import JobError, ModelError, StoreError
 from ui.shared.services import analyses
@@ -40,7 +40,7 @@ class Held:
 
 
 def test_a_finished_analysis_is_kept_and_rebuilt_after_a_restart(opened):
-    work, i = open_desk()
+    work, i = open_workspace()
     found = work.analyses.get(i)
     assert work.analyses.get(i) is found
     work.close()
@@ -52,7 +52,7 @@ def test_a_finished_analysis_is_kept_and_rebuilt_after_a_restart(opened):
 
 
 def test_a_big_catalog_is_not_rebuilt_while_a_page_waits(opened, monkeypatch):
-    work, i = open_desk()
+    work, i = open_workspace()
     work.close()
     monkeypatch.setattr(analyses, "REBUILT_AT_ONCE", 3)
     assert opened().analyses.get(i) is None
@@ -129,6 +129,6 @@ def tool_named_anew():
 def test_a_big_analysis_is_left_out_of_the_collection_of_garbage(monkeypatch):
     monkeypatch.setattr(analyses, "COLLECTED", 3)
     before = gc.get_freeze_count()
-    work, _ = open_desk()
+    work, _ = open_workspace()
     assert gc.get_freeze_count() > before
     work.close()

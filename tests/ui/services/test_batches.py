@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from tests.ui.services.desk import by_name
+from tests.ui.services.small_workspace import by_name
 from toolscope_core.evaluation.intervals import share_interval
 from toolscope_core.model.datamodel import Decision
 from ui.shared.cards.batches import audit_of, batches, sample_size, taken
-from ui.shared.cards.objections import KINDS, objection_kind
+from ui.shared.cards.reasons_against import KINDS, reason_kind
 
 
 @pytest.fixture
@@ -77,8 +77,8 @@ def test_a_sample_is_as_large_as_its_interval_asks_for_and_never_larger_than_the
     assert 0.08 < (high - low) / 2 < 0.12
 
 
-def test_every_kind_of_objection_has_its_sentence():
-    assert objection_kind("it was cut out of a longer chain of similar tools") in KINDS
-    assert objection_kind("they differ in effect: …") == "Another effect"
-    assert objection_kind("they differ in what they return: …") == "Another result"
-    assert objection_kind("only `a` says weekly") == "Wording or arguments"
+def test_every_kind_of_reason_has_its_sentence():
+    assert reason_kind("it was cut out of a longer chain of similar tools") in KINDS
+    assert reason_kind("they differ in effect: …") == "Another effect"
+    assert reason_kind("they differ in what they return: …") == "Another result"
+    assert reason_kind("only `a` says weekly") == "Wording or arguments"

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.ui.services.desk import MAIL, SUM, catalog
+from tests.ui.services.small_workspace import MAIL, SUM, catalog
 from toolscope_core.catalog import Source
 from toolscope_core.model.configuration import read_environment
 from toolscope_core.model.errors import CatalogError, StoreError

@@ -3,8 +3,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.ui.services import desk, six
-from tests.ui.services.six import cos
+from tests.ui.services import known_angles, small_workspace
+from tests.ui.services.known_angles import cos
 from toolscope_core.merging.pipeline import plan_merge
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.datamodel import Catalog, Pair, Tool
@@ -15,7 +15,7 @@ from ui.shared.charts.chart_tables import grid_rows
 
 @pytest.fixture(scope="module")
 def known(tmp_path_factory):
-    return six.six(tmp_path_factory.mktemp("six"))
+    return known_angles.analysed(tmp_path_factory.mktemp("six"))
 
 
 @pytest.fixture(scope="module")
@@ -111,13 +111,15 @@ def test_only_the_strongest_blocks_are_shown(known, plan, monkeypatch):
 
 
 def test_clusters_are_blocks_and_the_rest_is_outside(tmp_path, monkeypatch):
-    work, catalog_id = desk.open_desk()
+    work, catalog_id = small_workspace.open_workspace()
     analysis, plan = work.analyses.get(catalog_id), work.review.plan(catalog_id)
     blocks = blocks_of(plan, "clusters")
     assert {b.key for b in blocks} == {c.id for c in plan.clusters}
     assert {b.name for b in blocks} >= {"send_mail", "get_weather"}
     found = block_grid(analysis, blocks, "pairs")
-    assert found.outside == len(desk.TOOLS) - sum(len(c.members) for c in plan.clusters) > 0
+    assert (
+        found.outside == len(small_workspace.TOOLS) - sum(len(c.members) for c in plan.clusters) > 0
+    )
     work.close()
 
 
@@ -133,7 +135,7 @@ def test_two_blocks_close_up_show_every_cosine(known, plan):
     names = [t.name for t in known.catalog.tools]
     for row, a in enumerate(found.rows.tolist()):
         for column, b in enumerate(found.columns.tolist()):
-            apart = six.ANGLES[names[a]] - six.ANGLES[names[b]]
+            apart = known_angles.ANGLES[names[a]] - known_angles.ANGLES[names[b]]
             assert found.grid.values[row, column] == pytest.approx(cos(apart), abs=1e-5)
     assert (found.near, found.left_out) == (3, (0, 0))
     assert {collisions.pair_at(known, found, cell) for cell in range(3)} == {

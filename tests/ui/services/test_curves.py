@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tests.support.fakes import WordEmbedder
-from tests.ui.services import desk
+from tests.ui.services import small_workspace
 from toolscope_core.embedding.similarity import tool_text
 from toolscope_core.model.configuration import PlanConfig, read_environment
 from toolscope_core.model.errors import ConfigError, JobError
@@ -23,7 +23,7 @@ def test_copies_collide_before_the_merge_and_not_after_it(opened):
     # on one server, are safe to merge
     assert at(view, 1.0) == {"original": 5, "merged": 4}
     assert [variant.tools for variant in view.variants] == [8, 7]
-    work.review.decide(i, "accept", desk.by_name(work, i, "send_mail"), "ann")
+    work.review.decide(i, "accept", small_workspace.by_name(work, i, "send_mail"), "ann")
     view = work.service(Curves).curve(i)
     assert at(view, 1.0) == {"original": 5, "merged": 1}
     vectors = work.analyses.get(i).vectors
@@ -54,10 +54,10 @@ def test_counts_are_made_once_and_a_damaged_file_is_made_again(opened, counts_fo
 
 def test_only_a_text_that_changed_is_embedded(opened):
     work, i = opened
-    cluster = desk.by_name(work, i, "list_files")
+    cluster = small_workspace.by_name(work, i, "list_files")
     text = {"description": "List what a folder holds."}
     work.review.decide(i, "edit", cluster, "ann", text)
-    work.review.decide(i, "accept", desk.by_name(work, i, "list_files"), "ann")
+    work.review.decide(i, "accept", small_workspace.by_name(work, i, "list_files"), "ann")
     assert work.service(Curves).curve(i).waiting == ("merged",), "a page does not wait for a model"
     work.analyses.wait(work.service(Curves).start(i))
     view = work.service(Curves).curve(i)
@@ -86,7 +86,7 @@ def test_a_large_catalog_is_counted_in_the_background(opened, monkeypatch):
 
 def test_without_an_analysis_there_is_no_curve(opened):
     work, _ = opened
-    record = work.catalogs.add("New", desk.catalog(desk.MAIL))
+    record = work.catalogs.add("New", small_workspace.catalog(small_workspace.MAIL))
     with pytest.raises(JobError, match="not analysed"):
         work.service(Curves).curve(record.id)
 

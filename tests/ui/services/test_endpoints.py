@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.support.model_server import ModelServer
-from tests.ui.services.desk import catalog
+from tests.ui.services.small_workspace import catalog
 from toolscope_core.llm.endpoints import Endpoints, on_this_machine
 from toolscope_core.model.configuration import ApiKey, Budget, Endpoint, Prices, read_environment
 from toolscope_core.model.errors import ConfigError

@@ -6,9 +6,9 @@ import pytest
 from tests.support.fakes import MemoryLedger, ScriptedModel, WordEmbedder
 from tests.support.replies import answering
 from tests.support.scripted import judge_says
-from tests.ui.services.desk import MAIL, catalog, on
+from tests.ui.services.small_workspace import MAIL, catalog, on
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.llm.merge_questions import Asking, ask_opinions
+from toolscope_core.llm.merge_questions import ModelRequests, ask_for_verdicts
 from toolscope_core.llm.requests import Terms
 from toolscope_core.merging.pipeline import analyse
 from toolscope_core.model.configuration import AnalysisConfig, Prices, QuestionConfig
@@ -38,8 +38,8 @@ def test_what_is_not_known_is_presumed_to_be_what_the_offline_judge_says(three, 
     model, ledger = ScriptedModel(answering(lambda one, other: ("merge", sure))), MemoryLedger()
     takes = judging_takes(three, NOBODY, model, ledger, QUESTIONS, Prices(1.0, 1.0))
     assert not model.requests and takes["audit"].questions == 1 and takes["audit"].cost > 0
-    asking = Asking(model, ledger, Terms("run"))
-    ask_opinions(three, NOBODY, asking, QUESTIONS)
+    asking = ModelRequests(model, ledger, Terms("run"))
+    ask_for_verdicts(three, NOBODY, asking, QUESTIONS)
     spent = {one.task: (one.questions, one.calls) for one in asking.spent}
     assert spent == {name: (task.questions, task.calls) for name, task in takes.items()}
     assert takes["judge"].questions == 2, "the third follows from two"
@@ -47,7 +47,7 @@ def test_what_is_not_known_is_presumed_to_be_what_the_offline_judge_says(three, 
 
 def test_what_is_known_is_heard_above_the_offline_judge(three):
     model, ledger = ScriptedModel(answering(lambda one, other: "keep")), MemoryLedger()
-    ask_opinions(three, NOBODY, Asking(model, ledger, Terms("run")), QUESTIONS)
+    ask_for_verdicts(three, NOBODY, ModelRequests(model, ledger, Terms("run")), QUESTIONS)
     takes = judging_takes(three, NOBODY, model, ledger, QUESTIONS)
     assert takes["audit"].questions == 0 and Estimates(takes).questions == 0
     assert takes["judge"].reused == takes["judge"].questions == 3

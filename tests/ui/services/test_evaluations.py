@@ -1,11 +1,11 @@
-"""Experiments on the desk: run, gone on with, kept, taken back."""
+"""Experiments on the workspace: run, gone on with, kept, taken back."""
 
 import json
 
 import pytest
 
-from tests.ui.services import desk as tools_of
-from tests.ui.services.desk import by_name
+from tests.ui.services import small_workspace as tools_of
+from tests.ui.services.small_workspace import by_name
 from toolscope_core.model.errors import ConfigError, DecisionError, ModelError, StoreError
 from toolscope_core.store import keep_result
 from ui.shared.services.evaluations import SYNTHETIC, Wanted
@@ -28,20 +28,20 @@ QUERIES = [
 
 
 @pytest.fixture(scope="module")
-def desk(shared):
+def small_workspace(shared):
     work, catalog_id = shared
     work.queries.add(catalog_id, "\n".join(map(json.dumps, QUERIES)).encode(), "q.jsonl")
     return shared
 
 
-def run(desk, **wanted):
-    work, catalog_id = desk
+def run(small_workspace, **wanted):
+    work, catalog_id = small_workspace
     number = work.evaluations.run(catalog_id, Wanted(queries="q.jsonl", **wanted))
     return work.evaluations.get(number)
 
 
-def test_the_catalog_against_all_proposals(desk):
-    made = run(desk, after="all proposals")
+def test_the_catalog_against_all_proposals(small_workspace):
+    made = run(small_workspace, after="all proposals")
     result = made.result
     assert made.is_done and made.kind == "comparison"
     assert [row["id"] for row in result["queries"]] == ["mail", "rain", "both mails"]
@@ -57,16 +57,16 @@ def test_the_catalog_against_all_proposals(desk):
     assert made.configuration["retrieval"]["rerank"] == "auto"
 
 
-def test_the_same_toolset_is_equal_to_the_bit(desk):
-    result = run(desk, after="as it is").result
+def test_the_same_toolset_is_equal_to_the_bit(small_workspace):
+    result = run(small_workspace, after="as it is").result
     assert result["before"]["metrics"] == result["after"]["metrics"]
     assert {row["outcome"] for row in result["queries"]} == {"unchanged"}
     assert set(result["p"].values()) == {1.0}
     assert result["merges"] == [] and result["joined"] == []
 
 
-def test_a_sweep_that_was_broken_off_goes_on_where_it_was(desk):
-    work, catalog_id = desk
+def test_a_sweep_that_was_broken_off_goes_on_where_it_was(small_workspace):
+    work, catalog_id = small_workspace
     asked = Wanted("sweep", "q.jsonl", after="all proposals")
 
     class CutError(Exception):
@@ -96,8 +96,8 @@ def test_a_sweep_that_was_broken_off_goes_on_where_it_was(desk):
 
 
 @pytest.mark.parametrize("knob", ["alpha", "candidates", "k"])
-def test_every_setting_can_be_swept(desk, knob):
-    result = run(desk, kind="sweep", knob=knob).result
+def test_every_setting_can_be_swept(small_workspace, knob):
+    result = run(small_workspace, kind="sweep", knob=knob).result
     assert len(result["points"]) > 5
     recalls = [point["metrics"]["recall"]["mean"] for point in result["points"]]
     assert all(0.0 <= one <= 1.0 for one in recalls)
@@ -108,39 +108,39 @@ def test_every_setting_can_be_swept(desk, knob):
         assert sent == sorted(sent) and sent[0] < sent[-1], "and send more"
 
 
-def test_encoders_are_swept_by_name_and_one_that_is_not_there_is_an_error(desk):
-    work, catalog_id = desk
+def test_encoders_are_swept_by_name_and_one_that_is_not_there_is_an_error(small_workspace):
+    work, catalog_id = small_workspace
     own = work.evaluations.encoder
     asked = {"kind": "sweep", "knob": "encoder", "after": "all proposals"}
-    points = run(desk, **asked, encoders=(own, "all-MiniLM-L6-v2")).result["points"]
+    points = run(small_workspace, **asked, encoders=(own, "all-MiniLM-L6-v2")).result["points"]
     assert [point["value"] for point in points] == [own, "all-MiniLM-L6-v2"]
-    swept = run(desk, **{**asked, "knob": "k"}).result["points"]
+    swept = run(small_workspace, **{**asked, "knob": "k"}).result["points"]
     at_ten = next(point for point in swept if point["k"] == 10)
     assert points[0]["metrics"]["ndcg"] == at_ten["metrics"]["ndcg"], "the loaded one is used"
     with pytest.raises(ModelError, match="no/such"):
-        run(desk, **asked, encoders=(own, "no/such model"))
+        run(small_workspace, **asked, encoders=(own, "no/such model"))
     broken = work.evaluations.get(work.evaluations.all(catalog_id)[0].number)
     assert not broken.is_done and len(broken.result["points"]) == 1, "the first is kept"
 
 
-def test_the_parts_are_switched_on_and_off(desk):
-    rows = run(desk, kind="ablation").result["rows"]
+def test_the_parts_are_switched_on_and_off(small_workspace):
+    rows = run(small_workspace, kind="ablation").result["rows"]
     parts = [(row["reranker"], row["merger"], row["correction"]) for row in rows]
     assert len(set(parts)) == 6
     sizes = {row["tools"] for row in rows if row["merger"]}
     assert all(row["reduction"] == 0.0 for row in rows if not row["merger"])
     assert max(sizes) < 8
-    assert work_table(desk).startswith("reranker,merger,correction")
+    assert work_table(small_workspace).startswith("reranker,merger,correction")
 
 
-def work_table(desk):
-    work, catalog_id = desk
+def work_table(small_workspace):
+    work, catalog_id = small_workspace
     (newest, *_) = work.evaluations.all(catalog_id)
     return work.evaluations.spreadsheet(work.evaluations.get(newest.number)).decode()
 
 
-def test_the_stress_test_has_both_toolsets(desk):
-    result = run(desk, kind="stress", after="all proposals").result
+def test_the_stress_test_has_both_toolsets(small_workspace):
+    result = run(small_workspace, kind="stress", after="all proposals").result
     assert list(result["toolsets"]) == [
         f"{side}, {split}"
         for side in ("as it is", "all proposals")
@@ -148,32 +148,32 @@ def test_the_stress_test_has_both_toolsets(desk):
     ]
 
 
-def test_without_a_query_set_requests_are_made(desk):
-    work, catalog_id = desk
+def test_without_a_query_set_requests_are_made(small_workspace):
+    work, catalog_id = small_workspace
     number = work.evaluations.run(catalog_id, Wanted())
     made = work.evaluations.get(number)
     assert made.configuration["queries"] == SYNTHETIC
     assert work.evaluations.query_sets(catalog_id) == ("q.jsonl", SYNTHETIC)
 
 
-def test_it_is_exported_as_json_and_as_a_table_that_runs_nothing(desk):
-    work, _ = desk
-    made = run(desk)
+def test_it_is_exported_as_json_and_as_a_table_that_runs_nothing(small_workspace):
+    work, _ = small_workspace
+    made = run(small_workspace)
     assert json.loads(work.evaluations.as_json(made))["result"] == made.result
     lines = work.evaluations.spreadsheet(made).decode().splitlines()
     assert lines[0].startswith("id,query,outcome")
     assert len(lines) == 1 + 3
 
 
-def test_what_is_not_there_is_refused(desk):
-    work, catalog_id = desk
+def test_what_is_not_there_is_refused(small_workspace):
+    work, catalog_id = small_workspace
     with pytest.raises(ConfigError, match="no query set 'gone'"):
         work.evaluations.run(catalog_id, Wanted(queries="gone"))
     with pytest.raises(ConfigError, match="no toolset 'version 9'"):
-        run(desk, after="version 9")
+        run(small_workspace, after="version 9")
     with pytest.raises(StoreError, match="has no experiment 999"):
         work.evaluations.get(999)
-    made = run(desk, kind="stress")
+    made = run(small_workspace, kind="stress")
     keep_result(work.store, made.number, {"x": 1}, 0.0, is_done=True)
     with pytest.raises(StoreError, match=f"experiment {made.number} is damaged"):
         work.evaluations.get(made.number)

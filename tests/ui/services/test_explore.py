@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.ui.services import desk
+from tests.ui.services import small_workspace
 from toolscope_core.catalog import Source
 from toolscope_core.catalog.tokens import Costs, tool_tokens
 from toolscope_core.model.datamodel import (
@@ -22,12 +22,12 @@ from ui.shared.pairs.pair_list import PairFilter, pair_list
 from ui.shared.tools import catalog_tables
 from ui.shared.tools.catalog_figures import pair_counts
 
-COST = {tool.id: tool_tokens(tool) for tool in desk.TOOLS}
+COST = {tool.id: tool_tokens(tool) for tool in small_workspace.TOOLS}
 
 
 @pytest.fixture(scope="module")
 def seen(shared):
-    """The desk as a page sees it."""
+    """The workspace as a page sees it."""
     work, catalog_id = shared
     return work.explore, catalog_id, work.analyses.get(catalog_id), work.review.plan(catalog_id)
 
@@ -45,7 +45,7 @@ def record(name, description="Do it."):
 
 def test_tools_are_found_by_all_words_and_by_server(seen):
     explore, catalog_id, *_ = seen
-    assert len(explore.tools(catalog_id)) == len(desk.TOOLS)
+    assert len(explore.tools(catalog_id)) == len(small_workspace.TOOLS)
     found = explore.tools(catalog_id, "MAIL person")
     assert [row.id for row in found] == [f"{s}/send_mail" for s in ("alpha", "beta", "gamma")]
     assert [row.server for row in explore.tools(catalog_id, "mail", "beta")] == ["beta"]
@@ -143,7 +143,9 @@ def test_unread_records_stay_with_the_catalog(own):
 
 def test_what_needs_an_analysis_says_so(own):
     work, _ = own
-    record = work.catalogs.add("New", desk.catalog(desk.MAIL, desk.SUM))
+    record = work.catalogs.add(
+        "New", small_workspace.catalog(small_workspace.MAIL, small_workspace.SUM)
+    )
     for ask in (work.explore.clusters, work.explore.closest, work.service(Heatmaps).whole):
         with pytest.raises(JobError, match="not analysed"):
             ask(record.id)
@@ -162,7 +164,9 @@ def test_the_forecast_counts_safe_merges_only(seen):
 def test_accepting_moves_a_cluster_from_waiting_to_merged(own):
     work, catalog_id = own
     before = work.explore.forecast(catalog_id)
-    work.review.decide(catalog_id, "accept", desk.by_name(work, catalog_id, "send_mail"), "ann")
+    work.review.decide(
+        catalog_id, "accept", small_workspace.by_name(work, catalog_id, "send_mail"), "ann"
+    )
     after = work.explore.forecast(catalog_id)
     assert (after.accepted, after.safe) == (1, before.safe)
     assert after.tools_after == before.tools_after - 2
@@ -237,14 +241,17 @@ def test_the_verdict_follows_the_thresholds_of_the_judge(seen):
 
 def test_a_catalog_without_overlap_tells_its_closest_pair(own):
     work, _ = own
-    record = work.catalogs.add("Apart", desk.catalog(desk.MAIL, desk.SUM, desk.WEATHER))
+    record = work.catalogs.add(
+        "Apart",
+        small_workspace.catalog(small_workspace.MAIL, small_workspace.SUM, small_workspace.WEATHER),
+    )
     work.analyses.run(record.id)
     assert work.explore.pairs(record.id, PairFilter()).rows == ()
     assert work.explore.clusters(record.id) == ()
     nearest = work.explore.closest(record.id)
     vectors = work.analyses.get(record.id).vectors
     assert nearest.similarity == pytest.approx(np.triu(vectors @ vectors.T, 1).max(), abs=1e-5)
-    alone = work.catalogs.add("Alone", desk.catalog(desk.MAIL))
+    alone = work.catalogs.add("Alone", small_workspace.catalog(small_workspace.MAIL))
     work.analyses.run(alone.id)
     assert work.explore.closest(alone.id) is None
 
@@ -259,7 +266,7 @@ def test_every_cluster_has_a_row_the_largest_first(seen):
     assert [row.size for row in rows] == [3, 2, 2]
     mail = rows[0]
     assert mail.tokens == sum(COST[f"{server}/send_mail"] for server in ("alpha", "beta", "gamma"))
-    assert mail.saved == mail.tokens - tool_tokens(desk.MAIL)
+    assert mail.saved == mail.tokens - tool_tokens(small_workspace.MAIL)
     assert (mail.servers, mail.state, mail.bridges) == ("alpha, beta, gamma", "proposed", 0)
     assert mail.members == "send_mail, send_mail, send_mail"
 
@@ -410,7 +417,7 @@ def test_only_the_chosen_components_are_drawn(seen):
 
 def test_a_rejected_pair_leaves_the_graph_and_is_drawn_as_apart(own):
     work, catalog_id = own
-    mail = desk.by_name(work, catalog_id, "send_mail")
+    mail = small_workspace.by_name(work, catalog_id, "send_mail")
     work.review.decide(catalog_id, "drop", mail, "ann", {"drop": ["gamma/send_mail"]})
     rows = work.explore.clusters(catalog_id)
     assert max(row.size for row in rows) == 2

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pytest
 
 from tests.support.scripted import judge_says
-from tests.ui.services import desk, town
-from tests.ui.services.desk import by_name
-from toolscope_core.judging.relation_words import apart_of, serving_of, slot_in
+from tests.ui.services import family_catalog, small_workspace
+from tests.ui.services.small_workspace import by_name
+from toolscope_core.judging.relation_words import apart_of, selector_in, serving_of
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.datamodel import Pair, Tool, Verdict
 from ui.catalog.next_steps import NextStep
@@ -19,14 +19,14 @@ from ui.shared.cards import written_documents
 from ui.shared.pairs.pair_list import PairFilter
 from ui.shared.tools.catalog_figures import Standing, pair_counts
 
-BANKS = tuple(tool.id for tool in town.BANKS)
+BANKS = tuple(tool.id for tool in family_catalog.BANKS)
 SCHWAB = "get_positions_schwab"
 LOCK = Pair.of("lock_door", "unlock_door")
 
 
 @pytest.fixture
 def own(monkeypatch):
-    work, catalog_id = town.open_town(monkeypatch)
+    work, catalog_id = family_catalog.open_families(monkeypatch)
     yield work, catalog_id
     work.close()
 
@@ -56,7 +56,7 @@ def test_duplicates_families_and_siblings_are_counted_apart(own):
 
 
 def test_what_a_rejection_leaves_is_counted():
-    work, i = desk.open_desk()
+    work, i = small_workspace.open_workspace()
     mail = by_name(work, i, "send_mail")
     assert (work.review.progress(i).total, work.review.progress(i).left) == (3, 0)
     pair = Pair.of("alpha/send_mail", "beta/send_mail")
@@ -85,9 +85,9 @@ def test_the_next_steps_name_families_apart(own):
 
 
 def test_a_family_is_not_counted_among_the_pairs_in_doubt(monkeypatch):
-    (pair,) = town.pairs(town.SHOPS)
+    (pair,) = family_catalog.pairs(family_catalog.SHOPS)
     judge_says(monkeypatch, {pair: 0.5}, {pair: 0.8})
-    work, i = desk.open_desk(*town.SHOPS)
+    work, i = small_workspace.open_workspace(*family_catalog.SHOPS)
     assert not any("unsure" in step.text for step in work.service(Overview).steps(i))
     assert work.explore.pairs(i, PairFilter("unsure")).matching == 0
     assert {edge.link for edge in work.explore.network(i).edges} == {"family"}
@@ -147,28 +147,28 @@ def test_a_split_family_is_a_family_and_a_tool(own):
 # The card ------------------------------------------------------------------------------------
 
 
-def test_the_card_of_a_family_has_its_slot_and_no_reason_twice(own):
+def test_the_card_of_a_family_has_its_selector_and_no_reason_twice(own):
     work, i = own
     card = work.review.card(i, by_name(work, i, SCHWAB))
-    assert card.slot.in_words == "provider: schwab / fidelity / robinhood"
-    assert dict(card.slot.values)[BANKS[1]] == "robinhood"
-    assert card.slot.schema["enum"] == ["schwab", "fidelity", "robinhood"]
+    assert card.selector.in_words == "provider: schwab / fidelity / robinhood"
+    assert dict(card.selector.values)[BANKS[1]] == "robinhood"
+    assert card.selector.schema["enum"] == ["schwab", "fidelity", "robinhood"]
     assert any(reason.startswith("a family") for reason in card.cluster.reasons)
     assert not any(reason.startswith("a family") for reason in card.doubts)
-    assert card.unlicensed == ()
+    assert card.unmatched == ()
     assert card.evidence[0].family == 0.7, "the weakest as a family"
     assert card.evidence[0].outcome == "family"
 
 
-def test_words_without_a_licence_stand_apart_from_other_reasons(own):
+def test_unmatched_words_stand_apart_from_other_reasons(own):
     work, i = own
-    assert work.review.card(i, by_name(work, i, "get_recipe")).unlicensed == ()
+    assert work.review.card(i, by_name(work, i, "get_recipe")).unmatched == ()
     version = work.pairs.view(i, LOCK).version
     work.toolsets.send_to_review(i, (LOCK.left, LOCK.right), version, "ann")
     card = work.review.card(i, work.pairs.view(i, LOCK).card)
-    assert card.slot is None
-    assert card.unlicensed == ("`lock_door` says lock where `unlock_door` says unlock",)
-    assert set(card.doubts) == set(card.cluster.reasons) - set(card.unlicensed) != set()
+    assert card.selector is None
+    assert card.unmatched == ("`lock_door` says lock where `unlock_door` says unlock",)
+    assert set(card.doubts) == set(card.cluster.reasons) - set(card.unmatched) != set()
 
 
 # Pairs ---------------------------------------------------------------------------------------
@@ -224,7 +224,7 @@ def test_the_list_of_pairs_knows_families(own):
 
 
 def test_siblings_are_the_pairs_kept_apart_that_the_judge_calls_related():
-    work, _i = desk.open_desk()
+    work, _i = small_workspace.open_workspace()
     record = work.prepare()
     analysis = work.analyses.get(record.id)
     scores = analysis.scores
@@ -257,10 +257,10 @@ def test_a_family_is_a_row_of_the_graph_and_drawn_by_its_own_links(own):
 
 def test_a_family_with_a_tool_of_another_component_is_one_whole_row(monkeypatch):
     """Schwab hangs on a chain that correction cut, and is of a family with a fourth bank."""
-    other = town.positions("vanguard")
+    other = family_catalog.positions("vanguard")
     merges = {(BANKS[0], BANKS[1]): 0.95, (BANKS[1], SCHWAB): 0.9}
     judge_says(monkeypatch, merges, {(SCHWAB, other.id): 0.8})
-    work, i = desk.open_desk(*town.BANKS, other)
+    work, i = small_workspace.open_workspace(*family_catalog.BANKS, other)
     rows = {row.kind: row for row in work.explore.clusters(i)}
     assert (rows["prune"].tool_ids, len(work.explore.clusters(i))) == (BANKS[:2], 2)
     assert rows["family"].tool_ids == (SCHWAB, other.id)
@@ -291,7 +291,7 @@ def test_the_document_of_a_family_is_that_of_its_router(own):
     preview = work.review.preview(i, cluster, work.review.draft(i, cluster))
     assert preview.cluster.document == cluster.document
     assert (preview.cluster.kind, preview.cluster.relation) == ("router", "parametric")
-    assert preview.slot == slot_in(cluster)
+    assert preview.selector == selector_in(cluster)
 
 
 def test_the_words_of_a_model_are_held_against_the_router(own, monkeypatch):
@@ -353,4 +353,4 @@ def test_a_merge_of_unknown_parameters_is_not_called_lossless(own):
     assert all(one.holds for one in document_checks(cluster, tools)[1:3])
     silent = document_checks(cluster, [replace(tool, schema=None) for tool in tools])
     unknown = f"the parameters of {', '.join(cluster.members)} are not known"
-    assert [(one.holds, one.objection) for one in silent[1:3]] == [(False, unknown)] * 2
+    assert [(one.holds, one.reason) for one in silent[1:3]] == [(False, unknown)] * 2

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.model_server import ModelServer
 from tests.support.replies import served, writing
-from tests.ui.services import desk
+from tests.ui.services import small_workspace
 from toolscope_core.model.configuration import Budget, Endpoint, Prices, QueryGeneration
 from toolscope_core.model.errors import ConfigError, JobError, StoreError
 from ui.shared.services.evaluations import Wanted
@@ -78,7 +78,7 @@ def test_nothing_is_a_query_set_before_somebody_keeps_it(written):
     assert sets(work, catalog_id) == {} and work.generated.file(catalog_id) == b""
     assert work.generated.coverage(catalog_id).covered == 0
     cover = work.generated.coverage(catalog_id, with_waiting=True)
-    assert len(cover.queries) == len(desk.TOOLS) == cover.covered
+    assert len(cover.queries) == len(small_workspace.TOOLS) == cover.covered
     assert sum(cover.queries) > 8, "copies answer too"
     assert work.generated.keep_clean(catalog_id) > 0
     kept = [row for row in rows(work, catalog_id) if row.state == "kept"]
@@ -86,7 +86,7 @@ def test_nothing_is_a_query_set_before_somebody_keeps_it(written):
     view = sets(work, catalog_id)[name]
     assert name == SET_NAME and view.unknown == ()
     assert [query.text for query in view.content.queries] == [row.text for row in kept]
-    assert 2 <= work.generated.coverage(catalog_id).covered <= len(desk.TOOLS)
+    assert 2 <= work.generated.coverage(catalog_id).covered <= len(small_workspace.TOOLS)
     lines = [json.loads(line) for line in work.generated.file(catalog_id).splitlines()]
     assert [line["query"] for line in lines] == [row.text for row in kept]
     number = work.evaluations.run(catalog_id, Wanted(queries=SET_NAME))
@@ -127,8 +127,8 @@ def test_an_edit_is_kept_for_all_versions_and_one_that_cannot_be_used_is_refused
     assert edited.draft == shown.draft
     flaws = work.generated.flaws(catalog_id, shown, f"Use {shown.tools[0].split('/')[1]} for it")
     assert [flaw.code for flaw in flaws] == ["name"]
-    others = [one for one in desk.TOOLS if one.id != shown.tools[0]]
-    newer = work.catalogs.add("Desk", desk.catalog(*others)).id
+    others = [one for one in small_workspace.TOOLS if one.id != shown.tools[0]]
+    newer = work.catalogs.add("Desk", small_workspace.catalog(*others)).id
     (view, *_) = work.generated.views(newer)
     assert "gone" in {flaw.code for flaw in view.flaws}
     assert sets(work, newer)[SET_NAME].content.queries

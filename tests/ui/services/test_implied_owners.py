@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.ui.services import desk
+from tests.ui.services import small_workspace
 from toolscope_core.model.errors import DecisionError
 from ui.overlap.collisions import SERVERS, blocks_of, groupings
 
@@ -17,9 +17,9 @@ def shops():
     tools = [
         replace(tool, id=f"{v}_{tool.name}", name=f"{v}_{tool.name}", server="")
         for v in VENDORS
-        for tool in (desk.MAIL, desk.WEATHER, desk.FILES)
+        for tool in (small_workspace.MAIL, small_workspace.WEATHER, small_workspace.FILES)
     ]
-    work, catalog_id = desk.open_desk(*tools)
+    work, catalog_id = small_workspace.open_workspace(*tools)
     yield work, catalog_id
     work.close()
 

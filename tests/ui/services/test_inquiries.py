@@ -2,7 +2,7 @@ from dataclasses import asdict
 
 import pytest
 
-from tests.ui.services.desk import catalog
+from tests.ui.services.small_workspace import catalog
 from toolscope_core.llm.run_configuration import configuration, still_holds
 from toolscope_core.model.configuration import Endpoint, QuestionConfig
 

@@ -1,4 +1,4 @@
-"""A model on the desk, over real HTTP: runs, budgets, resumption, and which judge counts."""
+"""A model on the workspace, over real HTTP: runs, budgets, resumption, and which judge counts."""
 
 import json
 import logging
@@ -46,7 +46,7 @@ def opened(server, secret=""):
 
 
 @pytest.fixture
-def desk(server):
+def small_workspace(server):
     work, catalog_id = opened(server, SECRET)
     work.endpoints.save(Endpoint(server.url, "m", concurrency=2))
     yield work, catalog_id
@@ -73,11 +73,12 @@ def like_the_offline_judge(work, catalog_id):
     return answering(lambda a, b: own[frozenset((canonical_json(a), canonical_json(b)))])
 
 
-def test_a_run_that_is_done_makes_the_plan(server, desk):
-    work, catalog_id = desk
+def test_a_run_that_is_done_makes_the_plan(server, small_workspace):
+    work, catalog_id = small_workspace
     before = work.review.plan(catalog_id)
     assert (
-        work.judging.judge_of(catalog_id) == OFFLINE and work.judging.opinions(catalog_id) is None
+        work.judging.judge_of(catalog_id) == OFFLINE
+        and work.judging.model_verdicts(catalog_id) is None
     )
     assert run(work, catalog_id).state == "done"
     host = server.origin.removeprefix("http://")
@@ -95,19 +96,19 @@ def test_a_run_that_is_done_makes_the_plan(server, desk):
     assert work.review.plan(catalog_id).clusters == after.clusters
 
 
-def test_every_view_hears_the_same_judge(server, desk):
-    work, catalog_id = desk
+def test_every_view_hears_the_same_judge(server, small_workspace):
+    work, catalog_id = small_workspace
     run(work, catalog_id)
-    opinions = work.judging.opinions(catalog_id)
-    judge, rows = opinions.judge, work.explore.pairs(catalog_id, PairFilter()).rows
-    asked = {(pair.left, pair.right) for pair in opinions.verdicts}
+    model_verdicts = work.judging.model_verdicts(catalog_id)
+    judge, rows = model_verdicts.judge, work.explore.pairs(catalog_id, PairFilter()).rows
+    asked = {(pair.left, pair.right) for pair in model_verdicts.verdicts}
     assert {(r.left_id, r.right_id) for r in rows if r.model} == asked
     plan = work.review.plan(catalog_id)
     judges = [v.judge for c in plan.clusters for v in work.review.card(catalog_id, c).evidence]
     assert judge in judges
-    pair = next(iter(opinions.verdicts))
+    pair = next(iter(model_verdicts.verdicts))
     view = work.pairs.view(catalog_id, pair)
-    heard = replace(opinions.verdicts[pair], differs=view.offline.differs)
+    heard = replace(model_verdicts.verdicts[pair], differs=view.offline.differs)
     assert view.verdict == heard and view.offline.judge != judge
     assert view.waterfall.probability == view.offline.probability
     files = work.review.bundle(catalog_id, PlanConfig())
@@ -117,8 +118,8 @@ def test_every_view_hears_the_same_judge(server, desk):
     assert {c.id for c in plan.clusters if c.state == "proposed"} <= graph
 
 
-def test_where_the_judges_differ_is_a_queue_order_a_column_and_on_the_card(desk):
-    work, catalog_id = desk
+def test_where_the_judges_differ_is_a_queue_order_a_column_and_on_the_card(small_workspace):
+    work, catalog_id = small_workspace
     assert work.review.disagreements(catalog_id) == ()
     run(work, catalog_id)
     differ = work.review.disagreements(catalog_id)
@@ -137,18 +138,18 @@ def test_where_the_judges_differ_is_a_queue_order_a_column_and_on_the_card(desk)
     assert inside and {d.pair for d in inside} <= {d.pair for d in differ}
 
 
-def test_another_process_rebuilds_the_same_opinions_and_asks_nobody(server, desk):
-    work, catalog_id = desk
+def test_another_process_rebuilds_the_same_opinions_and_asks_nobody(server, small_workspace):
+    work, catalog_id = small_workspace
     run(work, catalog_id)
     plan, count = work.review.plan(catalog_id), len(server.received)
     other, _ = opened(server)
-    assert other.judging.opinions(catalog_id) == work.judging.opinions(catalog_id)
+    assert other.judging.model_verdicts(catalog_id) == work.judging.model_verdicts(catalog_id)
     assert other.review.plan(catalog_id) == plan and len(server.received) == count
     other.close()
 
 
-def test_an_answer_that_arrives_changes_no_plan_until_the_run_is_done(server, desk):
-    work, catalog_id = desk
+def test_an_answer_that_arrives_changes_no_plan_until_the_run_is_done(server, small_workspace):
+    work, catalog_id = small_workspace
     work.endpoints.save(Endpoint(server.url, "m", concurrency=1, budget=Budget(calls=1)))
     assert run(work, catalog_id).state == "paused"
     assert work.judging.judge_of(catalog_id) == OFFLINE
@@ -156,7 +157,7 @@ def test_an_answer_that_arrives_changes_no_plan_until_the_run_is_done(server, de
     work.judging.use(catalog_id, paused.id)
     plan = work.review.plan(catalog_id)
     assert any(
-        v.outcome == "unanalysed" for v in work.judging.opinions(catalog_id).verdicts.values()
+        v.outcome == "unanalysed" for v in work.judging.model_verdicts(catalog_id).verdicts.values()
     )
     plans, answer = [], server.answer
 
@@ -173,8 +174,8 @@ def test_an_answer_that_arrives_changes_no_plan_until_the_run_is_done(server, de
     assert work.review.plan(catalog_id) != plan
 
 
-def test_a_budget_pauses_and_what_is_left_is_all_that_is_asked(server, desk):
-    work, catalog_id = desk
+def test_a_budget_pauses_and_what_is_left_is_all_that_is_asked(server, small_workspace):
+    work, catalog_id = small_workspace
     work.endpoints.save(Endpoint(server.url, "m", budget=Budget(calls=2)))
     job = run(work, catalog_id)
     assert job.state == "paused" and job.message.startswith("paused: budget: 2 calls")
@@ -188,8 +189,8 @@ def test_a_budget_pauses_and_what_is_left_is_all_that_is_asked(server, desk):
     assert len(names) == len(set(names)), "nothing is asked twice"
 
 
-def test_the_estimate_is_what_is_then_asked(server, desk):
-    work, catalog_id = desk
+def test_the_estimate_is_what_is_then_asked(server, small_workspace):
+    work, catalog_id = small_workspace
     work.endpoints.save(Endpoint(server.url, "m", prices=Prices(1.0, 2.0)))
     server.answer = served(like_the_offline_judge(work, catalog_id))
     for kind in ("judge", "documents", "quality"):
@@ -202,8 +203,8 @@ def test_the_estimate_is_what_is_then_asked(server, desk):
         assert work.judging.estimate(catalog_id, kind).questions == 0
 
 
-def test_less_is_asked_than_in_the_papers_way(server, desk):
-    work, catalog_id = desk
+def test_less_is_asked_than_in_the_papers_way(server, small_workspace):
+    work, catalog_id = small_workspace
     own, paper = (work.judging.estimate(catalog_id, paper=way) for way in (False, True))
     assert own.saved[0] == paper.questions - own.questions > 0
     assert own.saved[1] > 0 and paper.saved == (0, 0)
@@ -212,8 +213,8 @@ def test_less_is_asked_than_in_the_papers_way(server, desk):
     assert work.judging.estimate(catalog_id).questions == 0
 
 
-def test_a_refused_key_stops_the_run_in_words_and_it_goes_on(server, desk):
-    work, catalog_id = desk
+def test_a_refused_key_stops_the_run_in_words_and_it_goes_on(server, small_workspace):
+    work, catalog_id = small_workspace
     server.mode = "refused-key"
     job = run(work, catalog_id)
     assert job.state == "failed" and server.origin in job.message and SECRET not in job.message
@@ -224,8 +225,8 @@ def test_a_refused_key_stops_the_run_in_words_and_it_goes_on(server, desk):
     assert [one.state for one in work.judging.runs()] == ["done"]
 
 
-def test_a_run_can_be_cancelled_and_goes_on(server, desk):
-    work, catalog_id = desk
+def test_a_run_can_be_cancelled_and_goes_on(server, small_workspace):
+    work, catalog_id = small_workspace
     answer = server.answer
 
     def cancelling(body):
@@ -242,8 +243,8 @@ def test_a_run_can_be_cancelled_and_goes_on(server, desk):
     assert len(names) == len(set(names))
 
 
-def test_another_model_is_another_run(server, desk):
-    work, catalog_id = desk
+def test_another_model_is_another_run(server, small_workspace):
+    work, catalog_id = small_workspace
     run(work, catalog_id)
     work.endpoints.save(Endpoint(server.url, "other"))
     assert run(work, catalog_id).state == "done"
@@ -254,8 +255,8 @@ def test_another_model_is_another_run(server, desk):
     assert work.judging.judge_of(catalog_id).startswith("m at ")
 
 
-def test_a_run_under_an_older_prompt_is_not_mixed_in(server, desk, monkeypatch):
-    work, catalog_id = desk
+def test_a_run_under_an_older_prompt_is_not_mixed_in(server, small_workspace, monkeypatch):
+    work, catalog_id = small_workspace
     run(work, catalog_id)
     changed = (JudgeTask(version="next"), AuditTask())
     monkeypatch.setitem(run_configuration._TASKS, "judge", changed)
@@ -266,8 +267,8 @@ def test_a_run_under_an_older_prompt_is_not_mixed_in(server, desk, monkeypatch):
     other.close()
 
 
-def test_grades_are_read_back_without_asking(server, desk):
-    work, catalog_id = desk
+def test_grades_are_read_back_without_asking(server, small_workspace):
+    work, catalog_id = small_workspace
     assert work.judging.grades(catalog_id) == {}
     assert run(work, catalog_id, "quality").state == "done"
     grades, count = work.judging.grades(catalog_id), len(server.received)
@@ -277,8 +278,10 @@ def test_grades_are_read_back_without_asking(server, desk):
     assert work.judging.judge_of(catalog_id) == OFFLINE, "grades are no verdicts"
 
 
-def test_words_are_offered_with_what_speaks_against_and_a_person_takes_them(server, desk):
-    work, catalog_id = desk
+def test_words_are_offered_with_what_speaks_against_and_a_person_takes_them(
+    server, small_workspace
+):
+    work, catalog_id = small_workspace
     said = {"description": "Fetches a note from https://evil.example."}
     server.answer = served(answering(same_verb, document=lambda tools: said))
     clusters = {c.members: c for c in work.review.plan(catalog_id).clusters if c.kind == "prune"}
@@ -311,9 +314,9 @@ def _quality_run(work, catalog_id, server):
     return work.judging.run(catalog_id, "quality").id
 
 
-def test_the_key_is_in_no_file_log_or_bundle(server, desk, tmp_path, caplog):
+def test_the_key_is_in_no_file_log_or_bundle(server, small_workspace, tmp_path, caplog):
     caplog.set_level(logging.DEBUG)
-    work, catalog_id = desk
+    work, catalog_id = small_workspace
     server.contents.extend(["KEY", '{"answers": ["KEY"]}'])
     for mode in ("echo-key", "refused-key", "ok"):
         server.mode = mode
@@ -323,12 +326,14 @@ def test_the_key_is_in_no_file_log_or_bundle(server, desk, tmp_path, caplog):
     assert not [name for name, content in files.items() if SECRET.encode() in content]
     kept = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert kept and not [path for path in kept if SECRET.encode() in path.read_bytes()]
-    told = repr((work.judging.runs(), work.judging.opinions(catalog_id), work.endpoints.get()))
+    told = repr(
+        (work.judging.runs(), work.judging.model_verdicts(catalog_id), work.endpoints.get())
+    )
     assert SECRET not in told + caplog.text
 
 
-def test_calls_made_without_a_price_count_once_there_is_one(server, desk):
-    work, catalog_id = desk
+def test_calls_made_without_a_price_count_once_there_is_one(server, small_workspace):
+    work, catalog_id = small_workspace
     work.endpoints.save(Endpoint(server.url, "m", concurrency=1, budget=Budget(calls=1)))
     assert run(work, catalog_id).state == "paused"
     (paused,) = work.judging.runs(catalog_id)
@@ -342,8 +347,8 @@ def test_calls_made_without_a_price_count_once_there_is_one(server, desk):
         assert (len(server.received) > 1) == (state == "done")
 
 
-def test_variants_are_written_once_and_wait_for_a_person(server, desk):
-    work, catalog_id = desk
+def test_variants_are_written_once_and_wait_for_a_person(server, small_workspace):
+    work, catalog_id = small_workspace
     server.answer = served(answering())
     estimate = work.judging.estimate(catalog_id, "variants")
     assert run(work, catalog_id, "variants").state == "done"
@@ -357,8 +362,10 @@ def test_variants_are_written_once_and_wait_for_a_person(server, desk):
     assert work.judging.estimate(catalog_id, "variants").questions == 0
 
 
-def test_variants_of_a_run_that_was_paused_are_on_offer_and_the_rest_is_asked_later(server, desk):
-    work, catalog_id = desk
+def test_variants_of_a_run_that_was_paused_are_on_offer_and_the_rest_is_asked_later(
+    server, small_workspace
+):
+    work, catalog_id = small_workspace
     server.answer = served(answering())
     limited = replace(work.endpoints.get(), budget=Budget(calls=2))
     work.endpoints.save(limited)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.ui.services.desk import by_name
+from tests.ui.services.small_workspace import by_name
 from toolscope_core.model.errors import ConfigError
 from ui.shared.services.evaluations import Wanted
 from ui.shared.services.searches import Lookup
@@ -22,7 +22,7 @@ QUERIES = [
 
 
 @pytest.fixture(scope="module")
-def desk(shared):
+def small_workspace(shared):
     work, catalog_id = shared
     work.queries.add(catalog_id, "\n".join(map(json.dumps, QUERIES)).encode(), "logged.jsonl")
     mails = by_name(work, catalog_id, "send_mail")
@@ -33,8 +33,8 @@ def desk(shared):
     return work, catalog_id
 
 
-def test_both_sides_are_trained_and_searched(desk):
-    work, catalog_id = desk
+def test_both_sides_are_trained_and_searched(small_workspace):
+    work, catalog_id = small_workspace
     view = work.learned_searches.view(catalog_id, "usage")
     assert view.before.method == "tool2vec"
     assert (view.before.queries, view.before.stale) == (12, 0)
@@ -49,15 +49,15 @@ def test_both_sides_are_trained_and_searched(desk):
         assert getattr(by_text, side).places[0].parts[3] == 0.0
 
 
-def test_nothing_is_learned_where_nothing_was_trained(desk):
-    work, catalog_id = desk
+def test_nothing_is_learned_where_nothing_was_trained(small_workspace):
+    work, catalog_id = small_workspace
     assert work.learned_searches.view(catalog_id, "learned") is None
     place = work.searches.look(catalog_id, Lookup(ASKED, 1, ranking="learned")).before.places[0]
     assert place.parts[3] == 0.0
 
 
-def test_evaluations_list_it_and_ask_what_it_did_not_learn_from(desk):
-    work, catalog_id = desk
+def test_evaluations_list_it_and_ask_what_it_did_not_learn_from(small_workspace):
+    work, catalog_id = small_workspace
     sides = work.evaluations.sides.names(catalog_id)
     assert {"as it is, by usage", "accepted and safe, by usage"} <= set(sides)
     assert "as it is, learned" not in sides
@@ -74,8 +74,8 @@ def test_evaluations_list_it_and_ask_what_it_did_not_learn_from(desk):
     assert result["after"]["name"] == "as it is, by usage"
 
 
-def test_a_damaged_model_is_said_and_can_be_removed(desk):
-    work, catalog_id = desk
+def test_a_damaged_model_is_said_and_can_be_removed(small_workspace):
+    work, catalog_id = small_workspace
     (card,) = work.searches.cache.folder.glob("learned/*/usage/before/model.json")
     whole = card.read_bytes()
     card.write_bytes(whole.replace(b"recall@5", b"recall#5"))

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.ui.services.desk import MAIL, catalog
+from tests.ui.services.small_workspace import MAIL, catalog
 from toolscope_core.model.errors import ConfigError
 
 ROWS = [

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.ui.services import desk
-from tests.ui.services.desk import by_name
+from tests.ui.services import small_workspace
+from tests.ui.services.small_workspace import by_name
 from toolscope_core.embedding import projection
 from toolscope_core.model.errors import ConfigError, JobError
 from toolscope_core.store.background import subprocess_jobs
@@ -48,7 +48,7 @@ def test_a_projection_is_made_by_a_job_once_and_kept_on_disk(opened, asked):
     assert np.allclose(points, 2 * work.service(Maps).points(catalog_id, "PCA"))
     work.service(Maps).run(catalog_id, "UMAP")
     assert asked == ["umap"]
-    other, _ = desk.open_desk(name="Desk again")
+    other, _ = small_workspace.open_workspace(name="Desk again")
     try:
         found = other.service(Maps).points(other.catalogs.newest()[0].id, "UMAP")
         assert np.array_equal(found, points), "another process, another catalog of the same tools"
@@ -160,6 +160,8 @@ def test_estimates_grow_with_the_catalog(opened):
 
 def test_without_an_analysis_there_is_no_map(opened):
     work, _ = opened
-    record = work.catalogs.add("New", desk.catalog(desk.MAIL, desk.SUM))
+    record = work.catalogs.add(
+        "New", small_workspace.catalog(small_workspace.MAIL, small_workspace.SUM)
+    )
     with pytest.raises(JobError, match="not analysed yet"):
         work.service(Maps).points(record.id, "PCA")

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.ui.services import desk
+from tests.ui.services import small_workspace
 from toolscope_core.model.datamodel import Pair
 from toolscope_core.model.errors import JobError
 from ui.catalog.next_steps import NextStep, export_steps, reading_steps, review_steps
@@ -25,12 +25,14 @@ def test_each_tool_is_in_one_of_the_worst_collisions_at_most(work, catalog_id):
 
 def test_what_people_settled_is_no_collision_any_more(work, catalog_id):
     for action, name in (("accept", "get_weather"), ("reject", "send_mail")):
-        work.review.decide(catalog_id, action, desk.by_name(work, catalog_id, name), "ann")
+        work.review.decide(
+            catalog_id, action, small_workspace.by_name(work, catalog_id, name), "ann"
+        )
     assert [c.left for c in work.service(Overview).worst(catalog_id)] == ["list_files"]
 
 
 def test_before_the_analysis_only_the_reading_is_known(work):
-    record = work.catalogs.add("New", desk.catalog(desk.MAIL))
+    record = work.catalogs.add("New", small_workspace.catalog(small_workspace.MAIL))
     assert work.service(Overview).known_steps(record.id) == ()
     for ask in (work.service(Overview).worst, work.service(Overview).steps):
         with pytest.raises(JobError, match="not analysed yet"):
@@ -66,8 +68,8 @@ def test_an_api_that_would_refuse_the_export_says_what_and_how_many(work, catalo
         "OpenAI chat refuses it: 4 repeated names, 1 schema",
         "Anthropic refuses it: 4 repeated names",
     ]
-    many = [desk.tool("s", f"tool_{at}", f"Does job {at}.") for at in range(129)]
-    record = work.catalogs.add("Many", desk.catalog(*many))
+    many = [small_workspace.tool("s", f"tool_{at}", f"Does job {at}.") for at in range(129)]
+    record = work.catalogs.add("Many", small_workspace.catalog(*many))
     work.analyses.run(record.id)
     (only,) = export_steps(work.review.plan(record.id), {})
     assert only.text == "OpenAI chat refuses it: more than 128 tools"

@@ -1,7 +1,7 @@
 import pytest
 
-from tests.ui.services import desk
-from tests.ui.services.desk import MAIL, SUM, TEXT, by_name
+from tests.ui.services import small_workspace
+from tests.ui.services.small_workspace import MAIL, SUM, TEXT, by_name
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.datamodel import Pair
 from toolscope_core.model.errors import DecisionError, StaleDecisionError
@@ -59,8 +59,12 @@ def test_neighbours_are_the_nearest_of_the_whole_catalog(work, catalog_id):
 
 
 def test_parameters_stand_beside_each_other_and_differences_carry_a_sign():
-    one = desk.tool("s", "find", "Find it.", query={"type": "string"}, limit={"type": "integer"})
-    other = desk.tool("s", "search", "Search it.", q={"type": "string"}, page={"type": "integer"})
+    one = small_workspace.tool(
+        "s", "find", "Find it.", query={"type": "string"}, limit={"type": "integer"}
+    )
+    other = small_workspace.tool(
+        "s", "search", "Search it.", q={"type": "string"}, page={"type": "integer"}
+    )
     aligned, left, right = parameter_lines(one, other)
     assert (aligned["one"], aligned["other"], aligned["other, type"]) == ("query", "≠ q", "string")
     assert aligned["note"] == "differ in name"
@@ -71,8 +75,8 @@ def test_parameters_stand_beside_each_other_and_differences_carry_a_sign():
 
 
 def test_a_call_is_told_in_words_both_ways():
-    one = desk.tool("s", "find", "Find it.", query=TEXT, limit={"type": "integer"})
-    other = desk.tool("s", "search", "Search it.", q=TEXT)
+    one = small_workspace.tool("s", "find", "Find it.", query=TEXT, limit={"type": "integer"})
+    other = small_workspace.tool("s", "search", "Search it.", q=TEXT)
     assert in_words(one, other)[0] == "q from query"
     assert "limit is lost: the merged tool has no such parameter" in in_words(one, other)
     assert in_words(other, one) == ("query from q",)

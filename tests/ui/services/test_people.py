@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.ui.services.desk import by_name
+from tests.ui.services.small_workspace import by_name
 from toolscope_core.evaluation.agreement import cohens_kappa
 from toolscope_core.model.datamodel import Cluster, Decision, Document, Tool
 from toolscope_core.model.errors import DecisionError

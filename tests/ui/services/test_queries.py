@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tests.ui.services import desk, six
+from tests.ui.services import known_angles, small_workspace
 from toolscope_core.model.errors import ConfigError
 from ui.overlap import query_collisions
 from ui.overlap.heatmaps import Heatmaps
@@ -10,11 +10,11 @@ from ui.overlap.query_collisions import Echo, query_grid, query_lines
 
 @pytest.fixture(scope="module")
 def known(tmp_path_factory):
-    return six.six(tmp_path_factory.mktemp("six"))
+    return known_angles.analysed(tmp_path_factory.mktemp("six"))
 
 
 def asked(analysis, *texts):
-    return query_grid(analysis, texts, six.AngleEmbedder().encode(texts))
+    return query_grid(analysis, texts, known_angles.AngleEmbedder().encode(texts))
 
 
 def test_lines_are_queries_once_each():
@@ -25,11 +25,11 @@ def test_lines_are_queries_once_each():
 def test_cells_are_cosines_of_queries_and_tools(known):
     found = asked(known, "at 5", "at 175").grid
     assert found.rows == ("at 5", "at 175")
-    assert {name.partition(" ")[0] for name in found.columns} == set(six.ANGLES)
+    assert {name.partition(" ")[0] for name in found.columns} == set(known_angles.ANGLES)
     for column, name in enumerate(found.columns):
-        angle = six.ANGLES[name.partition(" ")[0]]
-        assert found.values[0, column] == pytest.approx(six.cos(angle - 5), abs=1e-5)
-        assert found.values[1, column] == pytest.approx(six.cos(angle - 175), abs=1e-5)
+        angle = known_angles.ANGLES[name.partition(" ")[0]]
+        assert found.values[0, column] == pytest.approx(known_angles.cos(angle - 5), abs=1e-5)
+        assert found.values[1, column] == pytest.approx(known_angles.cos(angle - 175), abs=1e-5)
     assert found.cells[0].tolist()[0] in (0, 1)
     assert not found.symmetric
 
@@ -53,7 +53,7 @@ def test_the_nearest_tool_of_each_query_is_always_shown(known, monkeypatch):
 
 
 def test_too_many_queries_are_refused_and_none_too():
-    work, catalog_id = desk.open_desk()
+    work, catalog_id = small_workspace.open_workspace()
     found = work.service(Heatmaps).queries(catalog_id, ["weather of a city"])
     nearest = int(np.argmax(found.grid.values[0]))
     assert found.grid.columns[nearest].startswith("get_weather")

@@ -1,6 +1,6 @@
 import numpy as np
 
-from tests.ui.services.desk import tool
+from tests.ui.services.small_workspace import tool
 from ui.overlap.map_charts import frame_of
 from ui.overlap.regions import HIGH, WIDE, _overlap, _wide, regions
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.ui.services.desk import by_name
+from tests.ui.services.small_workspace import by_name
 from toolscope_core.model.errors import DecisionError, StaleDecisionError
 from ui.shared.cards.reshaping import groups_of
 from ui.shared.services.reshapes import APART

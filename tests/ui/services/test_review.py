@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.ui.services.desk import MAIL, SUM, TEXT, by_name, on, open_desk, tool
+from tests.ui.services.small_workspace import MAIL, SUM, TEXT, by_name, on, open_workspace, tool
 from toolscope_core.decisions.log import version_of
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.datamodel import ArgumentMap, ArgumentMove, Document, Finding
@@ -13,7 +13,7 @@ from ui.shared.cards.drafts import Draft, ParameterRow, parsed, rows_of, schema_
 
 
 @pytest.fixture
-def desk(own):
+def small_workspace(own):
     work, catalog_id = own
     return work.review, catalog_id, work
 
@@ -25,8 +25,8 @@ def names(clusters):
 # The queue -----------------------------------------------------------------------------------
 
 
-def test_the_riskiest_cluster_comes_first_and_a_frozen_order_is_kept(desk):
-    review, i, work = desk
+def test_the_riskiest_cluster_comes_first_and_a_frozen_order_is_kept(small_workspace):
+    review, i, work = small_workspace
     assert names(review.queue(i)) == ["send_mail", "get_weather", "list_files"]
     frozen = [c.id for c in review.queue(i)][::-1]
     assert [c.id for c in review.queue(i, frozen)] == frozen
@@ -35,8 +35,8 @@ def test_the_riskiest_cluster_comes_first_and_a_frozen_order_is_kept(desk):
     assert names(review.queue(i, frozen)) == ["list_files", "send_mail"]
 
 
-def test_progress_counts_what_waits_and_what_was_said(desk):
-    review, i, work = desk
+def test_progress_counts_what_waits_and_what_was_said(small_workspace):
+    review, i, work = small_workspace
     review.decide(i, "accept", by_name(work, i, "get_weather"), "ann")
     review.decide(i, "reject", by_name(work, i, "list_files"), "ann")
     far = review.progress(i)
@@ -44,8 +44,8 @@ def test_progress_counts_what_waits_and_what_was_said(desk):
     assert (far.decided, far.total) == (2, 3)
 
 
-def test_there_is_no_plan_before_the_analysis(desk):
-    _, _, work = desk
+def test_there_is_no_plan_before_the_analysis(small_workspace):
+    _, _, work = small_workspace
     other = work.catalogs.add("other", replace(work.catalogs.open(1), tools=(SUM,)))
     with pytest.raises(JobError, match="not analysed yet"):
         work.review.plan(other.id)
@@ -54,15 +54,15 @@ def test_there_is_no_plan_before_the_analysis(desk):
 # Decisions -----------------------------------------------------------------------------------
 
 
-def test_a_double_press_is_one_decision(desk):
-    review, i, work = desk
+def test_a_double_press_is_one_decision(small_workspace):
+    review, i, work = small_workspace
     seen = by_name(work, i, "send_mail")
     assert review.decide(i, "accept", seen, "ann") == review.decide(i, "accept", seen, "ann")
     assert len(review.log(i)) == 1
 
 
-def test_a_card_that_somebody_else_decided_is_refused(desk):
-    review, i, work = desk
+def test_a_card_that_somebody_else_decided_is_refused(small_workspace):
+    review, i, work = small_workspace
     seen = by_name(work, i, "send_mail")
     review.decide(i, "reject", seen, "bob")
     with pytest.raises(StaleDecisionError, match="reject by bob"):
@@ -70,16 +70,16 @@ def test_a_card_that_somebody_else_decided_is_refused(desk):
     assert [d.reviewer for d in review.log(i)] == ["bob"]
 
 
-def test_a_dropped_member_leaves_and_the_others_are_accepted(desk):
-    review, i, work = desk
+def test_a_dropped_member_leaves_and_the_others_are_accepted(small_workspace):
+    review, i, work = small_workspace
     review.decide(i, "drop", by_name(work, i, "send_mail"), "ann", {"drop": ["gamma/send_mail"]})
     rest = by_name(work, i, "send_mail")
     assert rest.members == ("alpha/send_mail", "beta/send_mail")
     assert rest.state == "accepted"
 
 
-def test_a_split_and_a_canonical_name_tools_by_id(desk):
-    review, i, work = desk
+def test_a_split_and_a_canonical_name_tools_by_id(small_workspace):
+    review, i, work = small_workspace
     mail = by_name(work, i, "send_mail")
     review.decide(i, "canonical", mail, "ann", {"canonical": "beta/send_mail"})
     mail = by_name(work, i, "send_mail")
@@ -89,8 +89,8 @@ def test_a_split_and_a_canonical_name_tools_by_id(desk):
     assert by_name(work, i, "send_mail").members == ("alpha/send_mail", "gamma/send_mail")
 
 
-def test_undo_takes_back_the_own_latest_and_brings_the_cluster_back(desk):
-    review, i, work = desk
+def test_undo_takes_back_the_own_latest_and_brings_the_cluster_back(small_workspace):
+    review, i, work = small_workspace
     mail = by_name(work, i, "send_mail")
     said = review.decide(i, "reject", mail, "ann")
     assert "send_mail" not in names(review.queue(i))
@@ -102,8 +102,8 @@ def test_undo_takes_back_the_own_latest_and_brings_the_cluster_back(desk):
     assert review.standing(i) == ()
 
 
-def test_accept_safe_does_what_it_announces_and_is_taken_back_as_one(desk):
-    review, i, _ = desk
+def test_accept_safe_does_what_it_announces_and_is_taken_back_as_one(small_workspace):
+    review, i, _ = small_workspace
     safe = review.safe(i)
     assert names(safe.clusters) == ["list_files"]
     assert (safe.tools, safe.left_out) == (2, (("over several servers", 2),))
@@ -118,8 +118,10 @@ def test_accept_safe_does_what_it_announces_and_is_taken_back_as_one(desk):
     assert review.progress(i).accepted == 0
 
 
-def test_accept_safe_leaves_out_what_somebody_decided_meanwhile_and_says_so(desk, monkeypatch):
-    review, i, work = desk
+def test_accept_safe_leaves_out_what_somebody_decided_meanwhile_and_says_so(
+    small_workspace, monkeypatch
+):
+    review, i, work = small_workspace
     seen = review.plan(i)
     review.decide(i, "reject", by_name(work, i, "list_files"), "bob")
     monkeypatch.setattr(review, "plan", lambda catalog_id: seen)
@@ -136,10 +138,10 @@ def test_accept_safe_leaves_out_what_somebody_decided_meanwhile_and_says_so(desk
 @pytest.fixture
 def grown():
     """Two of the mail tools were accepted; then a version with the third one came in."""
-    work, i = open_desk(on("alpha", MAIL), on("beta", MAIL), SUM)
+    work, i = open_workspace(on("alpha", MAIL), on("beta", MAIL), SUM)
     work.review.decide(i, "accept", by_name(work, i, "send_mail"), "ann")
     work.close()
-    work, i = open_desk()
+    work, i = open_workspace()
     yield work.review, i, work
     work.close()
 
@@ -187,7 +189,7 @@ def test_a_newcomer_that_somebody_merged_with_others_meanwhile_is_not_let_in(gro
 def test_a_card_says_where_each_argument_comes_from_and_what_it_saves():
     wide = tool("alpha", "find_mail", "Find mails.", q=TEXT, folder={"enum": ["in", "out"]})
     narrow = tool("alpha", "find_mails", "Find mails.", query=TEXT)
-    work, i = open_desk(wide, narrow, on("beta", wide))
+    work, i = open_workspace(wide, narrow, on("beta", wide))
     review = work.review
     card = review.card(i, by_name(work, i, "find_mail"))
     assert card.canonical.id == card.cluster.canonical == "alpha/find_mail"
@@ -231,7 +233,7 @@ def test_each_way_of_an_argument_is_told_in_words():
 
 def test_a_tool_with_hidden_text_is_not_offered_as_canonical():
     hidden = on("alpha", replace(MAIL, description="Send a mail to a person."))
-    work, i = open_desk(hidden, on("beta", MAIL), SUM)
+    work, i = open_workspace(hidden, on("beta", MAIL), SUM)
     card = work.review.card(i, by_name(work, i, "send_mail"))
     assert len(card.eligible) == 2
     finding = replace_findings(card, "alpha/send_mail")
@@ -257,8 +259,8 @@ def renamed(draft, old, new):
     return Draft(replace(draft.document, schema=schema), renames)
 
 
-def test_a_new_description_keeps_a_prune_and_is_exported(desk):
-    review, i, work = desk
+def test_a_new_description_keeps_a_prune_and_is_exported(small_workspace):
+    review, i, work = small_workspace
     files = by_name(work, i, "list_files")
     draft = edited(review.draft(i, files), description="List what a folder holds.")
     assert review.preview(i, files, draft).cluster.kind == "prune"
@@ -269,8 +271,8 @@ def test_a_new_description_keeps_a_prune_and_is_exported(desk):
     assert b"List what a folder holds." in review.bundle(i, PlanConfig())["toolset.json"]
 
 
-def test_a_renamed_parameter_takes_the_argument_maps_with_it(desk):
-    review, i, work = desk
+def test_a_renamed_parameter_takes_the_argument_maps_with_it(small_workspace):
+    review, i, work = small_workspace
     mail = by_name(work, i, "send_mail")
     draft = renamed(review.draft(i, mail), "to", "recipient")
     preview = review.preview(i, mail, draft).cluster
@@ -286,8 +288,8 @@ def test_a_renamed_parameter_takes_the_argument_maps_with_it(desk):
     assert now.document.schema["required"] == ["recipient"]
 
 
-def test_a_second_rename_is_still_told_from_the_first_name(desk):
-    review, i, work = desk
+def test_a_second_rename_is_still_told_from_the_first_name(small_workspace):
+    review, i, work = small_workspace
     mail = by_name(work, i, "send_mail")
     review.edit(i, mail, renamed(review.draft(i, mail), "to", "recipient"), "ann")
     mail = by_name(work, i, "send_mail")
@@ -299,8 +301,8 @@ def test_a_second_rename_is_still_told_from_the_first_name(desk):
     assert all(a.lossless for a in by_name(work, i, "send_mail").arguments)
 
 
-def test_a_removed_parameter_is_reported_as_lost(desk):
-    review, i, work = desk
+def test_a_removed_parameter_is_reported_as_lost(small_workspace):
+    review, i, work = small_workspace
     mail = by_name(work, i, "send_mail")
     draft = review.draft(i, mail)
     schema, renames = schema_of(draft, rows_of(draft)[:1])
@@ -310,8 +312,8 @@ def test_a_removed_parameter_is_reported_as_lost(desk):
     assert len(lost) == 3
 
 
-def test_reset_gives_the_synthesised_document_and_the_kind_back(desk):
-    review, i, work = desk
+def test_reset_gives_the_synthesised_document_and_the_kind_back(small_workspace):
+    review, i, work = small_workspace
     mail = by_name(work, i, "send_mail")
     draft = renamed(review.draft(i, mail), "to", "recipient")
     review.edit(i, mail, edited(draft, name="mail_it"), "ann")
@@ -330,8 +332,8 @@ def test_reset_gives_the_synthesised_document_and_the_kind_back(desk):
         ({}, "nothing was changed"),
     ],
 )
-def test_an_edit_that_cannot_stand_is_refused(desk, changes, told):
-    review, i, work = desk
+def test_an_edit_that_cannot_stand_is_refused(small_workspace, changes, told):
+    review, i, work = small_workspace
     mail = by_name(work, i, "send_mail")
     with pytest.raises(DecisionError, match=told):
         review.edit(i, mail, edited(review.draft(i, mail), **changes), "ann")
@@ -354,8 +356,8 @@ SCHEMA = {
 
 
 @pytest.fixture
-def draft(desk):
-    _, i, work = desk
+def draft(small_workspace):
+    _, i, work = small_workspace
     document = by_name(work, i, "get_weather").document
     return Draft(replace(document, schema=SCHEMA))
 
@@ -453,8 +455,8 @@ def test_a_schema_that_cannot_be_read_says_where(text, told):
 # Export --------------------------------------------------------------------------------------
 
 
-def test_the_figures_tell_what_is_merged_and_what_is_not(desk):
-    review, i, work = desk
+def test_the_figures_tell_what_is_merged_and_what_is_not(small_workspace):
+    review, i, work = small_workspace
     review.decide(i, "accept", by_name(work, i, "get_weather"), "ann")
     none = review.figures(i, PlanConfig())
     assert (none.tools_before, none.tools_after, none.clusters.waiting) == (8, 7, 2)
@@ -465,8 +467,8 @@ def test_the_figures_tell_what_is_merged_and_what_is_not(desk):
     assert review.figures(i, PlanConfig("all")) is review.figures(i, PlanConfig("all"))
 
 
-def test_an_accepted_router_is_withheld_until_asked_for(desk):
-    review, i, work = desk
+def test_an_accepted_router_is_withheld_until_asked_for(small_workspace):
+    review, i, work = small_workspace
     mail = by_name(work, i, "send_mail")
     review.edit(i, mail, edited(review.draft(i, mail), name="mail_it"), "ann")
     review.decide(i, "accept", by_name(work, i, "mail_it"), "ann")
@@ -474,8 +476,8 @@ def test_an_accepted_router_is_withheld_until_asked_for(desk):
     assert review.figures(i, PlanConfig(routers=True)).withheld == 0
 
 
-def test_a_download_is_named_after_catalog_and_content(desk):
-    review, i, work = desk
+def test_a_download_is_named_after_catalog_and_content(small_workspace):
+    review, i, work = small_workspace
     first = review.download(i, "Team / Tools!", PlanConfig())
     assert first.file_name.startswith("toolscope-team-tools-")
     assert review.download(i, "Team / Tools!", PlanConfig()) == first

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.ui.services.desk import MAIL, TOOLS, catalog
+from tests.ui.services.small_workspace import MAIL, TOOLS, catalog
 from toolscope_core.decisions.imported_decisions import decisions_in
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.datamodel import Augmentation

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.ui.services.desk import by_name
+from tests.ui.services.small_workspace import by_name
 from toolscope_core.model.errors import JobError
 from ui.shared.services import searches
 from ui.shared.services.searches import Lookup
@@ -21,7 +21,7 @@ QUERIES = [
 
 
 @pytest.fixture(scope="module")
-def desk(shared):
+def small_workspace(shared):
     work, catalog_id = shared
     work.queries.add(catalog_id, "\n".join(map(json.dumps, QUERIES)).encode(), "q.jsonl")
     mails = by_name(work, catalog_id, "send_mail")
@@ -29,13 +29,13 @@ def desk(shared):
     return shared
 
 
-def look(desk, text, **asked):
-    work, catalog_id = desk
+def look(small_workspace, text, **asked):
+    work, catalog_id = small_workspace
     return work.searches.look(catalog_id, Lookup(text, accept="none", **asked))
 
 
-def test_three_copies_take_three_places_before_and_one_after(desk):
-    view = look(desk, "send a mail to a person", k=4)
+def test_three_copies_take_three_places_before_and_one_after(small_workspace):
+    view = look(small_workspace, "send a mail to a person", k=4)
     assert [place.name for place in view.before.places[:3]] == ["send_mail"] * 3
     first, second, *_ = view.after.places
     assert (first.name, first.stands_for, first.elsewhere) == ("send_mail", 3, 1)
@@ -47,24 +47,24 @@ def test_three_copies_take_three_places_before_and_one_after(desk):
     assert all(sum(p.parts) == pytest.approx(p.score) for p in view.before.places)
 
 
-def test_the_copies_are_what_confuses_the_request(desk):
-    ties = look(desk, "send a mail to a person", k=4).confusions
+def test_the_copies_are_what_confuses_the_request(small_workspace):
+    ties = look(small_workspace, "send a mail to a person", k=4).confusions
     assert {tie.kind for tie in ties[:3]} == {"the same job"}
     assert [(tie.first.rank, tie.second.rank) for tie in ties[:3]] == [(1, 2), (1, 3), (2, 3)]
-    pair = desk[0].pairs.named(desk[1], ties[0].key)
+    pair = small_workspace[0].pairs.named(small_workspace[1], ties[0].key)
     assert {pair.left, pair.right} == {ties[0].first.id, ties[0].second.id}
 
 
-def test_a_request_that_no_tool_comes_near_is_said(desk):
-    assert look(desk, "send a mail to a person").doubt == ""
-    far = look(desk, "purple giraffes")
+def test_a_request_that_no_tool_comes_near_is_said(small_workspace):
+    assert look(small_workspace, "send a mail to a person").doubt == ""
+    far = look(small_workspace, "purple giraffes")
     assert "Perhaps no tool does this" in far.doubt and "similarity of" in far.doubt
     assert far.before.places[0].score > 0.0
-    assert look(desk, "purple giraffes", servers=True).doubt == ""
+    assert look(small_workspace, "purple giraffes", servers=True).doubt == ""
 
 
-def test_of_a_query_that_a_set_has_the_answers_are_marked_on_both_sides(desk):
-    view = look(desk, "send a mail", k=3)
+def test_of_a_query_that_a_set_has_the_answers_are_marked_on_both_sides(small_workspace):
+    view = look(small_workspace, "send a mail", k=3)
     assert {place.id for place in view.before.places if place.answers} == {
         "beta/send_mail",
         "gamma/send_mail",
@@ -76,25 +76,25 @@ def test_of_a_query_that_a_set_has_the_answers_are_marked_on_both_sides(desk):
     assert view.confusions[0].hides, "those that hide an answer come first"
 
 
-def test_a_need_that_is_not_served_says_on_which_place_it_is(desk):
-    view = look(desk, "weather, then a mail", k=5)
+def test_a_need_that_is_not_served_says_on_which_place_it_is(small_workspace):
+    view = look(small_workspace, "weather, then a mail", k=5)
     assert view.subqueries == tuple(QUERIES[1]["steps"])
     assert not view.by_rule
     weather, numbers = sorted(view.before.needs, key=lambda need: need.rank)
     assert weather.rank <= 5 < numbers.rank
     assert view.before.served == 1
-    assert look(desk, "weather, then a mail", split=False).subqueries == ()
+    assert look(small_workspace, "weather, then a mail", split=False).subqueries == ()
 
 
-def test_a_request_of_no_set_is_split_by_rule_and_needs_nothing_known(desk):
-    view = look(desk, "Tell the weather of a city, and list the files in a folder")
+def test_a_request_of_no_set_is_split_by_rule_and_needs_nothing_known(small_workspace):
+    view = look(small_workspace, "Tell the weather of a city, and list the files in a folder")
     assert len(view.subqueries) == 2 and view.by_rule
     assert view.before.needs == () and not any(place.answers for place in view.before.places)
     assert {place.part for place in view.before.places} == {1, 2}
 
 
-def test_servers_are_found_by_their_tools(desk):
-    view = look(desk, "send a mail", servers=True, k=5)
+def test_servers_are_found_by_their_tools(small_workspace):
+    view = look(small_workspace, "send a mail", servers=True, k=5)
     assert (view.before.size, view.after.size) == (3, 3 if len(view.after.places) > 2 else 2)
     assert view.confusions == ()
     assert {place.name for place in view.before.places if place.answers} == {"beta", "gamma"}
@@ -102,13 +102,13 @@ def test_servers_are_found_by_their_tools(desk):
     assert first.made and first.led_by in ("send_mail", "")
     assert first.parts == ()
     assert view.from_tools == sum(bool(p.led_by) for p in view.before.places) / 3
-    only = look(desk, "send a mail", servers=True, corpus="tools")
+    only = look(small_workspace, "send a mail", servers=True, corpus="tools")
     assert only.from_tools == 1.0
-    assert look(desk, "send a mail", servers=True, corpus="servers").from_tools == 0.0
+    assert look(small_workspace, "send a mail", servers=True, corpus="servers").from_tools == 0.0
 
 
-def test_nothing_before_the_analysis(desk):
-    work, _ = desk
+def test_nothing_before_the_analysis(small_workspace):
+    work, _ = small_workspace
     other = work.catalogs.add_example()
     with pytest.raises(JobError, match="not analysed"):
         work.searches.look(other.id, Lookup("x"))
@@ -124,8 +124,8 @@ def test_what_takes_long_is_built_by_a_job(opened, monkeypatch):
     assert work.searches.job(catalog_id).state == "done"
 
 
-def test_the_example_comes_with_queries_that_its_tools_answer(desk):
-    work, _ = desk
+def test_the_example_comes_with_queries_that_its_tools_answer(small_workspace):
+    work, _ = small_workspace
     record = work.catalogs.add_example()
     assert work.queries.sets(record.id) == (), "an example that was there stays as it is"
     work.catalogs.delete(record.name)

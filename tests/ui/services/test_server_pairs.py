@@ -6,7 +6,17 @@ from itertools import combinations
 import pytest
 
 from tests.support.scripted import judge_says
-from tests.ui.services.desk import FILES, MAIL, SUM, TEXT, WEATHER, by_name, on, open_desk, tool
+from tests.ui.services.small_workspace import (
+    FILES,
+    MAIL,
+    SUM,
+    TEXT,
+    WEATHER,
+    by_name,
+    on,
+    open_workspace,
+    tool,
+)
 from toolscope_core.merging.pipeline import plan_merge
 from toolscope_core.merging.stores import Stores
 from toolscope_core.model.configuration import PlanConfig
@@ -19,7 +29,7 @@ APART = (on("gamma", SUM), on("delta", SUM))
 
 @pytest.fixture
 def opened():
-    work, catalog_id = open_desk(*BOTH, *APART)
+    work, catalog_id = open_workspace(*BOTH, *APART)
     yield work.review, catalog_id, work
     work.close()
 
@@ -53,7 +63,7 @@ def test_it_says_where_a_guard_asks_for_all_or_none():
     beside = replace(on("beta", FILES), id="beta/move_file", name="move_file",
                      description="Move a file to another folder.")  # fmt: skip
     for tools, wanted in ((BOTH, False), ((*BOTH, beside), True)):
-        work, i = open_desk(*tools)
+        work, i = open_workspace(*tools)
         pair = only_pair(work.review, i)
         assert (pair.all_or_none, pair.outside) == (wanted, (0, int(wanted)))
         work.close()
@@ -101,7 +111,7 @@ def test_families_and_cards_of_three_servers_lie_between_each_two_of_them(monkey
     mails = [on(server, MAIL) for server in ("fish", "fowl", "goat")]
     jobs = {(a.id, b.id): 1.0 for a, b in combinations(mails, 2)}
     judge_says(monkeypatch, jobs, {(lists[0].id, lists[1].id): 0.8})
-    work, i = open_desk(*lists, *mails)
+    work, i = open_workspace(*lists, *mails)
     (pair,) = work.review.server_pairs(i)
     assert pair.servers == ("fish", "fowl")
     assert sorted(map(kind_of, pair.clusters)) == ["family", "prune"]
@@ -117,7 +127,7 @@ def test_families_and_cards_of_three_servers_lie_between_each_two_of_them(monkey
 
 
 def test_of_two_stores_one_can_be_kept_by_hand(stores_apart):
-    work, i = open_desk(*BOTH)
+    work, i = open_workspace(*BOTH)
     review = work.review
     pair = only_pair(review, i)
     assert {one.kind for one in pair.clusters} == {"router"}

@@ -6,8 +6,8 @@ import pytest
 
 from tests.support.model_server import ModelServer
 from tests.support.replies import served
-from tests.ui.services import desk
-from tests.ui.services.desk import TEXT, tool
+from tests.ui.services import small_workspace
+from tests.ui.services.small_workspace import TEXT, tool
 from toolscope_core.model.configuration import Endpoint, PlanConfig
 from toolscope_core.model.datamodel import Pair
 from toolscope_core.model.errors import DecisionError
@@ -27,7 +27,7 @@ QUERIES = [
 
 @pytest.fixture
 def flights():
-    work, i = desk.open_desk(START, END, OTHER)
+    work, i = small_workspace.open_workspace(START, END, OTHER)
     yield work, i
     work.close()
 

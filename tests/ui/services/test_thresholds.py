@@ -6,15 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.fakes import WordEmbedder
-from tests.ui.services import desk
-from toolscope_core.merging.pipeline import own_cut
-from toolscope_core.model.configuration import Cut
+from tests.ui.services import small_workspace
+from toolscope_core.merging.pipeline import own_thresholds
+from toolscope_core.model.configuration import MergeThresholds
 from toolscope_core.model.datamodel import Constraints, Pair, PairScores
 from toolscope_core.model.errors import JobError
 from ui.overlap.threshold_preview import effect, next_to_fall, sweep
 from ui.overlap.thresholds import Thresholds
 
-IDS = [tool.id for tool in desk.catalog().tools]
+IDS = [tool.id for tool in small_workspace.catalog().tools]
 COSTS = {tool_id: 10 * (row + 1) for row, tool_id in enumerate(IDS)}
 NOTHING = Constraints()
 VALUES = st.sampled_from([0.6, 0.7, 0.8, 0.85, 0.9, 1.0])
@@ -39,8 +39,8 @@ def scored(analysis, scores):
     return replace(analysis, scores=PairScores(left, right, near, probable, 0 * probable))
 
 
-def plain(analysis, cut, links=NOTHING):
-    return effect(analysis, links, cut, COSTS, divide=False)
+def plain(analysis, thresholds, links=NOTHING):
+    return effect(analysis, links, thresholds, COSTS, divide=False)
 
 
 def ids(*rows):
@@ -51,12 +51,12 @@ CHAIN = {(0, 1): (0.9, 0.95), (1, 2): (0.7, 0.9), (2, 3): (0.8, 0.99), (5, 6): (
 
 
 def test_counts_by_hand(analysis):
-    found = plain(scored(analysis, CHAIN), Cut(0.6, 0.85))
+    found = plain(scored(analysis, CHAIN), MergeThresholds(0.6, 0.85))
     assert (found.candidates, found.merges) == (4, 3)
     assert found.groups == (ids(0, 1, 2, 3),)
     assert found.tools_left == 8 - 3
     assert found.tokens_left == sum(COSTS.values()) - (10 + 20 + 30)
-    found = plain(scored(analysis, CHAIN), Cut(0.75, 0.5))
+    found = plain(scored(analysis, CHAIN), MergeThresholds(0.75, 0.5))
     assert found.groups == (ids(0, 1), ids(2, 3), ids(5, 6))
     assert (found.candidates, found.merges, found.tools_left) == (3, 3, 5)
 
@@ -64,8 +64,8 @@ def test_counts_by_hand(analysis):
 @given(scores=SCORES, one=st.tuples(VALUES, VALUES), other=st.tuples(VALUES, VALUES))
 def test_a_higher_cut_refines_the_clusters_and_lowers_every_count(analysis, scores, one, other):
     found = scored(analysis, scores)
-    low = plain(found, Cut(min(one[0], other[0]), min(one[1], other[1])))
-    high = plain(found, Cut(max(one[0], other[0]), max(one[1], other[1])))
+    low = plain(found, MergeThresholds(min(one[0], other[0]), min(one[1], other[1])))
+    high = plain(found, MergeThresholds(max(one[0], other[0]), max(one[1], other[1])))
     assert all(any(set(g) <= set(big) for big in low.groups) for g in high.groups)
     assert high.candidates <= low.candidates
     assert high.merges <= low.merges
@@ -75,47 +75,47 @@ def test_a_higher_cut_refines_the_clusters_and_lowers_every_count(analysis, scor
 
 @given(scores=SCORES, at=st.tuples(VALUES, VALUES), measure=st.sampled_from(["similarity", "probability"]))  # fmt: skip
 def test_the_sweep_says_what_each_effect_says(analysis, scores, at, measure):
-    found, cut = scored(analysis, scores), Cut(*at)
-    view = sweep(found, NOTHING, cut, measure)
+    found, thresholds = scored(analysis, scores), MergeThresholds(*at)
+    view = sweep(found, NOTHING, thresholds, measure)
     assert view.values[0] == (0.6 if measure == "similarity" else 0.5)
     assert view.values[-1] == 1.0
     for value in (0.6, 0.7, 0.85, 1.0):
-        there = Cut(value, cut.probability) if measure == "similarity" else Cut(cut.similarity, value)  # fmt: skip
+        there = MergeThresholds(value, thresholds.probability) if measure == "similarity" else MergeThresholds(thresholds.similarity, value)  # fmt: skip
         removed = int(view.removed[view.values.index(value)])
         assert 8 - removed == plain(found, there).tools_left
 
 
 def test_the_next_edge_to_fall_is_the_weakest_that_holds(analysis):
     found = scored(analysis, {**CHAIN, (0, 2): (0.65, 0.85)})
-    now = plain(found, Cut(0.6, 0.85))
+    now = plain(found, MergeThresholds(0.6, 0.85))
     near, probable = next_to_fall(found, NOTHING, now)
     assert (near.value, near.pair) == (0.7, Pair.of(*ids(1, 2))), "0-2 holds nothing"
     assert near.sides == (ids(0, 1), ids(2, 3))
     assert (probable.value, probable.pair) == (0.9, Pair.of(*ids(1, 2)))
     assert (near.measure, probable.measure) == ("similarity", "probability")
     for value, groups in ((0.7, 1), (0.71, 2)):
-        assert len(plain(found, Cut(value, 0.85)).groups) == groups
+        assert len(plain(found, MergeThresholds(value, 0.85)).groups) == groups
 
 
 @given(scores=SCORES, at=st.tuples(VALUES, VALUES))
 def test_until_the_next_edge_falls_all_clusters_hold(analysis, scores, at):
-    found, cut = scored(analysis, scores), Cut(*at)
-    now = plain(found, cut)
+    found, thresholds = scored(analysis, scores), MergeThresholds(*at)
+    now = plain(found, thresholds)
     falls = next_to_fall(found, NOTHING, now)
     assert len(falls) == (2 if now.groups else 0)
     for fall in falls:
         for above, holds in ((0.0, True), (1e-9, False)):
-            there = replace(cut, **{fall.measure: fall.value + above})
+            there = replace(thresholds, **{fall.measure: fall.value + above})
             assert (plain(found, there).groups == now.groups) is holds
 
 
 def test_what_people_put_together_does_not_fall(analysis):
     found = scored(analysis, {(1, 2): (0.7, 0.9)})
     links = Constraints(must=(frozenset(ids(1, 2)),))
-    now = plain(found, Cut(0.6, 0.85), links)
+    now = plain(found, MergeThresholds(0.6, 0.85), links)
     assert next_to_fall(found, links, now) == ()
-    assert sweep(found, links, Cut(0.6, 0.85), "similarity").removed.tolist()[-1] == 1
-    assert next_to_fall(found, NOTHING, plain(found, Cut(0.9, 0.9))) == ()
+    assert sweep(found, links, MergeThresholds(0.6, 0.85), "similarity").removed.tolist()[-1] == 1
+    assert next_to_fall(found, NOTHING, plain(found, MergeThresholds(0.9, 0.9))) == ()
 
 
 def test_decided_pairs_are_labels(analysis):
@@ -123,16 +123,16 @@ def test_decided_pairs_are_labels(analysis):
     links = Constraints(
         must=(frozenset(ids(0, 1, 4)),), cannot=frozenset({Pair.of(*ids(1, 2)), Pair.of(*ids(6, 5))})
     )  # fmt: skip
-    view = sweep(found, links, Cut(0.6, 0.85), "similarity")
+    view = sweep(found, links, MergeThresholds(0.6, 0.85), "similarity")
     told = {v: (a, r) for v, a, r in zip(view.values, view.accepted, view.rejected, strict=True)}
     assert (told[0.7], told[0.71], told[0.91]) == ((1, 1), (1, 0), (0, 0))
     assert view.labelled
     assert view.right[0] == 0.5
     assert np.isnan(view.right[-1])
     assert view.removed[0] == 3, "0, 1 and 4 are one, and 2 and 3"
-    wider = sweep(found, links, Cut(0.6, 0.5), "probability")
+    wider = sweep(found, links, MergeThresholds(0.6, 0.5), "probability")
     assert wider.rejected[0] == 2
-    assert not sweep(found, NOTHING, Cut(0.6, 0.85), "similarity").labelled
+    assert not sweep(found, NOTHING, MergeThresholds(0.6, 0.85), "similarity").labelled
 
 
 # --- over the store ---------------------------------------------------------------------------
@@ -140,7 +140,7 @@ def test_decided_pairs_are_labels(analysis):
 
 def test_at_its_own_cut_the_effect_is_the_plan(shared):
     work, i = shared
-    moved = work.service(Thresholds).moved(i, work.service(Thresholds).cut(i))
+    moved = work.service(Thresholds).moved(i, work.service(Thresholds).in_use(i))
     assert set(moved.now.groups) == {c.members for c in work.review.plan(i).clusters}
     assert moved.now is moved.plan
     assert len(moved.changes) == 0
@@ -155,7 +155,7 @@ def test_at_its_own_cut_the_effect_is_the_plan_of_a_real_catalog(benchmark_catal
     work = Workspace(read_environment(), WordEmbedder())
     record = work.catalogs.add("Real", benchmark_catalog("livemcpbench"))
     work.analyses.run(record.id)
-    own = work.service(Thresholds).cut(record.id)
+    own = work.service(Thresholds).in_use(record.id)
     now = work.service(Thresholds).moved(record.id, own).now
     assert now.groups
     clusters = work.review.plan(record.id).clusters
@@ -165,30 +165,32 @@ def test_at_its_own_cut_the_effect_is_the_plan_of_a_real_catalog(benchmark_catal
 
 def test_a_stricter_cut_tells_what_vanishes(shared):
     work, i = shared
-    own = work.service(Thresholds).cut(i)
-    moved = work.service(Thresholds).moved(i, Cut(own.similarity, 0.5))
+    own = work.service(Thresholds).in_use(i)
+    moved = work.service(Thresholds).moved(i, MergeThresholds(own.similarity, 0.5))
     assert moved.now.merges >= moved.plan.merges
-    assert moved.plan.cut == own
+    assert moved.plan.thresholds == own
 
 
 def test_decisions_count(shared):
     work, _ = shared
-    record = work.catalogs.add("Decided", desk.catalog())
+    record = work.catalogs.add("Decided", small_workspace.catalog())
     work.analyses.run(record.id)
-    cut = work.service(Thresholds).cut(record.id)
-    before = work.service(Thresholds).moved(record.id, cut).now
-    work.review.decide(record.id, "reject", desk.by_name(work, record.id, "get_weather"), "ann")
-    after = work.service(Thresholds).moved(record.id, cut).now
+    thresholds = work.service(Thresholds).in_use(record.id)
+    before = work.service(Thresholds).moved(record.id, thresholds).now
+    work.review.decide(
+        record.id, "reject", small_workspace.by_name(work, record.id, "get_weather"), "ann"
+    )
+    after = work.service(Thresholds).moved(record.id, thresholds).now
     assert len(after.groups) == len(before.groups) - 1
-    assert work.service(Thresholds).sweep(record.id, cut, "probability").rejected[0] == 1
+    assert work.service(Thresholds).sweep(record.id, thresholds, "probability").rejected[0] == 1
 
 
 def test_without_an_analysis_nothing_can_be_moved(shared):
     work, _ = shared
-    record = work.catalogs.add("New", desk.catalog(desk.MAIL))
+    record = work.catalogs.add("New", small_workspace.catalog(small_workspace.MAIL))
     with pytest.raises(JobError, match="not analysed"):
-        work.service(Thresholds).cut(record.id)
+        work.service(Thresholds).in_use(record.id)
 
 
 def test_the_own_cut_is_that_of_the_judge(analysis):
-    assert own_cut(analysis) == Cut(0.6, analysis.judge.weights.merge_at)
+    assert own_thresholds(analysis) == MergeThresholds(0.6, analysis.judge.weights.merge_at)

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.ui.services.desk import by_name, catalog
+from tests.ui.services.small_workspace import by_name, catalog
 from toolscope_core.model.address_keys import tool_key
 
 

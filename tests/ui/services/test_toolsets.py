@@ -1,6 +1,6 @@
 import pytest
 
-from tests.ui.services.desk import by_name
+from tests.ui.services.small_workspace import by_name
 from toolscope_core.decisions.log import constraints
 from toolscope_core.model.datamodel import Pair
 from toolscope_core.model.errors import DecisionError, StaleDecisionError

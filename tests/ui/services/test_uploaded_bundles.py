@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from tests.ui.services import desk as tools_of
+from tests.ui.services import small_workspace as tools_of
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import ConfigError, ExportError
 from ui.shared.services.evaluations import Wanted

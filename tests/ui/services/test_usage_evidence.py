@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.ui.services.desk import MAIL, by_name, on, open_desk
+from tests.ui.services.small_workspace import MAIL, by_name, on, open_workspace
 from toolscope_core.model.errors import ConfigError
 
 BETA = on("beta", MAIL)
@@ -27,7 +27,7 @@ TRACE = json.dumps(
 
 
 def test_logs_are_added_once_and_forgotten():
-    work, catalog = open_desk()
+    work, catalog = open_workspace()
     first = log(called(BETA.id, "2026-01-01T00:00:00Z"), called(BETA.id, "2026-03-01T00:00:00Z"))
     work.usage.add(catalog, first, "one.jsonl")
     work.usage.add(catalog, first, "one.jsonl")
@@ -45,7 +45,7 @@ def test_logs_are_added_once_and_forgotten():
 
 
 def test_requests_are_kept_only_with_consent():
-    work, catalog = open_desk()
+    work, catalog = open_workspace()
     work.usage.add(catalog, TRACE, "trace.json")
     assert work.queries.sets(catalog) == ()
     assert "Write to Ann" not in json.dumps([log.value for log in work.usage.logs(catalog)])
@@ -58,7 +58,7 @@ def test_requests_are_kept_only_with_consent():
 
 
 def test_the_queue_may_begin_with_what_is_used_most():
-    work, catalog = open_desk()
+    work, catalog = open_workspace()
     weather = by_name(work, catalog, "get_weather")
     calls = dict.fromkeys(weather.members, 5)
     assert work.review.queue(catalog, by="used", calls=calls)[0] == weather
@@ -66,14 +66,14 @@ def test_the_queue_may_begin_with_what_is_used_most():
 
 
 def test_what_is_no_log_is_refused_and_nothing_is_kept():
-    work, catalog = open_desk()
+    work, catalog = open_workspace()
     with pytest.raises(ConfigError, match="has no call"):
         work.usage.add(catalog, b"{}", "x.json")
     assert work.usage.logs(catalog) == ()
 
 
 def test_logs_go_with_their_catalog():
-    work, catalog = open_desk(name="One")
+    work, catalog = open_workspace(name="One")
     work.usage.add(catalog, TRACE, "trace.json")
     work.catalogs.rename("One", "Two")
     assert work.usage.figures(catalog).calls == 1

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.ui.services.desk import FILES, MAIL, SUM, TOOLS, WEATHER, by_name, catalog, on
+from tests.ui.services.small_workspace import FILES, MAIL, SUM, TOOLS, WEATHER, by_name, catalog, on
 from toolscope_core.check.version_changes import one_line
 from toolscope_core.decisions.imported_decisions import decisions_in
 from toolscope_core.model.datamodel import Server

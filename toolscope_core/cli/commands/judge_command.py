@@ -55,12 +55,12 @@ def quality_files(
     progress: Progress = silent,
 ) -> tuple[Counter[str], int, Spent | None]:
     """The documentation quality of every tool as JSONL; how many are in each band, of how many
-    tools, and what it took. Raises as ``with_opinions`` does, having written nothing.
+    tools, and what it took. Raises as ``with_model_verdicts`` does, having written nothing.
     """
     catalog = read_isolated(load_paths(paths))
-    opinions = grades_of(catalog, ask, settings, progress)
-    write_rows(out, grade_rows(catalog, opinions))
-    return bands_of(opinions), len(catalog.tools), spent_on(opinions)
+    model_verdicts = grades_of(catalog, ask, settings, progress)
+    write_rows(out, grade_rows(catalog, model_verdicts))
+    return bands_of(model_verdicts), len(catalog.tools), spent_on(model_verdicts)
 
 
 def estimate_files(

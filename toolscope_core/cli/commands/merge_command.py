@@ -11,12 +11,12 @@ from toolscope_core.catalog import load_paths, read_isolated
 from toolscope_core.catalog.cleaning import hidden_in
 from toolscope_core.catalog.scan import scan_catalog
 from toolscope_core.cli.commands.inspect_command import why_failing
-from toolscope_core.cli.commands.model_options import AskRequest, spent_on, with_opinions
+from toolscope_core.cli.commands.model_options import AskRequest, spent_on, with_model_verdicts
 from toolscope_core.decisions.imported_decisions import count_of_others, read_decisions
 from toolscope_core.decisions.log import owners
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.export.bundle import bundle_files
-from toolscope_core.export.leaving import leaving
+from toolscope_core.export.checked_plan import readable_plan
 from toolscope_core.files.folders import write_folder
 from toolscope_core.llm.embedders import embedder_of
 from toolscope_core.merging.model_verdicts import Spent
@@ -90,12 +90,12 @@ def merge_files(
     )
     analysis = with_owners(analysis, owners(catalog, log))
     if request.ask:
-        analysis = with_opinions(analysis, log, request.ask, settings, progress)
+        analysis = with_model_verdicts(analysis, log, request.ask, settings, progress)
     plan = plan_merge(analysis, log, request.plan)
     files = bundle_files(analysis, plan, log, request.plan, request.shape, request.fix)
     write_folder(files, request.out)
     manifest = json.loads(files["manifest.json"])
-    plan = leaving(plan, request.shape, request.fix)
+    plan = readable_plan(plan, request.shape, request.fix)
     outgoing = [item.tool for item in plan.tools]
     findings = scan_catalog(outgoing) if request.fail_on else ()
     return MergeReport(
@@ -105,7 +105,7 @@ def merge_files(
         counted=manifest["tokens"]["counted"],
         out=request.out,
         toolsets=len(manifest["toolsets"]),
-        spent=spent_on(analysis.opinions),
+        spent=spent_on(analysis.model_verdicts),
         decisions=len(log) - of_others,
         decisions_of_others=of_others,
         hidden=hidden_in(outgoing),

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 from toolscope_core.decisions.log import constraints
 from toolscope_core.llm import EndpointModel
-from toolscope_core.llm.merge_questions import Asking, ask_opinions, with_grades
+from toolscope_core.llm.merge_questions import ModelRequests, ask_for_verdicts, with_grades
 from toolscope_core.llm.requests import RunBudget, Terms
 from toolscope_core.llm.run_configuration import configuration, model_without_key
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
-from toolscope_core.merging.model_verdicts import Grade, Opinions, Spent
+from toolscope_core.merging.model_verdicts import Grade, ModelVerdicts, Spent
 from toolscope_core.merging.pipeline import Analysis
 from toolscope_core.model.configuration import Endpoint, QuestionConfig, Settings, key_for
 from toolscope_core.model.datamodel import Catalog, Decision, JsonObject
@@ -53,7 +53,7 @@ class AskRequest:
     budget_calls: int | None = None
 
 
-def with_opinions(
+def with_model_verdicts(
     analysis: Analysis,
     log: Sequence[Decision],
     asked: AskRequest,
@@ -67,17 +67,17 @@ def with_opinions(
     questions = QuestionConfig(paper=asked.paper)
     links = constraints(analysis.catalog, log)
     with asking(asked, settings, progress) as (endpoint, asker):
-        opinions = ask_opinions(analysis, links, asker, questions)
+        model_verdicts = ask_for_verdicts(analysis, links, asker, questions)
     run_config = configuration("judge", endpoint, analysis.catalog, analysis, questions)
-    return replace(analysis, opinions=replace(opinions, configuration=run_config))
+    return replace(analysis, model_verdicts=replace(model_verdicts, configuration=run_config))
 
 
 def grades_of(
     catalog: Catalog, asked: AskRequest, settings: Settings, progress: Progress = silent
-) -> Opinions:
-    """The documentation quality of every tool. Raises as ``with_opinions`` does."""
+) -> ModelVerdicts:
+    """The documentation quality of every tool. Raises as ``with_model_verdicts`` does."""
     with asking(asked, settings, progress) as (_, asker):
-        return with_grades(Opinions(asker.name), catalog, asker)
+        return with_grades(ModelVerdicts(asker.name), catalog, asker)
 
 
 def estimates_of(
@@ -115,21 +115,24 @@ def generating_estimates(
         return Estimates(generating_takes(questions, model, StoredLedger(store), prices))
 
 
-def grade_rows(catalog: Catalog, opinions: Opinions) -> list[JsonObject]:
+def grade_rows(catalog: Catalog, model_verdicts: ModelVerdicts) -> list[JsonObject]:
     """One row a tool, in their order; without a score where there is no usable answer."""
     return [
-        _grade_row(tool.id, opinions.grades.get(tool.id), opinions.judge) for tool in catalog.tools
+        _grade_row(tool.id, model_verdicts.grades.get(tool.id), model_verdicts.judge)
+        for tool in catalog.tools
     ]
 
 
-def bands_of(opinions: Opinions) -> Counter[str]:
+def bands_of(model_verdicts: ModelVerdicts) -> Counter[str]:
     """How many tools are in each band."""
-    return Counter(grade.band for grade in opinions.grades.values())
+    return Counter(grade.band for grade in model_verdicts.grades.values())
 
 
-def spent_on(opinions: Opinions | None) -> Spent | None:
+def spent_on(model_verdicts: ModelVerdicts | None) -> Spent | None:
     """What a command took in all; ``None`` where no model was asked."""
-    return None if opinions is None else spent_in_all(opinions.judge, opinions.spent)
+    return (
+        None if model_verdicts is None else spent_in_all(model_verdicts.judge, model_verdicts.spent)
+    )
 
 
 def spent_in_all(name: str, spent: Sequence[Spent]) -> Spent:
@@ -174,10 +177,10 @@ def model_access(asked: AskRequest, settings: Settings) -> Iterator[ModelAccess]
 @contextmanager
 def asking(
     asked: AskRequest, settings: Settings, progress: Progress
-) -> Iterator[tuple[Endpoint, Asking]]:
+) -> Iterator[tuple[Endpoint, ModelRequests]]:
     """Someone to ask; raises at the end where questions stay open."""
     with model_access(asked, settings) as access:
-        asker = Asking(access.model, access.ledger, access.terms, progress)
+        asker = ModelRequests(access.model, access.ledger, access.terms, progress)
         yield access.endpoint, asker
         kept = f"what was answered is kept in {access.place}: the same command goes on from there"
     if asker.state == "paused":

@@ -16,7 +16,7 @@ from toolscope_core.model.datamodel import JsonObject
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.retrieval.subqueries import IN_VIEW
-from toolscope_core.rps.planner import PlanOptions, asking_planner, offline_planner
+from toolscope_core.rps.planner import PlanOptions, model_planner, offline_planner
 from toolscope_core.rps.plans import RequestPlan
 
 
@@ -75,7 +75,7 @@ def plan_request(
         (plan,) = planner.plans(requests, progress)
     else:
         with asking(options.ask, settings, progress) as (_, asker):
-            planner = asking_planner(catalog, retriever, options.k, wanted, asker)
+            planner = model_planner(catalog, retriever, options.k, wanted, asker)
             (plan,) = planner.plans(requests, progress)
             spent += asker.spent
     in_view = min(IN_VIEW, len(catalog.tools)) if options.decomposition == "context" else 0

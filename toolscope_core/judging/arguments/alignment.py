@@ -42,13 +42,13 @@ def argument_map(tool: Tool, target: Tool, matches: Sequence[Match] | None = Non
     """α from ``tool`` to ``target``, whose own schema is left as it is.
 
     What has no place is in ``dropped``, what would not validate in ``lossy``. Where neither
-    declares its parameters, arguments are passed on under their own names, which is ``surmised``.
+    declares its parameters, arguments are passed on under their own names, which is ``inferred``.
     ``matches`` are those
     of ``match_parameters``, where they are at hand.
     """
     if tool.id != target.id and tool.schema is None and target.schema is None:
         unknown = f"parameters are not known: neither {tool.id} nor {target.id} declares any"
-        return ArgumentMap(tool.id, target.id, surmised=(unknown,))
+        return ArgumentMap(tool.id, target.id, inferred=(unknown,))
     if tool.id == target.id or tool.content_hash == target.content_hash:
         moves = tuple(ArgumentMove(p.name, p.name) for p in tool.parameters)
         return ArgumentMap(tool.id, target.id, moves)
@@ -58,7 +58,7 @@ def argument_map(tool: Tool, target: Tool, matches: Sequence[Match] | None = Non
     matches = match_parameters(tool, target) if matches is None else matches
     pairs = {match.left: match.right for match in matches}
     alpha = map_onto(tool, target.id, target.schema or {}, pairs, fixed_values(tool, target))
-    return replace(alpha, surmised=surmises(tool, matches))
+    return replace(alpha, inferred=inferences(tool, matches))
 
 
 def serving(left: Tool, right: Tool, matches: Sequence[Match]) -> Serves:
@@ -71,12 +71,12 @@ def serving(left: Tool, right: Tool, matches: Sequence[Match]) -> Serves:
     return "left" if by_left else "none"
 
 
-def surmises(tool: Tool, matches: Sequence[Match]) -> tuple[str, ...]:
+def inferences(tool: Tool, matches: Sequence[Match]) -> tuple[str, ...]:
     """Sentences on the arguments of ``tool`` that were taken for others with little to say so."""
     return tuple(
         f"`{match.left}` of {tool.id} is only surmised to be `{match.right}`"
         for match in matches
-        if match.surmised
+        if match.inferred
     )
 
 

@@ -36,7 +36,7 @@ MATCH_AT = 0.6
 """Least score at which two parameters are taken for the same one."""
 
 _DOUBTED = MATCH_AT - 0.01
-"""The highest score of what is at most surmised."""
+"""The highest score of what is at most inferred."""
 
 _OTHER_TYPE = 0.85
 """What is left of a score where only a list of one or a number as text would join the types."""
@@ -137,12 +137,12 @@ def _is_usual(
     a: ParameterReading, b: ParameterReading, turned: Words, tools: tuple[Tool, Tool]
 ) -> bool:
     """Whether the one without those words may still mean what they say."""
-    if turned <= SIDES and not any(map(_has_twin, (a, b), tools)):
+    if turned <= SIDES and not any(map(_has_other_side, (a, b), tools)):
         return True
     return turned <= _USUAL
 
 
-def _has_twin(reading: ParameterReading, tool: Tool) -> bool:
+def _has_other_side(reading: ParameterReading, tool: Tool) -> bool:
     """Whether the tool has another parameter of that name but for the side."""
     names = (name_words(parameter.name) for parameter in tool.parameters)
     return any(name != reading.name and name - SIDES == reading.name - SIDES for name in names)

@@ -10,7 +10,7 @@ from toolscope_core.judging.arguments.roles import tell_apart
 from toolscope_core.judging.arguments.typefit import types_meet, types_overlap
 from toolscope_core.model.datamodel import Parameter, Tool
 
-SURMISE_AT = 0.3
+INFER_AT = 0.3
 """Least score for two that are left over and fit nothing else as well."""
 
 _MARGIN = 0.05
@@ -21,13 +21,13 @@ _TELLING_TYPES = frozenset({"integer", "number", "array", "object"})
 class Match:
     """Parameter ``left`` of one tool is parameter ``right`` of the other; score in (0, 1].
 
-    ``surmised`` tells that little speaks for it but that nothing else is left that fits.
+    ``inferred`` tells that little speaks for it but that nothing else is left that fits.
     """
 
     left: str
     right: str
     score: float
-    surmised: bool = False
+    inferred: bool = False
 
 
 def match_parameters(left: Tool, right: Tool) -> tuple[Match, ...]:
@@ -35,7 +35,7 @@ def match_parameters(left: Tool, right: Tool) -> tuple[Match, ...]:
 
     Best scores first, each parameter at most once, ties by name; swapping the tools swaps the
     matches and nothing else. Of what is then left over, two are matched that fit each other
-    clearly better than either fits another: such a match is ``surmised``.
+    clearly better than either fits another: such a match is ``inferred``.
     """
     names = {p.name: p for p in right.parameters}
     matches = [
@@ -56,7 +56,7 @@ def match_parameters(left: Tool, right: Tool) -> tuple[Match, ...]:
 
 def turned(matches: Sequence[Match]) -> tuple[Match, ...]:
     """The matches of ``match_parameters`` with the tools swapped; their order stays."""
-    return tuple(Match(m.right, m.left, m.score, m.surmised) for m in matches)
+    return tuple(Match(m.right, m.left, m.score, m.inferred) for m in matches)
 
 
 _Scored = tuple[float, str, str]
@@ -68,7 +68,7 @@ def _scored(left: Tool, right: Tool, done: set[str]) -> Sequence[_Scored]:
     if not ours or not theirs:
         return ()
     rows = ((likeness(a, b, (left, right)), a.name, b.name) for a in ours for b in theirs)
-    return [row for row in rows if row[0] >= SURMISE_AT - _MARGIN]
+    return [row for row in rows if row[0] >= INFER_AT - _MARGIN]
 
 
 def _rest(scored: Sequence[_Scored], matches: Sequence[Match]) -> Sequence[_Scored]:
@@ -87,7 +87,7 @@ def _only_ones(left: Tool, right: Tool, matches: Sequence[Match]) -> Sequence[Ma
         return ()
     (a,), (b,) = ours, theirs
     fits = types_overlap(a.schema, b.schema) and not tell_apart(a, b)
-    return [Match(a.name, b.name, SURMISE_AT, True)] if fits else ()
+    return [Match(a.name, b.name, INFER_AT, True)] if fits else ()
 
 
 def _required_rest(tool: Tool, done: set[str]) -> Sequence[Parameter]:
@@ -99,4 +99,4 @@ def _required_rest(tool: Tool, done: set[str]) -> Sequence[Parameter]:
 
 def _stands_out(score: float, a: str, b: str, rest: Sequence[_Scored]) -> bool:
     others = (other for other, x, y in rest if (x == a) != (y == b))
-    return score >= SURMISE_AT and all(score >= other + _MARGIN for other in others)
+    return score >= INFER_AT and all(score >= other + _MARGIN for other in others)

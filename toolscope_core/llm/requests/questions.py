@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from toolscope_core.llm.requests.request_workers import AskingState, Item, Run, Terms, drive
+from toolscope_core.llm.requests.request_workers import Item, RequestState, Run, Terms, drive
 from toolscope_core.model.configuration import Prices
 from toolscope_core.model.protocols import (
     Answer,
@@ -21,7 +21,7 @@ from toolscope_core.model.protocols import (
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Answered:
     """The answers to questions about some items, after asking.
 
     ``keys`` has one key for each item, in their order; ``answers`` holds those that have one,
@@ -32,7 +32,7 @@ class Asked:
 
     keys: tuple[str, ...]
     answers: Mapping[str, Answer]
-    state: AskingState = "done"
+    state: RequestState = "done"
     message: str = ""
     reused: int = 0
     calls: int = 0
@@ -86,7 +86,7 @@ def ask_all(
     ledger: Ledger,
     terms: Terms,
     progress: Progress = silent,
-) -> Asked:
+) -> Answered:
     """The answers on ``items``, asked about from the first on; each is kept as it arrives.
 
     Items of equal content are one question; what the ledger has is not asked. An answer that
@@ -103,7 +103,7 @@ def ask_all(
     answers = {**stored, **ledger.answers(list(fresh))}
     if len(answers) < len(questions):
         run.halt("paused", f"{run.trouble}; what is open is asked again when the run goes on")
-    return Asked(
+    return Answered(
         keys=keys,
         answers={key: answers[key] for key in questions if key in answers},
         state=run.state,

@@ -24,7 +24,7 @@ from toolscope_core.model.protocols import (
 )
 
 Item = TypeVar("Item")
-AskingState = Literal["done", "paused", "stopped"]
+RequestState = Literal["done", "paused", "stopped"]
 REASON_LENGTH = 300
 """Characters of a reason that are sent to the model."""
 HEARTBEAT = 1.0
@@ -67,7 +67,7 @@ class Run(Generic[Item]):
         self.task, self.model, self.ledger, self.terms = task, model, ledger, terms
         self.answered = 0
         self.calls: list[Call] = []
-        self.state: AskingState = "done"
+        self.state: RequestState = "done"
         self.message = ""
         self.trouble = ""
         self.halted = threading.Event()
@@ -93,7 +93,7 @@ class Run(Generic[Item]):
         finally:
             self.news.set()
 
-    def halt(self, state: AskingState, message: str) -> None:
+    def halt(self, state: RequestState, message: str) -> None:
         """No further call is sent; the first reason given stands."""
         with self._lock:
             if self.state == "done":
@@ -223,7 +223,7 @@ class Run(Generic[Item]):
 
 def drive(run: Run[Item], report: Callable[[int], None]) -> None:
     """Let the workers work while this thread reports; they end before this returns or raises."""
-    with ThreadPoolExecutor(run.terms.concurrency, "asking") as pool:
+    with ThreadPoolExecutor(run.terms.concurrency, "requests") as pool:
         workers = [pool.submit(run.work_through) for _ in range(run.terms.concurrency)]
         try:
             report(0)

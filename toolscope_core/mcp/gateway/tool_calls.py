@@ -88,7 +88,7 @@ class ToolCalls:
             self._write(call, outcome, time.monotonic() - started)
         return result
 
-    def objections(self, route: Route, arguments: Mapping[str, Any]) -> tuple[str, ...]:
+    def reasons_against(self, route: Route, arguments: Mapping[str, Any]) -> tuple[str, ...]:
         """What the merged schema says against the arguments."""
         if route.name not in self._validators:
             self._validators[route.name] = validator_of(route.schema)
@@ -107,7 +107,7 @@ class ToolCalls:
         if original is None:
             which = " or ".join(choices(route))
             raise _Refused(f"{route.name} does several tools' work; say whose is meant: {which}")
-        against = self.objections(route, call.arguments)
+        against = self.reasons_against(route, call.arguments)
         if against:
             raise _Refused(_sentences(f"{route.name} does not take these arguments", against))
         call.original = original

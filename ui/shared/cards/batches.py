@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from toolscope_core.evaluation.intervals import share_interval
 from toolscope_core.model.datamodel import Action, Cluster, Decision, digest
-from ui.shared.cards.objections import objection_kind
+from ui.shared.cards.reasons_against import reason_kind
 
 EXPECTED = 0.9
 """The share of right merges for which the size of a sample is chosen."""
@@ -64,13 +64,13 @@ class BatchAudit:
 
 def taken(clusters: Iterable[Cluster], at_least: float, without: Collection[str]) -> Taken:
     """The proposals whose weakest pair is at ``at_least`` or more (a probability) and against which
-    nothing of the kinds in ``without`` speaks (``objections.KINDS``).
+    nothing of the kinds in ``without`` speaks (``reasons_against.KINDS``).
 
-    One that is left out counts once: as too weak, else under its first objection.
+    One that is left out counts once: as too weak, else under the first reason against it.
     """
     taken, left = [], Counter[str]()
     for cluster in clusters:
-        kinds = [kind for reason in cluster.reasons if (kind := objection_kind(reason)) in without]
+        kinds = [kind for reason in cluster.reasons if (kind := reason_kind(reason)) in without]
         if cluster.state != "proposed" or cluster.newcomers:
             left["changed, in conflict or with newcomers"] += 1
         elif cluster.weakest_edge < at_least:

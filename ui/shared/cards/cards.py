@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.catalog.tokens import tool_tokens
-from toolscope_core.judging.relation_words import Slot, slot_in, unlicensed_in
+from toolscope_core.judging.relation_words import FamilySelector, selector_in, unmatched_reasons_in
 from toolscope_core.merging.model_verdicts import Disagreement, disagreements
 from toolscope_core.merging.pipeline import Analysis
 from toolscope_core.merging.plan import documented
@@ -51,10 +51,11 @@ class Card:
 
     ``tools`` has the canonical first, the others by id; ``evidence`` the weakest pairs first, of
     ``pairs`` in all, each by whoever is heard on it; ``disagreements`` those on which the model and
-    the offline judge differ, the widest gap first. ``unlicensed`` says which words of a prune have
-    no licence, ``slot`` what tells the members of a family apart. ``loosest`` is the member that
-    the judge is least sure of, empty where there are but two. ``could_be_pruned`` says whether only
-    what the servers may keep stands against letting the canonical stay alone. Tokens are estimates.
+    the offline judge differ, the widest gap first. ``unmatched`` says which words of a prune the
+    others do not say, ``selector`` what tells the members of a family apart. ``loosest`` is the
+    member that the judge is least sure of, empty where there are but two. ``could_be_pruned`` says
+    whether only what the servers may keep stands against letting the canonical stay alone. Tokens
+    are estimates.
     """
 
     cluster: Cluster
@@ -67,19 +68,19 @@ class Card:
     evidence: tuple[Verdict, ...]
     pairs: int
     disagreements: tuple[Disagreement, ...] = ()
-    unlicensed: tuple[str, ...] = ()
-    slot: Slot | None = None
+    unmatched: tuple[str, ...] = ()
+    selector: FamilySelector | None = None
     loosest: str = ""
     could_be_pruned: bool = False
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """What speaks against accepting beside what ``unlicensed`` and ``slot`` say."""
-        family = f"a family: `{self.slot.name}`" if self.slot else None
+        """What speaks against accepting beside what ``unmatched`` and ``selector`` say."""
+        family = f"a family: `{self.selector.name}`" if self.selector else None
         return tuple(
             reason
             for reason in self.cluster.reasons
-            if reason not in self.unlicensed and not (family and reason.startswith(family))
+            if reason not in self.unmatched and not (family and reason.startswith(family))
         )
 
     @property
@@ -125,8 +126,8 @@ def card_of(analysis: Analysis, cluster: Cluster) -> Card:
         evidence=tuple(analysis.verdict(pairs[row]) for row in weakest),
         pairs=len(pairs),
         disagreements=_disagreements(analysis, pairs),
-        unlicensed=unlicensed_in(analysis.catalog, cluster),
-        slot=slot_in(cluster) if family else None,
+        unmatched=unmatched_reasons_in(analysis.catalog, cluster),
+        selector=selector_in(cluster) if family else None,
         loosest=_loosest(cluster.members, pairs, probabilities),
         could_be_pruned=_could_be_pruned(analysis, cluster),
     )
@@ -159,10 +160,12 @@ def tokens_of(members: Sequence[Tool], document: Document) -> tuple[int, int]:
 
 
 def _disagreements(analysis: Analysis, pairs: Sequence[Pair]) -> tuple[Disagreement, ...]:
-    if analysis.opinions is None:
+    if analysis.model_verdicts is None:
         return ()
-    verdicts = analysis.opinions.verdicts
-    inside = replace(analysis.opinions, verdicts={p: verdicts[p] for p in pairs if p in verdicts})
+    verdicts = analysis.model_verdicts.verdicts
+    inside = replace(
+        analysis.model_verdicts, verdicts={p: verdicts[p] for p in pairs if p in verdicts}
+    )
     return disagreements(inside, analysis.offline)
 
 

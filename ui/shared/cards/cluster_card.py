@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from toolscope_core.catalog.tokens import tokenizer
-from toolscope_core.judging.relation_words import Slot, slot_in
+from toolscope_core.judging.relation_words import FamilySelector, selector_in
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.datamodel import Cluster, Pair, State, Tool
 from ui.shared import page_frame, safe_text
@@ -32,7 +32,7 @@ QUEUE_WIDTHS = {
     "what differs": 160,
     "state": 80,
 }
-OPINIONS = ("gap", "what differs", "weakest", "kind")
+JUDGE_COLUMNS = ("gap", "what differs", "weakest", "kind")
 """Columns of the queue that say what the judge thinks."""
 KINDS = {
     "prune": "Prune: switch the other tools off, no code needed",
@@ -102,8 +102,8 @@ def sorted_rows(table: pd.DataFrame, column: str, descending: bool) -> list[int]
 
 
 def _differs(cluster: Cluster) -> str:
-    slot = slot_in(cluster)
-    return slot.in_words if slot else ""
+    selector = selector_in(cluster)
+    return selector.in_words if selector else ""
 
 
 def _widest(cluster: Cluster, gaps: Mapping[str, float]) -> str:
@@ -140,19 +140,19 @@ def title(card: Card, blind: bool = False) -> None:
 def question(card: Card) -> None:
     """What accepting would mean for the agents, in one sentence."""
     kept, gone = _named(card.canonical), _first_names(card.switched_off)
-    if card.slot is not None:
-        st.markdown(f"**{safe_text.untrusted(card.slot.in_words)}**")
+    if card.selector is not None:
+        st.markdown(f"**{safe_text.untrusted(card.selector.in_words)}**")
     elif card.cluster.kind == "prune":
         st.markdown(f"Agents keep {kept} and no longer see {gone}.")
     else:
         st.markdown(f"Agents see one tool; a gateway passes each call on to {kept} or {gone}.")
 
 
-def objections(card: Card) -> None:
+def show_reasons_against(card: Card) -> None:
     """What was checked, and what speaks against accepting."""
     cluster = card.cluster
-    if card.slot is not None:
-        _family(card, card.slot)
+    if card.selector is not None:
+        _family(card, card.selector)
     elif cluster.kind == "prune":
         wording(card)
     if card.newcomers:
@@ -162,20 +162,20 @@ def objections(card: Card) -> None:
     if reasons:
         st.markdown("\n".join(["**Check before you accept:**", "", *reasons]))
     elif cluster.safe:
-        st.markdown(":material/verified: Safe to accept: no objection was found.")
+        st.markdown(":material/verified: Safe to accept: nothing speaks against it.")
 
 
 def wording(card: Card) -> None:
     """Whether each word of one member is accounted for in the others, or which words are not."""
-    if not card.unlicensed:
+    if not card.unmatched:
         st.markdown(":green[:material/check:] Names and descriptions show no relevant difference.")
         return
-    lines = [f"- :small[{safe_text.sentence(reason)}]" for reason in card.unlicensed]
+    lines = [f"- :small[{safe_text.sentence(reason)}]" for reason in card.unmatched]
     head = ":orange[:material/warning:] **Differences in wording:**"
     st.markdown("\n".join([head, "", *lines]))
 
 
-def _family(card: Card, slot: Slot) -> None:
+def _family(card: Card, selector: FamilySelector) -> None:
     """What differs, why no member can go, and the argument that a gateway would offer."""
     tools = {tool.id: tool for tool in card.tools}
     st.markdown(
@@ -183,23 +183,23 @@ def _family(card: Card, slot: Slot) -> None:
         "none can be pruned: its callers would not be served. A gateway can offer one tool and "
         "route each call by this argument:"
     )
-    names = [tools[tool_id] for tool_id, _ in slot.values]
+    names = [tools[tool_id] for tool_id, _ in selector.values]
     st.dataframe(
         {
-            slot.name: [value for _, value in slot.values],
+            selector.name: [value for _, value in selector.values],
             "routed to": [tool.name for tool in names],
             "server": [tool.server for tool in names],
         },
         hide_index=True,
         column_order=[
-            slot.name,
+            selector.name,
             "routed to",
             *(["server"] if any(t.server for t in names) else []),
         ],
         height=min(190, 38 + 35 * len(names)),
         alt="The tool for each value of the argument",
     )
-    schema = json.dumps({slot.name: slot.schema}, ensure_ascii=False)
+    schema = json.dumps({selector.name: selector.schema}, ensure_ascii=False)
     st.code(schema, language="json", wrap_lines=True)
 
 
@@ -288,8 +288,8 @@ def effect(card: Card, before: Cluster) -> None:
     after = card.cluster
     label = SINGLE_KINDS[after.kind] if len(after.members) == 1 else KINDS[kind_of(after)]
     st.badge(label, color="green" if after.kind == "prune" else "violet")
-    if card.slot is not None:
-        st.markdown(f"**{safe_text.untrusted(card.slot.in_words)}**")
+    if card.selector is not None:
+        st.markdown(f"**{safe_text.untrusted(card.selector.in_words)}**")
     if after.kind == "router" and before.kind == "prune":
         st.warning(
             "With this edit no server offers the merged tool under this name and with these "

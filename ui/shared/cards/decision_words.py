@@ -30,10 +30,10 @@ def _owner(decision: Decision) -> str:
 
 
 def _threshold(decision: Decision) -> str:
-    cut = decision.detail
+    thresholds = decision.detail
     return (
-        f"Thresholds applied: similarity {cut['similarity']:.2f}, probability "
-        f"{cut['probability']:.2f}"
+        f"Thresholds applied: similarity {thresholds['similarity']:.2f}, probability "
+        f"{thresholds['probability']:.2f}"
     )
 
 

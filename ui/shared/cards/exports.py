@@ -15,7 +15,13 @@ from toolscope_core.catalog.splitting import servers_of
 from toolscope_core.catalog.target_rules import RuleViolation
 from toolscope_core.catalog.tokens import Costs, PlanTokens, plan_tokens, tokenizer
 from toolscope_core.export.bundle import named_toolsets, zipped
-from toolscope_core.export.leaving import checked, held_back, leaving, refusals, toolsets
+from toolscope_core.export.checked_plan import (
+    broken_rules,
+    held_back,
+    readable_plan,
+    refusals,
+    toolsets,
+)
 from toolscope_core.model.configuration import AcceptPolicy
 from toolscope_core.model.datamodel import Catalog, Cluster, Dangling, MergePlan
 from toolscope_core.model.numbers import quantity
@@ -144,10 +150,10 @@ def figures_of(plan: MergePlan, shape: str | None, fix: bool, costs: Costs) -> E
     the fixes offered for it. Raises ``ExportError`` for an unknown shape.
     """
     target = shape or plan.catalog.format
-    plan = leaving(plan, shape, fix)
+    plan = readable_plan(plan, shape, fix)
     names = {item.tool.id: item.tool.name for item in plan.tools}
     tokens = tuple(plan_tokens(plan, name, costs) for name in PROMPT_SHAPES)
-    against = {name: checked(plan, name, fix and name == target) for name in (*MATRIX, target)}
+    against = {name: broken_rules(plan, name, fix and name == target) for name in (*MATRIX, target)}
     applied = plan.applied
     taken = {cluster.id for cluster in applied}
     accepted = [cluster for cluster in plan.clusters if cluster.state == "accepted"]
@@ -176,14 +182,14 @@ def figures_of(plan: MergePlan, shape: str | None, fix: bool, costs: Costs) -> E
 
 def _hostile(plan: MergePlan) -> tuple[str, ...]:
     """Ids of outgoing tools of which what was blocked is still there."""
-    came, leaving = plan.catalog.by_id, [item.tool for item in plan.tools]
-    hidden = {finding.tool_id for finding in hidden_in(leaving) if finding.severity == "block"}
+    came, exported = plan.catalog.by_id, [item.tool for item in plan.tools]
+    hidden = {finding.tool_id for finding in hidden_in(exported) if finding.severity == "block"}
     worded = {
         finding.tool_id
         for finding in plan.catalog.findings
         if finding.severity == "block" and finding.code != "hidden-unicode"
     }
-    same = (t.id for t in leaving if cleaned(came[t.id].description) == cleaned(t.description))
+    same = (t.id for t in exported if cleaned(came[t.id].description) == cleaned(t.description))
     return tuple(tool_id for tool_id in same if tool_id in hidden | worded)
 
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from toolscope_core.model.datamodel import Cluster, MergePlan, Tool, digest
-from ui.shared.cards.objections import objection_kind
+from ui.shared.cards.reasons_against import reason_kind
 
 Order = Literal[
     "risk", "tokens", "surest", "uncertain", "families", "audit", "disagreement", "learned", "used"
@@ -108,8 +108,8 @@ class Filters:
 
     ``find``: every word of it is in the cluster's name, in a member's name, server or description,
     or in what speaks against the merge. ``server``: a member is its tool. ``size``: one of
-    ``SIZES``. ``kind``: *prune*, *router* or *family*. ``objection``: one of
-    ``objections.KINDS`` speaks against it. ``ids``: a member is one of these tools.
+    ``SIZES``. ``kind``: *prune*, *router* or *family*. ``kind_of_reason``: one of
+    ``reasons_against.KINDS`` speaks against it. ``ids``: a member is one of these tools.
     ``clusters``: it is one of these, by id.
     """
 
@@ -117,7 +117,7 @@ class Filters:
     server: str | None = None
     size: str | None = None
     kind: str | None = None
-    objection: str | None = None
+    kind_of_reason: str | None = None
     ids: frozenset[str] | None = None
     clusters: frozenset[str] | None = None
 
@@ -141,7 +141,9 @@ def matching(
             return False
         if filters.kind not in (None, kind_of(cluster)) or not fewest <= len(ids) <= most:
             return False
-        if filters.objection and filters.objection not in map(objection_kind, cluster.reasons):
+        if filters.kind_of_reason and filters.kind_of_reason not in map(
+            reason_kind, cluster.reasons
+        ):
             return False
         if filters.ids is not None and filters.ids.isdisjoint(ids):
             return False

@@ -12,8 +12,8 @@ from toolscope_core.model.datamodel import Cluster
 from toolscope_core.model.numbers import quantity
 from ui.shared import page_frame
 from ui.shared.cards import cluster_card, decision_trail
-from ui.shared.cards.objections import KINDS
 from ui.shared.cards.queue import SIZES, Filters, Order, Show, matching, of_show
+from ui.shared.cards.reasons_against import KINDS
 from ui.shared.services.settled import SettledCluster
 from ui.shared.tools import tool_selection
 
@@ -210,7 +210,7 @@ def chosen_filters(catalog_id: int) -> Filters:
         server=value("review_server"),
         size=value("review_size"),
         kind=value("review_kind"),
-        objection=value("review_objection"),
+        kind_of_reason=value("review_objection"),
         ids=selection.tool_ids if selection and tool_selection.only() else None,
         clusters=_listed_only(catalog_id) if waiting else None,
     )
@@ -267,7 +267,7 @@ def table(catalog_id: int, listed: Listing, blind: bool) -> None:
         listed.show == "families",
     )
     if blind:
-        rows = rows.drop(columns=[name for name in cluster_card.OPINIONS if name in rows])
+        rows = rows.drop(columns=[name for name in cluster_card.JUDGE_COLUMNS if name in rows])
     sort_key = f"sorted_{catalog_id}_{listed.by}_{listed.show}_{listed.state}"
     sorted_by: tuple[str | None, bool] = st.session_state.get(sort_key, (None, False))
 

@@ -1,4 +1,4 @@
-"""A proposal cut anew by hand: each tool in a part, with a live look at what becomes of it."""
+"""A proposal split anew by hand: each tool in a part, with a live look at what becomes of it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ui.shared.cards.queue_panel import Listing
 from ui.shared.services.reshapes import APART, MOST_TOOLS, Parts, Reshaped
 
 OPEN = "reshaping"
-"""Session key: the id of the cluster that is cut, and its parts."""
+"""Session key: the id of the cluster that is split, and its parts."""
 CUT = "cut"
 """In an address: the keys of tools to be moved."""
 LEAST_CHOICES, MOST_CHOICES = 3, 9
@@ -24,8 +24,8 @@ TEXT_SHOWN = 300
 
 
 def open_panel(shown: Cluster, nearest: bool = False) -> None:
-    """Begin to cut this cluster; ``nearest`` brings the closest other one as a second part. Call it
-    in a widget's callback.
+    """Begin to split this cluster; ``nearest`` brings the closest other one as a second part. Call
+    it in a widget's callback.
     """
     parts = dict.fromkeys(shown.members, 1)
     if nearest:
@@ -56,7 +56,7 @@ def open_link(catalog_id: int, ids: Sequence[str]) -> None:
 
 
 def open_from_address(catalog_id: int, shown: Cluster) -> None:
-    """Begin to cut the shown cluster where a link asks for it, with the tools that it names."""
+    """Begin to split the shown cluster where a link asks for it, with the tools that it names."""
     named = set(st.query_params.pop(CUT, "").split())
     if not named:
         return
@@ -73,7 +73,7 @@ def close() -> None:
 
 
 def parts_of(shown: Cluster) -> dict[str, int] | None:
-    """The parts of the cluster that is shown, where it is being cut."""
+    """The parts of the cluster that is shown, where it is being split."""
     cluster_id, parts = st.session_state.get(OPEN, ("", {}))
     return parts if cluster_id == shown.id else None
 
@@ -196,7 +196,7 @@ def _preview(catalog_id: int, shown: Cluster, parts: Parts, seen: Reshaped) -> N
 
 
 def cluster_preview(catalog_id: int, cluster: Cluster, parts: Parts) -> None:
-    """One cluster of a plan that is only looked at: names, arguments, document, objections."""
+    """One cluster of a plan that is only looked at: names, arguments, document, doubts."""
     card = page_frame.workspace().review.card(catalog_id, cluster)
     with st.container(border=True, gap="small"):
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -217,7 +217,7 @@ def cluster_preview(catalog_id: int, cluster: Cluster, parts: Parts) -> None:
 
 
 def _record(catalog_id: int, listed: Listing, seen: Reshaped) -> None:
-    """Record the new cut, and show what became of it in its place."""
+    """Record the new split, and show what became of it in its place."""
     work, name = page_frame.workspace(), listed.shown.document.name
     sizes = " and ".join(quantity(len(one.members), "tool") for one in seen.clusters)
     message = f"{name}: {f'{sizes} to be decided' if sizes else 'all kept apart'}"

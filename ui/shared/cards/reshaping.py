@@ -1,4 +1,4 @@
-"""A proposal cut anew by hand: the tools in numbered parts, and what the plan makes of them."""
+"""A proposal split anew by hand: the tools in numbered parts, and what the plan makes of them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ Parts = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Reshaped:
-    """What a plan would make of a new cut.
+    """What a plan would make of a new split.
 
-    ``decision`` is what would be recorded, ``None`` where the cut changes nothing; ``refusal`` says
-    why it could not be. ``clusters`` are those that would hold one of the tools, the largest first;
-    ``alone`` the ids of the tools that would be in none; ``otherwise`` the parts that come out
-    differently, since what people decided before holds. ``version`` is what the decision carries.
+    ``decision`` is what would be recorded, ``None`` where the split changes nothing; ``refusal``
+    says why it could not be. ``clusters`` are those that would hold one of the tools, the largest
+    first; ``alone`` the ids of the tools that would be in none; ``otherwise`` the parts that come
+    out differently, since what people decided before holds. ``version`` is what the decision
+    carries.
     """
 
     decision: Decision | None

@@ -45,13 +45,13 @@ def picture(
     config = {"toImageButtonOptions": image, "displaylogo": False, "plotGlPixelRatio": 1}
     st.html(INK)
     selected = st.plotly_chart(figure, key=key, alt=alt, config=config, theme=None, **chart)
-    more = twin(key)
+    more = table_expander(key)
     if more.open:
         _more(more, figure, rows(), key, alt, choose_rows)
     return selected
 
 
-def twin(key: str) -> ExpanderContainer:
+def table_expander(key: str) -> ExpanderContainer:
     """The place of a chart's table; fill it once somebody opens it."""
     return st.expander(
         "Data table and downloads",

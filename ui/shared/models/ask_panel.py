@@ -46,7 +46,7 @@ class Question:
     start: Callable[[], object]
 
 
-def asking_panel(catalog_id: int, kind: RunKind, label: str, one: Sequence[str] = ()) -> None:
+def ask_panel(catalog_id: int, kind: RunKind, label: str, one: Sequence[str] = ()) -> None:
     """The estimate, the button ``label``, progress, and how the last run ended.
 
     A second button asks only about the clusters with the ids ``one``.
@@ -227,32 +227,32 @@ def _ask(question: Question) -> None:
 
 def _answers(catalog_id: int) -> None:
     """Summarise the answers in use: verdicts, questions saved, and what the model did not read."""
-    opinions = page_frame.workspace().judging.opinions(catalog_id)
-    if opinions is None:
+    answers = page_frame.workspace().judging.model_verdicts(catalog_id)
+    if answers is None:
         return
     counts = {"merge": 0, "family": 0, "unsure": 0, "keep": 0, "unanalysed": 0}
-    for verdict in opinions.verdicts.values():
+    for verdict in answers.verdicts.values():
         counts[verdict.outcome] += 1
     verdicts = ", ".join(f"{count:,} {outcome}" for outcome, count in counts.items())
-    saved = opinions.saved
+    saved = answers.saved
     st.caption(
-        f"Verdicts of {safe_text.untrusted(opinions.judge)}: {verdicts}. Not asked: {saved.sure:,} "
+        f"Verdicts of {safe_text.untrusted(answers.judge)}: {verdicts}. Not asked: {saved.sure:,} "
         f"pairs that the offline judge is sure to keep apart, {saved.implied:,} implied by other "
         f"merges, {saved.clusters:,} clusters."
     )
-    if opinions.unanalysed:
+    if answers.unanalysed:
         rows = [
             {"tool A": pair.left, "tool B": pair.right, "reason": reason}
-            for pair, reason in opinions.unanalysed.items()
+            for pair, reason in answers.unanalysed.items()
         ]
         st.caption(f"Pairs without a usable answer, not merged: {len(rows):,}.")
         _table(rows, "Pairs without a usable answer")
-    if opinions.notes:
+    if answers.notes:
         rows = [
-            {"tool": tool, "note": note} for tool, notes in opinions.notes.items() for note in notes
+            {"tool": tool, "note": note} for tool, notes in answers.notes.items() for note in notes
         ]
         st.caption(
-            f"Tools whose text was shortened or changed in the prompt: {len(opinions.notes):,}."
+            f"Tools whose text was shortened or changed in the prompt: {len(answers.notes):,}."
         )
         _table(rows, "Tools shortened in the prompt")
 

@@ -28,7 +28,7 @@ def grades_panel(catalog_id: int) -> None:
         "A model grades how well each tool documents its parameters, constraints, behaviour and "
         "result, from 1 to 5. Grades change nothing."
     )
-    ask_panel.asking_panel(catalog_id, "quality", "Grade documentation")
+    ask_panel.ask_panel(catalog_id, "quality", "Grade documentation")
     grades = page_frame.workspace().judging.grades(catalog_id)
     if not grades:
         return

@@ -164,7 +164,7 @@ def said_of(analysis: Analysis) -> NDArray[np.str_]:
     """The model's verdict on every candidate pair, empty where it was not asked."""
     scores, rows, count = analysis.scores, analysis.rows, len(analysis.catalog.tools)
     outcomes = np.full(len(scores), "", dtype="U10")
-    verdicts = analysis.opinions.verdicts if analysis.opinions else {}
+    verdicts = analysis.model_verdicts.verdicts if analysis.model_verdicts else {}
     if verdicts:
         ends = np.array([sorted((rows[p.left], rows[p.right])) for p in verdicts], dtype=np.int64)
         keys = scores.left.astype(np.int64) * count + scores.right

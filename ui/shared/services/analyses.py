@@ -10,7 +10,12 @@ from collections.abc import Sequence
 
 from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
 from toolscope_core.llm import EndpointEmbedder
-from toolscope_core.merging.pipeline import Analysis, analyse, judge_lowest_cut, with_owners
+from toolscope_core.merging.pipeline import (
+    Analysis,
+    analyse,
+    judge_at_lowest_thresholds,
+    with_owners,
+)
 from toolscope_core.model.configuration import AnalysisConfig
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.protocols import Embedder, Progress, Step, Vectors, silent
@@ -71,7 +76,7 @@ class Analyses:
         """Analyse here and now."""
         catalog = self._catalogs.open(catalog_id)
         analysis = analyse(catalog, AnalysisConfig(), self._embedder, self._cache, progress)
-        judge_lowest_cut(analysis)
+        judge_at_lowest_thresholds(analysis)
         with self._lock:
             self._kept[catalog_id] = analysis
             self._kept.move_to_end(catalog_id)
@@ -82,8 +87,9 @@ class Analyses:
         return analysis
 
     def get(self, catalog_id: int) -> Analysis | None:
-        """The finished analysis with the opinions of the judge that counts and people's changes of
-        implied servers, or ``None`` where one has to be started; the same value until these change.
+        """The finished analysis with the model_verdicts of the judge that counts and people's
+        changes of implied servers, or ``None`` where one has to be started; the same value until
+        these change.
 
         After a restart it is made again from the cached vectors, at once for a small catalog.
         """

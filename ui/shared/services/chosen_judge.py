@@ -2,7 +2,7 @@
 
 A choice names a run, how many decisions it knew, and until when answers count. So a plan changes
 with a choice and with people's decisions, and never because an answer arrives meanwhile; each
-process rebuilds the same opinions from the ledger, without asking.
+process rebuilds the same model_verdicts from the ledger, without asking.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import threading
 from dataclasses import asdict, dataclass, replace
 
 from toolscope_core.decisions.log import constraints
-from toolscope_core.llm.merge_questions import ask_opinions
+from toolscope_core.llm.merge_questions import ask_for_verdicts
 from toolscope_core.llm.run_configuration import AsOf, still_holds, stored_answers
 from toolscope_core.merging.pipeline import Analysis
 from toolscope_core.model.configuration import QuestionConfig
@@ -40,7 +40,7 @@ class Choice:
 
 
 class ChosenJudge:
-    """Puts the opinions of the chosen model on an analysis."""
+    """Puts the model_verdicts of the chosen model on an analysis."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -57,7 +57,7 @@ class ChosenJudge:
         write_setting(self._store, _name(catalog_id), asdict(choice) if choice else None)
 
     def applied_to(self, catalog_id: int, analysis: Analysis) -> Analysis:
-        """The analysis with the opinions that count; the same value until that changes."""
+        """The analysis with the model_verdicts that count; the same value until that changes."""
         choice = self.choice(catalog_id)
         if choice is None:
             return analysis
@@ -77,8 +77,10 @@ class ChosenJudge:
         questions = QuestionConfig(**run_config["questions"])
         log = read_log(self._store, catalog_id)[: choice.decisions]
         asking = stored_answers(run_config, AsOf(self._ledger, choice.until))
-        opinions = ask_opinions(analysis, constraints(analysis.catalog, log), asking, questions)
-        return replace(analysis, opinions=replace(opinions, configuration=run_config))
+        model_verdicts = ask_for_verdicts(
+            analysis, constraints(analysis.catalog, log), asking, questions
+        )
+        return replace(analysis, model_verdicts=replace(model_verdicts, configuration=run_config))
 
 
 def chosen_at(run: ModelRun, decisions: int) -> Choice:

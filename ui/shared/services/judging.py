@@ -16,8 +16,8 @@ from toolscope_core.llm import EndpointModel
 from toolscope_core.llm.endpoints import Endpoints
 from toolscope_core.llm.merge_questions import (
     Asker,
-    Asking,
-    ask_opinions,
+    ModelRequests,
+    ask_for_verdicts,
     with_documents,
     with_grades,
 )
@@ -30,7 +30,7 @@ from toolscope_core.llm.run_configuration import (
     still_holds,
     stored_answers,
 )
-from toolscope_core.merging.model_verdicts import Band, Grade, Opinions
+from toolscope_core.merging.model_verdicts import Band, Grade, ModelVerdicts
 from toolscope_core.merging.pipeline import Analysis, plan_merge
 from toolscope_core.model.configuration import Endpoint, PlanConfig, QuestionConfig
 from toolscope_core.model.datamodel import Cluster, Decision, JsonObject, Pair
@@ -216,7 +216,7 @@ class Judging:
         an endpoint.
         """
         endpoint = self._endpoints.get()
-        return Asking(model_without_key(endpoint), self._ledger, None) if endpoint else None
+        return ModelRequests(model_without_key(endpoint), self._ledger, None) if endpoint else None
 
     def job(self, catalog_id: int) -> Job | None:
         """The latest job of any kind that asks a model about this catalog."""
@@ -257,13 +257,13 @@ class Judging:
 
     def judge_of(self, catalog_id: int) -> str:
         """Who judges in the plan as it stands: ``offline`` or ``MODEL at HOST``."""
-        opinions = self.opinions(catalog_id)
-        return opinions.judge if opinions else OFFLINE
+        model_verdicts = self.model_verdicts(catalog_id)
+        return model_verdicts.judge if model_verdicts else OFFLINE
 
-    def opinions(self, catalog_id: int) -> Opinions | None:
+    def model_verdicts(self, catalog_id: int) -> ModelVerdicts | None:
         """What the plan is made with; ``None`` for the offline judge alone."""
         analysis = self._analyses.get(catalog_id)
-        return analysis.opinions if analysis else None
+        return analysis.model_verdicts if analysis else None
 
     def grades(self, catalog_id: int) -> Mapping[str, Grade]:
         """Documentation quality by tool id, as far as the newest model was asked."""
@@ -277,7 +277,7 @@ class Judging:
         return self._graded.get(
             catalog_id,
             (),
-            lambda: with_grades(Opinions(asking.name), catalog, asking).grades,
+            lambda: with_grades(ModelVerdicts(asking.name), catalog, asking).grades,
             state=run,
         )
 
@@ -294,8 +294,8 @@ class Judging:
         endpoint, links = self._endpoints.needed(), constraints(analysis.catalog, log)
         run_config = configuration("judge", endpoint, analysis.catalog, analysis, questions)
 
-        def work(asking: Asking) -> None:
-            ask_opinions(analysis, links, asking, questions)
+        def work(asking: ModelRequests) -> None:
+            ask_for_verdicts(analysis, links, asking, questions)
 
         run = self._asked(catalog_id, run_config, endpoint, work, progress)
         self._chosen_judge.choose(catalog_id, chosen_at(run, len(log)))
@@ -307,8 +307,8 @@ class Judging:
         plan, endpoint = plan_merge(analysis, log, PlanConfig()), self._endpoints.needed()
         wanted = [cluster.members for cluster in plan.clusters if cluster.id in clusters]
 
-        def work(asking: Asking) -> None:
-            with_documents(Opinions(asking.name), plan, asking, wanted)
+        def work(asking: ModelRequests) -> None:
+            with_documents(ModelVerdicts(asking.name), plan, asking, wanted)
 
         run_config = configuration("documents", endpoint, analysis.catalog, analysis)
         return self._asked(catalog_id, run_config, endpoint, work, progress)
@@ -316,8 +316,8 @@ class Judging:
     def _grade(self, catalog_id: int, progress: Progress) -> ModelRun:
         catalog, endpoint = self._catalogs.open(catalog_id), self._endpoints.needed()
 
-        def work(asking: Asking) -> None:
-            with_grades(Opinions(asking.name), catalog, asking)
+        def work(asking: ModelRequests) -> None:
+            with_grades(ModelVerdicts(asking.name), catalog, asking)
 
         run_config = configuration("quality", endpoint, catalog)
         return self._asked(catalog_id, run_config, endpoint, work, progress)
@@ -326,7 +326,7 @@ class Judging:
         """Put what a model writes about the tools on offer, as far as it answered."""
         catalog, endpoint = self._catalogs.open(catalog_id), self._endpoints.needed()
 
-        def work(asking: Asking) -> None:
+        def work(asking: ModelRequests) -> None:
             written = variants_of_model(catalog.tools, asking)
             by_content = {
                 tool.fingerprint: written[tool.id] for tool in catalog.tools if tool.id in written
@@ -351,13 +351,13 @@ class Judging:
         catalog_id: int,
         run_config: JsonObject,
         endpoint: Endpoint,
-        work: Callable[[Asking], None],
+        work: Callable[[ModelRequests], None],
         progress: Progress,
     ) -> ModelRun:
         """Do work that asks, as a run of its own or going on with the one that has not ended."""
 
         def asked(access: RunAccess) -> tuple[RunState, str]:
-            asking = Asking(access.model, access.ledger, access.terms, progress)
+            asking = ModelRequests(access.model, access.ledger, access.terms, progress)
             work(asking)
             return asking.state, asking.message
 

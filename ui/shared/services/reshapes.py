@@ -1,4 +1,4 @@
-"""A proposal cut anew by hand, with a look at what comes of it before it is recorded."""
+"""A proposal split anew by hand, with a look at what comes of it before it is recorded."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MOST_TOOLS = 60
 
 
 class Reshapes:
-    """New cuts of proposals. Each is one decision, with one undo."""
+    """New splits of proposals. Each is one decision, with one undo."""
 
     def __init__(self, analyses: Analyses, review: Review) -> None:
         self._analyses = analyses

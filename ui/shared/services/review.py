@@ -16,7 +16,7 @@ from toolscope_core.export.bundle import bundle_files
 from toolscope_core.merging.group_syntheses import cluster_id
 from toolscope_core.merging.model_verdicts import Disagreement, disagreements
 from toolscope_core.merging.pipeline import Analysis, Proposed, alone, plan_of, proposed
-from toolscope_core.model.configuration import AcceptPolicy, Cut, PlanConfig
+from toolscope_core.model.configuration import AcceptPolicy, MergeThresholds, PlanConfig
 from toolscope_core.model.datamodel import Action, Cluster, Decision, Document, MergePlan, digest
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.store import Store, append_decision, append_decisions, now
@@ -130,11 +130,11 @@ class Review:
     def disagreements(self, catalog_id: int) -> tuple[Disagreement, ...]:
         """The pairs on which the model and the offline judge differ, the widest gap first."""
         analysis = self._analyses.required(catalog_id)
-        opinions = analysis.opinions
+        model_verdicts = analysis.model_verdicts
         return self._disagreements.get(
             catalog_id,
             (analysis,),
-            lambda: disagreements(opinions, analysis.offline) if opinions else (),
+            lambda: disagreements(model_verdicts, analysis.offline) if model_verdicts else (),
         )
 
     def gaps(self, catalog_id: int) -> dict[str, float]:
@@ -272,9 +272,11 @@ class Review:
         left = [tools[tool_id] for tool_id in decision.ids if tool_id in tools]
         return cluster_id(left) if len(left) > 1 else None
 
-    def apply_cut(self, catalog_id: int, cut: Cut, reviewer: str) -> Decision:
-        """Make the plan with this cut from now on; undo takes it back."""
-        detail = {"similarity": cut.similarity, "probability": cut.probability}
+    def apply_thresholds(
+        self, catalog_id: int, thresholds: MergeThresholds, reviewer: str
+    ) -> Decision:
+        """Make the plan with these thresholds from now on; undo takes it back."""
+        detail = {"similarity": thresholds.similarity, "probability": thresholds.probability}
         row = {"action": "threshold", "reviewer": reviewer, "at": now(), "detail": detail}
         catalog = self._catalogs.open(catalog_id)
         return self.record(catalog_id, decision_of_row(catalog, row))

@@ -15,7 +15,7 @@ from toolscope_core.store import (
     list_usage_logs,
     usage_log_keys,
 )
-from toolscope_core.usage.moments import moment
+from toolscope_core.usage.call_times import utc_time
 from toolscope_core.usage.tool_usage import ToolUsage, UsageFigures, query_rows, together, usage_of
 from toolscope_core.usage.trace_formats import read_trace
 from ui.shared.services.catalogs import Catalogs
@@ -101,13 +101,13 @@ def of_json(value: JsonObject) -> UsageFigures:
     """What ``as_json`` gave; empty for anything else, such as a damaged row."""
     try:
         tools = {
-            str(one): ToolUsage(int(calls), int(errors), moment(last))
+            str(one): ToolUsage(int(calls), int(errors), utc_time(last))
             for one, (calls, errors, last) in value["tools"].items()
         }
         unknown = {str(one): int(count) for one, count in value["unknown"].items()}
     except (KeyError, TypeError, ValueError, AttributeError):
         return UsageFigures()
-    first, last = moment(value.get("first")), moment(value.get("last"))
+    first, last = utc_time(value.get("first")), utc_time(value.get("last"))
     return (
         UsageFigures(tools, unknown, first, last)
         if first and last

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tests.ui.services.desk import catalog
+from tests.ui.services.small_workspace import catalog
 from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.cli import app
 from toolscope_core.export.bundle import FILES
-from toolscope_core.export.bundle_readme import guide
+from toolscope_core.export.bundle_readme import readme_text
 from toolscope_core.merging.plan import apply_clusters
 from toolscope_core.model.datamodel import Tool
 from toolscope_core.model.errors import CatalogError
@@ -45,7 +45,7 @@ def test_it_names_every_file_and_shows_a_call_for_each_map(bundle):
 
 def test_text_of_the_catalog_cannot_become_markup():
     evil = Tool("x/a", "a`\n# b", "Do.", schema={"type": "object", "properties": {"`\n# c": {}}})
-    text = guide(apply_clusters(catalog(evil), (), routers=False))
+    text = readme_text(apply_clusters(catalog(evil), (), routers=False))
     assert [line for line in text.splitlines() if line.startswith("# ")] == text.splitlines()[:1]
 
 

@@ -31,7 +31,7 @@ TEXT = {"type": "string"}
 QUICK = ConnectionLimits(
     start_seconds=20.0, answer_seconds=20.0, grace_seconds=0.1, message_bytes=200_000
 )
-MARK = "TOWN_MARK"
+MARK = "STUB_MARK"
 
 
 def record(name, description, required=(), **properties):
@@ -52,7 +52,7 @@ SOUTH = [
 ]
 
 
-def town_catalog():
+def stub_catalog():
     servers = [{"name": "north", "tools": NORTH}, {"name": "south", "tools": SOUTH}]
     return read_catalog([Source("town.json", json.dumps({"servers": servers}).encode())])
 
@@ -74,9 +74,9 @@ def accepted(catalog, *members, family=False):
     )
 
 
-def write_town(folder, routers=True):
-    """The bundle of the town in ``folder``/bundle; its path."""
-    catalog = town_catalog()
+def write_stub_toolset(folder, routers=True):
+    """The bundle of the toolset in ``folder``/bundle; its path."""
+    catalog = stub_catalog()
     clusters = (
         accepted(catalog, "north/get", "north/read_file"),
         accepted(catalog, "north/work", "south/work", family=True),
@@ -124,14 +124,14 @@ def told(result):
     return json.loads(result.content[0].text)
 
 
-def through(town, servers, use, **options):
+def through(toolset, servers, use, **options):
     """What ``use`` makes of a client of the gateway."""
     callbacks = options.pop("callbacks", {})
     log = options.pop("log", None)
 
     async def run():
         config = gateway_config(servers, **options)
-        async with client_of(town, config, log, **callbacks) as (client, gateway):
+        async with client_of(toolset, config, log, **callbacks) as (client, gateway):
             return await use(client, gateway)
 
     return asyncio.run(asyncio.wait_for(run(), 60))

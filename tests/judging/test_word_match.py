@@ -1,4 +1,4 @@
-"""Which words are left over between two tools, and what licenses a word."""
+"""Which words are left over between two tools, and what matches a word."""
 
 import pytest
 from hypothesis import given

@@ -39,7 +39,7 @@ OF_MACHINE = re.compile(
     r"deploy|\bauth|login|credential|secret|conversation|chat|prompt|history|memory|environment",
     re.IGNORECASE,
 )
-ASKED = re.compile(
+SECRET_PHRASE = re.compile(
     rf"\b(?:your|the|user['’]?s?|their|current|account|admin|root|raw|plain)\W+{WORD}{{0,2}}"
     r"(?:passwords?|passphrase|api\W?keys?|private\W+keys?|ssh\W+keys?|secret\W+keys?|access\W+tokens?|"
     r"auth\w*\W+tokens?|session\W+(?:tokens?|cookies?)|credentials|(?:seed|recovery)\W+phrase|"
@@ -50,7 +50,7 @@ KINDS = ((MACHINE, OF_MACHINE), (ACCOUNT, OF_ACCOUNT))
 SHARED = 3
 
 
-def find_asked_secrets(tools: Sequence[Tool]) -> Iterator[Finding]:
+def find_requested_secrets(tools: Sequence[Tool]) -> Iterator[Finding]:
     """A finding on each parameter that is named or described as a secret."""
     usual = Counter(
         (tool.server, parameter.name) for tool in tools for parameter in tool.parameters
@@ -67,8 +67,8 @@ def find_asked_secrets(tools: Sequence[Tool]) -> Iterator[Finding]:
 def _asks(parameter: Parameter) -> re.Pattern[str] | None:
     """The words of tools that may ask for this secret; ``None`` if the parameter is no secret."""
     name = " ".join(word for word in BORDER.split(plain_text(parameter.name)) if word).lower()
-    asked = ASKED.search(plain_text(parameter.description))
-    text = f"{name} . {asked.group().lower()}" if asked else name
+    phrase = SECRET_PHRASE.search(plain_text(parameter.description))
+    text = f"{name} . {phrase.group().lower()}" if phrase else name
     return next((job for secret, job in KINDS if secret.search(text)), None)
 
 

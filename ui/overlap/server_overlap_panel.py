@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from ui.overlap.heatmaps import Heatmaps
-from ui.overlap.twins import ServerPair, Twins
+from ui.overlap.server_overlap import ServerOverlap, ServerPair
 from ui.shared import page_frame, safe_text
 from ui.shared.charts.chart_tables import TableRow
 from ui.shared.charts.pictures import downloads
@@ -14,9 +14,9 @@ from ui.shared.tools import tool_selection
 NAMED = 3
 
 
-def twins_panel(catalog_id: int) -> None:
+def server_overlap_panel(catalog_id: int) -> None:
     """Which servers overlap most, and how many of their tools have a duplicate elsewhere."""
-    overlap = page_frame.service(Heatmaps).twins(catalog_id)
+    overlap = page_frame.service(Heatmaps).server_overlap(catalog_id)
     if not overlap.servers:  # implied ones are no places where a tool can be switched off
         return
     with st.container(border=True):
@@ -30,7 +30,7 @@ def twins_panel(catalog_id: int) -> None:
             {
                 "server": row.server,
                 "tools": row.tools,
-                "with a duplicate elsewhere": row.twins,
+                "with a duplicate elsewhere": row.duplicates,
                 "share": round(row.share, 3),
                 "most on": row.most,
             }
@@ -55,18 +55,18 @@ def twins_panel(catalog_id: int) -> None:
             downloads(rows, "twins")
 
 
-def _sentences(overlap: Twins) -> list[str]:
+def _sentences(overlap: ServerOverlap) -> list[str]:
     tools = sum(row.tools for row in overlap.servers)
-    twins = sum(row.twins for row in overlap.servers)
-    if not twins:
+    duplicates = sum(row.duplicates for row in overlap.servers)
+    if not duplicates:
         return [f"None of the {tools:,} tools has a duplicate on another server."]
-    servers = sum(row.twins > 0 for row in overlap.servers)
+    servers = sum(row.duplicates > 0 for row in overlap.servers)
     first = overlap.servers[0]
     lines = [
-        f"**{twins:,}** of {tools:,} tools ({twins / tools:.0%}) have a duplicate on another "
-        f"server; {servers:,} of {len(overlap.servers):,} servers are affected.",
+        f"**{duplicates:,}** of {tools:,} tools ({duplicates / tools:.0%}) have a duplicate on "
+        f"another server; {servers:,} of {len(overlap.servers):,} servers are affected.",
         f"The server with the largest share of them is {safe_text.untrusted(first.server)}: "
-        f"{first.twins:,} of its {first.tools:,} tools ({first.share:.0%}) have a duplicate "
+        f"{first.duplicates:,} of its {first.tools:,} tools ({first.share:.0%}) have a duplicate "
         f"elsewhere, mostly on {safe_text.untrusted(first.most)}. Whether it can be switched off "
         "is for Review: a duplicate may need a gateway.",
     ]
@@ -77,7 +77,7 @@ def _sentences(overlap: Twins) -> list[str]:
 def _overlap(pair: ServerPair, sizes: dict[str, int]) -> str:
     one, other = safe_text.untrusted(pair.one), safe_text.untrusted(pair.other)
     return (
-        f"**{one}** and **{other}** overlap: {pair.one_twins:,} of {sizes[pair.one]:,} tools of "
-        f"the first have a duplicate on the second, {pair.other_twins:,} of "
+        f"**{one}** and **{other}** overlap: {pair.one_duplicates:,} of {sizes[pair.one]:,} tools "
+        f"of the first have a duplicate on the second, {pair.other_duplicates:,} of "
         f"{sizes[pair.other]:,} of the second on the first."
     )

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 
-def moment(value: Any) -> str:
+def utc_time(value: Any) -> str:
     """A time as ISO 8601 in UTC to the second: of a text, or of seconds or nanoseconds since 1970;
     empty for anything else.
     """

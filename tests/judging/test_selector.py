@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from tests.judging.arguments.test_subschema import valid
-from toolscope_core.judging.selector import slot_of
+from toolscope_core.judging.selector import selector_of
 from toolscope_core.judging.word_match import tool_words
 from toolscope_core.merging.calls import map_call, unmap_call
 from toolscope_core.merging.families import own_words
@@ -22,11 +22,11 @@ def tool(called, server="", description="", **properties):
     return Tool(f"{server}/{called}" if server else called, called, description, server, schema)
 
 
-def slot(*tools):
-    return slot_of(tools, own_words([tool_words(one) for one in tools]))
+def selector(*tools):
+    return selector_of(tools, own_words([tool_words(one) for one in tools]))
 
 
-SLOTS = {
+SELECTORS = {
     "provider": (["get_acme_balance", "get_zorblax_balance"], ("acme", "zorblax")),
     "language": (["translate_to_french", "translate_to_german"], ("french", "german")),
     "month": (["first_day_of_january", "first_day_of_march"], ("january", "march")),
@@ -39,35 +39,38 @@ SLOTS = {
 }
 
 
-@pytest.mark.parametrize(("name", "case"), SLOTS.items(), ids=SLOTS)
-def test_a_slot_is_named_for_what_its_values_are(name, case):
+@pytest.mark.parametrize(("name", "case"), SELECTORS.items(), ids=SELECTORS)
+def test_a_selector_is_named_for_what_its_values_are(name, case):
     names, values = case
-    assert slot(*(tool(one) for one in names)) == (name, values)
+    assert selector(*(tool(one) for one in names)) == (name, values)
 
 
 def test_words_of_the_description_tell_where_names_do_not():
     one = tool("convert", "x", "Convert dollars to yen.")
     other = tool("convert", "y", "Convert dollars to pesos.")
-    assert slot(one, other)[1] == ("yen", "pesos")
+    assert selector(one, other)[1] == ("yen", "pesos")
 
 
 def test_servers_tell_before_words_of_descriptions_that_have_nothing_in_common():
     one = tool("list_files", "attic", "List files. Prefer this to ls, with depth.")
     other = tool("list_files", "cellar", "List files. Clearly distinguishes folders.")
-    assert slot(one, other) == ("server", ("attic", "cellar"))
+    assert selector(one, other) == ("server", ("attic", "cellar"))
 
 
 def test_servers_names_and_ids_tell_where_words_do_not():
     attic, cellar = tool("list_files", "attic"), tool("list_files", "cellar")
-    assert slot(attic, cellar) == ("server", ("attic", "cellar"))
-    assert slot(tool("list_files"), tool("listFiles")) == ("variant", ("list_files", "listFiles"))
+    assert selector(attic, cellar) == ("server", ("attic", "cellar"))
+    assert selector(tool("list_files"), tool("listFiles")) == (
+        "variant",
+        ("list_files", "listFiles"),
+    )
     twins = [Tool(called, "list_files", server="attic") for called in ("a", "b")]
-    assert slot(*twins) == ("variant", ("a", "b"))
+    assert selector(*twins) == ("variant", ("a", "b"))
 
 
 def test_long_differences_are_cut():
     one, other = tool("play_old_slow_sad_song"), tool("play_new_quick_loud_march")
-    assert slot(one, other)[1][0] == "old_slow_sad"
+    assert selector(one, other)[1][0] == "old_slow_sad"
 
 
 WORDS = st.sampled_from("acme zorblax french german old new price stock daily weekly".split())
@@ -108,7 +111,7 @@ def test_a_selector_takes_a_free_name():
     assert synthesise([other, one], family=True).selector == "color_2"
 
 
-def test_a_family_is_a_router_with_its_slot_in_the_reason_and_never_safe():
+def test_a_family_is_a_router_with_its_selector_in_the_reason_and_never_safe():
     one, other = tool("get_acme_balance", town=TEXT), tool("get_zorblax_balance", town=TEXT)
     group = Group((one.id, other.id), 1.0, family=True)
     (cluster,) = build_clusters(Catalog((one, other)), [group], Constraints(), {}, 0.9)

@@ -1,4 +1,4 @@
-"""Server against server in words: whose tools have a twin elsewhere, and which two share most."""
+"""Server against server in words: whose tools have a duplicate elsewhere, which two share most."""
 
 from __future__ import annotations
 
@@ -11,54 +11,55 @@ from toolscope_core.merging.pipeline import Analysis
 
 
 @dataclass(frozen=True, slots=True)
-class ServerTwins:
-    """How many of a server's tools have a twin on another server, and on which one most."""
+class ServerDuplicates:
+    """How many of a server's tools have a duplicate on another server, and on which one most."""
 
     server: str
     tools: int
-    twins: int
+    duplicates: int
     most: str
 
     @property
     def share(self) -> float:
         """From 0 to 1."""
-        return self.twins / self.tools
+        return self.duplicates / self.tools
 
 
 @dataclass(frozen=True, slots=True)
 class ServerPair:
-    """Two servers, ``one`` before ``other``: how many tools of each have a twin on the other."""
+    """Two servers, ``one`` before ``other``: how many tools of each are doubled on the other."""
 
     one: str
     other: str
-    one_twins: int
-    other_twins: int
+    one_duplicates: int
+    other_duplicates: int
 
 
 @dataclass(frozen=True, slots=True)
-class Twins:
-    """All servers by share, then number of twins, then name; the pairs of servers by twins.
+class ServerOverlap:
+    """All servers by share, then number of duplicates, then name; the pairs of servers by
+    duplicates.
 
-    A *twin* is an exact copy, or a candidate pair that the judge would merge; copies have each
-    other's twins.
+    A *duplicate* is an exact copy, or a candidate pair that the judge would merge; copies have each
+    other's duplicates.
     """
 
-    servers: tuple[ServerTwins, ...]
+    servers: tuple[ServerDuplicates, ...]
     pairs: tuple[ServerPair, ...]
 
 
-def server_twins(analysis: Analysis) -> Twins:
-    """Whose tools have a twin on which other server; tools without a server are left aside."""
+def server_overlap(analysis: Analysis) -> ServerOverlap:
+    """Whose tools have a duplicate on which other server; tools without a server are left aside."""
     sizes = Counter(tool.server for tool in analysis.catalog.tools if tool.server)
-    twins: Counter[str] = Counter()
+    duplicates: Counter[str] = Counter()
     shared: Counter[tuple[str, str]] = Counter()
     for server, elsewhere in _elsewhere(analysis):
-        twins[server] += bool(elsewhere)
+        duplicates[server] += bool(elsewhere)
         for other in elsewhere:
             shared[server, other] += 1
     most = _most(shared)
     rows = [
-        ServerTwins(server, tools, twins[server], most.get(server, ""))
+        ServerDuplicates(server, tools, duplicates[server], most.get(server, ""))
         for server, tools in sizes.items()
     ]
     pairs = [
@@ -66,14 +67,16 @@ def server_twins(analysis: Analysis) -> Twins:
         for (one, other), count in shared.items()
         if one < other
     ]
-    return Twins(
-        servers=tuple(sorted(rows, key=lambda r: (-r.share, -r.twins, r.server))),
-        pairs=tuple(sorted(pairs, key=lambda p: (-p.one_twins - p.other_twins, p.one, p.other))),
+    return ServerOverlap(
+        servers=tuple(sorted(rows, key=lambda r: (-r.share, -r.duplicates, r.server))),
+        pairs=tuple(
+            sorted(pairs, key=lambda p: (-p.one_duplicates - p.other_duplicates, p.one, p.other))
+        ),
     )
 
 
 def _elsewhere(analysis: Analysis) -> list[tuple[str, set[str]]]:
-    """Of each tool with a server: that server, and the other ones where it has a twin."""
+    """Of each tool with a server: that server, and the other ones where it has a duplicate."""
     tools, scores = analysis.catalog.tools, analysis.scores
     group = analysis.first.tolist()
     places: dict[int, set[str]] = {}
@@ -93,7 +96,7 @@ def _elsewhere(analysis: Analysis) -> list[tuple[str, set[str]]]:
 
 
 def _most(shared: Counter[tuple[str, str]]) -> dict[str, str]:
-    """Of each server the one where most of its tools have a twin, ties by name."""
+    """Of each server the one where most of its tools have a duplicate, ties by name."""
     best: dict[str, tuple[int, str]] = {}
     for (server, other), count in shared.items():
         best[server] = min(best.get(server, (0, "")), (-count, other))

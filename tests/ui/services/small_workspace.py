@@ -39,7 +39,7 @@ def catalog(*tools):
     return Catalog(tuple(found), servers, "mcp")
 
 
-def open_desk(*tools, name="Desk"):
+def open_workspace(*tools, name="Desk"):
     """A workspace with the catalog stored and analysed, and the catalog's id."""
     work = Workspace(read_environment(), WordEmbedder())
     record = work.catalogs.add(name, catalog(*tools))

@@ -42,7 +42,7 @@ class AngleEmbedder:
         return ANGLES.get(text.partition(":")[0].replace("_", ""), zlib.crc32(text.encode()) % 360)
 
 
-def six(folder, tools=TOOLS):
+def analysed(folder, tools=TOOLS):
     """The analysis of the six tools."""
     servers = tuple(Server(name) for name in sorted({t.server for t in tools} - {""}))
     catalog = Catalog(tuple(sorted(tools, key=lambda tool: tool.id)), servers)

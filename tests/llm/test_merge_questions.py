@@ -14,9 +14,9 @@ from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.example import example_path
 from toolscope_core.llm.merge_questions import (
-    Asking,
+    ModelRequests,
     _Joined,
-    ask_opinions,
+    ask_for_verdicts,
     pairs_to_ask,
     side_by_side,
     tool_pairs,
@@ -45,7 +45,7 @@ def example(tmp_path_factory):
 
 def asking(reply, ledger=None, **terms):
     model = ScriptedModel(reply)
-    return Asking(model, ledger or MemoryLedger(), Terms("run", **terms)), model
+    return ModelRequests(model, ledger or MemoryLedger(), Terms("run", **terms)), model
 
 
 def always(outcome):
@@ -66,7 +66,7 @@ def judged(model):
 
 def test_paper_asks_about_every_candidate_pair_and_every_cluster(example):
     ask, _ = asking(answering(same_verb))
-    told = ask_opinions(example, NOBODY, ask, PAPER)
+    told = ask_for_verdicts(example, NOBODY, ask, PAPER)
     assert ask.spent[0].questions == len(told.verdicts)
     tools = example.catalog.tools
     candidates = {
@@ -84,11 +84,11 @@ def test_paper_asks_about_every_candidate_pair_and_every_cluster(example):
 
 def test_by_default_what_the_offline_judge_is_sure_to_keep_apart_is_not_asked(example):
     ask, _ = asking(answering(same_verb))
-    opinions = ask_opinions(example, NOBODY, ask)
-    least, pairs = QuestionConfig().sure_below, list(opinions.verdicts)
+    model_verdicts = ask_for_verdicts(example, NOBODY, ask)
+    least, pairs = QuestionConfig().sure_below, list(model_verdicts.verdicts)
     assert (example.probabilities(pairs) >= least).all()
-    assert opinions.saved.sure == sum(example.scores.probability < least)
-    assert 0 < len(opinions.verdicts) < len(example.scores) / 2
+    assert model_verdicts.saved.sure == sum(example.scores.probability < least)
+    assert 0 < len(model_verdicts.verdicts) < len(example.scores) / 2
 
 
 def test_the_uncertain_are_asked_first(example):
@@ -135,7 +135,7 @@ def test_a_call_tells_shared_tools_once_so_it_takes_fewer_tokens(example):
 def test_only_merges_of_the_offline_judge_are_implied(example, outcome):
     ask, _ = asking(always(outcome))
     config = QuestionConfig(sure_below=0.0)
-    told = ask_opinions(example, NOBODY, ask, config)
+    told = ask_for_verdicts(example, NOBODY, ask, config)
     plan = pairs_to_ask(example, NOBODY, config)
     implied = [pair for pair in plan.pairs if pair not in told.verdicts]
     merge_at = example.judge.weights.merge_at
@@ -160,7 +160,7 @@ def test_joined_is_reachability(edges):
 def test_the_size_of_a_batch_changes_nothing(example, batch):
     def verdicts(size):
         ask, _ = asking(answering(same_verb))
-        return ask_opinions(example, NOBODY, ask, QuestionConfig(batch=size))
+        return ask_for_verdicts(example, NOBODY, ask, QuestionConfig(batch=size))
 
     one, other = verdicts(1), verdicts(batch)
     assert (one.verdicts, one.audits) == (other.verdicts, other.audits)
@@ -168,19 +168,19 @@ def test_the_size_of_a_batch_changes_nothing(example, batch):
 
 def test_asking_again_costs_nothing_and_says_the_same(example):
     ledger = MemoryLedger()
-    first = ask_opinions(example, NOBODY, asking(answering(same_verb), ledger)[0])
+    first = ask_for_verdicts(example, NOBODY, asking(answering(same_verb), ledger)[0])
     again, model = asking(answering(same_verb), ledger)
-    assert ask_opinions(example, NOBODY, again).verdicts == first.verdicts
+    assert ask_for_verdicts(example, NOBODY, again).verdicts == first.verdicts
     assert not model.requests
     silent = ScriptedModel(answering(same_verb))
-    remembered = ask_opinions(example, NOBODY, Asking(silent, ledger, None))
+    remembered = ask_for_verdicts(example, NOBODY, ModelRequests(silent, ledger, None))
     assert (remembered.verdicts, remembered.audits) == (first.verdicts, first.audits)
     assert not silent.requests
 
 
 def test_a_budget_leaves_the_rest_unanalysed_and_merges_nothing_of_it(example):
     ask, model = asking(always("merge"), budget=RunBudget(Budget(calls=1)), concurrency=1)
-    told = ask_opinions(example, NOBODY, ask)
+    told = ask_for_verdicts(example, NOBODY, ask)
     assert len(model.requests) == 1
     assert "budget" in told.message and told.unanalysed
     assert all("budget" in reason for reason in told.unanalysed.values())
@@ -190,10 +190,10 @@ def test_a_budget_leaves_the_rest_unanalysed_and_merges_nothing_of_it(example):
 
 def test_broken_answers_are_unanalysed_with_the_reason(example):
     ask, _ = asking(answering(lambda one, other: ("MERGE", 0.9)))
-    opinions = ask_opinions(example, NOBODY, ask)
-    assert {v.outcome for v in opinions.verdicts.values()} == {"unanalysed"}
-    assert all("relation is 'MERGE'" in reason for reason in opinions.unanalysed.values())
-    assert not opinions.audits
+    model_verdicts = ask_for_verdicts(example, NOBODY, ask)
+    assert {v.outcome for v in model_verdicts.verdicts.values()} == {"unanalysed"}
+    assert all("relation is 'MERGE'" in reason for reason in model_verdicts.unanalysed.values())
+    assert not model_verdicts.audits
 
 
 @pytest.mark.parametrize(
@@ -211,8 +211,8 @@ def test_a_relation_is_a_verdict_with_two_probabilities(
     example, relation, confidence, outcome, probability, family
 ):
     ask, _ = asking(answering(lambda one, other: (relation, confidence)))
-    opinions = ask_opinions(example, NOBODY, ask, PAPER)
-    for verdict in opinions.verdicts.values():
+    model_verdicts = ask_for_verdicts(example, NOBODY, ask, PAPER)
+    for verdict in model_verdicts.verdicts.values():
         assert verdict.outcome == outcome
         assert (verdict.probability, verdict.family) == (probability, family)
         assert verdict.relation == ("different" if relation == "unsure" else relation)
@@ -224,9 +224,11 @@ def test_who_serves_whom_is_told_by_the_side_of_the_pair(example):
     def verdict(one, other):
         return "subsumes", 0.9, int(one["name"] > other["name"])
 
-    opinions = ask_opinions(example, NOBODY, asking(answering(verdict))[0], PAPER)
+    model_verdicts = ask_for_verdicts(example, NOBODY, asking(answering(verdict))[0], PAPER)
     tools = example.catalog.by_id
-    names = [(tools[p.left].name, tools[p.right].name, v) for p, v in opinions.verdicts.items()]
+    names = [
+        (tools[p.left].name, tools[p.right].name, v) for p, v in model_verdicts.verdicts.items()
+    ]
     sides = {v.serves: left < right for left, right, v in names if left != right}
     assert sides == {"left": True, "right": False}
 
@@ -244,13 +246,13 @@ def test_a_family_that_is_surely_no_merge_costs_no_question(example):
 
 
 def test_a_family_is_nothing_to_prune_and_costs_no_audit(example):
-    opinions = ask_opinions(example, NOBODY, asking(always("family"))[0], PAPER)
-    assert {verdict.outcome for verdict in opinions.verdicts.values()} == {
+    model_verdicts = ask_for_verdicts(example, NOBODY, asking(always("family"))[0], PAPER)
+    assert {verdict.outcome for verdict in model_verdicts.verdicts.values()} == {
         "family"
-    } and not opinions.audits
-    assert set(opinions.families({}, bars_of(example))) == set(opinions.verdicts)
+    } and not model_verdicts.audits
+    assert set(model_verdicts.families({}, bars_of(example))) == set(model_verdicts.verdicts)
     copies = {example.copies[t] for t in example.copies if example.copies[t] != t}
-    plan = plan_merge(replace(example, opinions=opinions), (), PlanConfig())
+    plan = plan_merge(replace(example, model_verdicts=model_verdicts), (), PlanConfig())
     for cluster in plan.clusters:
         one_job = bool(copies & set(cluster.members))
         assert cluster.kind == "router", "the copies are of two stores"
@@ -274,7 +276,7 @@ def test_clusters_of_two_that_the_model_is_sure_of_are_not_audited(example):
     def verdict(one, other):
         return ("merge", 0.95) if {one["name"], other["name"]} == TWO else ("keep", 1.0)
 
-    told = ask_opinions(example, NOBODY, asking(answering(verdict))[0])
+    told = ask_for_verdicts(example, NOBODY, asking(answering(verdict))[0])
     two = [p for p, v in told.verdicts.items() if v.outcome == "merge"]
     assert two
     audited = [set(audit.members) for audit in told.audits]
@@ -285,7 +287,7 @@ def test_a_hesitant_model_is_asked_about_the_cluster(example):
     def verdict(one, other):
         return ("merge", 0.3) if {one["name"], other["name"]} == TWO else ("keep", 1.0)
 
-    told = ask_opinions(example, NOBODY, asking(answering(verdict))[0])
+    told = ask_for_verdicts(example, NOBODY, asking(answering(verdict))[0])
     assert 2 in [len(audit.members) for audit in told.audits]
 
 
@@ -300,11 +302,11 @@ def test_a_tool_that_was_not_shown_whole_is_no_ground_to_put_it_anywhere(
     analysis = analyse(
         Catalog((long, other)), AnalysisConfig(threshold=0.4), WordEmbedder(), VectorCache(tmp_path)
     )
-    opinions = ask_opinions(analysis, NOBODY, asking(always(outcome))[0], PAPER)
-    (verdict,) = opinions.verdicts.values()
+    model_verdicts = ask_for_verdicts(analysis, NOBODY, asking(always(outcome))[0], PAPER)
+    (verdict,) = model_verdicts.verdicts.values()
     assert (verdict.outcome, verdict.serves) == ("unsure", "none")
     assert any("were not shown" in line for line in verdict.evidence)
-    assert opinions.notes.keys() == {"a", "b"}
+    assert model_verdicts.notes.keys() == {"a", "b"}
 
 
 def test_what_was_left_out_of_the_name_of_a_server_is_told(tmp_path):
@@ -312,12 +314,12 @@ def test_what_was_left_out_of_the_name_of_a_server_is_told(tmp_path):
     analysis = analyse(
         Catalog(tuple(tools)), AnalysisConfig(threshold=0.1), WordEmbedder(), VectorCache(tmp_path)
     )
-    opinions = ask_opinions(analysis, NOBODY, asking(always("keep"))[0], PAPER)
-    assert opinions.notes.keys() == {"sh\u200belf"}
+    model_verdicts = ask_for_verdicts(analysis, NOBODY, asking(always("keep"))[0], PAPER)
+    assert model_verdicts.notes.keys() == {"sh\u200belf"}
 
 
 def test_grades_are_by_tool(example):
-    told = ask_opinions(example, NOBODY, asking(answering(same_verb))[0])
+    told = ask_for_verdicts(example, NOBODY, asking(answering(same_verb))[0])
     told = with_grades(told, example.catalog, asking(answering(score=4))[0])
     assert told.grades.keys() == example.catalog.by_id.keys()
     assert {grade.band for grade in told.grades.values()} == {"High"}
@@ -325,8 +327,8 @@ def test_grades_are_by_tool(example):
 
 def test_words_are_asked_for_clusters_that_are_no_copies(example):
     ask, _ = asking(answering(same_verb))
-    told = ask_opinions(example, NOBODY, ask)
-    plan = plan_merge(replace(example, opinions=told), (), PlanConfig())
+    told = ask_for_verdicts(example, NOBODY, ask)
+    plan = plan_merge(replace(example, model_verdicts=told), (), PlanConfig())
     told = with_documents(told, plan, ask)
     tools = plan.catalog.by_id
     wanted = {
@@ -338,14 +340,14 @@ def test_words_are_asked_for_clusters_that_are_no_copies(example):
 
 def test_a_plan_is_not_changed_by_words_or_grades(example):
     ask, _ = asking(answering(same_verb))
-    told = ask_opinions(example, NOBODY, ask)
-    plan = plan_merge(replace(example, opinions=told), (), PlanConfig("auto"))
+    told = ask_for_verdicts(example, NOBODY, ask)
+    plan = plan_merge(replace(example, model_verdicts=told), (), PlanConfig("auto"))
     more = with_grades(with_documents(told, plan, ask), example.catalog, ask)
-    assert plan_merge(replace(example, opinions=more), (), PlanConfig("auto")) == plan
+    assert plan_merge(replace(example, model_verdicts=more), (), PlanConfig("auto")) == plan
 
 
 def test_verdicts_name_who_said_them(example):
-    told = ask_opinions(example, NOBODY, asking(answering(same_verb))[0])
+    told = ask_for_verdicts(example, NOBODY, asking(answering(same_verb))[0])
     pair = next(iter(told.verdicts))
     tools = example.catalog.tools
     other = next(
@@ -353,7 +355,9 @@ def test_verdicts_name_who_said_them(example):
         for p in (Pair.of(a.id, b.id) for a, b in combinations(tools, 2))
         if p not in told.verdicts
     )
-    judges = [verdict.judge for verdict in replace(example, opinions=told).verdicts([pair, other])]
+    judges = [
+        verdict.judge for verdict in replace(example, model_verdicts=told).verdicts([pair, other])
+    ]
     assert judges == ["fake at 127.0.0.1:1", example.judge.name]
 
 
@@ -375,17 +379,17 @@ def test_knobs_out_of_range_are_refused():
 
 
 def test_people_come_above_the_model(example):
-    told = ask_opinions(example, NOBODY, asking(answering(same_verb))[0])
-    plan = plan_merge(replace(example, opinions=told), (), PlanConfig())
+    told = ask_for_verdicts(example, NOBODY, asking(answering(same_verb))[0])
+    plan = plan_merge(replace(example, model_verdicts=told), (), PlanConfig())
     cluster = next(c for c in plan.clusters if len(c.members) == 2)
     prints = [example.catalog.by_id[m].fingerprint for m in cluster.members]
     said = Decision("reject", tuple(prints), cluster.members, "ann", seq=1)
-    after = plan_merge(replace(example, opinions=told), (said,), PlanConfig())
+    after = plan_merge(replace(example, model_verdicts=told), (said,), PlanConfig())
     assert all(not set(cluster.members) <= set(c.members) for c in after.clusters)
 
 
 def test_disagreements_are_pairs_judged_otherwise(example):
-    told = ask_opinions(example, NOBODY, asking(answering(same_verb))[0])
+    told = ask_for_verdicts(example, NOBODY, asking(answering(same_verb))[0])
     found = disagreements(told, example.offline)
     assert found and all(one.offline.outcome != one.model.outcome for one in found)
 
@@ -395,7 +399,7 @@ def test_a_catalog_without_candidates_costs_nothing(tmp_path):
     analysis = analyse(lone, AnalysisConfig(), WordEmbedder(), VectorCache(tmp_path))
     for config in (QuestionConfig(), PAPER):
         ask, model = asking(answering(same_verb))
-        told = ask_opinions(analysis, NOBODY, ask, config)
+        told = ask_for_verdicts(analysis, NOBODY, ask, config)
         assert not told.verdicts and not told.audits and not model.requests
-        heard = replace(analysis, opinions=told)
+        heard = replace(analysis, model_verdicts=told)
         assert plan_merge(heard, (), PlanConfig()) == plan_merge(analysis, (), PlanConfig())

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from toolscope_core.merging.model_verdicts import (
     Audit,
     Bars,
-    Opinions,
+    ModelVerdicts,
     disagreements,
 )
 from toolscope_core.model.datamodel import Pair, Verdict
@@ -27,8 +27,8 @@ def fixed(family=0.9, pair=AB, similarity=0.8):
     return verdict_of("family", 1.0 - family, pair, similarity, family)
 
 
-def opinions_of(*verdicts, **given):
-    return Opinions("m at h", {verdict.pair: verdict for verdict in verdicts}, **given)
+def verdicts_from(*verdicts, **given):
+    return ModelVerdicts("m at h", {verdict.pair: verdict for verdict in verdicts}, **given)
 
 
 def at(probability):
@@ -36,40 +36,40 @@ def at(probability):
 
 
 def test_the_models_merges_are_edges_and_its_keeps_are_none():
-    opinions = opinions_of(
+    model_verdicts = verdicts_from(
         verdict_of("merge"), verdict_of("keep", 0.1, AC), verdict_of("unanalysed", 0.5, BC)
     )
-    assert opinions.edges({AC: 0.99, BC: 0.99}, BARS) == {AB: 0.95}
+    assert model_verdicts.edges({AC: 0.99, BC: 0.99}, BARS) == {AB: 0.95}
 
 
 def test_pairs_that_were_not_asked_about_keep_the_offline_verdict():
-    assert opinions_of(verdict_of("keep", 0.1)).edges({AC: 0.97}, BARS) == {AC: 0.97}
+    assert verdicts_from(verdict_of("keep", 0.1)).edges({AC: 0.97}, BARS) == {AC: 0.97}
 
 
 def test_a_merge_below_theta_is_no_edge_at_a_higher_theta():
-    assert opinions_of(verdict_of("merge")).edges({}, BARS, least=0.9) == {}
+    assert verdicts_from(verdict_of("merge")).edges({}, BARS, least=0.9) == {}
 
 
 def test_a_hesitant_merge_is_an_edge_at_the_threshold():
-    assert opinions_of(verdict_of("merge", 0.55)).edges({}, BARS) == {AB: 0.85}
+    assert verdicts_from(verdict_of("merge", 0.55)).edges({}, BARS) == {AB: 0.85}
 
 
 def test_a_family_is_no_edge_of_a_merge_and_takes_the_offline_edge_away():
-    opinions = opinions_of(fixed(), verdict_of("merge", 0.95, AC))
-    assert opinions.edges({AB: 0.99, BC: 0.97}, BARS) == {AC: 0.95, BC: 0.97}
+    model_verdicts = verdicts_from(fixed(), verdict_of("merge", 0.95, AC))
+    assert model_verdicts.edges({AB: 0.99, BC: 0.97}, BARS) == {AC: 0.95, BC: 0.97}
 
 
 def test_families_are_what_the_model_calls_so_and_offline_ones_of_pairs_not_asked():
-    opinions = opinions_of(
+    model_verdicts = verdicts_from(
         fixed(0.9, AB), verdict_of("merge", 0.95, AC), verdict_of("unanalysed", 0.5, BC)
     )
     offline = {AC: 0.99, BC: 0.99, Pair("a", "d"): 0.7}
-    assert opinions.families(offline, BARS) == {AB: 0.9, Pair("a", "d"): 0.7}
+    assert model_verdicts.families(offline, BARS) == {AB: 0.9, Pair("a", "d"): 0.7}
 
 
 def test_a_hesitant_family_is_an_edge_at_the_bar_and_none_below_theta():
-    assert opinions_of(fixed(0.51)).families({}, BARS) == {AB: 0.6}
-    assert opinions_of(fixed()).families({}, BARS, least=0.9) == {}
+    assert verdicts_from(fixed(0.51)).families({}, BARS) == {AB: 0.6}
+    assert verdicts_from(fixed()).families({}, BARS, least=0.9) == {}
 
 
 @pytest.mark.parametrize(
@@ -84,16 +84,20 @@ def test_a_hesitant_family_is_an_edge_at_the_bar_and_none_below_theta():
     ],
 )
 def test_what_is_heard_of_a_family(verdict, offline, heard):
-    pair_probabilities = opinions_of(verdict).family_probabilities([AB, AC], at(offline), BARS)
+    pair_probabilities = verdicts_from(verdict).family_probabilities([AB, AC], at(offline), BARS)
     assert pair_probabilities.tolist() == pytest.approx([heard, offline])
 
 
 def test_what_an_audit_puts_together_is_no_family_and_what_it_tells_apart_may_be():
-    opinions = opinions_of(
+    model_verdicts = verdicts_from(
         fixed(0.9, AB), fixed(0.9, BC), audits=(Audit(tuple("abc"), (("a",), ("b", "c"))),)
     )
-    assert opinions.family_probabilities([AB, AC, BC], at(0.7), BARS).tolist() == [0.9, 0.7, 0.0]
-    assert opinions.probabilities([AB, AC, BC], at(0.7), BARS).tolist() == [0.0, 0.0, 0.85]
+    assert model_verdicts.family_probabilities([AB, AC, BC], at(0.7), BARS).tolist() == [
+        0.9,
+        0.7,
+        0.0,
+    ]
+    assert model_verdicts.probabilities([AB, AC, BC], at(0.7), BARS).tolist() == [0.0, 0.0, 0.85]
 
 
 @pytest.mark.parametrize(
@@ -110,22 +114,22 @@ def test_what_an_audit_puts_together_is_no_family_and_what_it_tells_apart_may_be
     ],
 )
 def test_what_correction_hears_of_a_pair(verdict, offline, heard):
-    pair_probabilities = opinions_of(verdict).probabilities([AB, AC], at(offline), BARS)
+    pair_probabilities = verdicts_from(verdict).probabilities([AB, AC], at(offline), BARS)
     assert pair_probabilities.tolist() == pytest.approx([heard, offline])
 
 
 def test_an_audit_is_heard_above_the_verdicts():
-    opinions = opinions_of(
+    model_verdicts = verdicts_from(
         verdict_of("merge", 1.0, AB),
         verdict_of("keep", 0.0, BC),
         audits=(Audit(tuple("abc"), (("a",), ("b", "c"))),),
     )
-    assert opinions.probabilities([AB, AC, BC], at(0.99), BARS).tolist() == [0.0, 0.0, 0.85]
+    assert model_verdicts.probabilities([AB, AC, BC], at(0.99), BARS).tolist() == [0.0, 0.0, 0.85]
 
 
 def test_a_rejected_audit_is_not_heard():
-    bare = opinions_of(verdict_of("merge", 0.95))
-    rejected = opinions_of(
+    bare = verdicts_from(verdict_of("merge", 0.95))
+    rejected = verdicts_from(
         verdict_of("merge", 0.95), audits=(Audit(("a", "b", "c"), (), "no partition"),)
     )
     pairs = [AB, AC, BC]
@@ -139,8 +143,12 @@ def test_a_rejected_audit_is_not_heard():
 @given(st.permutations(["a", "b", "c", "d"]), st.integers(0, 3))
 def test_doubts_do_not_depend_on_the_order(order, cut):
     groups = tuple(g for g in (tuple(order[:cut]), tuple(order[cut:])) if g)
-    opinions = opinions_of(verdict_of("merge"), audits=(Audit(tuple(sorted(order)), groups),))
-    assert set(opinions.doubts(order, at(0.5), BARS)) == set(opinions.doubts("abcd", at(0.5), BARS))
+    model_verdicts = verdicts_from(
+        verdict_of("merge"), audits=(Audit(tuple(sorted(order)), groups),)
+    )
+    assert set(model_verdicts.doubts(order, at(0.5), BARS)) == set(
+        model_verdicts.doubts("abcd", at(0.5), BARS)
+    )
 
 
 @pytest.mark.parametrize(
@@ -159,53 +167,55 @@ def test_doubts_do_not_depend_on_the_order(order, cut):
     ],
 )
 def test_auto_accept_needs_the_model_and_an_offline_judge_at_even_odds(verdict, offline, doubt):
-    opinions = opinions_of(*([verdict_of(verdict)] if verdict else []))
-    doubts = opinions.doubts("ab", at(offline), BARS)
+    model_verdicts = verdicts_from(*([verdict_of(verdict)] if verdict else []))
+    doubts = model_verdicts.doubts("ab", at(offline), BARS)
     assert (doubt is None and not doubts) or doubt in doubts[0]
 
 
 @pytest.mark.parametrize(("serves", "safe"), [("both", 1), ("left", 1), ("right", 1), ("none", 0)])
 def test_one_job_that_neither_can_do_for_the_other_is_for_a_person(serves, safe):
-    doubts = opinions_of(verdict_of("merge", serves=serves)).doubts("ab", at(0.95), BARS)
+    doubts = verdicts_from(verdict_of("merge", serves=serves)).doubts("ab", at(0.95), BARS)
     assert (not doubts) == safe
     assert safe or "neither serves the other as it is: a and b" in doubts[0]
 
 
 def test_a_model_that_read_text_aimed_at_it_is_not_enough():
-    opinions = opinions_of(verdict_of("merge"), wary=frozenset("b"))
-    assert "text that speaks to models" in opinions.doubts("ab", at(0.5), BARS)[0]
-    assert not opinions.doubts("ab", at(0.95), BARS)
+    model_verdicts = verdicts_from(verdict_of("merge"), wary=frozenset("b"))
+    assert "text that speaks to models" in model_verdicts.doubts("ab", at(0.5), BARS)[0]
+    assert not model_verdicts.doubts("ab", at(0.95), BARS)
 
 
 def test_every_pair_of_the_cluster_counts():
-    opinions = opinions_of(verdict_of("merge"), verdict_of("merge", 0.9, BC))
-    assert opinions.doubts("abc", at(0.5), BARS) == ("neither judge is sure of a merge: a and c",)
+    model_verdicts = verdicts_from(verdict_of("merge"), verdict_of("merge", 0.9, BC))
+    assert model_verdicts.doubts("abc", at(0.5), BARS) == (
+        "neither judge is sure of a merge: a and c",
+    )
 
 
 def test_many_pairs_are_counted():
-    (doubt,) = opinions_of().doubts("abcd", at(0.5), BARS)
+    (doubt,) = verdicts_from().doubts("abcd", at(0.5), BARS)
     assert doubt.endswith("and 3 more pairs")
 
 
 def test_disagreements_come_widest_first_and_the_unanalysed_are_none():
-    opinions = opinions_of(
+    model_verdicts = verdicts_from(
         verdict_of("merge", 0.95), verdict_of("keep", 0.3, AC), verdict_of("unanalysed", 0.5, BC)
     )
 
     def offline(pairs):
         return [Verdict(pair, 0.8, 0.1, "keep") for pair in pairs]
 
-    (disagreement,) = disagreements(opinions, offline)
+    (disagreement,) = disagreements(model_verdicts, offline)
     assert (disagreement.pair, round(disagreement.gap, 2)) == (AB, 0.85)
 
 
 def test_the_gap_of_a_family_is_as_wide_as_its_own_probability():
-    opinions = opinions_of(fixed(0.95))
+    model_verdicts = verdicts_from(fixed(0.95))
     (disagreement,) = disagreements(
-        opinions, lambda pairs: [Verdict(AB, 0.8, 0.1, "keep", family=0.2)]
+        model_verdicts, lambda pairs: [Verdict(AB, 0.8, 0.1, "keep", family=0.2)]
     )
     assert disagreement.gap == pytest.approx(0.75)
 
 
 def test_the_unanalysed_are_listed_with_the_reason():
-    assert opinions_of(verdict_of("unanalysed")).unanalysed == {AB: "So."}
+    assert verdicts_from(verdict_of("unanalysed")).unanalysed == {AB: "So."}

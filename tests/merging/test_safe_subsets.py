@@ -6,32 +6,32 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolscope_core.merging.cores import with_cores
+from toolscope_core.merging.safe_subsets import with_safe_subsets
 from toolscope_core.model.datamodel import Group
 
 
-def cores(group, clean, pair_probabilities=None, auto_at=0.8):
+def subsets(group, clean, pair_probabilities=None, auto_at=0.8):
     def is_clean(members):
         return all(pair in clean for pair in combinations(members, 2))
 
     def weakest(members):
         return min((pair_probabilities or {}).get(pair, 0.9) for pair in combinations(members, 2))
 
-    return with_cores([group], is_clean, weakest, auto_at)
+    return with_safe_subsets([group], is_clean, weakest, auto_at)
 
 
 ABC = Group(("a", "b", "c"), 0.85, intransitive=True)
 
 
 def test_the_clean_ones_are_offered_by_themselves():
-    (core,) = cores(ABC, {("a", "b")})
-    assert core == Group(("a", "b"), 0.9, cut=True)
+    (subset,) = subsets(ABC, {("a", "b")})
+    assert subset == Group(("a", "b"), 0.9, split=True)
 
 
-def test_what_the_cores_leave_is_a_group_if_it_is_two_or_more():
-    parts = cores(Group(tuple("abcd"), 0.85), {("a", "b")})
+def test_what_the_subsets_leave_is_a_group_if_it_is_two_or_more():
+    parts = subsets(Group(tuple("abcd"), 0.85), {("a", "b")})
     assert [group.members for group in parts] == [("a", "b"), ("c", "d")]
-    assert all(group.cut for group in parts)
+    assert all(group.split for group in parts)
 
 
 @pytest.mark.parametrize(
@@ -45,23 +45,23 @@ def test_what_the_cores_leave_is_a_group_if_it_is_two_or_more():
     ids=["decided", "asked for", "a pair", "too large"],
 )
 def test_some_groups_stay(group):
-    assert cores(group, {("a", "b")} if len(group.members) > 2 else set()) == (group,)
+    assert subsets(group, {("a", "b")} if len(group.members) > 2 else set()) == (group,)
 
 
-def test_a_clean_group_and_one_without_a_core_stay():
-    assert cores(ABC, set(combinations("abc", 2))) == (ABC,)
-    assert cores(ABC, set()) == (ABC,)
+def test_a_clean_group_and_one_without_a_subset_stay():
+    assert subsets(ABC, set(combinations("abc", 2))) == (ABC,)
+    assert subsets(ABC, set()) == (ABC,)
 
 
-def test_a_core_needs_pairs_that_may_be_accepted_unseen():
-    assert cores(ABC, {("a", "b")}, {("a", "b"): 0.79}) == (ABC,)
-    assert cores(ABC, {("a", "b")}, {("a", "b"): 0.8})[0].weakest_edge == 0.8
+def test_a_subset_needs_pairs_that_may_be_accepted_unseen():
+    assert subsets(ABC, {("a", "b")}, {("a", "b"): 0.79}) == (ABC,)
+    assert subsets(ABC, {("a", "b")}, {("a", "b"): 0.8})[0].weakest_edge == 0.8
 
 
 @given(st.sets(st.sampled_from(list(combinations("abcdef", 2)))))
-def test_cores_divide_a_group_and_any_two_inside_are_clean(clean):
+def test_subsets_divide_a_group_and_any_two_inside_are_clean(clean):
     whole = Group(tuple("abcdef"), 0.85)
-    parts = cores(whole, clean)
+    parts = subsets(whole, clean)
     members = [member for group in parts for member in group.members]
     assert len(members) == len(set(members))
     assert set(members) <= set(whole.members)

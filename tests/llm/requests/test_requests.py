@@ -1,4 +1,4 @@
-"""Asking with a budget, a ledger and repairs; the model is a function, the ledger lives in memory."""
+"""Requests with a budget, a ledger and repairs; the model is a function, the ledger in memory."""
 
 import threading
 import time
@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from tests.support.fakes import MemoryLedger, ScriptedModel
-from tests.support.sums import Sums, add, asked_of
+from tests.support.sums import Sums, add, questions_in
 from toolscope_core.llm.requests import RunBudget, Terms, ask_all, estimate, repair
 from toolscope_core.model.configuration import Budget, Patience, Prices
 from toolscope_core.model.errors import ConfigError, ModelStopError, StoreError
@@ -26,11 +26,11 @@ def ask(model, items, ledger=None, batch=1, progress=lambda step: None, **terms)
     return ask_all(Sums(batch), items, model, ledger, Terms("run", **terms), progress)
 
 
-def values(asked):
+def values(answered):
     return [
-        asked.answers[key].value and asked.answers[key].value["sum"]
-        for key in asked.keys
-        if key in asked.answers
+        answered.answers[key].value and answered.answers[key].value["sum"]
+        for key in answered.keys
+        if key in answered.answers
     ]
 
 
@@ -39,23 +39,23 @@ SUMS = [2 * number + 1 for number in range(10)]
 
 
 def test_every_item_gets_its_answer_in_order():
-    asked = ask(ScriptedModel(add), PAIRS, batch=3, concurrency=4)
-    assert values(asked) == SUMS
-    assert (asked.state, asked.calls, asked.open, asked.saved) == ("done", 4, 0, 0)
+    answered = ask(ScriptedModel(add), PAIRS, batch=3, concurrency=4)
+    assert values(answered) == SUMS
+    assert (answered.state, answered.calls, answered.open, answered.saved) == ("done", 4, 0, 0)
 
 
 def test_both_directions_of_a_pair_are_one_question():
     model = ScriptedModel(add)
-    asked = ask(model, [(1, 2), (2, 1), (3, 4)])
+    answered = ask(model, [(1, 2), (2, 1), (3, 4)])
     assert len(model.requests) == 2
-    assert (asked.questions, asked.saved, values(asked)) == (2, 1, [3, 3, 7])
+    assert (answered.questions, answered.saved, values(answered)) == (2, 1, [3, 3, 7])
 
 
 def test_what_is_known_is_not_asked_again():
     model, ledger = ScriptedModel(add), MemoryLedger()
     ask(model, PAIRS[:6], ledger)
-    asked = ask(model, PAIRS, ledger, batch=2)
-    assert (asked.reused, asked.calls, asked.saved, values(asked)) == (6, 2, 6, SUMS)
+    answered = ask(model, PAIRS, ledger, batch=2)
+    assert (answered.reused, answered.calls, answered.saved, values(answered)) == (6, 2, 6, SUMS)
     again = ask(model, PAIRS, ledger)
     assert (again.calls, again.reused, values(again)) == (0, 10, SUMS)
 
@@ -63,7 +63,7 @@ def test_what_is_known_is_not_asked_again():
 def test_questions_are_asked_in_the_given_order():
     model = ScriptedModel(add)
     ask(model, PAIRS[::-1], batch=3)
-    told = [sorted(asked_of(request).values()) for request in model.requests]
+    told = [sorted(questions_in(request).values()) for request in model.requests]
     assert told[0] == [[7, 8], [8, 9], [9, 10]] and told[-1] == [[0, 1]]
 
 
@@ -86,49 +86,49 @@ def test_only_the_failed_items_are_asked_once_more_with_the_reason():
         return value
 
     model, ledger = ScriptedModel(answer), MemoryLedger()
-    asked = ask(model, PAIRS[:3], ledger, batch=3)
-    assert values(asked) == [7, 3, 5] and len(model.requests) == 2
-    assert "x is no number" in model.requests[1].user and len(asked_of(model.requests[1])) == 2
+    answered = ask(model, PAIRS[:3], ledger, batch=3)
+    assert values(answered) == [7, 3, 5] and len(model.requests) == 2
+    assert "x is no number" in model.requests[1].user and len(questions_in(model.requests[1])) == 2
     assert [call.questions for call in ledger.calls] == [3, 2]
 
 
 def test_what_is_wrong_twice_is_unanalysed_and_is_not_asked_again():
     def answer(request):
-        return {"sums": {key: "many" for key, (one, _) in asked_of(request).items() if one}}
+        return {"sums": {key: "many" for key, (one, _) in questions_in(request).items() if one}}
 
     model, ledger = ScriptedModel(answer), MemoryLedger()
-    asked = ask(model, PAIRS[:2], ledger, batch=2)
-    reasons = [asked.unanalysed[key] for key in asked.keys]
+    answered = ask(model, PAIRS[:2], ledger, batch=2)
+    reasons = [answered.unanalysed[key] for key in answered.keys]
     assert reasons == ["the reply says nothing about this item", "many is no number"]
-    assert (asked.state, asked.calls) == ("done", 2)
+    assert (answered.state, answered.calls) == ("done", 2)
     assert ask(model, PAIRS[:2], ledger).calls == 0
 
 
 @pytest.mark.parametrize("reason", ["refused", "no JSON object"])
 def test_a_reply_without_value_is_repaired_once(reason):
     model = ScriptedModel(lambda request: ChatReply(None, reason))
-    asked = ask(model, PAIRS[:4], batch=4)
-    assert asked.calls == 2 and set(asked.unanalysed.values()) == {reason}
+    answered = ask(model, PAIRS[:4], batch=4)
+    assert answered.calls == 2 and set(answered.unanalysed.values()) == {reason}
     assert reason in model.requests[1].user
 
 
 def test_a_reply_that_was_cut_off_is_asked_for_in_halves():
     def answer(request):
-        if len(asked_of(request)) > 2:
+        if len(questions_in(request)) > 2:
             return ChatReply(None, "cut off", finish="length")
         return add(request)
 
-    asked = ask(ScriptedModel(answer), PAIRS[:3], batch=3)
-    assert (asked.calls, values(asked)) == (3, SUMS[:3])
+    answered = ask(ScriptedModel(answer), PAIRS[:3], batch=3)
+    assert (answered.calls, values(answered)) == (3, SUMS[:3])
 
 
 def test_a_call_that_failed_is_repeated_and_logged():
     replies = [ChatReply(None, "503", final=False, wait=0.0)] * 2
     ledger = MemoryLedger()
-    asked = ask(
+    answered = ask(
         ScriptedModel(lambda request: replies.pop() if replies else add(request)), PAIRS, ledger
     )
-    assert (asked.state, values(asked), asked.calls) == ("done", SUMS, 12)
+    assert (answered.state, values(answered), answered.calls) == ("done", SUMS, 12)
     assert [call.error for call in ledger.calls[:3]] == ["503", "503", ""]
 
 
@@ -136,20 +136,20 @@ def test_what_failed_is_no_answer_and_is_asked_again_on_resume():
     ledger = MemoryLedger()
 
     def answer(request):
-        down = [0, 1] in asked_of(request).values()
+        down = [0, 1] in questions_in(request).values()
         return ChatReply(None, "gone", final=False) if down else add(request)
 
-    asked = ask(ScriptedModel(answer), PAIRS, ledger)
-    assert (asked.state, asked.open, asked.calls) == ("paused", 1, 10)
-    assert "gone" in asked.message
+    answered = ask(ScriptedModel(answer), PAIRS, ledger)
+    assert (answered.state, answered.open, answered.calls) == ("paused", 1, 10)
+    assert "gone" in answered.message
     assert values(ask(ScriptedModel(add), PAIRS, ledger)) == SUMS
 
 
 def test_an_endpoint_that_does_not_answer_pauses_the_run():
     model = ScriptedModel(lambda request: ChatReply(None, "timed out", final=False, wait=0.0))
-    asked = ask(model, PAIRS)
-    assert asked.state == "paused" and asked.open == 10
-    assert "does not answer: timed out" in asked.message
+    answered = ask(model, PAIRS)
+    assert answered.state == "paused" and answered.open == 10
+    assert "does not answer: timed out" in answered.message
     assert len(model.requests) == QUICK.failures * QUICK.attempts
 
 
@@ -169,8 +169,8 @@ def test_a_wait_that_is_asked_for_holds_every_worker():
         time.sleep(0.1)
         return add(request)
 
-    asked = ask(ScriptedModel(answer), PAIRS, concurrency=3)
-    assert asked.state == "done"
+    answered = ask(ScriptedModel(answer), PAIRS, concurrency=3)
+    assert answered.state == "done"
     assert all(later - times[0] >= 0.4 for later in times[3:]), "3 were in flight"
 
 
@@ -181,23 +181,25 @@ def test_a_wait_that_is_too_long_is_a_failure():
 
 def test_a_refusal_of_every_call_stops_the_run():
     def answer(request):
-        if [3, 4] in asked_of(request).values():
+        if [3, 4] in questions_in(request).values():
             raise ModelStopError("the key is refused; set another")
         return add(request)
 
     ledger = MemoryLedger()
-    asked = ask(ScriptedModel(answer), PAIRS, ledger)
-    assert (asked.state, asked.message) == ("stopped", "the key is refused; set another")
-    assert values(asked) == SUMS[:3] and ledger.calls[-1].error == asked.message
+    answered = ask(ScriptedModel(answer), PAIRS, ledger)
+    assert (answered.state, answered.message) == ("stopped", "the key is refused; set another")
+    assert values(answered) == SUMS[:3] and ledger.calls[-1].error == answered.message
     assert values(ask(ScriptedModel(add), PAIRS, ledger)) == SUMS
 
 
 @pytest.mark.parametrize("limit", [0, 1, 7])
 def test_a_budget_of_calls_holds_with_many_workers(limit):
     model, ledger = ScriptedModel(add), MemoryLedger()
-    asked = ask(model, PAIRS, ledger, concurrency=8, budget=RunBudget(Budget(calls=limit)))
-    assert len(model.requests) == asked.calls == limit == len(ledger.calls)
-    assert asked.state == "paused" and asked.message.startswith(f"budget: {limit} calls used up")
+    answered = ask(model, PAIRS, ledger, concurrency=8, budget=RunBudget(Budget(calls=limit)))
+    assert len(model.requests) == answered.calls == limit == len(ledger.calls)
+    assert answered.state == "paused" and answered.message.startswith(
+        f"budget: {limit} calls used up"
+    )
     rest = ask(model, PAIRS, ledger, budget=RunBudget(Budget(calls=10), calls=limit))
     assert rest.state == "done" and len(model.requests) == 10
 
@@ -228,10 +230,10 @@ def test_a_budget_of_money_holds_with_many_workers_and_is_used():
 
     model = ScriptedModel(answer)
     budget = RunBudget(Budget(money=250.0), prices)
-    asked = ask(model, PAIRS, concurrency=8, budget=budget)
+    answered = ask(model, PAIRS, concurrency=8, budget=budget)
     # two fit at 100 each; at 60 each they leave room for a third, which leaves none for a fourth
-    assert (asked.cost, asked.calls, asked.state) == (180.0, 3, "paused")
-    assert "250 of money" in asked.message
+    assert (answered.cost, answered.calls, answered.state) == (180.0, 3, "paused")
+    assert "250 of money" in answered.message
 
 
 def test_money_needs_prices():
@@ -288,7 +290,9 @@ def test_what_another_run_committed_first_counts():
     def answer(request):
         if not ledger.rows:
             ask(
-                ScriptedModel(lambda r: {"sums": dict.fromkeys(asked_of(r), 99)}), PAIRS[:1], ledger
+                ScriptedModel(lambda r: {"sums": dict.fromkeys(questions_in(r), 99)}),
+                PAIRS[:1],
+                ledger,
             )
         return add(request)
 
@@ -314,10 +318,15 @@ def test_reasons_told_to_the_model_are_short_and_said_once():
 
 def test_answers_and_calls_say_who_was_asked():
     ledger = MemoryLedger()
-    asked = ask(ScriptedModel(add), PAIRS[:1], ledger, budget=RunBudget(prices=Prices(1.0, 1.0)))
+    answered = ask(ScriptedModel(add), PAIRS[:1], ledger, budget=RunBudget(prices=Prices(1.0, 1.0)))
     (row,) = ledger.rows.values()
-    assert (row.key, row.task, row.version, row.subjects) == (asked.keys[0], "sum", "1", ("0", "1"))
+    assert (row.key, row.task, row.version, row.subjects) == (
+        answered.keys[0],
+        "sum",
+        "1",
+        ("0", "1"),
+    )
     assert (row.model, row.origin) == ("fake", "http://127.0.0.1:1")
     (call,) = ledger.calls
     assert (call.run, call.task, call.tokens_in, call.cost) == ("run", "sum", 10, 1e-5)
-    assert Counter(asked.answers.keys()) == Counter(asked.keys)
+    assert Counter(answered.answers.keys()) == Counter(answered.keys)

@@ -2,11 +2,11 @@ from dataclasses import replace
 
 import pytest
 
-from tests.ui.services.desk import FILES, SUM, catalog
-from toolscope_core.export.leaving import (
-    checked,
+from tests.ui.services.small_workspace import FILES, SUM, catalog
+from toolscope_core.export.checked_plan import (
+    broken_rules,
+    checked_plan,
     held_back,
-    outgoing,
     refusals,
     toolsets,
     with_fixes,
@@ -23,43 +23,43 @@ def planned(*tools, format="mcp"):
 
 def test_what_came_in_broken_may_go_out_so_but_no_more():
     plan = planned(replace(FILES, name="a b"), SUM)
-    assert [found.rule for found in checked(plan, "mcp")] == ["name"]
+    assert [found.rule for found in broken_rules(plan, "mcp")] == ["name"]
     assert refusals(plan, None) == ()
-    assert outgoing(plan, None, fix=False) is plan
+    assert checked_plan(plan, None, fix=False) is plan
     assert [found.rule for found in refusals(plan, "mcp")] == ["name"]
     worse = with_tools(plan, {SUM.id: replace(SUM, name="c d")})
     assert [found.tool_id for found in refusals(worse, None)] == [SUM.id]
     with pytest.raises(ExportError, match=r"breaks 1 rules of MCP.*--fix mends 1"):
-        outgoing(worse, None, fix=False)
-    names = [item.tool.name for item in outgoing(worse, None, fix=True).tools]
+        checked_plan(worse, None, fix=False)
+    names = [item.tool.name for item in checked_plan(worse, None, fix=True).tools]
     assert names == ["a_b", "c_d"]
 
 
 def test_the_refusal_shows_ten_and_the_number():
     plan = planned(*(Tool(f"t{n:02}", f"n {n}") for n in range(13)))
     with pytest.raises(ExportError) as caught:
-        outgoing(plan, "anthropic", fix=False)
+        checked_plan(plan, "anthropic", fix=False)
     lines = str(caught.value).splitlines()
     assert "breaks 13 rules of Anthropic" in lines[0]
     assert len(lines) == 12
     assert lines[1].endswith("Fix: n_0")
     assert lines[-1] == "  … and 3 more"
-    assert not checked(with_fixes(plan, "anthropic"), "anthropic")
+    assert not broken_rules(with_fixes(plan, "anthropic"), "anthropic")
 
 
 def test_a_fixed_name_is_none_that_a_merged_tool_had():
     plan = planned(Tool("1", "a.b"), Tool("2", "a_b"))
     renamed = with_tools(plan, {"2": Tool("2", "other")})
-    assert outgoing(renamed, "anthropic", fix=True).tools[0].tool.name.startswith("a_b_")
+    assert checked_plan(renamed, "anthropic", fix=True).tools[0].tool.name.startswith("a_b_")
 
 
 def test_too_many_tools_are_refused_or_split_and_none_is_dropped():
     plan = planned(*(Tool(f"t{n:03}", f"n{n}") for n in range(129)), format="generic")
     with pytest.raises(ExportError, match=r"(?s)--fix mends 1 of them.*at most 128 tools.*2 files"):
-        outgoing(plan, "openai-chat", fix=False)
-    assert outgoing(plan, None, fix=False) is plan
-    assert outgoing(plan, "openai-chat", fix=True) == plan
-    assert checked(plan, "openai-chat", fix=True) == ()
+        checked_plan(plan, "openai-chat", fix=False)
+    assert checked_plan(plan, None, fix=False) is plan
+    assert checked_plan(plan, "openai-chat", fix=True) == plan
+    assert broken_rules(plan, "openai-chat", fix=True) == ()
     parts = toolsets(plan, "openai-chat", fix=True)
     assert [len(part) for part in parts] == [128, 1]
     assert tuple(item for part in parts for item in part) == plan.tools
@@ -79,7 +79,7 @@ def ids_of(plan):
 @pytest.mark.parametrize("fix", [False, True])
 def test_only_the_tool_that_no_client_of_mcp_reads_is_held_back(fix):
     plan = planned(with_header("odd"), with_header("zero\u200bed", "a\u200b"), SUM, format="gemini")
-    left = outgoing(plan, "mcp", fix)
+    left = checked_plan(plan, "mcp", fix)
     stays = ["zero\u200bed"] if fix else []  # a name of a header without the hidden character
     assert ids_of(left) == [SUM.id, *stays]
     assert left.phi["odd"] is None
@@ -87,16 +87,16 @@ def test_only_the_tool_that_no_client_of_mcp_reads_is_held_back(fix):
         "'odd' is held back: The x-mcp-header \"bad header\" is no name of a header; clients have to "
         "leave out such a tool."
     )
-    assert outgoing(left, "mcp", fix) == left
-    assert outgoing(plan, "neutral", fix=False) is plan
-    assert ids_of(outgoing(planned(with_header("odd"), SUM), None, fix)) == [SUM.id, "odd"]
+    assert checked_plan(left, "mcp", fix) == left
+    assert checked_plan(plan, "neutral", fix=False) is plan
+    assert ids_of(checked_plan(planned(with_header("odd"), SUM), None, fix)) == [SUM.id, "odd"]
 
 
 def test_what_else_breaks_a_rule_of_mcp_still_refuses_the_export():
     plan = planned(with_header("odd"), replace(SUM, name="a b"))
     with pytest.raises(ExportError, match=r"breaks 1 rules of MCP.*--fix mends 1"):
-        outgoing(plan, "mcp", fix=False)
-    assert [item.tool.name for item in outgoing(plan, "mcp", fix=True).tools] == ["a_b"]
+        checked_plan(plan, "mcp", fix=False)
+    assert [item.tool.name for item in checked_plan(plan, "mcp", fix=True).tools] == ["a_b"]
 
 
 def test_a_merge_that_no_client_reads_comes_apart_and_its_readable_members_stay():
@@ -106,7 +106,7 @@ def test_a_merge_that_no_client_reads_comes_apart_and_its_readable_members_stay(
     (cluster,) = build_clusters(came, groups, Constraints(), {}, 0.9)
     merged = apply_clusters(came, (cluster,), routers=True)
     assert ids_of(merged) == ["a", SUM.id]
-    left = outgoing(merged, "mcp", fix=False)
+    left = checked_plan(merged, "mcp", fix=False)
     assert ids_of(left) == ["b", SUM.id]
     assert left.phi == {"a": None, "b": "b", SUM.id: SUM.id}
     assert (left.arguments, left.applied) == ((), ())
@@ -119,4 +119,4 @@ def test_a_merge_that_no_client_reads_comes_apart_and_its_readable_members_stay(
 
 def test_an_unknown_format():
     with pytest.raises(ExportError, match="'xml' is unknown"):
-        outgoing(planned(SUM), "xml", fix=False)
+        checked_plan(planned(SUM), "xml", fix=False)

@@ -1,19 +1,19 @@
-"""The app on a desk: its pages run through app.py, on a workspace with a fake embedder."""
+"""The app in a small workspace: its pages run through app.py, on a workspace with a fake embedder."""
 
 from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
-from tests.ui.services.desk import open_desk
+from tests.ui.services.small_workspace import open_workspace
 
 APP = str(Path(__file__).parents[2] / "app.py")
 
 
-class Bench:
+class AppTab:
     """One browser tab on the app; ``work`` is another person on the same store."""
 
     def __init__(self, *tools):
-        self.work, self.catalog_id = open_desk(*tools)
+        self.work, self.catalog_id = open_workspace(*tools)
         self.at = AppTest.from_file(APP, default_timeout=30)
 
     @property

@@ -1,4 +1,4 @@
-"""Poisoned twins, from the file to the plan: found, never canonical, never merged by a machine."""
+"""Poisoned copies, from the file to the plan: found, never canonical, never merged by a machine."""
 
 import json
 
@@ -13,7 +13,7 @@ from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
 from toolscope_core.model.datamodel import Decision
 from ui.shared.tools.catalog_tables import finding_rows
 
-CLEAN, TWIN = "post-office/send_letter", "a-mirror/send_letter"
+CLEAN, COPY = "post-office/send_letter", "a-mirror/send_letter"
 TEXT = "Send a letter to one address and return the number of the parcel."
 HARMLESS = "Count the stamps in the drawer."
 
@@ -41,22 +41,22 @@ def planned(catalog, tmp_path, accept, log=()):
 
 def accepted(catalog):
     prints = catalog.by_id
-    ids = tuple(sorted((CLEAN, TWIN)))
+    ids = tuple(sorted((CLEAN, COPY)))
     return Decision("accept", tuple(prints[i].fingerprint for i in ids), ids, "ann", seq=1)
 
 
 @pytest.mark.parametrize("kind", HIDDEN)
-def test_a_twin_with_hidden_text_is_seen_and_takes_no_part(kind, tmp_path):
+def test_a_copy_with_hidden_text_is_seen_and_takes_no_part(kind, tmp_path):
     odd = record(poisoned(HIDDEN[kind]))
     catalog = read(("a-mirror", [odd]), ("post-office", [record(TEXT)]))
-    assert catalog.blocked == {TWIN}
+    assert catalog.blocked == {COPY}
     row = finding_rows(catalog)[0]
-    assert (row.severity, row.tool) == ("block", TWIN)
+    assert (row.severity, row.tool) == ("block", COPY)
     assert f"⟨U+{ord(HIDDEN[kind][0]):04X}⟩" in row.excerpt
     for policy in ("auto", "all"):
         plan = planned(catalog, tmp_path, policy)
         assert plan.applied == ()
-        assert {item.tool.id for item in plan.tools} == {CLEAN, TWIN}
+        assert {item.tool.id for item in plan.tools} == {CLEAN, COPY}
         assert all(cluster.canonical == CLEAN for cluster in plan.clusters)
         assert not any(cluster.safe for cluster in plan.clusters)
 
@@ -74,7 +74,7 @@ def test_after_a_person_said_yes_the_clean_one_is_what_agents_get(kind, tmp_path
 def test_where_every_member_is_poisoned_a_person_is_needed(tmp_path):
     odd = record(poisoned("\u200b"))
     catalog = read(("a-mirror", [odd]), ("post-office", [odd]))
-    assert catalog.blocked == {CLEAN, TWIN}
+    assert catalog.blocked == {CLEAN, COPY}
     for policy in ("auto", "all"):
         plan = planned(catalog, tmp_path, policy)
         assert plan.clusters
@@ -93,20 +93,20 @@ def test_where_every_member_is_poisoned_a_person_is_needed(tmp_path):
 )
 def test_a_shadow_is_kept_out_like_hidden_text(added, tmp_path):
     catalog = read(("a-mirror", [record(f"{TEXT} {added}")]), ("post-office", [record(TEXT)]))
-    assert catalog.blocked == {TWIN}
+    assert catalog.blocked == {COPY}
     plan = planned(catalog, tmp_path, "all")
     assert plan.applied == ()
     assert all(cluster.canonical == CLEAN for cluster in plan.clusters)
 
 
-def test_a_twin_in_disguised_letters_is_kept_out(tmp_path):
-    twin = record(TEXT, name="send_lеttеr")  # Cyrillic е
-    catalog = read(("a-mirror", [twin]), ("post-office", [record(TEXT)]))
+def test_a_copy_in_disguised_letters_is_kept_out(tmp_path):
+    copy = record(TEXT, name="send_lеttеr")  # Cyrillic е
+    catalog = read(("a-mirror", [copy]), ("post-office", [record(TEXT)]))
     assert catalog.blocked == {"a-mirror/send_lеttеr"}
     assert planned(catalog, tmp_path, "all").applied == ()
 
 
-def test_the_clean_twin_alone_would_have_been_merged(tmp_path):
+def test_the_clean_copy_alone_would_have_been_merged(tmp_path):
     catalog = read(("a-mirror", [record(TEXT)]), ("post-office", [record(TEXT)]))
     assert catalog.blocked == frozenset()
     assert len(planned(catalog, tmp_path, "all").applied) == 1

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from tests.support.fakes import WordEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.judging.arguments.alignment import argument_map
-from toolscope_core.judging.unmatched_words import unlicensed
+from toolscope_core.judging.unmatched_words import unmatched_reasons
 from toolscope_core.judging.word_match import tool_words
 from toolscope_core.merging.auto_accept import accept
-from toolscope_core.merging.model_verdicts import Opinions
+from toolscope_core.merging.model_verdicts import ModelVerdicts
 from toolscope_core.merging.pipeline import analyse, plan_merge
 from toolscope_core.merging.plan import build_clusters
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
@@ -37,7 +37,7 @@ def tool(called, description="", required=(), **properties):
 
 def reasons(kept, pruned):
     alpha = argument_map(pruned, kept)
-    return list(unlicensed((kept, tool_words(kept)), (pruned, tool_words(pruned)), alpha))
+    return list(unmatched_reasons((kept, tool_words(kept)), (pruned, tool_words(pruned)), alpha))
 
 
 def accepted_by_auto(one, other):
@@ -137,7 +137,7 @@ TRAPS = {
     ),
 }
 
-LICENSED = {
+MATCHED = {
     "synonyms that tools use": (
         tool("fetch_note", "Fetch a note by its id.", note_id=TEXT),
         tool("get_note", "Get a note by id.", note_id=TEXT),
@@ -178,14 +178,14 @@ def test_no_probability_lets_auto_accept_pass_by_a_reason(one, other, fragment):
     assert cluster.state == "proposed"
 
 
-@pytest.mark.parametrize(("one", "other"), LICENSED.values(), ids=LICENSED)
-def test_the_same_in_other_words_is_licensed_whichever_is_kept(one, other):
+@pytest.mark.parametrize(("one", "other"), MATCHED.values(), ids=MATCHED)
+def test_the_same_in_other_words_is_matched_whichever_is_kept(one, other):
     assert reasons(one, other) == []
     assert reasons(other, one) == []
 
 
-@pytest.mark.parametrize(("one", "other"), LICENSED.values(), ids=LICENSED)
-def test_a_licensed_prune_is_accepted_by_auto(one, other):
+@pytest.mark.parametrize(("one", "other"), MATCHED.values(), ids=MATCHED)
+def test_a_matched_prune_is_accepted_by_auto(one, other):
     cluster = accepted_by_auto(one, other)
     assert (cluster.kind, cluster.reasons, cluster.state) == ("prune", (), "accepted")
 
@@ -237,7 +237,9 @@ def test_arguments_that_are_one_only_by_what_they_take(old, new, apart):
     kept = tool("get_box", "Get a box.", [new], **{new: TEXT})
     pruned = tool("fetch_box", "Fetch a box.", [old], **{old: TEXT})
     alpha = ArgumentMap("fetch_box", "get_box", (ArgumentMove(old, new),))
-    sentences = list(unlicensed((kept, tool_words(kept)), (pruned, tool_words(pruned)), alpha))
+    sentences = list(
+        unmatched_reasons((kept, tool_words(kept)), (pruned, tool_words(pruned)), alpha)
+    )
     assert sentences == ([f"`{old}` of fetch_box would be `{new}`"] if apart else [])
 
 
@@ -275,7 +277,9 @@ def test_a_model_that_merges_everything_gets_nothing_accepted_unseen(tmp_path):
         pair: Verdict(pair, 0.9, 0.99, "merge", judge="yes", relation="duplicate") for pair in pairs
     }
     plan = plan_merge(
-        replace(analysis, opinions=Opinions("yes", verdicts)), [], PlanConfig(accept="auto")
+        replace(analysis, model_verdicts=ModelVerdicts("yes", verdicts)),
+        [],
+        PlanConfig(accept="auto"),
     )
     proposed = [cluster for cluster in plan.clusters if cluster.relation != "parametric"]
     assert len(proposed) == len(pairs)
@@ -283,7 +287,7 @@ def test_a_model_that_merges_everything_gets_nothing_accepted_unseen(tmp_path):
     assert len(plan.tools) == len(tools)
 
 
-PAIRS = st.sampled_from([pair[:2] for pair in (*TRAPS.values(), *LICENSED.values())])
+PAIRS = st.sampled_from([pair[:2] for pair in (*TRAPS.values(), *MATCHED.values())])
 
 
 @given(PAIRS, PAIRS)
@@ -347,7 +351,7 @@ def test_what_a_path_gives_in_its_place_tells_nothing():
     assert reasons(kept, operation("door", "get", "/doors/{door_id}", "A door.")) == []
 
 
-def test_an_argument_that_calls_leave_out_licenses_nothing():
+def test_an_argument_that_calls_leave_out_matches_nothing():
     text = "Lists the doors."
     with_key = tool("list_doors", text, floor=TEXT, key=TEXT)
     by_floor = tool("list_doors_by_floor", text, floor=TEXT)

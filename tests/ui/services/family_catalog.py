@@ -5,7 +5,7 @@ two opposites. The judge says so, whatever its weights are.
 from itertools import combinations
 
 from tests.support.scripted import judge_says
-from tests.ui.services.desk import TEXT, open_desk
+from tests.ui.services.small_workspace import TEXT, open_workspace
 from toolscope_core.model.datamodel import Tool
 
 
@@ -43,9 +43,9 @@ def pairs(tools):
     return list(combinations(sorted(one.id for one in tools), 2))
 
 
-def open_town(monkeypatch):
+def open_families(monkeypatch):
     """A workspace with the town analysed, and the catalog's id."""
-    return open_desk(*scripted(monkeypatch))
+    return open_workspace(*scripted(monkeypatch))
 
 
 def scripted(monkeypatch):

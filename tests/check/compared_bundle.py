@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 from tests.merging.test_pipeline import analysed
-from tests.ui.services.desk import FILES, MAIL, SUM, WEATHER, catalog, on
+from tests.ui.services.small_workspace import FILES, MAIL, SUM, WEATHER, catalog, on
 from toolscope_core.decisions.log import admit
 from toolscope_core.export.bundle import bundle_files
 from toolscope_core.files.folders import write_folder

@@ -1,4 +1,4 @@
-"""Asking as it is: the SDK, a server on loopback, the ledger on disk."""
+"""Requests as they are: the SDK, a server on loopback, the ledger on disk."""
 
 import json
 import logging
@@ -59,18 +59,20 @@ def ask(server, store, items=ITEMS, model=None, batch=1, **terms):
     return ask_all(sums.Sums(batch), items, model, StoredLedger(store), Terms("run", **terms))
 
 
-def values(asked):
-    return [asked.answers[key].value and asked.answers[key].value["sum"] for key in asked.keys]
+def values(answered):
+    return [
+        answered.answers[key].value and answered.answers[key].value["sum"] for key in answered.keys
+    ]
 
 
 def test_a_run_is_answered_kept_and_summed_up(server, store):
     save_catalog(store, "one", Catalog(()))
     open_run(store, "run", 1, "merge", asdict(Endpoint(server.url, "m")))
-    asked = ask(server, store, batch=5, budget=RunBudget(prices=Prices(1.0, 2.0)))
-    assert values(asked) == SUMS and asked.calls == 3
+    answered = ask(server, store, batch=5, budget=RunBudget(prices=Prices(1.0, 2.0)))
+    assert values(answered) == SUMS and answered.calls == 3
     run = get_run(store, "run")
     assert (run.calls, run.questions, run.tokens_in, run.tokens_out) == (3, 12, 150, 21)
-    assert run.cost == pytest.approx(asked.cost) == pytest.approx((150 + 42) / 1e6)
+    assert run.cost == pytest.approx(answered.cost) == pytest.approx((150 + 42) / 1e6)
     again = ask(server, store)
     assert again.calls == 0 and values(again) == SUMS
 
@@ -98,10 +100,10 @@ def test_a_broken_reply_leaves_its_item_unanalysed_and_the_run_goes_on(server, s
         return text if list(sums.answer(body)["sums"].values()) == [7] else sums.answer(body)
 
     server.answer = answer
-    asked = ask(server, store)
-    assert asked.state == "done" and list(asked.unanalysed) == [asked.keys[3]]
-    assert values(asked) == [None if found == 7 else found for found in SUMS]
-    asked_of_it = [got.user for got in server.received if asked.keys[3] in got.user]
+    answered = ask(server, store)
+    assert answered.state == "done" and list(answered.unanalysed) == [answered.keys[3]]
+    assert values(answered) == [None if found == 7 else found for found in SUMS]
+    asked_of_it = [got.user for got in server.received if answered.keys[3] in got.user]
     assert len(asked_of_it) == 2 and "could not be used" in asked_of_it[1]
     assert ask(server, store).calls == 0
 
@@ -120,9 +122,9 @@ def test_a_broken_reply_leaves_its_item_unanalysed_and_the_run_goes_on(server, s
 )
 def test_a_model_that_never_answers_well_is_asked_twice_and_not_again(server, store, mode, reason):
     server.mode = mode
-    asked = ask(server, store, ITEMS[:4])
-    assert asked.state == "done" and len(asked.unanalysed) == 4 and asked.calls == 8
-    assert all(reason in found for found in asked.unanalysed.values())
+    answered = ask(server, store, ITEMS[:4])
+    assert answered.state == "done" and len(answered.unanalysed) == 4 and answered.calls == 8
+    assert all(reason in found for found in answered.unanalysed.values())
     server.mode = "ok"
     assert ask(server, store, ITEMS[:4]).calls == 0
 
@@ -135,15 +137,15 @@ def test_a_gullible_model_says_nothing_that_the_schema_does_not_allow(server, st
             return type(request)(request.system, request.user + orders, "n", request.schema)
 
     server.mode = "gullible"
-    asked = ask_all(Injected(), ITEMS[:2], model_of(server), StoredLedger(store), Terms("run"))
-    assert all("does not follow the schema" in reason for reason in asked.unanalysed.values())
-    assert len(asked.unanalysed) == 2
+    answered = ask_all(Injected(), ITEMS[:2], model_of(server), StoredLedger(store), Terms("run"))
+    assert all("does not follow the schema" in reason for reason in answered.unanalysed.values())
+    assert len(answered.unanalysed) == 2
 
 
 def test_a_flaky_server_is_waited_for_as_told(server, store):
     server.mode = "flaky"
-    asked = ask(server, store, concurrency=1)
-    assert asked.state == "done" and values(asked) == SUMS and asked.calls == 24
+    answered = ask(server, store, concurrency=1)
+    assert answered.state == "done" and values(answered) == SUMS and answered.calls == 24
     times = [got.at for got in server.received]
     assert all(times[at + 1] - times[at] >= 0.02 for at in range(0, 24, 2))
     assert Counter(bool(call.error) for call in read_calls(store, "run")) == {True: 12, False: 12}
@@ -164,8 +166,10 @@ def test_what_stops_a_run_is_mended_and_the_run_goes_on(server, store, mode):
 def test_a_server_that_does_not_answer_pauses_the_run(server, store, mode):
     server.mode = mode
     started = time.monotonic()
-    asked = ask(server, store, model=model_of(server, deadline=0.2))
-    assert asked.state == "paused" and "does not answer" in asked.message and asked.open == 12
+    answered = ask(server, store, model=model_of(server, deadline=0.2))
+    assert (
+        answered.state == "paused" and "does not answer" in answered.message and answered.open == 12
+    )
     assert time.monotonic() - started < 5.0
     server.mode = "ok"
     assert values(ask(server, store)) == SUMS
@@ -174,22 +178,22 @@ def test_a_server_that_does_not_answer_pauses_the_run(server, store, mode):
 def test_what_the_server_supports_is_found_out_on_the_way(server, store):
     server.mode = "no-format"
     patience = Patience(first_wait=0.001)
-    asked = ask(server, store, patience=patience)
-    assert asked.state == "done" and values(asked) == SUMS
+    answered = ask(server, store, patience=patience)
+    assert answered.state == "done" and values(answered) == SUMS
 
 
 @pytest.mark.parametrize("limit", [1, 7])
 def test_a_budget_holds_on_the_wire(server, store, limit):
-    asked = ask(server, store, concurrency=8, budget=RunBudget(Budget(calls=limit)))
-    assert len(server.received) == asked.calls == limit and asked.state == "paused"
+    answered = ask(server, store, concurrency=8, budget=RunBudget(Budget(calls=limit)))
+    assert len(server.received) == answered.calls == limit and answered.state == "paused"
     assert len(read_calls(store, "run")) == limit
 
 
 def test_money_holds_on_the_wire(server, store):
     prices = Prices(1.0, 1.0)
-    asked = ask(server, store, concurrency=8, budget=RunBudget(Budget(money=0.0010), prices))
-    assert asked.state == "paused" and 0 < asked.calls < 12
-    assert asked.cost <= 0.0010 < asked.cost + 0.0006
+    answered = ask(server, store, concurrency=8, budget=RunBudget(Budget(money=0.0010), prices))
+    assert answered.state == "paused" and 0 < answered.calls < 12
+    assert answered.cost <= 0.0010 < answered.cost + 0.0006
 
 
 def cells(store):

@@ -28,7 +28,7 @@ def toolsets(plan: MergePlan, target: str, fix: bool) -> tuple[ToolsetPart, ...]
     return split(plan.tools, target_named(target).rules.most_tools if fix else None)
 
 
-def checked(plan: MergePlan, target: str, fix: bool = False) -> tuple[RuleViolation, ...]:
+def broken_rules(plan: MergePlan, target: str, fix: bool = False) -> tuple[RuleViolation, ...]:
     """The rules of ``target`` that the outgoing toolset breaks, or with ``fix`` its parts.
 
     Raises ``ExportError`` for an unknown target.
@@ -45,8 +45,8 @@ def with_fixes(plan: MergePlan, target: str) -> MergePlan:
     characters of names and texts; φ shows the new names of tools, α those of parameters. Too many
     tools are split by ``toolsets``.
     """
-    leaving = [item.tool for item in plan.tools]
-    clean = without_hidden_text(leaving, sorted(_old_names(plan)))
+    exported = [item.tool for item in plan.tools]
+    clean = without_hidden_text(exported, sorted(_old_names(plan)))
     plan = with_tools(plan, clean) if clean else plan
     changed = fixed(plan.tools, target, _old_names(plan), plan.catalog.blocked)
     renamed = {
@@ -57,7 +57,7 @@ def with_fixes(plan: MergePlan, target: str) -> MergePlan:
     return with_tools(plan, {tool_id: item.tool for tool_id, item in changed.items()}, renamed)
 
 
-def leaving(plan: MergePlan, shape: str | None, fix: bool) -> MergePlan:
+def readable_plan(plan: MergePlan, shape: str | None, fix: bool) -> MergePlan:
     """The plan as it would leave in ``shape``: with fixes if ``fix``, and where clients of MCP are
     to read it, without the tools that none could read, but for those that came in so where
     ``shape`` is ``None``. ``refusals`` says what else is against it.
@@ -68,7 +68,7 @@ def leaving(plan: MergePlan, shape: str | None, fix: bool) -> MergePlan:
     if reasons and shape is None:
         came = unreadable(plan.catalog.tools, target)
         reasons = {tool_id: why for tool_id, why in reasons.items() if tool_id not in came}
-    return leaving(without_unreadable(plan, reasons), shape, fix) if reasons else plan
+    return readable_plan(without_unreadable(plan, reasons), shape, fix) if reasons else plan
 
 
 def held_back(plan: MergePlan) -> tuple[str, ...]:
@@ -89,25 +89,25 @@ def refusals(plan: MergePlan, shape: str | None, fix: bool = False) -> tuple[Rul
     held against it: the file had that flaw already.
     """
     if shape is not None:
-        return checked(plan, shape, fix)
+        return broken_rules(plan, shape, fix)
     came = [MergedTool(tool, (tool.id,)) for tool in plan.catalog.tools]
     before = {
         (violation.tool_id, violation.rule)
         for violation in rule_violations(came, plan.catalog.format)
     }
-    new = checked(plan, plan.catalog.format, fix)
+    new = broken_rules(plan, plan.catalog.format, fix)
     return tuple(
         violation for violation in new if (violation.tool_id, violation.rule) not in before
     )
 
 
-def outgoing(plan: MergePlan, shape: str | None, fix: bool) -> MergePlan:
+def checked_plan(plan: MergePlan, shape: str | None, fix: bool) -> MergePlan:
     """The plan as it leaves in ``shape`` (``None``: as it came in), fixes applied if ``fix``.
 
     Raises ``ExportError`` with the first 10 violations and their number where the target would
     refuse it.
     """
-    plan = leaving(plan, shape, fix)
+    plan = readable_plan(plan, shape, fix)
     against = refusals(plan, shape, fix)
     if against:
         raise ExportError(_refusal(against, shape or plan.catalog.format, fix))

@@ -3,7 +3,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolscope_core.merging.threshold_cuts import (
+from toolscope_core.merging.threshold_changes import (
     ClusterChanges,
     Regrouped,
     changes,

@@ -18,11 +18,11 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "The judges disagree": ("says merge", "neither judge", "no usable answer", " says unsure"),
     "Wording or arguments": ("",),
 }
-"""Each kind with marks of its sentences (``auto_accept``, ``guards``, ``unlicensed``). The first
-that fits counts, and the last fits all.
+"""Each kind with marks of its sentences (``auto_accept``, ``guards``, ``unmatched_words``). The
+first that fits counts, and the last fits all.
 """
 
 
-def objection_kind(reason: str) -> str:
+def reason_kind(reason: str) -> str:
     """The kind of a sentence that speaks against a merge."""
     return next(kind for kind, marks in KINDS.items() if any(mark in reason for mark in marks))

@@ -1,4 +1,5 @@
-"""What a threshold does to clusters: which edge holds one together, what changed between two cuts.
+"""What a threshold does to clusters: which edge holds one together, what changed between two
+thresholds.
 
 For every threshold at once it is enough to know the strongest spanning forest: what the edges at
 or above a threshold connect, those of them in the forest connect as well.
@@ -84,15 +85,15 @@ def strongest_forest(
     return kept[np.lexsort((kept, weight[kept]))]
 
 
-def sides(left: Rows, right: Rows, cut: int, size: int) -> tuple[NDArray[np.int64], ...]:
-    """The rows that hang on either end of edge ``cut`` of a forest once it is gone, ascending."""
+def sides(left: Rows, right: Rows, edge: int, size: int) -> tuple[NDArray[np.int64], ...]:
+    """The rows that hang on either end of ``edge`` of a forest once it is gone, ascending."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    rest = np.arange(len(left)) != cut
+    rest = np.arange(len(left)) != edge
     edges = coo_array((np.ones(rest.sum()), (left[rest], right[rest])), shape=(size, size))
     label = connected_components(edges, directed=False)[1]
-    return tuple(np.flatnonzero(label == label[end[cut]]) for end in (left, right))
+    return tuple(np.flatnonzero(label == label[end[edge]]) for end in (left, right))
 
 
 def _traced(
