@@ -100,12 +100,14 @@ def test_a_recut_keeps_apart_joins_nobody_and_leaves_each_group_on_a_card():
     asked = constraints(CATALOG, logged(decide("recut", "abcde", groups=["abc", "de"])))
     assert asked.must == ()
     assert asked.cannot == pairs("ad ae bd be cd ce")
-    assert asked.asked == pairs("ab ac bc de")
+    assert asked.put_forward == pairs("ab ac bc de")
     twice = logged(
         decide("recut", "abcde", groups=["abcd", "e"]), decide("recut", "abcd", groups=["abc", "d"])
     )
-    assert constraints(CATALOG, twice).asked == pairs("ab ac bc")
-    assert constraints(CATALOG, (*twice, admit(twice, undo(2)))).asked == pairs("ab ac ad bc bd cd")
+    assert constraints(CATALOG, twice).put_forward == pairs("ab ac bc")
+    assert constraints(CATALOG, (*twice, admit(twice, undo(2)))).put_forward == pairs(
+        "ab ac ad bc bd cd"
+    )
     family = replace(
         decide("recut", "abc", groups=["ab", "c"]),
         detail={"groups": [list(fps("ab")), list(fps("c"))], "relation": "parametric"},

@@ -38,7 +38,7 @@ def test_what_the_subsets_leave_is_a_group_if_it_is_two_or_more():
     "group",
     [
         Group(("a", "b", "c"), 0.85, decided=True),
-        Group(("a", "b", "c"), 0.85, asked=True),
+        Group(("a", "b", "c"), 0.85, put_forward=True),
         Group(("a", "b"), 0.85),
         Group(tuple("abcdefghijklm"), 0.85),
     ],

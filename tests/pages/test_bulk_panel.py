@@ -31,7 +31,7 @@ def test_a_batch_is_accepted_audited_and_undone_as_one(page):
 
 def test_kept_for_review_no_policy_takes_them_and_rejected_ones_come_back(page):
     page.press("bulk_propose_")
-    assert by_name(page.work, 1, "list_files").asked
+    assert by_name(page.work, 1, "list_files").put_forward
     page.widget("button_group", "bulk_without").set_value([]).run()
     page.press("bulk_reject_")
     assert page.review.progress(1).rejected == 3

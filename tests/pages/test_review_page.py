@@ -155,7 +155,7 @@ def test_a_tool_of_another_cluster_is_taken_in_and_its_neighbour_stays_behind(pa
     assert part(page, "alpha/get_weather").value == 2
     page.press("reshape_record_")
     (grown,) = [c for c in page.review.plan(1).clusters if len(c.members) == 4]
-    assert "beta/get_weather" in grown.members and grown.asked
+    assert "beta/get_weather" in grown.members and grown.put_forward
     assert [d.action for d in page.review.log(1)] == ["recut"]
     assert all("alpha/get_weather" not in c.members for c in page.review.plan(1).clusters)
 

@@ -189,8 +189,8 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
         stale=tuple(sorted({group for group in held if len(group) > 1}, key=sorted)),
         doubtful=frozenset(doubtful),
         conflict=tuple(sorted(clashing, key=sorted)),
-        asked=frozenset(_asked(locate, log, ASKING)) - apart,
-        held=frozenset(_asked(locate, log, HOLDING)) - apart,
+        put_forward=frozenset(_put_forward(locate, log, ASKING)) - apart,
+        for_a_person=frozenset(_put_forward(locate, log, HOLDING)) - apart,
         families=tuple(sorted(set(families), key=sorted)),
         omitted=frozenset(locate.omitted),
     )
@@ -370,7 +370,7 @@ def _links(decision: Decision) -> tuple[list[Positions], list[tuple[int, int]]]:
             return [rest], list(product(dropped, rest))
 
 
-def _asked(
+def _put_forward(
     locate: _Locator, log: Sequence[Decision], actions: Collection[Action]
 ) -> Iterator[Pair]:
     """The pairs that a person wants to see proposed, by one of the actions. A recut asks for what

@@ -82,7 +82,7 @@ def reasons_against(
     for alpha in synthesis.arguments:
         yield from alpha.inferred
     yield from differences.guards  # 5
-    if group.asked:  # 6
+    if group.put_forward:  # 6
         yield "a person put it forward; the judge would not merge all of it"
     yield from group.doubts  # 7
     if group.split and (synthesis.kind == "router" or differences.words):  # 8
@@ -142,7 +142,7 @@ def accept(
     """
 
     def taken(cluster: Cluster) -> bool:
-        if cluster.state != "proposed" or cluster.asked or config.accept == "none":
+        if cluster.state != "proposed" or cluster.put_forward or config.accept == "none":
             return False
         if config.accept == "auto":
             return cluster.safe

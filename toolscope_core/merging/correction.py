@@ -88,11 +88,11 @@ def with_requested(
     Groups that nobody decided become one; to a decided group the other tools are newcomers. Where
     both are decided, or people keep some of them apart, the pair changes nothing.
     """
-    if not constraints.asked:
+    if not constraints.put_forward:
         return tuple(sorted(groups, key=lambda group: group.members))
     home = {member: group for group in groups for member in group.members}
     kept = dict.fromkeys(groups)
-    for pair in sorted(constraints.asked):
+    for pair in sorted(constraints.put_forward):
         sides = {home.get(tool, Group((tool,))): None for tool in (pair.left, pair.right)}
         decided = [group for group in sides if group.decided]
         members = sorted_ids(member for group in sides for member in group.members)
@@ -106,7 +106,7 @@ def with_requested(
             made = replace(group, newcomers=sorted_ids((*group.newcomers, *others)))
             kept.pop(group)
         else:
-            made = Group(members, _between(tuple(sides), judge), asked=True)
+            made = Group(members, _between(tuple(sides), judge), put_forward=True)
             for group in sides:
                 kept.pop(group, None)
         kept[made] = None

@@ -76,7 +76,8 @@ def with_families(
     family_at = bars_of(analysis).family_at
     marked = tuple(
         _as_family(group, judge)
-        if links.is_family(group.members) or (group.asked and _is_family(group, judge, family_at))
+        if links.is_family(group.members)
+        or (group.put_forward and _is_family(group, judge, family_at))
         else group
         for group in groups
     )

@@ -79,11 +79,11 @@ def build_clusters(
                 reasons=(
                     *conflicts,
                     *_waived(own),
-                    *([WANTS_A_LOOK] if held and not group.asked else []),
+                    *([WANTS_A_LOOK] if held and not group.put_forward else []),
                     *reasons_against(group, own, differences, blocked, auto_at),
                 ),
                 newcomers=group.newcomers,
-                asked=group.asked or held,
+                put_forward=group.put_forward or held,
                 relation=syntheses.relation(group.members, own, group.family),
                 selector=own.selector,
                 chosen_kind=edit.kind,
@@ -175,7 +175,7 @@ def _applies(cluster: Cluster, routers: bool) -> bool:
 
 def _is_held(group: Group, constraints: Constraints) -> bool:
     members = set(group.members)
-    return any(pair.left in members and pair.right in members for pair in constraints.held)
+    return any(pair.left in members and pair.right in members for pair in constraints.for_a_person)
 
 
 def _state(group: Group, constraints: Constraints) -> State:

@@ -36,7 +36,7 @@ def with_safe_subsets(
 
 def _divided(group: Group, is_clean: Clean, weakest: Weakest, auto_at: float) -> list[Group]:
     ids = group.members
-    if group.decided or group.asked or not 2 < len(ids) <= _LARGEST or is_clean(ids):
+    if group.decided or group.put_forward or not 2 < len(ids) <= _LARGEST or is_clean(ids):
         return [group]
     clean = {pair for pair in combinations(ids, 2) if is_clean(pair) and weakest(pair) >= auto_at}
     subsets: list[list[str]] = []

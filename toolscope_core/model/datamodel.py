@@ -384,10 +384,10 @@ class ArgumentMap:
 class Constraints:
     """Decisions of people as links between tool ids.
 
-    ``must`` holds disjoint groups of two or more ids that stay together; ``cannot`` the pairs
-    that stay apart. Suspended are, because a member changed, the groups in ``stale`` and the
-    pairs in ``doubtful``; and, because standing decisions contradict each other, the groups in
-    ``conflict``. ``asked`` holds the pairs that a person wants to see proposed, ``held`` those of
+    ``must`` holds disjoint groups of two or more ids that stay together; ``cannot`` the pairs that
+    stay apart. Suspended are, because a member changed, the groups in ``stale`` and the pairs in
+    ``doubtful``; and, because standing decisions contradict each other, the groups in ``conflict``.
+    ``put_forward`` holds the pairs that a person wants to see proposed, ``for_a_person`` those of
     them that nobody but a person may merge. ``families`` are the sets that were put together as a
     family: a group that holds one stays one. ``omitted`` tools are left out of the toolset, and of
     everything above.
@@ -398,8 +398,8 @@ class Constraints:
     stale: tuple[frozenset[str], ...] = ()
     doubtful: frozenset[Pair] = frozenset()
     conflict: tuple[frozenset[str], ...] = ()
-    asked: frozenset[Pair] = frozenset()
-    held: frozenset[Pair] = frozenset()
+    put_forward: frozenset[Pair] = frozenset()
+    for_a_person: frozenset[Pair] = frozenset()
     families: tuple[frozenset[str], ...] = ()
     omitted: frozenset[str] = frozenset()
 
@@ -417,8 +417,8 @@ class Group:
     the connected component it came from was divided, ``intransitive`` whether two members are
     joined only through a third, ``decided`` whether people put exactly these together.
     ``newcomers`` (sorted) are tools outside a decided group that the judge, or a person, would add
-    to it; ``asked`` says whether a person put the group forward. ``doubts`` are sentences on what
-    judges do not agree on. A ``family`` is the same operation for several providers or fixed
+    to it; ``put_forward`` says whether a person put the group forward. ``doubts`` are sentences on
+    what judges do not agree on. A ``family`` is the same operation for several providers or fixed
     values: its weakest edge is the lowest probability of that.
     """
 
@@ -428,7 +428,7 @@ class Group:
     intransitive: bool = False
     decided: bool = False
     newcomers: tuple[str, ...] = ()
-    asked: bool = False
+    put_forward: bool = False
     doubts: tuple[str, ...] = ()
     family: bool = False
 
@@ -450,12 +450,12 @@ class Cluster:
 
     ``canonical`` is the member that gives the merged tool its id; ``document`` what agents will
     read; ``arguments`` one map per member in member order. ``reasons`` are sentences that say why
-    it is not safe to accept without a person; empty means safe.
-    ``newcomers`` are tools that the judge would add to an accepted cluster; a person must.
-    ``asked`` says whether a person, not the judge, put it forward. ``version`` is what a decision
-    on this cluster must carry, ``grown`` one that is on its newcomers too. ``relation`` is
-    *duplicate*, *subsumes* or, of a family, *parametric*; ``selector`` the argument that says
-    which member is meant, empty for a prune; ``chosen_kind`` the kind that people chose.
+    it is not safe to accept without a person; empty means safe. ``newcomers`` are tools that the
+    judge would add to an accepted cluster; a person must. ``put_forward`` says whether a person,
+    not the judge, put it forward. ``version`` is what a decision on this cluster must carry,
+    ``grown`` one that is on its newcomers too. ``relation`` is *duplicate*, *subsumes* or, of a
+    family, *parametric*; ``selector`` the argument that says which member is meant, empty for a
+    prune; ``chosen_kind`` the kind that people chose.
     """
 
     id: str
@@ -470,7 +470,7 @@ class Cluster:
     newcomers: tuple[str, ...] = ()
     version: str = ""
     grown: str = ""
-    asked: bool = False
+    put_forward: bool = False
     relation: Relation = "duplicate"
     selector: str = ""
     chosen_kind: Kind | None = None

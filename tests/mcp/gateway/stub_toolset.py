@@ -119,7 +119,7 @@ async def client_of(bundle, config, log=None, **callbacks) -> AsyncIterator:
         yield client, gateway
 
 
-def told(result):
+def stub_reply(result):
     """What a stub server said."""
     return json.loads(result.content[0].text)
 

@@ -3,7 +3,7 @@
 import anyio
 import pytest
 
-from tests.mcp.gateway.stub_toolset import through, told
+from tests.mcp.gateway.stub_toolset import stub_reply, through
 
 SAMPLING = {
     "messages": [{"role": "user", "content": {"type": "text", "text": "hi"}}],
@@ -40,7 +40,7 @@ def test_a_call_that_the_client_gives_up_is_cancelled_at_its_original(toolset, s
         await client.call_tool("get", {"path": "a"})
         with anyio.move_on_after(0.2):
             await client.call_tool("work", {"act": "listen", "server": "north"})
-        answer = told(await client.call_tool("work", {"act": "cancelled", "server": "north"}))
+        answer = stub_reply(await client.call_tool("work", {"act": "cancelled", "server": "north"}))
         return answer, gateway.calls.log.outcomes["cancelled"]
 
     assert through(toolset, servers, use) == (True, 1)
@@ -69,7 +69,7 @@ async def roots(context):
 def test_a_client_that_can_answers_what_an_original_asks(toolset, servers):
     async def use(client, gateway):
         return [
-            told(
+            stub_reply(
                 await client.call_tool(
                     "work", {"act": f"ask:{method}", "params": params, "server": "north"}
                 )
@@ -99,7 +99,9 @@ def test_a_client_that_can_answers_what_an_original_asks(toolset, servers):
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_one_that_cannot_refuses_in_words(toolset, servers, mode):
     async def use(client, gateway):
-        return told(await client.call_tool("work", {"act": "ask:roots/list", "server": "north"}))
+        return stub_reply(
+            await client.call_tool("work", {"act": "ask:roots/list", "server": "north"})
+        )
 
     refusal = through(toolset, servers, use, callbacks={"mode": mode})
     assert refusal["code"] == -32600

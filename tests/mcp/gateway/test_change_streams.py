@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.mcp.gateway.stub_toolset import through, told
+from tests.mcp.gateway.stub_toolset import stub_reply, through
 from toolscope_core.mcp.gateway import change_streams
 
 STUB = str(Path(__file__).with_name("modern_stub.py"))
@@ -36,7 +36,7 @@ async def until(holds):
 
 
 async def work(client, act, server="north"):
-    return told(await client.call_tool("work", {"act": act, "server": server}))
+    return stub_reply(await client.call_tool("work", {"act": act, "server": server}))
 
 
 @pytest.mark.parametrize("act", ["change", "change in silence"])

@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.mcp.gateway.stub_toolset import QUICK, configuration, through, told
+from tests.mcp.gateway.stub_toolset import QUICK, configuration, stub_reply, through
 from toolscope_core.mcp.gateway.call_log import CallLog
 
 HELD = "'get' of north is not what it was"
@@ -45,8 +45,8 @@ def test_a_server_that_announces_and_is_silent_is_opened_again_and_the_others_go
         await client.call_tool("work", {"act": "announce", "server": "north"})
         first = gateway.calls.servers.open_now["north"]
         with anyio.fail_after(10):
-            other = told(await client.call_tool("south_same", {"x": 1}))["server"]
-            again = told(await client.call_tool("get", {"path": "a"}))["server"]
+            other = stub_reply(await client.call_tool("south_same", {"x": 1}))["server"]
+            again = stub_reply(await client.call_tool("get", {"path": "a"}))["server"]
         return other, again, gateway.calls.servers.open_now["north"] is first
 
     limits = replace(QUICK, start_seconds=0.5)
@@ -57,7 +57,7 @@ def test_many_announcements_are_one_look(toolset, servers):
     async def use(client, gateway):
         await client.call_tool("work", {"act": "announce", "size": 500, "server": "north"})
         await client.call_tool("get", {"path": "a"})
-        return told(
+        return stub_reply(
             await client.call_tool("work", {"act": "announce", "size": 0, "server": "north"})
         )["listed"]
 
@@ -86,7 +86,7 @@ def test_a_result_that_cannot_be_read_is_said_and_ends_nothing(toolset, servers)
         before = gateway.calls.servers.open_now["north"]
         text = await text_of(client, "work", {"act": "strange", "server": "north"})
         whole = await client.call_tool("work", {"act": "null-meta", "server": "north"})
-        return text, told(whole)["tool"], before is gateway.calls.servers.open_now["north"]
+        return text, stub_reply(whole)["tool"], before is gateway.calls.servers.open_now["north"]
 
     text, tool, stays = through(toolset, servers, use)
     assert text.startswith("north answers with an error while it ran work")
@@ -112,7 +112,7 @@ def test_the_level_of_logs_reaches_servers_that_open_later(toolset, servers):
         await client.set_logging_level("debug")
         await client.call_tool("get", {"path": "a"})
         gateway.calls.servers.lost("north", gateway.calls.servers.open_now["north"])
-        return told(
+        return stub_reply(
             await client.call_tool("work", {"act": "announce", "size": 0, "server": "north"})
         )["levels"]
 
@@ -123,7 +123,7 @@ def test_a_full_disk_takes_no_result_away(toolset, servers):
     log = CallLog(Path("/dev/full"))
 
     async def use(client, gateway):
-        return told(await client.call_tool("north_same", {"x": 1}))["server"]
+        return stub_reply(await client.call_tool("north_same", {"x": 1}))["server"]
 
     assert through(toolset, servers, use, log=log) == "north"
     assert log.unwritten == 1
@@ -137,7 +137,7 @@ def test_a_notice_that_nobody_reads_ends_nothing(toolset, servers):
     async def use(client, gateway):
         await client.call_tool("work", {"act": "change", "server": "north"})
         held = await text_of(client, "get", {"path": "a"})
-        return held, told(await client.call_tool("north_same", {"x": 1}))["server"]
+        return held, stub_reply(await client.call_tool("north_same", {"x": 1}))["server"]
 
     held, server = through(toolset, servers, use, notice=closed)
     assert held.startswith(HELD) and server == "north"

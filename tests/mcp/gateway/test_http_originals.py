@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from tests.mcp.gateway.stub_toolset import NORTH, QUICK, through, told
+from tests.mcp.gateway.stub_toolset import NORTH, QUICK, stub_reply, through
 
 HELLO = {
     "protocolVersion": "2025-06-18",
@@ -114,7 +114,7 @@ def test_one_that_restarted_is_named_once_and_opened_again(toolset, reached, ori
         await client.call_tool("get", {"path": "a"})
         original.session = "another"
         lost = await client.call_tool("get", {"path": "a"})
-        return lost, told(await client.call_tool("get", {"path": "a"}))
+        return lost, stub_reply(await client.call_tool("get", {"path": "a"}))
 
     lost, again = through(toolset, reached, use)
     assert lost.is_error and again == ""
@@ -135,7 +135,7 @@ def test_what_is_no_answer_is_a_tool_error_that_names_it(toolset, reached, act, 
     async def use(client, gateway):
         await client.call_tool("get", {"path": "a"})
         failed = await client.call_tool("work", {"act": act, "server": "north"})
-        return failed, told(await client.call_tool("get", {"path": "a"}))
+        return failed, stub_reply(await client.call_tool("get", {"path": "a"}))
 
     failed, again = through(toolset, reached, use)
     assert failed.is_error and "north" in failed.content[0].text

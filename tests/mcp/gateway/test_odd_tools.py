@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from tests.cli.test_cli import run
-from tests.mcp.gateway.stub_toolset import STUB, client_of, gateway_config, record, told
+from tests.mcp.gateway.stub_toolset import STUB, client_of, gateway_config, record, stub_reply
 from tests.mcp.gateway.test_serving import invoke
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.mcp.gateway.routing import BundleTool, Original, routing_table
@@ -63,8 +63,8 @@ def test_every_client_reads_the_list_and_calls_what_is_in_it(odd, mode):
     async def work():
         async with client_of(bundle, gateway_config(config.read_text()), mode=mode) as (client, _):
             tools = (await client.list_tools()).tools
-            picture = told(await client.call_tool("pic", {"note": None}))
-            stored = told(await client.call_tool("store", {"readings": [1]}))
+            picture = stub_reply(await client.call_tool("pic", {"note": None}))
+            stored = stub_reply(await client.call_tool("store", {"readings": [1]}))
             return tools, picture, stored, await client.call_tool("route", {"region": "a"})
 
     tools, picture, stored, held = asyncio.run(work())

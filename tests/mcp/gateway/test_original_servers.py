@@ -10,7 +10,7 @@ import anyio
 import pytest
 from mcp_types import Implementation
 
-from tests.mcp.gateway.stub_toolset import QUICK, client_of, gateway_config, through, told
+from tests.mcp.gateway.stub_toolset import QUICK, client_of, gateway_config, stub_reply, through
 from toolscope_core.mcp.gateway import callers, original_servers
 from toolscope_core.mcp.gateway.original_servers import OriginalServers
 from toolscope_core.mcp.gateway.own_client import own_client
@@ -26,8 +26,8 @@ async def text_of(client, name, arguments):
 def test_a_server_that_dies_in_a_call_is_named_and_started_again(toolset, servers):
     async def use(client, gateway):
         died = await text_of(client, "work", {"act": "die", "server": "north"})
-        other = told(await client.call_tool("south_same", {"x": 1}))
-        again = told(await client.call_tool("get", {"path": "a"}))
+        other = stub_reply(await client.call_tool("south_same", {"x": 1}))
+        again = stub_reply(await client.call_tool("get", {"path": "a"}))
         return died, other["server"], again["server"]
 
     died, *others = through(toolset, servers, use)
@@ -54,13 +54,13 @@ async def ends_with(client, act, words):
 )
 def test_only_what_a_server_wrote_during_a_call_is_quoted(toolset, servers, act, quoted):
     async def use(client, gateway):
-        told(
+        stub_reply(
             await client.call_tool(
                 "work", {"act": act, "params": "the first call", "server": "north"}
             )
         )
         own = await ends_with(client, act, "the second call")
-        told(
+        stub_reply(
             await client.call_tool(
                 "work", {"act": act, "params": "the third call", "server": "north"}
             )
@@ -100,14 +100,14 @@ def two_clients(toolset, servers, monkeypatch):
 @pytest.mark.parametrize("act", ["babble", "whisper"])
 def test_nothing_that_a_server_wrote_for_one_client_is_told_to_another(two_clients, act):
     async def use(first, second):
-        told(
+        stub_reply(
             await first.call_tool(
                 "work", {"act": act, "params": "the first client", "server": "north"}
             )
         )
         texts = [await ends_with(second, act, "the second client")]
         alone = await ends_with(second, act, "one client")
-        told(
+        stub_reply(
             await second.call_tool(
                 "work", {"act": act, "params": "the second client", "server": "north"}
             )
@@ -159,7 +159,9 @@ def test_a_slow_call_ends_in_time_and_the_server_stays(toolset, servers):
     async def use(client, gateway):
         slow = await text_of(client, "work", {"act": "listen", "server": "north"})
         before = gateway.calls.servers.open_now["north"]
-        cancelled = told(await client.call_tool("work", {"act": "cancelled", "server": "north"}))
+        cancelled = stub_reply(
+            await client.call_tool("work", {"act": "cancelled", "server": "north"})
+        )
         return slow, cancelled, before is gateway.calls.servers.open_now["north"]
 
     slow, cancelled, stays = through(
@@ -184,7 +186,7 @@ def test_a_server_that_cannot_be_started_is_tried_again_later_and_later(
         texts = [await text_of(client, "get", {"path": "a"}) for _ in range(2)]
         await anyio.sleep(0.25)
         texts += [await text_of(client, "get", {"path": "a"}) for _ in range(2)]
-        return texts, told(await client.call_tool("south_same", {"x": 1}))["server"]
+        return texts, stub_reply(await client.call_tool("south_same", {"x": 1}))["server"]
 
     (first, waits, again, longer), other = through(toolset, json.dumps(broken), use)
     assert first.startswith("the command '/no/such/command' of north does not exist here")
@@ -201,7 +203,7 @@ def test_calls_at_the_same_time_open_one_connection_and_none_is_mixed_up(toolset
         async def call(number):
             name, of = (("get", "path"), ("north_same", "x"))[number % 2]
             value = str(number) if of == "path" else number
-            answers[number] = told(await client.call_tool(name, {of: value}))["arguments"][of]
+            answers[number] = stub_reply(await client.call_tool(name, {of: value}))["arguments"][of]
 
         async with anyio.create_task_group() as group:
             for number in range(200):
@@ -224,7 +226,7 @@ def test_a_tool_that_changes_is_held_until_it_is_looked_at(toolset, servers, tmp
         before = [tool.name for tool in (await client.list_tools()).tools]
         await client.call_tool("work", {"act": "change", "server": "north"})
         deadline = time.monotonic() + 10
-        while not gateway.held.declared["north"].changed and time.monotonic() < deadline:
+        while not gateway.held_tools.declared["north"].changed and time.monotonic() < deadline:
             await anyio.sleep(0.01)
         after = [tool.name for tool in (await client.list_tools()).tools]
         return before, after, await client.call_tool("get", {"path": "a"})
@@ -254,7 +256,7 @@ def test_a_tool_that_changed_before_the_first_call_never_gets_one(toolset, serve
     async def use(client, gateway):
         changed = await text_of(client, "get", {"path": "a"})
         missing = await text_of(client, "work", {"act": "x", "server": "north"})
-        south = told(await client.call_tool("work", {"server": "south"}))
+        south = stub_reply(await client.call_tool("work", {"server": "south"}))
         listed = [tool.name for tool in (await client.list_tools()).tools]
         return changed, missing, south["server"], listed
 

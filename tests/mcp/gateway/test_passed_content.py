@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.mcp.gateway.stub_toolset import through, told
+from tests.mcp.gateway.stub_toolset import stub_reply, through
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
@@ -85,7 +85,7 @@ def test_a_client_hears_of_the_resources_it_follows_until_it_follows_them_no_mor
 
     async def use(client, gateway):
         async def touch(server):
-            return told(await client.call_tool("work", {"act": "touch", "server": server}))
+            return stub_reply(await client.call_tool("work", {"act": "touch", "server": server}))
 
         assert await touch("north") == []
         await client.subscribe_resource("north+file:///a.txt")

@@ -14,7 +14,7 @@ import httpx2
 import pytest
 from typer.testing import CliRunner
 
-from tests.mcp.gateway.stub_toolset import configuration, told, write_stub_toolset
+from tests.mcp.gateway.stub_toolset import configuration, stub_reply, write_stub_toolset
 from tests.mcp.servers.stubs import MARK, living, new_mark
 from toolscope_core.cli import app
 
@@ -58,7 +58,7 @@ def test_over_standard_input_and_output(toolset, config, tmp_path):
         async with Client(parameters) as client:
             names = [tool.name for tool in (await client.list_tools()).tools]
             answers = [
-                told(await client.call_tool(name, {key: "a"}))
+                stub_reply(await client.call_tool(name, {key: "a"}))
                 for name, key in (("get", "path"), ("read_file", "file"))
             ]
             return names, answers, living(mark)
@@ -121,7 +121,7 @@ async def call_over_http(url, *calls):
         httpx2.AsyncClient(headers=headers, timeout=20) as http,
         Client(streamable_http_client(url, http_client=http)) as client,
     ):
-        return [told(await client.call_tool(*one)) for one in calls]
+        return [stub_reply(await client.call_tool(*one)) for one in calls]
 
 
 def test_over_http_for_whoever_has_the_token_and_nothing_is_left_when_it_is_killed(toolset, config):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.mcp.gateway.stub_toolset import through, told, write_stub_toolset
+from tests.mcp.gateway.stub_toolset import stub_reply, through, write_stub_toolset
 from toolscope_core.mcp.gateway.tool_search import ToolSearch
 
 
@@ -25,7 +25,7 @@ def test_the_merged_tools_are_listed_and_nothing_is_started_for_that(toolset, se
 def test_each_call_goes_to_its_original_with_its_own_arguments(toolset, servers, mode):
     async def use(client, gateway):
         return [
-            told(await client.call_tool(name, arguments))
+            stub_reply(await client.call_tool(name, arguments))
             for name, arguments in (
                 ("get", {"path": "a"}),
                 ("work", {"act": "x", "server": "north"}),
@@ -122,9 +122,9 @@ def test_an_argument_that_is_not_declared_comes_under_no_name_of_the_original(
         ]
 
     right, undeclared, *hidden = through(bundle, servers, use)
-    assert told(right)["arguments"] == {"x": 1}
+    assert stub_reply(right)["arguments"] == {"x": 1}
     if other is None:
-        assert told(undeclared)["arguments"] == {"x": 1, "other": 3}
+        assert stub_reply(undeclared)["arguments"] == {"x": 1, "other": 3}
     else:
         assert undeclared.is_error and other in undeclared.content[0].text
     assert all(result.is_error for result in hidden)
@@ -137,7 +137,7 @@ def test_an_argument_that_is_not_declared_comes_under_no_name_of_the_original(
 
 def test_an_old_name_answers_where_it_was_asked_for(toolset, servers):
     async def use(client, gateway):
-        result = told(await client.call_tool("read_file", {"file": "a"}))
+        result = stub_reply(await client.call_tool("read_file", {"file": "a"}))
         assert "read_file" not in [tool.name for tool in (await client.list_tools()).tools]
         return result, gateway.calls.log.old_names
 
@@ -184,8 +184,8 @@ def test_with_search_two_tools_stand_for_all(toolset, servers):
         results = await client.call_tool("search_tools", {"query": "repeat"})
         name = json.loads(results.content[0].text)["name"]
         inner = {"name": name, "arguments": {"x": 1}}
-        answers = [told(await client.call_tool("call_tool", inner))]
-        answers.append(told(await client.call_tool("get", {"path": "a"})))
+        answers = [stub_reply(await client.call_tool("call_tool", inner))]
+        answers.append(stub_reply(await client.call_tool("get", {"path": "a"})))
         wrong = await client.call_tool("call_tool", {"name": "get", "arguments": 1})
         return names, answers, wrong.content[0].text
 

@@ -127,7 +127,7 @@ def test_sent_to_review_a_pair_gets_a_card_that_nothing_accepts_by_itself(work, 
     decision = say(work, catalog_id, FAR)
     card = work.pairs.view(catalog_id, FAR).card
     assert card.members == (FAR.left, FAR.right)
-    assert (card.state, card.asked, card.safe) == ("proposed", True, False)
+    assert (card.state, card.put_forward, card.safe) == ("proposed", True, False)
     assert "a person put it forward; the judge would not merge all of it" in card.reasons
     for accept in ("auto", "all"):
         plan = work.review.plan(catalog_id, PlanConfig(accept=accept))
@@ -179,6 +179,6 @@ def test_an_accepted_proposal_is_accepted_and_holds_the_proposal(work, catalog_i
     card = work.pairs.view(catalog_id, FAR).card
     work.review.decide(catalog_id, "accept", card, "ann")
     now = work.pairs.view(catalog_id, FAR).card
-    assert (now.state, now.asked) == ("accepted", False) or now.state == "conflict"
+    assert (now.state, now.put_forward) == ("accepted", False) or now.state == "conflict"
     with pytest.raises(DecisionError, match="came later"):
         work.review.undo(catalog_id, "ann", asked.seq)

@@ -69,7 +69,7 @@ def test_a_lone_tool_is_added_and_a_cluster_joined(own):
     assert seen.decision.action == "propose"
     work.reshapes.record(i, seen)
     (grown,) = [c for c in work.review.plan(i).clusters if len(c.members) == 6]
-    assert grown.state == "proposed" and grown.asked
+    assert grown.state == "proposed" and grown.put_forward
 
 
 def test_what_people_decided_before_is_told(own):

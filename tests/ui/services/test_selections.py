@@ -25,6 +25,9 @@ def test_few_selections_stay_in_memory(shared, monkeypatch):
         selections, "get_selection", lambda *args: read.append(args[2]) or fetch(*args)
     )
     own = selections.Selections(work.store, work.catalogs)
-    kept = [own.keep(catalog_id, ["beta/send_mail"], str(n)) for n in range(selections.HELD + 1)]
+    kept = [
+        own.keep(catalog_id, ["beta/send_mail"], str(n))
+        for n in range(selections.MOST_IN_MEMORY + 1)
+    ]
     assert own.get(catalog_id, kept[-1].key) and not read
     assert own.get(catalog_id, kept[0].key) and read == [kept[0].key]

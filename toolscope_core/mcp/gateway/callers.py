@@ -79,7 +79,7 @@ class Callers:
             if among is None or key in among:
                 self._outboxes.post(key, session, message, about)
 
-    async def told(self, context: ServerRequestContext[Any, Any]) -> None:
+    async def wait_for_delivery(self, context: ServerRequestContext[Any, Any]) -> None:
         """Wait until the client of a call has taken what it was told meanwhile."""
         await self._outboxes.sent(session_of(context))
 

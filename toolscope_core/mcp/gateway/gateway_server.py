@@ -57,7 +57,7 @@ def gateway_server(parts: GatewayParts, version: str) -> Server[Any]:
         context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
     ) -> dict[str, Any]:
         calls.callers.heard(context)
-        records = finder.records if finder else listed(calls.table.offered, calls.held)
+        records = finder.records if finder else listed(calls.table.offered, calls.held_tools)
         return page_of("tools", records, params.cursor if params else None)
 
     async def call_tool(
@@ -85,12 +85,12 @@ def gateway_server(parts: GatewayParts, version: str) -> Server[Any]:
     return server
 
 
-def listed(routes: Iterable[Route], held: HeldTools) -> list[JsonObject]:
+def listed(routes: Iterable[Route], held_tools: HeldTools) -> list[JsonObject]:
     """The records of the tools that can be called: not those of which every original is held."""
     return [
         route.record
         for route in routes
-        if not route.originals or not all(map(held.why_held, route.originals))
+        if not route.originals or not all(map(held_tools.why_held, route.originals))
     ]
 
 

@@ -186,7 +186,7 @@ class PassedContent:
                     else:
                         await _raw(server, "resources/subscribe", {"uri": uri})
 
-    async def told(self, name: str, method: str, message: Any) -> None:
+    async def pass_on_news(self, name: str, method: str, message: Any) -> None:
         """Pass on what a server says of its resources and prompts."""
         if method == "notifications/resources/updated":
             uri = str(message.params.uri)

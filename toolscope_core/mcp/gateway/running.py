@@ -51,8 +51,8 @@ class Gateway:
     parts: GatewayParts
 
     @property
-    def held(self) -> HeldTools:
-        return self.calls.held
+    def held_tools(self) -> HeldTools:
+        return self.calls.held_tools
 
     async def open_all(self) -> dict[str, str]:
         """Open every server; the failures, in words, by server."""
@@ -91,7 +91,7 @@ async def open_gateway(
         await content.opened(name, server)
 
     async def tell(name: str, method: str, message: object) -> None:
-        await content.told(name, method, message)
+        await content.pass_on_news(name, method, message)
 
     async with anyio.create_task_group() as group:
         callers = Callers(group)

@@ -48,7 +48,7 @@ def check_servers(bundle: ServedBundle, config: GatewayConfig) -> tuple[ServerSt
     async def run() -> tuple[ServerState, ...]:
         async with open_gateway(bundle, config, CallLog()) as gateway:
             failures = await gateway.open_all()
-            declared = gateway.held.declared
+            declared = gateway.held_tools.declared
             names = {one.tool_id: one.name for one in bundle.came_in}
             return tuple(
                 ServerState(name, failure=failures[name])

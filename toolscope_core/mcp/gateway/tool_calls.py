@@ -54,7 +54,7 @@ class ToolCalls:
 
     table: RoutingTable
     servers: OriginalServers
-    held: HeldTools
+    held_tools: HeldTools
     callers: Callers
     log: CallLog
     old_names: bool = False
@@ -112,10 +112,10 @@ class ToolCalls:
             raise _Refused(_sentences(f"{route.name} does not take these arguments", against))
         call.original = original
         server = await self._server(original, context)
-        held = self.held.why_held(original)
+        held = self.held_tools.why_held(original)
         if held:
             raise _Refused(held)
-        declared = self.held.tool(original)
+        declared = self.held_tools.tool(original)
         against = misplaced_arguments(route, original, call.arguments, declared)
         if against:
             raise _Refused(_sentences(f"{route.name} does not take these arguments", against))
@@ -131,7 +131,7 @@ class ToolCalls:
                 doing = f"while it ran {original.name}"
                 failure = await self.servers.failure(original.server, server, error, doing, request)
                 raise failure from None
-        await self.callers.told(context)  # logs and progress come before the result
+        await self.callers.wait_for_delivery(context)  # logs and progress come before the result
         return result
 
     def _route(self, call: _Call) -> Route:

@@ -9,7 +9,7 @@ from ui.shared.services.catalogs import Catalogs
 
 __all__ = ["Selection", "Selections"]
 
-HELD = 16
+MOST_IN_MEMORY = 16
 
 
 class Selections:
@@ -41,6 +41,6 @@ class Selections:
         place = (selection.catalog_id, selection.key)
         self._held.pop(place, None)
         self._held[place] = selection
-        for old in list(self._held)[:-HELD]:
+        for old in list(self._held)[:-MOST_IN_MEMORY]:
             self._held.pop(old, None)
         return selection
