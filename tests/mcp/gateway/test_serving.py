@@ -262,7 +262,7 @@ def test_a_bundle_without_routers_says_what_they_would_save(config, tmp_path):
 @pytest.mark.parametrize("hashes", [None, "{}"])
 def test_a_bundle_without_fingerprints_serves_no_tool_as_unchanged(config, tmp_path, hashes):
     path, _ = config
-    damaged = write_town(tmp_path / "damaged")
+    damaged = write_stub_toolset(tmp_path / "damaged")
     if hashes is None:
         (damaged / "fingerprints.json").unlink()
         words = "fingerprints.json cannot be read"
