@@ -35,17 +35,15 @@ def asks_for_token() -> bool:
     if sign_in.is_configured() or st.session_state.get(GIVEN):
         return False
     token = start_token().encode()
+    st.caption(
+        "Here programs are started on this machine. To show that it is you, copy the token of the "
+        "terminal in which you started ToolScope."
+    )
     with st.form("start_token_form", border=False):
-        typed = st.text_input(
-            "Token of this start",
-            type="password",
-            key="start_token",
-            help="It stands in the terminal in which ToolScope was started.",
-        )
+        typed = st.text_input("Token of this start", type="password", key="start_token")
         if st.form_submit_button("Continue", key="start_token_continue"):
             if hmac.compare_digest(typed.strip().encode(), token):
                 st.session_state[GIVEN] = True
                 st.rerun()
             st.error("This is not the token that the terminal shows. A new start has a new one.")
-    st.caption("From here programs are started on this machine, so that a stranger must not be.")
     return True
