@@ -176,7 +176,7 @@ def test_the_search_gives_whole_records_and_refuses_in_words():
 
     table, _ = family()
     held = SimpleNamespace(why_held=lambda original: "")
-    calls = SimpleNamespace(table=table, held=held)
+    calls = SimpleNamespace(table=table, held_tools=held)
     search = ToolSearch(calls, lambda query, limit: ["gone", "n/find"][:limit])
 
     def ask(**arguments):
