@@ -36,8 +36,8 @@ def asks_for_token() -> bool:
         return False
     token = start_token().encode()
     st.caption(
-        "Here programs are started on this machine. To show that it is you, copy the token of the "
-        "terminal in which you started ToolScope."
+        "Here programs are started on this machine. To show that it is you, copy the token from "
+        "the terminal in which you started ToolScope."
     )
     with st.form("start_token_form", border=False):
         typed = st.text_input("Token of this start", type="password", key="start_token")
