@@ -26,7 +26,7 @@ from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import load_paths
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.model.configuration import read_environment
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 
 _DATA = Path(__file__).resolve().parents[1] / "tests" / "data"
 GOLD = _DATA / "alignment.jsonl"

@@ -30,9 +30,10 @@ from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
 from toolscope_core.judging import word_stems
 from toolscope_core.judging.arguments import likeness, matching, roles, units
 from toolscope_core.judging.vocabulary import singular, stem
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import read_environment
-from toolscope_core.model.datamodel import Catalog, Tool
 from toolscope_core.model.errors import CatalogError
+from toolscope_core.model.tool import Tool
 
 SEED = 17
 DOCUMENTS = 40

@@ -26,7 +26,7 @@ from toolscope_core.merging.contracted_graph import RowGraph
 from toolscope_core.merging.correction import correct
 from toolscope_core.merging.pipeline import Analysis, plan_merge
 from toolscope_core.model.configuration import PlanConfig
-from toolscope_core.model.datamodel import Constraints
+from toolscope_core.model.decision import Constraints
 
 _RESAMPLES = 1000
 _GRID = tuple(step / 20 for step in range(1, 20))

@@ -23,7 +23,7 @@ from toolscope_core.catalog.flaws import Flaw, excerpt
 from toolscope_core.catalog.openapi import FIELDS, is_openapi
 from toolscope_core.catalog.places import GENERIC, is_tool
 from toolscope_core.catalog.values import Placed, read_values
-from toolscope_core.model.datamodel import Catalog
+from toolscope_core.model.catalog import Catalog
 
 Syntax = Literal["json", "jsonl", "yaml", "csv", "tsv"]
 MARKER = re.compile(r"zq\d+z")

@@ -33,9 +33,10 @@ from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
 from toolscope_core.evaluation.query_sets import Query, read_queries
 from toolscope_core.files.json_lines import write_rows
 from toolscope_core.llm.embedders import embedder_of
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import Settings, read_environment
-from toolscope_core.model.datamodel import Catalog, JsonObject, Tool
 from toolscope_core.model.protocols import Embedder
+from toolscope_core.model.tool import JsonObject, Tool
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.tool2vec.blend import Blend
 from toolscope_core.tool2vec.tool2vec import UsageVectors

@@ -37,14 +37,15 @@ from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.embedding.encoders import SentenceEmbedder
 from toolscope_core.embedding.similarity import pairs_above, tool_text
 from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
+from toolscope_core.model.catalog import Catalog, Server
 from toolscope_core.model.configuration import (
     LEAST_PROBABILITY,
     MergeThresholds,
     Settings,
     read_environment,
 )
-from toolscope_core.model.datamodel import Catalog, Server, Tool
 from toolscope_core.model.protocols import Embedder, Vectors
+from toolscope_core.model.tool import Tool
 from ui.overlap import curve_charts, heatmap_charts, map_charts
 from ui.overlap.curves import THRESHOLDS, Curves
 from ui.overlap.heatmaps import Heatmaps

@@ -13,7 +13,8 @@ from jsonschema.protocols import Validator
 from referencing import Registry
 
 from toolscope_core.merging.calls import map_call, unmap_call
-from toolscope_core.model.datamodel import ArgumentMap, JsonObject, Tool, canonical_json
+from toolscope_core.model.argument_map import ArgumentMap
+from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,9 @@ import networkx as nx
 
 from benchmarks.explore_speed import CATALOGS, FLAGS, clocked, reference, row, serving
 from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.model.catalog import Catalog, Server
 from toolscope_core.model.configuration import Settings, read_environment
-from toolscope_core.model.datamodel import Catalog, Pair, Server
+from toolscope_core.model.pair import Pair
 from ui.graph.network import as_json, layout
 from ui.graph.standalone import graph_html
 from ui.shared.charts.figure_records import Edge, Network, Node

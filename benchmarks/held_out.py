@@ -19,8 +19,9 @@ from toolscope_core.embedding.encoders import SentenceEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.judging.judge import OfflineJudge, Weights, shipped_weights
 from toolscope_core.merging.pipeline import Analysis, analyse
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AnalysisConfig, read_environment
-from toolscope_core.model.datamodel import Catalog, PairScores
+from toolscope_core.model.pair import PairScores
 
 FILES = {
     "bfcl": "tools.jsonl",

@@ -29,8 +29,10 @@ from toolscope_core.llm.tasks.audit import ClusterTools
 from toolscope_core.llm.tasks.judge_prompt import ToolPair
 from toolscope_core.merging.pipeline import Analysis, correct_pairs, plan_merge
 from toolscope_core.model.configuration import PlanConfig, QuestionConfig
-from toolscope_core.model.datamodel import Constraints, JsonObject, Pair, canonical_json
+from toolscope_core.model.decision import Constraints
+from toolscope_core.model.pair import Pair
 from toolscope_core.model.protocols import Answer, question_key
+from toolscope_core.model.tool import JsonObject, canonical_json
 
 _RELATIONS = {
     "merge": "duplicate",

@@ -32,8 +32,10 @@ from toolscope_core.catalog.formats import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import Costs, tokenizer
 from toolscope_core.embedding.similarity import nearest
 from toolscope_core.merging.pipeline import Analysis, plan_merge
+from toolscope_core.model.argument_map import ArgumentMap
 from toolscope_core.model.configuration import PlanConfig
-from toolscope_core.model.datamodel import ArgumentMap, MergePlan, Tool
+from toolscope_core.model.plan import MergePlan
+from toolscope_core.model.tool import Tool
 
 _SEMHASH = "0.5.0"
 _THETAS = (0.6, 0.82)

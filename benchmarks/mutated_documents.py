@@ -32,7 +32,7 @@ from typing import Any
 
 from benchmarks.documents import AGAIN, KINDS, Document, Grammar, vanished
 from toolscope_core.catalog import INPUTS, Source, read_catalog
-from toolscope_core.model.datamodel import Catalog
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import CatalogError
 
 DOCUMENTS, SEED, LIMIT = 5_000, 1, 10.0

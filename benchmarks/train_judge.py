@@ -31,8 +31,8 @@ from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.judge import MODELS, Model, OfflineJudge, Weights
 from toolscope_core.judging.signals import SIGNALS, Matrix, Signals
 from toolscope_core.model.configuration import read_environment
-from toolscope_core.model.datamodel import Tool
 from toolscope_core.model.protocols import Vectors
+from toolscope_core.model.tool import Tool
 
 VERSION = 3
 FUNCTIONS = ("bfcl", "bfcl-live", "ultratool")

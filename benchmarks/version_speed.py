@@ -26,8 +26,8 @@ from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.embedding.encoders import SentenceEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.merging.pipeline import analyse, plan_merge
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
-from toolscope_core.model.datamodel import Catalog
 from toolscope_core.model.protocols import Step
 
 LIMIT = 0.03

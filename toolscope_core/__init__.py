@@ -1,7 +1,7 @@
 """ToolScope: audit and curate the toolsets of LLM agents.
 
-The nouns are in ``datamodel``, the errors in ``errors``; ``workspace`` is what the app and the
-command line call. Importing this package loads no model, no screen and no database.
+The nouns and the errors are in ``model``; each other package is one method or one seam, and
+docs/architecture.md draws them. Importing this package loads no model, no screen and no database.
 """
 
 __version__ = "0.2.0"

@@ -25,15 +25,12 @@ from toolscope_core.judging.judge import MODELS, Weights
 from toolscope_core.judging.signals import SIGNALS
 from toolscope_core.llm.merge_questions import ask_for_verdicts
 from toolscope_core.merging.pipeline import analyse
+from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AnalysisConfig, QuestionConfig
-from toolscope_core.model.datamodel import (
-    ArgumentMap,
-    ArgumentMove,
-    Catalog,
-    Constraints,
-    Pair,
-    Tool,
-)
+from toolscope_core.model.decision import Constraints
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.tool import Tool
 
 TOOLS = tuple(Tool(name, name) for name in "abcdefgh")
 PAIRS = {  # a, b, c are one job; d, e another; f is none of them

@@ -4,7 +4,7 @@ is, and several ways to write it.
 
 from dataclasses import dataclass, replace
 
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from tests.support.properties import examples
 from toolscope_core.catalog import Source, flattening, parts, read_catalog
 from toolscope_core.catalog.budget import ExpansionBudget, measure
 from toolscope_core.catalog.limits import MAX_DEPTH
-from toolscope_core.model.datamodel import canonical_json
+from toolscope_core.model.tool import canonical_json
 
 
 def named(name):

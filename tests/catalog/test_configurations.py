@@ -5,7 +5,7 @@ import pytest
 
 from toolscope_core.catalog import Source, load_paths, read_catalog
 from toolscope_core.catalog.configurations import configured_servers
-from toolscope_core.model.datamodel import Server
+from toolscope_core.model.catalog import Server
 from toolscope_core.model.errors import CatalogError
 
 DATA = Path(__file__).parents[1] / "data" / "documents"

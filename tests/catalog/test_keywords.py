@@ -9,7 +9,7 @@ from jsonschema_specifications import REGISTRY
 from tests.support.properties import examples
 from toolscope_core.catalog.keywords import INVALID, find_invalid, split_invalid
 from toolscope_core.catalog.schemas import RecordError, read_parameters, read_returns
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 ODD = (

@@ -15,8 +15,8 @@ import pytest
 from toolscope_core.catalog import INPUTS, Source, read_catalog
 from toolscope_core.catalog.parts import read_contents
 from toolscope_core.catalog.values import Placed, read_values
-from toolscope_core.model.datamodel import canonical_json
 from toolscope_core.model.errors import CatalogError
+from toolscope_core.model.tool import canonical_json
 
 DATA = Path(__file__).parents[1] / "data"
 SECONDS = 5

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests.support.properties import examples
 from toolscope_core.catalog.naming import assign_ids, find_repeats, source_names
 from toolscope_core.catalog.sources import Source
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 
 
 def test_a_repeated_id_gets_the_fingerprint_of_each_holder():

@@ -9,7 +9,8 @@ from toolscope_core.catalog.formats import FORMATS
 from toolscope_core.catalog.parameter_names import property_names, renaming
 from toolscope_core.merging.calls import map_call, unmap_call
 from toolscope_core.merging.renaming import NewNames, composed
-from toolscope_core.model.datamodel import ArgumentMap, ArgumentMove, NestedRename, canonical_json
+from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove, NestedRename
+from toolscope_core.model.tool import canonical_json
 
 GEMINI = FORMATS["gemini"].rules.parameter_rule
 TEXT = {"type": "string"}

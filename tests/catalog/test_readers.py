@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from tests.support.properties import examples
 from toolscope_core.catalog import OUTPUTS, Source, load_paths, read_catalog
-from toolscope_core.model.datamodel import Server, canonical_json
+from toolscope_core.model.catalog import Server
 from toolscope_core.model.errors import CatalogError
+from toolscope_core.model.tool import canonical_json
 
 DATA = Path(__file__).parents[1] / "data"
 EXAMPLE = Path(__file__).parents[2] / "examples" / "catalog.json"

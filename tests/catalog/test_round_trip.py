@@ -10,7 +10,9 @@ from tests.catalog.test_schemas import schemas
 from tests.support.properties import examples
 from toolscope_core.catalog import OUTPUTS, Source, read_catalog, write_toolset
 from toolscope_core.catalog.shapes import SHAPES
-from toolscope_core.model.datamodel import MergedTool, Server, Tool
+from toolscope_core.model.catalog import Server
+from toolscope_core.model.plan import MergedTool
+from toolscope_core.model.tool import Tool
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=10)
 NAMES = TEXT.filter(str.strip)

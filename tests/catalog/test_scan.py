@@ -4,7 +4,7 @@ import pytest
 
 from toolscope_core.catalog import scan_catalog, scan_tool, visible
 from toolscope_core.catalog.hidden import cleaned, find_hidden
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 
 
 def tags(text):

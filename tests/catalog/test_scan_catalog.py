@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.catalog.planted import HIDDEN, NO_SERVERS, PLACES, WORDING, among, of, plant
 from toolscope_core.catalog import load_paths, read_catalog, scan_catalog, scan_tool
 from toolscope_core.evaluation.example import example_path
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 
 EXAMPLE = tuple(
     replace(tool, raw={})

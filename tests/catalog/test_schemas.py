@@ -11,7 +11,7 @@ from toolscope_core.catalog.schemas import (
     read_returns,
     rename_types,
 )
-from toolscope_core.model.datamodel import canonical_json
+from toolscope_core.model.tool import canonical_json
 
 EMPTY = {"type": "object", "properties": {}}
 

@@ -10,7 +10,7 @@ from toolscope_core.catalog.source_words import declared_as, identifier, source_
 from toolscope_core.embedding.similarity import tool_text
 from toolscope_core.judging.reading import read_tool
 from toolscope_core.judging.word_match import tool_words
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 from ui.shared.tools.catalog_tables import matching, tool_rows
 
 

@@ -3,7 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolscope_core.catalog.splitting import parts_in_words, servers_of, split
-from toolscope_core.model.datamodel import MergedTool, Tool
+from toolscope_core.model.plan import MergedTool
+from toolscope_core.model.tool import Tool
 
 
 def items(**sizes):

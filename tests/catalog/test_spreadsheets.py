@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolscope_core.catalog.spreadsheets import csv_bytes, relabel_csv, tools_csv
-from toolscope_core.model.datamodel import MergedTool, Relabel, Tool
+from toolscope_core.model.plan import MergedTool, Relabel
+from toolscope_core.model.tool import Tool
 
 SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20"
 FORMULAS = (*SIGNS, "\t", "\r", "\n", " =", '"=', "\u3000\uff1d")

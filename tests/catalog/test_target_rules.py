@@ -16,8 +16,9 @@ from toolscope_core.catalog.target_rules import (
     violation_counts,
 )
 from toolscope_core.catalog.writers import write_record
-from toolscope_core.model.datamodel import MergedTool, Tool
 from toolscope_core.model.errors import ExportError
+from toolscope_core.model.plan import MergedTool
+from toolscope_core.model.tool import Tool
 
 
 def kept(*tools):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.support.properties import examples
 from toolscope_core.catalog import estimate_tokens, tokens, tool_tokens
 from toolscope_core.catalog.tokens import ESTIMATE, Costs, tokenizer, tokenizer_in
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 
 
 def test_the_rule_by_hand():

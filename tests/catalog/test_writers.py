@@ -16,8 +16,10 @@ from toolscope_core.catalog import (
     read_catalog,
     write_toolset,
 )
-from toolscope_core.model.datamodel import MergedTool, Server, Tool, canonical_json
+from toolscope_core.model.catalog import Server
 from toolscope_core.model.errors import CatalogError, ExportError
+from toolscope_core.model.plan import MergedTool
+from toolscope_core.model.tool import Tool, canonical_json
 
 DATA = Path(__file__).parents[1] / "data"
 CATALOGS = [

@@ -10,7 +10,7 @@ from toolscope_core.export.bundle import bundle_files
 from toolscope_core.files.folders import write_folder
 from toolscope_core.merging.pipeline import plan_merge
 from toolscope_core.model.configuration import PlanConfig
-from toolscope_core.model.datamodel import Decision
+from toolscope_core.model.decision import Decision
 
 OTHER_MAIL = on("beta", MAIL)
 OTHER_WEATHER = on("beta", WEATHER)

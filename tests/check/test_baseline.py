@@ -16,8 +16,8 @@ from tests.check.compared_bundle import (
 )
 from toolscope_core.check.baseline import read_baseline
 from toolscope_core.export.bundle import zipped
-from toolscope_core.model.datamodel import Pair
 from toolscope_core.model.errors import CatalogError, ExportError
+from toolscope_core.model.pair import Pair
 
 MAILS, WEATHERS = Pair.of(MAIL.id, OTHER_MAIL.id), Pair.of(WEATHER.id, OTHER_WEATHER.id)
 

@@ -28,8 +28,10 @@ from toolscope_core.check.matched import matched
 from toolscope_core.check.new_pairs import PairJudge
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.configuration import AnalysisConfig
-from toolscope_core.model.datamodel import Dangling, Pair, Relabel, Tool
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.plan import Dangling, Relabel
+from toolscope_core.model.tool import Tool
 
 NEW_MAIL = on("gamma", MAIL)
 LIKE_MAIL = replace(MAIL, id="alpha/send_mail-2", description="Sends a mail to a person.")

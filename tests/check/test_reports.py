@@ -38,8 +38,8 @@ from toolscope_core.check.sarif_report import MOST_RESULTS, sarif_report
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.configuration import AnalysisConfig
-from toolscope_core.model.datamodel import Pair
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.pair import Pair
 
 APP = AppPlace("https://tools.example/app/", "Our tools")
 ALIVE = "@octocat #12 <img src=//x> ![a](//b) [c](https://d) `e` ``f`` | :tada: \u202e\x1b[2J\ud800"

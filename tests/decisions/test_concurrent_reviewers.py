@@ -14,8 +14,10 @@ from dataclasses import replace
 import pytest
 
 from toolscope_core.decisions.log import active, admit, constraints, edits, version_of
-from toolscope_core.model.datamodel import Catalog, Decision, Tool
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError, StaleDecisionError, StoreError
+from toolscope_core.model.tool import Tool
 from toolscope_core.store import Store, append_decision, read_log, save_catalog, start_job
 
 SPAWN = multiprocessing.get_context("spawn")

@@ -21,8 +21,11 @@ from toolscope_core.decisions.log import (
     version_of,
     versions_of,
 )
-from toolscope_core.model.datamodel import Catalog, Constraints, Decision, Edit, Pair, Tool
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.decision import Constraints, Decision, Edit
 from toolscope_core.model.errors import DecisionError, StaleDecisionError
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.tool import Tool
 
 TOOLS = {name: Tool(id=name, name=name, description=f"does {name}") for name in "abcdef"}
 CATALOG = Catalog(tools=tuple(TOOLS.values()))

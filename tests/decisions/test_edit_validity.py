@@ -1,7 +1,7 @@
 import pytest
 
 from toolscope_core.decisions.edit_validity import document_problems
-from toolscope_core.model.datamodel import Document
+from toolscope_core.model.cluster import Document
 
 SCHEMA = {"type": "object", "properties": {"x": {"type": "string"}}, "required": ["x"]}
 BEFORE = Document("get_page", "Reads a page.", SCHEMA)

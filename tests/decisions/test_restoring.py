@@ -11,8 +11,10 @@ from toolscope_core.decisions.actions import decision_row
 from toolscope_core.decisions.imported_decisions import decisions_in
 from toolscope_core.decisions.log import active, admit, constraints, edits, notes, owners, variants
 from toolscope_core.decisions.restore import restoration, with_dependents
-from toolscope_core.model.datamodel import Catalog, Decision, Tool, canonical_json
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError
+from toolscope_core.model.tool import Tool, canonical_json
 
 TOOLS = tuple(Tool(f"{i}", f"tool {i}", "words") for i in range(6))
 CATALOG = Catalog(TOOLS)

@@ -24,8 +24,10 @@ from toolscope_core.merging.pipeline import (
     plan_merge,
     thresholds_of,
 )
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import MergeThresholds, PlanConfig
-from toolscope_core.model.datamodel import Catalog, Pair, Tool
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.tool import Tool
 
 ALL = PlanConfig(accept="all", routers=True)
 TIDE = Tool("", "get_tide", description="Get the tide of a harbour.")

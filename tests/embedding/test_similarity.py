@@ -15,7 +15,7 @@ from toolscope_core.embedding.similarity import (
     split_name,
     tool_text,
 )
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 
 
 def unit(rows, width=12, seed=0):

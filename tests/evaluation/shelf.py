@@ -2,15 +2,10 @@
 
 from toolscope_core.evaluation.comparison import Trial
 from toolscope_core.evaluation.query_sets import Query
-from toolscope_core.model.datamodel import (
-    ArgumentMap,
-    ArgumentMove,
-    Catalog,
-    MergedTool,
-    MergePlan,
-    Relabel,
-    Tool,
-)
+from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.plan import MergedTool, MergePlan, Relabel
+from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 
 

@@ -10,7 +10,8 @@ from toolscope_core.evaluation.comparison import Trial, compared, measured
 from toolscope_core.evaluation.coverage import GoldCall, coverage, gold_calls
 from toolscope_core.evaluation.measured_toolsets import Toolset, as_it_is, of_plan, of_version
 from toolscope_core.evaluation.merge_effects import merge_effects
-from toolscope_core.model.datamodel import ArgumentMap, Catalog
+from toolscope_core.model.argument_map import ArgumentMap
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.retrieval.assembly import ToolRequest
 

@@ -10,7 +10,9 @@ from toolscope_core.evaluation.measured_toolsets import as_it_is, of_plan
 from toolscope_core.evaluation.over_merging import forbidden_merges, joined_queries
 from toolscope_core.evaluation.selection import is_correct, selected
 from toolscope_core.evaluation.synthetic import MOST, synthetic_queries
-from toolscope_core.model.datamodel import Catalog, Pair, Tool
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 
 

@@ -21,9 +21,12 @@ from toolscope_core.merging.calls import map_call, relabel_query, unmap_call
 from toolscope_core.merging.pipeline import plan_merge
 from toolscope_core.merging.relabelling import read_relabelling
 from toolscope_core.merging.renaming import with_tools
+from toolscope_core.model.catalog import Catalog, Server
 from toolscope_core.model.configuration import PlanConfig
-from toolscope_core.model.datamodel import Catalog, Decision, Pair, Server, Tool, Verdict
+from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import CatalogError, ExportError
+from toolscope_core.model.pair import Pair, Verdict
+from toolscope_core.model.tool import Tool
 
 ALL = PlanConfig(accept="all", routers=True)
 DECIDED = PlanConfig(accept="none")

@@ -13,8 +13,8 @@ from toolscope_core.cli import app
 from toolscope_core.export.bundle import FILES
 from toolscope_core.export.bundle_readme import readme_text
 from toolscope_core.merging.plan import apply_clusters
-from toolscope_core.model.datamodel import Tool
 from toolscope_core.model.errors import CatalogError
+from toolscope_core.model.tool import Tool
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "catalog.json"
 

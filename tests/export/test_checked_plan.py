@@ -13,8 +13,10 @@ from toolscope_core.export.checked_plan import (
 )
 from toolscope_core.merging.plan import apply_clusters, build_clusters
 from toolscope_core.merging.renaming import with_tools
-from toolscope_core.model.datamodel import Constraints, Group, Tool
+from toolscope_core.model.cluster import Group
+from toolscope_core.model.decision import Constraints
 from toolscope_core.model.errors import ExportError
+from toolscope_core.model.tool import Tool
 
 
 def planned(*tools, format="mcp"):

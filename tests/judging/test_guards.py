@@ -6,8 +6,11 @@ from toolscope_core.judging.guards import Companions, effect, guards, kept_behin
 from toolscope_core.judging.reading import read_tool
 from toolscope_core.merging.auto_accept import accept
 from toolscope_core.merging.plan import build_clusters
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.cluster import Group
 from toolscope_core.model.configuration import PlanConfig
-from toolscope_core.model.datamodel import Catalog, Constraints, Edit, Group, Tool
+from toolscope_core.model.decision import Constraints, Edit
+from toolscope_core.model.tool import Tool
 
 TEXT, FLAG, NUMBER = {"type": "string"}, {"type": "boolean"}, {"type": "number"}
 

@@ -9,7 +9,8 @@ from toolscope_core.judging.implied_servers import (
     present_servers,
     with_implied_servers,
 )
-from toolscope_core.model.datamodel import Catalog, Tool
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.tool import Tool
 
 ACTIONS = "list_issues create_issue close_issue add_comment search_notes read_page".split()
 VENDORS = "github gitlab asana todoist".split()

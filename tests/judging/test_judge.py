@@ -21,7 +21,8 @@ from toolscope_core.judging.judge import MODELS, OfflineJudge, Weights, shipped_
 from toolscope_core.judging.reading import read_tool
 from toolscope_core.judging.signals import SIGNALS
 from toolscope_core.judging.vocabulary import is_foreign
-from toolscope_core.model.datamodel import Pair, Tool
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.tool import Tool
 
 
 def tool(tool_id, name, description, *parameters, required=(), server="", declared=True):

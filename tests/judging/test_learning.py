@@ -9,7 +9,10 @@ from toolscope_core.judging.judge import OfflineJudge
 from toolscope_core.judging.judge_update import JudgeUpdate, described, fitted
 from toolscope_core.judging.learned_weights import LEAST_DECISIONS, Learned, learned, lessons
 from toolscope_core.judging.signals import SIGNALS
-from toolscope_core.model.datamodel import Catalog, Decision, Pair, Tool
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.decision import Decision
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.tool import Tool
 
 TOOLS = tuple(Tool(f"t{i}", f"tool {i}", f"Does thing {i}.") for i in range(6))
 CATALOG = Catalog(TOOLS)

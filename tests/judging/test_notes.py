@@ -3,7 +3,7 @@
 import pytest
 
 from toolscope_core.judging.notes import harm_notes, safety_notes, unshared_notes
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 
 
 def test_notes_of_parameters_count():

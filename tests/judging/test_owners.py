@@ -9,7 +9,7 @@ from toolscope_core.judging.owners import (
     proper_names,
     shared_product,
 )
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 
 
 def tool(called, description, server=""):

@@ -13,7 +13,7 @@ from tests.merging.strategies import tools as merging_tools
 from toolscope_core.judging.arguments.alignment import serving
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.judge import OfflineJudge, shipped_weights
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 
 TEXT = {"type": "string"}
 LANGUAGES = {"type": "string", "enum": ["French", "German"]}

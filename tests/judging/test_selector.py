@@ -12,7 +12,10 @@ from toolscope_core.merging.calls import map_call, unmap_call
 from toolscope_core.merging.families import own_words
 from toolscope_core.merging.plan import build_clusters
 from toolscope_core.merging.synthesis import synthesise
-from toolscope_core.model.datamodel import Catalog, Constraints, Group, Tool
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.cluster import Group
+from toolscope_core.model.decision import Constraints
+from toolscope_core.model.tool import Tool
 
 TEXT = {"type": "string"}
 

@@ -17,7 +17,7 @@ from toolscope_core.judging.vocabulary import (
     singular,
     stem,
 )
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 
 
 def tool(name, description="", *parameters, declared=True):

@@ -15,17 +15,13 @@ from toolscope_core.merging.auto_accept import accept
 from toolscope_core.merging.model_verdicts import ModelVerdicts
 from toolscope_core.merging.pipeline import analyse, plan_merge
 from toolscope_core.merging.plan import build_clusters
+from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.cluster import Group
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
-from toolscope_core.model.datamodel import (
-    ArgumentMap,
-    ArgumentMove,
-    Catalog,
-    Constraints,
-    Group,
-    Pair,
-    Tool,
-    Verdict,
-)
+from toolscope_core.model.decision import Constraints
+from toolscope_core.model.pair import Pair, Verdict
+from toolscope_core.model.tool import Tool
 
 TEXT = {"type": "string"}
 

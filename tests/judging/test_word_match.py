@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from toolscope_core.judging.vocabulary import base_forms, groups_of, is_filler, stem
 from toolscope_core.judging.word_match import tool_words, unshared
 from toolscope_core.merging.families import own_words
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 
 TEXT = {"type": "string"}
 

@@ -32,6 +32,7 @@ from toolscope_core.llm.tasks.synthesis_prompt import written
 from toolscope_core.merging.auto_accept import EVEN
 from toolscope_core.merging.faithful import Surroundings, violations
 from toolscope_core.merging.pipeline import analyse, bars_of, plan_merge
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import (
     AnalysisConfig,
     ApiKey,
@@ -39,7 +40,9 @@ from toolscope_core.model.configuration import (
     PlanConfig,
     QuestionConfig,
 )
-from toolscope_core.model.datamodel import Catalog, Constraints, Pair, Tool
+from toolscope_core.model.decision import Constraints
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.subqueries import splits_of_model
 from toolscope_core.rps.plans import Candidate, PlannedCall, PlannedStep, RequestPlan

@@ -28,9 +28,12 @@ from toolscope_core.llm.requests import RunBudget, Terms
 from toolscope_core.llm.tasks.judge_prompt import JudgeTask
 from toolscope_core.merging.model_verdicts import disagreements
 from toolscope_core.merging.pipeline import analyse, bars_of, plan_merge
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AnalysisConfig, Budget, PlanConfig, QuestionConfig
-from toolscope_core.model.datamodel import Catalog, Constraints, Decision, Pair, Tool
+from toolscope_core.model.decision import Constraints, Decision
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.tool import Tool
 
 NOBODY = Constraints()
 PAPER = QuestionConfig(paper=True)

@@ -5,7 +5,9 @@ from itertools import combinations
 import networkx as nx
 import numpy as np
 
-from toolscope_core.model.datamodel import Group, Pair, sorted_ids
+from toolscope_core.model.cluster import Group
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.tool import sorted_ids
 
 
 def slow_correct(edges, judge, merge_at, constraints, copies, *, divide=True):

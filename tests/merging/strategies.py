@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from referencing import Registry
 
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 
 WORDS = ("city", "path", "query", "limit", "start_date", "end_date", "user_id", "text", "unit")
 

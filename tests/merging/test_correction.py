@@ -7,7 +7,8 @@ from tests.merging.slow_correction import slow_correct
 from toolscope_core.merging.contracted_graph import RowGraph
 from toolscope_core.merging.correction import correct, suspended
 from toolscope_core.merging.graph import merge_graph
-from toolscope_core.model.datamodel import Constraints, Pair
+from toolscope_core.model.decision import Constraints
+from toolscope_core.model.pair import Pair
 
 AT = 0.6
 IDS = tuple("abcdefg")

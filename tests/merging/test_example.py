@@ -10,7 +10,7 @@ from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.example import example_path
 from toolscope_core.merging.pipeline import analyse, plan_merge
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
-from toolscope_core.model.datamodel import Pair
+from toolscope_core.model.pair import Pair
 
 SAFE = [
     ["pinboard-notes/fetch_note", "pinboard-notes/get_note"],

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from toolscope_core.merging.faithful import Surroundings, changes, violations
 from toolscope_core.merging.synthesis import synthesise
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 
 
 def takes(*names):

@@ -15,16 +15,12 @@ from toolscope_core.judging.judge import PairProbabilities, shipped_weights
 from toolscope_core.merging.contracted_graph import RowGraph
 from toolscope_core.merging.families import family_groups
 from toolscope_core.merging.pipeline import analyse, plan_merge, with_families
+from toolscope_core.model.catalog import Catalog, Finding
+from toolscope_core.model.cluster import Group
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
-from toolscope_core.model.datamodel import (
-    Catalog,
-    Constraints,
-    Finding,
-    Group,
-    Pair,
-    PairScores,
-    Tool,
-)
+from toolscope_core.model.decision import Constraints
+from toolscope_core.model.pair import Pair, PairScores
+from toolscope_core.model.tool import Tool
 
 AT = shipped_weights().family_at
 TEXT = {"type": "string"}

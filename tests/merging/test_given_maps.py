@@ -5,8 +5,9 @@ import pytest
 from toolscope_core.judging.arguments.alignment import argument_map
 from toolscope_core.merging.calls import map_call, unmap_call
 from toolscope_core.merging.given_maps import with_given
-from toolscope_core.model.datamodel import ArgumentMove, Tool
+from toolscope_core.model.argument_map import ArgumentMove
 from toolscope_core.model.errors import DecisionError
+from toolscope_core.model.tool import Tool
 from ui.documents.map_rows import DROPPED, MapRow, given_by, map_rows, reachable
 
 UNIT = {"type": "string", "enum": ["c", "f"]}

@@ -3,7 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolscope_core.merging.graph import merge_graph
-from toolscope_core.model.datamodel import Constraints, Pair
+from toolscope_core.model.decision import Constraints
+from toolscope_core.model.pair import Pair
 
 IDS = tuple("abcdefgh")
 EDGES = st.dictionaries(

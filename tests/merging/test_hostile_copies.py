@@ -10,7 +10,7 @@ from toolscope_core.catalog import Source, read_catalog
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.merging.pipeline import analyse, plan_merge
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
-from toolscope_core.model.datamodel import Decision
+from toolscope_core.model.decision import Decision
 from ui.shared.tools.catalog_tables import finding_rows
 
 CLEAN, COPY = "post-office/send_letter", "a-mirror/send_letter"

@@ -9,7 +9,7 @@ from toolscope_core.merging.model_verdicts import (
     ModelVerdicts,
     disagreements,
 )
-from toolscope_core.model.datamodel import Pair, Verdict
+from toolscope_core.model.pair import Pair, Verdict
 
 BARS = Bars(unsure_at=0.2, merge_at=0.85, auto_at=0.9, family_at=0.6)
 AB, AC, BC = Pair("a", "b"), Pair("a", "c"), Pair("b", "c")

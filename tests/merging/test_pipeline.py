@@ -24,6 +24,7 @@ from toolscope_core.merging.pipeline import (
     judged_edges,
     plan_merge,
 )
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import (
     LEAST_PROBABILITY,
     AnalysisConfig,
@@ -31,8 +32,10 @@ from toolscope_core.model.configuration import (
     PlanConfig,
     read_environment,
 )
-from toolscope_core.model.datamodel import Catalog, Constraints, Decision, Pair, Tool
+from toolscope_core.model.decision import Constraints, Decision
 from toolscope_core.model.errors import CatalogError, ConfigError
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.tool import Tool
 
 
 def analysed(catalog, tmp_path, **config):

@@ -7,17 +7,13 @@ from hypothesis import strategies as st
 from toolscope_core.merging.auto_accept import _below, accept
 from toolscope_core.merging.integrity import check_plan
 from toolscope_core.merging.plan import apply_clusters, build_clusters
+from toolscope_core.model.catalog import Catalog, Finding
+from toolscope_core.model.cluster import Group
 from toolscope_core.model.configuration import PlanConfig
-from toolscope_core.model.datamodel import (
-    Catalog,
-    Constraints,
-    Edit,
-    Finding,
-    Group,
-    MergedTool,
-    Pair,
-    Tool,
-)
+from toolscope_core.model.decision import Constraints, Edit
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.plan import MergedTool
+from toolscope_core.model.tool import Tool
 
 TEXT = {"type": "string"}
 NOTHING = Constraints()

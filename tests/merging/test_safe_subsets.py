@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolscope_core.merging.safe_subsets import with_safe_subsets
-from toolscope_core.model.datamodel import Group
+from toolscope_core.model.cluster import Group
 
 
 def subsets(group, clean, pair_probabilities=None, auto_at=0.8):

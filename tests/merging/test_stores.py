@@ -16,7 +16,8 @@ from toolscope_core.merging.calls import map_call
 from toolscope_core.merging.pipeline import analyse, plan_merge
 from toolscope_core.merging.stores import Stores
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
-from toolscope_core.model.datamodel import Decision, Tool
+from toolscope_core.model.decision import Decision
+from toolscope_core.model.tool import Tool
 
 TEXT = {"type": "string"}
 RECURSIVE = {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/block"}]}

@@ -9,7 +9,7 @@ from tests.support.properties import examples
 from toolscope_core.judging.arguments.alignment import unmappable
 from toolscope_core.merging.calls import map_call, unmap_call
 from toolscope_core.merging.synthesis import merged_annotations, synthesise
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 
 TEXT = {"type": "string"}
 

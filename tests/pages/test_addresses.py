@@ -8,7 +8,7 @@ import pytest
 
 from tests.pages.screen import open_page
 from toolscope_core.model.address_keys import pair_key, tool_key
-from toolscope_core.model.datamodel import Pair
+from toolscope_core.model.pair import Pair
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = {"catalog", "sel", "only", "tool"}

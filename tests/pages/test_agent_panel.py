@@ -10,7 +10,7 @@ from tests.mcp.gateway.stub_toolset import configuration, stub_catalog
 from tests.support.model_server import ModelServer
 from tests.ui.services.test_agent_jobs import SET
 from toolscope_core.model.configuration import Endpoint
-from toolscope_core.model.datamodel import Pair
+from toolscope_core.model.pair import Pair
 from ui.shared import audience, start_token
 
 VIEW = {"evaluation_view": "Agent runs"}

@@ -6,8 +6,10 @@ from tests.pages.screen import open_page, words
 from tests.ui.services import small_workspace
 from toolscope_core.catalog import scan_catalog
 from toolscope_core.model.address_keys import pair_key
-from toolscope_core.model.datamodel import Pair, Problem, canonical_json
+from toolscope_core.model.catalog import Problem
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.tool import canonical_json
 
 GOOD = canonical_json(
     {"tools": [{"name": f"make_{n}", "description": n, "inputSchema": {}} for n in ("tea", "pie")]}

@@ -7,7 +7,7 @@ from tests.pages.test_addresses import PAGES
 from tests.ui.services.small_workspace import MAIL, SUM, catalog, on
 from toolscope_core.catalog.hidden import count_hidden
 from toolscope_core.model.configuration import PlanConfig
-from toolscope_core.model.datamodel import Pair
+from toolscope_core.model.pair import Pair
 from ui.graph.standalone import graph_html
 from ui.history.histories import Histories
 from ui.shared.charts.figure_records import Edge, Network, Node

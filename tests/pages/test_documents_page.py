@@ -5,7 +5,7 @@ import pytest
 
 from tests.ui.services.small_workspace import FILES, SUM, by_name, on, tool
 from toolscope_core.model.address_keys import tool_key
-from toolscope_core.model.datamodel import canonical_json
+from toolscope_core.model.tool import canonical_json
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from tests.ui.services.small_workspace import MAIL, WEATHER, by_name, tool
 from toolscope_core.model.address_keys import pair_key
-from toolscope_core.model.datamodel import Pair
+from toolscope_core.model.pair import Pair
 from toolscope_core.store import keep_result, open_experiment
 from ui.shared.services.evaluations import Wanted
 

@@ -6,7 +6,7 @@ from tests.support.scripted import judge_says
 from tests.ui.services import family_catalog
 from tests.ui.services.small_workspace import by_name
 from toolscope_core.model.address_keys import pair_key, tool_key
-from toolscope_core.model.datamodel import Pair
+from toolscope_core.model.pair import Pair
 
 BANKS = [tool.id for tool in family_catalog.BANKS]
 SCHWAB = "get_positions_schwab"

@@ -3,7 +3,8 @@ import pytest
 from tests.pages.screen import open_page, words
 from tests.ui.services import small_workspace
 from toolscope_core.model.address_keys import pair_key
-from toolscope_core.model.datamodel import Pair, digest
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.tool import digest
 from ui.overlap.collisions import block_grid, blocks_of
 from ui.overlap.heatmaps import Heatmaps
 

@@ -8,7 +8,7 @@ from tests.ui.services.small_workspace import by_name
 from toolscope_core.judging.judge_update import JudgeUpdate
 from toolscope_core.judging.learned_weights import Learned
 from toolscope_core.model.configuration import PlanConfig
-from toolscope_core.model.datamodel import canonical_json
+from toolscope_core.model.tool import canonical_json
 
 
 @pytest.fixture

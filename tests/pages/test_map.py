@@ -7,8 +7,8 @@ import streamlit as st
 from tests.pages.screen import open_page, words
 from tests.ui.services import small_workspace
 from toolscope_core.embedding import projection
-from toolscope_core.model.datamodel import digest
 from toolscope_core.model.errors import JobError
+from toolscope_core.model.tool import digest
 from toolscope_core.store.background import subprocess_jobs
 from ui.overlap import map_panel
 from ui.overlap.maps import Maps

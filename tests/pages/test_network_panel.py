@@ -7,7 +7,7 @@ import pytest
 from tests.support.scripted import judge_says
 from tests.ui.services import small_workspace
 from toolscope_core.model.address_keys import pair_key
-from toolscope_core.model.datamodel import Pair
+from toolscope_core.model.pair import Pair
 
 WORDS = {
     "add_book": "Add a book to the library.",

@@ -9,8 +9,8 @@ from tests.ui.services import small_workspace
 from toolscope_core.catalog.tokens import tool_tokens
 from toolscope_core.check.pair_addresses import AppPlace
 from toolscope_core.model.address_keys import pair_key
-from toolscope_core.model.datamodel import Pair
 from toolscope_core.model.errors import ConfigError, JobError
+from toolscope_core.model.pair import Pair
 from ui.overlap import curves
 from ui.overlap.curves import Curves
 from ui.shared.charts import pictures

@@ -5,8 +5,8 @@ import pytest
 
 from tests.support.fakes import WordEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.model.datamodel import Tool
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval import index_files
 from toolscope_core.retrieval.documents import SearchDocument, tool_document
 from toolscope_core.retrieval.index_files import open_index

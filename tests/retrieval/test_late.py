@@ -6,9 +6,10 @@ import pytest
 from tests.support.fakes import WordEmbedder
 from toolscope_core.embedding.encoders import SentenceEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import RetrievalConfig
-from toolscope_core.model.datamodel import Catalog, Tool
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.documents import SearchDocument
 from toolscope_core.retrieval.late import TOOL_SIDE, LateInteraction

@@ -8,8 +8,8 @@ from toolscope_core.embedding.encoders import CrossScorer
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.llm.embedders import scorer_of
 from toolscope_core.model.configuration import RetrievalConfig
-from toolscope_core.model.datamodel import Tool
 from toolscope_core.model.errors import ModelError
+from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.retriever import Retriever
 

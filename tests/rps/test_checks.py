@@ -3,7 +3,7 @@
 import pytest
 
 from toolscope_core.merging.faithful import Surroundings
-from toolscope_core.model.datamodel import Augmentation, Tool
+from toolscope_core.model.tool import Augmentation, Tool
 from toolscope_core.rps.checks import variant_violations
 
 SCHEMA = {"type": "object", "properties": {"user_id": {"type": "string"}}}

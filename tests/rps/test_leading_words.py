@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 from toolscope_core.rps.leading_words import leading
 
 

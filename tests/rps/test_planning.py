@@ -9,8 +9,8 @@ from tests.support.fakes import WordEmbedder
 from tests.support.model_server import ModelServer
 from tests.support.replies import PHRASINGS, planning, served
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.model.datamodel import Tool
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.rps.planner import Planner

@@ -15,8 +15,9 @@ from toolscope_core.catalog.document_variants import (
 )
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.measured_toolsets import Toolset, as_it_is, augmented
-from toolscope_core.model.datamodel import Augmentation, Catalog, Tool
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.tool import Augmentation, Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.documents import tool_document
 from toolscope_core.retrieval.fusion import DENSE_GAIN, levelled

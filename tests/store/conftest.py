@@ -1,6 +1,6 @@
 import pytest
 
-from toolscope_core.model.datamodel import Catalog
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.store import Store, save_catalog
 
 

@@ -6,8 +6,10 @@ from hypothesis import strategies as st
 
 from tests.support.postgres import BOTH, new_url
 from tests.support.properties import examples
-from toolscope_core.model.datamodel import Catalog, Decision, Finding, Problem, Server, Tool
+from toolscope_core.model.catalog import Catalog, Finding, Problem, Server
+from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import StoreError
+from toolscope_core.model.tool import Tool
 from toolscope_core.store import (
     Store,
     append_decision,

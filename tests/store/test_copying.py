@@ -10,8 +10,9 @@ from typer.testing import CliRunner
 
 from tests.store.test_damaged_rows import CATALOG, REJECT, fill
 from toolscope_core.cli import app
-from toolscope_core.model.datamodel import Catalog, Tool
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import StoreError
+from toolscope_core.model.tool import Tool
 from toolscope_core.store import (
     Store,
     append_decision,

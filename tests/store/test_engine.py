@@ -8,8 +8,10 @@ import pytest
 from sqlalchemy import inspect, text
 from sqlmodel import select
 
-from toolscope_core.model.datamodel import Catalog, Decision, Tool
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import StoreError
+from toolscope_core.model.tool import Tool
 from toolscope_core.store import (
     Store,
     append_decision,

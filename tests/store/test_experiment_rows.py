@@ -1,7 +1,8 @@
 import pytest
 
-from toolscope_core.model.datamodel import Catalog, Tool
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import StoreError
+from toolscope_core.model.tool import Tool
 from toolscope_core.store import (
     Store,
     delete_catalog,

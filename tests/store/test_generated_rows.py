@@ -3,8 +3,9 @@
 import pytest
 from sqlalchemy import text
 
-from toolscope_core.model.datamodel import Catalog, Tool
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import StoreError
+from toolscope_core.model.tool import Tool
 from toolscope_core.store import (
     SET_NAME,
     GeneratedQuery,

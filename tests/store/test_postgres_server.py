@@ -8,8 +8,9 @@ from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
 from tests.store.test_engine import CATALOG, DECISION, m900_later
-from toolscope_core.model.datamodel import Catalog, Tool
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import StoreError
+from toolscope_core.model.tool import Tool
 from toolscope_core.store import (
     Store,
     append_decision,

@@ -2,8 +2,10 @@ from dataclasses import replace
 
 import pytest
 
-from toolscope_core.model.datamodel import Catalog, Decision, Tool
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError, StoreError
+from toolscope_core.model.tool import Tool
 from toolscope_core.store import append_decision, read_log, save_catalog
 
 CATALOG = Catalog((Tool("a", "a"),))

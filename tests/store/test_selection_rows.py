@@ -3,8 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.postgres import BOTH, new_url
-from toolscope_core.model.datamodel import Catalog, Tool
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import StoreError
+from toolscope_core.model.tool import Tool
 from toolscope_core.store import Store, get_selection, keep_selection, save_catalog
 from toolscope_core.store.selection_rows import KEPT
 

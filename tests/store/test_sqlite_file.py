@@ -9,8 +9,9 @@ import pytest
 from sqlalchemy import text
 
 from tests.store.test_engine import CATALOG, m900_later, row
-from toolscope_core.model.datamodel import Catalog, Tool
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import StoreError
+from toolscope_core.model.tool import Tool
 from toolscope_core.store import (
     Store,
     engine,

@@ -5,7 +5,7 @@ import hashlib
 import numpy as np
 
 from toolscope_core.evaluation.query_sets import Query
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 
 WIDTH = 64
 TOOLS = tuple(

@@ -8,8 +8,8 @@ import pytest
 from tests.tool2vec.lessons import QUERIES, TOOLS, WordEmbedder
 from tests.tool2vec.test_training import ASKED, CONFIG, trained
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.model.datamodel import Augmentation
 from toolscope_core.model.errors import ConfigError, ExportError
+from toolscope_core.model.tool import Augmentation
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.tool2vec.model_folder import read_model, write_model
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from toolscope_core.model.datamodel import Catalog, Tool
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.tool import Tool
 from toolscope_core.tool2vec.query_checks import QueryChecks, copy_flaw
 
 CATALOG = Catalog(

@@ -13,8 +13,8 @@ from toolscope_core.embedding.similarity import tool_text
 from toolscope_core.evaluation.query_sets import Query, queries_of
 from toolscope_core.llm.merge_questions import ModelRequests
 from toolscope_core.llm.requests import RunBudget, Terms
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import Budget, QueryGeneration
-from toolscope_core.model.datamodel import Catalog
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.tool2vec.query_checks import QueryChecks
 from toolscope_core.tool2vec.query_writing import (

@@ -8,8 +8,9 @@ import pytest
 
 from tests.support.fakes import WordEmbedder
 from toolscope_core.embedding.similarity import tool_text
-from toolscope_core.model.datamodel import Catalog, Finding, Tool
+from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.tool import Tool
 from toolscope_core.tool2vec.tool_samples import ALIKE, TOOLS, tool_samples
 
 

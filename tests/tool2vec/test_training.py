@@ -9,8 +9,8 @@ from tests.tool2vec.lessons import QUERIES, TOOLS, WordEmbedder
 from tests.tool2vec.tiny_bert import save_tiny_bert
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.configuration import RetrievalConfig
-from toolscope_core.model.datamodel import Augmentation, Tool
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.tool import Augmentation, Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.tool2vec.blend import Blend

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from toolscope_core.model.datamodel import Tool
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.tool import Tool
 from toolscope_core.usage.call_times import utc_time
 from toolscope_core.usage.tool_usage import query_rows, together, usage_of
 from toolscope_core.usage.trace_formats import read_trace

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from toolscope_core.catalog.flaws import Flaw, excerpt
-from toolscope_core.model.datamodel import JsonObject
+from toolscope_core.model.tool import JsonObject
 
 BUNDLE = 2
 """That of a bundle's manifest, and of its φ and α."""

@@ -15,7 +15,8 @@ from toolscope_core.catalog.hidden import visible
 from toolscope_core.catalog.lookalikes import plain_text
 from toolscope_core.catalog.passages import Passage
 from toolscope_core.catalog.suspicious_wording import FEW
-from toolscope_core.model.datamodel import Finding, Tool
+from toolscope_core.model.catalog import Finding
+from toolscope_core.model.tool import Tool
 
 TOKEN = re.compile(r"\w+(?:[.\-]\w+)*")
 IDENTIFIER = re.compile(r"[^\W_][_.]\w|\w-\w+-\w|[a-z][A-Z]|[A-Za-z]{2}\d")

@@ -11,7 +11,8 @@ from typing import Any
 from toolscope_core.catalog.hidden import cleaned, count_hidden, find_hidden
 from toolscope_core.catalog.passages import passages
 from toolscope_core.catalog.target_rules import HASH_DIGITS, comparable_name
-from toolscope_core.model.datamodel import Finding, Tool, canonical_json, digest
+from toolscope_core.model.catalog import Finding
+from toolscope_core.model.tool import Tool, canonical_json, digest
 
 _VALUES = frozenset(("enum", "const", "default", "example", "examples", "pattern"))
 _POINTERS = frozenset(("$ref", "$dynamicRef", "$id", "$anchor", "$dynamicAnchor"))

@@ -16,7 +16,8 @@ from typing import Any
 
 from toolscope_core.catalog.formats import FORMATS
 from toolscope_core.catalog.splitting import split
-from toolscope_core.model.datamodel import MergedTool, MergePlan, Tool
+from toolscope_core.model.plan import MergedTool, MergePlan
+from toolscope_core.model.tool import Tool
 
 _VSCODE = FORMATS["vscode"]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from toolscope_core.catalog.budget import ExpansionBudget, measure
 from toolscope_core.catalog.references import resolve, shortened
-from toolscope_core.model.datamodel import JsonObject
+from toolscope_core.model.tool import JsonObject
 
 
 class OutsideError(ValueError):

@@ -14,15 +14,10 @@ from itertools import zip_longest
 from pathlib import Path
 
 from toolscope_core.files.json_lines import read_rows, rows_in
-from toolscope_core.model.datamodel import (
-    Augmentation,
-    Catalog,
-    JsonObject,
-    MergedTool,
-    MergePlan,
-    Tool,
-)
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.plan import MergedTool, MergePlan
+from toolscope_core.model.tool import Augmentation, JsonObject, Tool
 
 MOST_QUESTIONS = 12
 """Of a merged tool: more would push the others out of what an encoder reads."""

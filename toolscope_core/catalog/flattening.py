@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolscope_core.catalog.references import resolve
-from toolscope_core.model.datamodel import JsonObject, canonical_json
+from toolscope_core.model.tool import JsonObject, canonical_json
 
 TOP_LEVEL = ("anyOf", "oneOf", "allOf", "enum", "not")
 MAX_INSIDE = 16

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from toolscope_core.model.datamodel import Finding
+from toolscope_core.model.catalog import Finding
 
 BOM = "\ufeff"
 JOINERS = "\u200c\u200d"

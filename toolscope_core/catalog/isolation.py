@@ -26,16 +26,9 @@ from typing import Any, BinaryIO
 from toolscope_core.catalog.limits import MAX_TOTAL_BYTES, MIB, READING_BYTES, READING_SECONDS
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import Source, check_size
-from toolscope_core.model.datamodel import (
-    Catalog,
-    Finding,
-    InputFile,
-    JsonObject,
-    Problem,
-    Server,
-    Tool,
-)
+from toolscope_core.model.catalog import Catalog, Finding, InputFile, Problem, Server
 from toolscope_core.model.errors import CatalogError
+from toolscope_core.model.tool import JsonObject, Tool
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = "from toolscope_core.catalog.isolation import wait; wait(0)"

@@ -17,7 +17,8 @@ from typing import Any
 from jsonschema_rs import Draft202012Validator
 
 from toolscope_core.catalog.flaws import below
-from toolscope_core.model.datamodel import Finding, JsonObject, Tool, canonical_json
+from toolscope_core.model.catalog import Finding
+from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
 INVALID = "x-invalid"
 REFERENCE = "reference"

@@ -14,7 +14,7 @@ from typing import Any
 from toolscope_core.catalog.result_schemas import readable_results
 from toolscope_core.catalog.schemas import subschemas
 from toolscope_core.catalog.shapes import HINTS
-from toolscope_core.model.datamodel import JsonObject, Tool, canonical_json
+from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
 HEADER = "x-mcp-header"
 LEFT_OUT = "left out"

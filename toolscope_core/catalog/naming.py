@@ -9,7 +9,8 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from toolscope_core.catalog.sources import Source
-from toolscope_core.model.datamodel import Finding, Tool, canonical_json, digest
+from toolscope_core.model.catalog import Finding
+from toolscope_core.model.tool import Tool, canonical_json, digest
 
 DIGITS = 6
 HASH_DIGITS = 64

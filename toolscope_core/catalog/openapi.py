@@ -15,7 +15,8 @@ from toolscope_core.catalog.definitions import Definitions
 from toolscope_core.catalog.flaws import Flaw
 from toolscope_core.catalog.operations import read_operations
 from toolscope_core.catalog.source_words import OPENAPI_META, operation_of
-from toolscope_core.model.datamodel import Finding, JsonObject, Tool
+from toolscope_core.model.catalog import Finding
+from toolscope_core.model.tool import JsonObject, Tool
 
 FIELDS = frozenset(
     "openapi swagger $self info servers paths webhooks components security tags externalDocs "

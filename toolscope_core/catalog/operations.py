@@ -16,7 +16,7 @@ from toolscope_core.catalog.flaws import Flaw, excerpt
 from toolscope_core.catalog.limits import MAX_DEPTH, MAX_EXPANDED
 from toolscope_core.catalog.references import merge_parts, resolve
 from toolscope_core.catalog.source_words import NAME_LENGTH, OPENAPI_META, identifier, name_source
-from toolscope_core.model.datamodel import JsonObject
+from toolscope_core.model.tool import JsonObject
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 MORE_METHODS = "additionalOperations"

@@ -15,7 +15,8 @@ from typing import Any
 
 from toolscope_core.catalog.references import IN_PLACE, resolve
 from toolscope_core.catalog.schemas import map_subschemas, subschemas
-from toolscope_core.model.datamodel import JsonObject, NestedRename, digest
+from toolscope_core.model.argument_map import NestedRename
+from toolscope_core.model.tool import JsonObject, digest
 from toolscope_core.model.unicode_forms import normalise
 
 LONGEST = 64

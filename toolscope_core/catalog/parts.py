@@ -15,7 +15,7 @@ from toolscope_core.catalog.records import Entry, Record, ToolsPage, document_ki
 from toolscope_core.catalog.shapes import SHAPES, Shape, detect, own_server
 from toolscope_core.catalog.sources import Source
 from toolscope_core.catalog.values import Placed, read_values
-from toolscope_core.model.datamodel import Problem, Server
+from toolscope_core.model.catalog import Problem, Server
 from toolscope_core.model.errors import CatalogError
 
 

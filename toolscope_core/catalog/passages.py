@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from toolscope_core.catalog.flaws import below
 from toolscope_core.catalog.hidden import visible
-from toolscope_core.model.datamodel import Finding, Severity, Tool
+from toolscope_core.model.catalog import Finding, Severity
+from toolscope_core.model.tool import Tool
 
 AROUND = 30
 SHOWN = 90

@@ -11,7 +11,8 @@ from toolscope_core.catalog.configurations import SERVER_MAPS, configured_server
 from toolscope_core.catalog.flaws import Flaw, writable
 from toolscope_core.catalog.openapi import is_openapi
 from toolscope_core.catalog.shapes import DECLARATIONS, SHAPES
-from toolscope_core.model.datamodel import JsonObject, Server
+from toolscope_core.model.catalog import Server
+from toolscope_core.model.tool import JsonObject
 
 TOOL_LISTS = ("tools", "functions", *DECLARATIONS)
 OTHER_LISTS = ("servers", "apis", "items", "data", "records")

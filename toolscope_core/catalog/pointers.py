@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from toolscope_core.catalog.keywords import INVALID
-from toolscope_core.model.datamodel import JsonObject
+from toolscope_core.model.tool import JsonObject
 
 CURRENT_DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _OLD_DRAFT = re.compile(r"https?://json-schema\.org/draft-0([3467])/schema#?")

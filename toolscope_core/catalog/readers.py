@@ -18,9 +18,10 @@ from toolscope_core.catalog.scan import scan_catalog
 from toolscope_core.catalog.schemas import RecordError
 from toolscope_core.catalog.shapes import ToolPart, read_record
 from toolscope_core.catalog.sources import Source
-from toolscope_core.model.datamodel import Catalog, InputFile, Problem, Server, Tool, canonical_json
+from toolscope_core.model.catalog import Catalog, InputFile, Problem, Server
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.tool import Tool, canonical_json
 
 PARTS_OF_TOOLS: tuple[ToolPart, ...] = ("name", "description", "schema", "returns")
 

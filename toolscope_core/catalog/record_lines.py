@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolscope_core.model.datamodel import JsonObject, Tool
+from toolscope_core.model.tool import JsonObject, Tool
 
 _MOST_PLACES = 200
 _MOST_LEVELS = 8

@@ -31,7 +31,8 @@ from toolscope_core.catalog.places import (
     unexpected_tools,
 )
 from toolscope_core.catalog.values import Placed
-from toolscope_core.model.datamodel import JsonObject, Problem, Server
+from toolscope_core.model.catalog import Problem, Server
+from toolscope_core.model.tool import JsonObject
 
 LEVELS = 20
 

@@ -19,7 +19,8 @@ from toolscope_core.catalog.keywords import INVALID, REFERENCE
 from toolscope_core.catalog.limits import MAX_DEPTH
 from toolscope_core.catalog.negations import drop_narrowed
 from toolscope_core.catalog.pointers import lasting_pointers
-from toolscope_core.model.datamodel import Finding, JsonObject, Tool, canonical_json
+from toolscope_core.model.catalog import Finding
+from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
 IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else")
 BASES = ("$id", "$anchor", "$dynamicAnchor")

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from toolscope_core.model.datamodel import Catalog, Pair, Tool
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.tool import Tool
 
 RENAME_THRESHOLD = 0.75
 """Least likeness of a renamed tool: 0.4 name + 0.4 description + 0.2 parameter names.

@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from toolscope_core.catalog.lookalikes import plain_text
 from toolscope_core.catalog.passages import Passage
 from toolscope_core.catalog.suspicious_wording import WORD
-from toolscope_core.model.datamodel import Finding, Parameter, Tool
+from toolscope_core.model.catalog import Finding
+from toolscope_core.model.tool import Parameter, Tool
 
 BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[\W_]+")
 ACCOUNT = re.compile(

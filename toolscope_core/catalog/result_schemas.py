@@ -13,7 +13,7 @@ from toolscope_core.catalog.keywords import INVALID, split_invalid
 from toolscope_core.catalog.negations import drop_narrowed
 from toolscope_core.catalog.references import resolve, settle_references
 from toolscope_core.catalog.schemas import RecordError, map_subschemas, read_returns, subschemas
-from toolscope_core.model.datamodel import JsonObject, canonical_json
+from toolscope_core.model.tool import JsonObject, canonical_json
 
 NOT_COMPILED = (
     "Its outputSchema is not what all clients compile: it has no type, a reference that leads "

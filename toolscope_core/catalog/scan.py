@@ -19,7 +19,8 @@ from toolscope_core.catalog.requested_secrets import find_requested_secrets
 from toolscope_core.catalog.shadowing import find_shadowing
 from toolscope_core.catalog.suspicious_wording import Wording, find_length, read_wording
 from toolscope_core.catalog.tokens import estimate_tokens
-from toolscope_core.model.datamodel import Finding, Tool
+from toolscope_core.model.catalog import Finding
+from toolscope_core.model.tool import Tool
 
 WINDOW = 256
 

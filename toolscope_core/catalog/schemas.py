@@ -15,7 +15,7 @@ from toolscope_core.catalog.flaws import below
 from toolscope_core.catalog.keywords import BOUNDS, COUNTS, LISTS, MAPS, SINGLE, split_invalid
 from toolscope_core.catalog.pointers import with_current_draft
 from toolscope_core.catalog.references import settle_references
-from toolscope_core.model.datamodel import JsonObject, canonical_json
+from toolscope_core.model.tool import JsonObject, canonical_json
 
 TYPES = {
     **dict.fromkeys(("object", "dict", "dictionary", "map", "hashmap", "struct", "json"), "object"),

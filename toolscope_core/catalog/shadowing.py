@@ -13,7 +13,8 @@ from itertools import pairwise
 from toolscope_core.catalog.citations import TOKEN
 from toolscope_core.catalog.hidden import visible
 from toolscope_core.catalog.lookalikes import name_key, plain_text
-from toolscope_core.model.datamodel import Finding, Tool
+from toolscope_core.model.catalog import Finding
+from toolscope_core.model.tool import Tool
 
 ADDED = {
     "hidden-unicode": "hidden characters",

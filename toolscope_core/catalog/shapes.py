@@ -9,7 +9,8 @@ from typing import Any, Literal
 from toolscope_core.catalog.budget import ExpansionBudget
 from toolscope_core.catalog.formats import OUTPUTS
 from toolscope_core.catalog.schemas import RecordError, read_parameters, read_returns
-from toolscope_core.model.datamodel import JsonObject, Server, Tool, canonical_json
+from toolscope_core.model.catalog import Server
+from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
 ToolPart = Literal["id", "server", "name", "description", "schema", "returns", "annotations"]
 Path = tuple[str, ...]

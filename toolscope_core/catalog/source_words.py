@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 
 OPENAPI_META = "toolscope/openapi"
 """Where a tool of an OpenAPI document keeps what its operation said, under ``_meta``."""

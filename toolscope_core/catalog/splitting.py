@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from toolscope_core.model.datamodel import MergedTool, sorted_ids
+from toolscope_core.model.plan import MergedTool
+from toolscope_core.model.tool import sorted_ids
 
 NAMED = 4
 

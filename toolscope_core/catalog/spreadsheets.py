@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 from toolscope_core.catalog.formats import PROMPT_SHAPES
 from toolscope_core.catalog.hidden import HIDDEN
 from toolscope_core.catalog.tokens import Costs
-from toolscope_core.model.datamodel import MergedTool, Relabel, canonical_json
+from toolscope_core.model.plan import MergedTool, Relabel
+from toolscope_core.model.tool import canonical_json
 
 _SIGNS = "[" + re.escape("=+-@＝＋－＠﹦﹢﹣﹫⁼⁺⁻₌₊₋−") + "]"
 _FORMULA = re.compile(rf"[\s\"'{HIDDEN.pattern[1:-1]}]*{_SIGNS}|[\t\r\n]")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from toolscope_core.catalog.lookalikes import plain_text
 from toolscope_core.catalog.passages import Passage
-from toolscope_core.model.datamodel import Finding, Severity
+from toolscope_core.model.catalog import Finding, Severity
 
 LONGEST_TEXT = 4000
 LONGEST_NAME = 128

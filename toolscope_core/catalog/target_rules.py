@@ -17,7 +17,8 @@ from toolscope_core.catalog.schemas import map_subschemas, subschemas
 from toolscope_core.catalog.shapes import SHAPES, read_record
 from toolscope_core.catalog.splitting import parts_in_words, split
 from toolscope_core.catalog.writers import write_record
-from toolscope_core.model.datamodel import JsonObject, MergedTool, Tool, digest
+from toolscope_core.model.plan import MergedTool
+from toolscope_core.model.tool import JsonObject, Tool, digest
 from toolscope_core.model.unicode_forms import normalise
 
 Rule = Literal["count", "name", "unique", "description", "parameter", "schema"]

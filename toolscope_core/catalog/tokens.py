@@ -22,7 +22,8 @@ from pathlib import Path
 from toolscope_core.catalog.formats import PROMPT_SHAPES
 from toolscope_core.catalog.writers import write_record
 from toolscope_core.model.configuration import read_environment
-from toolscope_core.model.datamodel import MergePlan, Tool
+from toolscope_core.model.plan import MergePlan
+from toolscope_core.model.tool import Tool
 
 PIECE = re.compile(
     r"_?[A-Z]?[a-z]{1,10}|_?[A-Z]{1,10}|[0-9]{1,3}|[!-/:-@\[-`{-~]{1,4}|\s{2,}|[\n\t]", re.ASCII

@@ -21,7 +21,7 @@ from toolscope_core.catalog.flaws import (
 )
 from toolscope_core.catalog.sources import Source, check_size
 from toolscope_core.catalog.yaml_values import read_yaml
-from toolscope_core.model.datamodel import Problem
+from toolscope_core.model.catalog import Problem
 
 Syntax = Literal["json", "yaml", "csv"]
 LIKE_YAML = re.compile(r"\s*(%YAML|---\s|- *[\w\"'{]|[\w\"'-]+:(\s|$))")

@@ -27,8 +27,10 @@ from toolscope_core.catalog.shapes import (
     own_server,
     read_record,
 )
-from toolscope_core.model.datamodel import JsonObject, MergedTool, Server, Tool, canonical_json
+from toolscope_core.model.catalog import Server
 from toolscope_core.model.errors import ExportError
+from toolscope_core.model.plan import MergedTool
+from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
 NOTHING = Tool(id="", name="")
 OVERLAID: tuple[ToolPart, ...] = ("name", "description", "schema", "returns", "annotations")

@@ -19,8 +19,11 @@ from toolscope_core.files.archives import bundle_folder
 from toolscope_core.files.folders import restore
 from toolscope_core.files.json_lines import read_rows
 from toolscope_core.files.whole_files import read_file
-from toolscope_core.model.datamodel import Catalog, Decision, Outcome, Pair, Relabel, RelabelStatus
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import ConfigError, ExportError
+from toolscope_core.model.pair import Outcome, Pair
+from toolscope_core.model.plan import Relabel, RelabelStatus
 
 _CATALOG = "original.json"
 _DAMAGE = (

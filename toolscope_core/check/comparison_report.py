@@ -14,9 +14,10 @@ from toolscope_core.check.new_findings import new_findings
 from toolscope_core.check.new_pairs import NewPairs, PairJudge, new_pairs
 from toolscope_core.check.stale_decisions import StaleDecision, stale_decisions
 from toolscope_core.check.token_growth import TokenGrowth, token_growth
-from toolscope_core.model.datamodel import Catalog, Dangling, Finding
+from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.plan import Dangling
 
 Check = Literal[
     "problem",

@@ -14,7 +14,8 @@ from toolscope_core.check.version_changes import one_line
 from toolscope_core.check.versions.diff import ToolChange
 from toolscope_core.check.versions.fields import FieldChange
 from toolscope_core.judging.relation_words import RELATIONS
-from toolscope_core.model.datamodel import Pair, Problem, Verdict
+from toolscope_core.model.catalog import Problem
+from toolscope_core.model.pair import Pair, Verdict
 
 Section = Check | Literal["unsure"]
 TITLES: Mapping[Section, str] = {

@@ -8,7 +8,8 @@ from dataclasses import replace
 from toolscope_core.check.baseline import Baseline
 from toolscope_core.check.matched import Matched
 from toolscope_core.merging.plan import find_dangling
-from toolscope_core.model.datamodel import Catalog, Dangling, MergedTool, Relabel
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.plan import Dangling, MergedTool, Relabel
 
 
 def new_danglings(catalog: Catalog, tools: Matched, baseline: Baseline) -> tuple[Dangling, ...]:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from toolscope_core.check.versions.diff import CatalogDiff, diff
-from toolscope_core.model.datamodel import Catalog, Pair
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.pair import Pair
 
 
 @dataclass(frozen=True, slots=True)

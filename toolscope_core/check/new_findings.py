@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolscope_core.check.matched import Matched
-from toolscope_core.model.datamodel import Catalog, Finding
+from toolscope_core.model.catalog import Catalog, Finding
 
 
 def new_findings(old: Catalog, new: Catalog, tools: Matched) -> tuple[Finding, ...]:

@@ -12,8 +12,9 @@ from toolscope_core.check.matched import Matched
 from toolscope_core.embedding import similarity
 from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
 from toolscope_core.judging.judge import OfflineJudge, shipped_weights
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AnalysisConfig
-from toolscope_core.model.datamodel import Catalog, Outcome, Pair, Verdict
+from toolscope_core.model.pair import Outcome, Pair, Verdict
 from toolscope_core.model.protocols import Embedder, Progress, Step, silent
 
 

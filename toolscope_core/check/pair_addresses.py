@@ -7,7 +7,7 @@ from urllib.parse import quote, urlencode
 
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.configuration import origin_of
-from toolscope_core.model.datamodel import Pair
+from toolscope_core.model.pair import Pair
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from toolscope_core import __version__
 from toolscope_core.catalog.record_lines import RecordLine
 from toolscope_core.check.comparison_report import Failure
 from toolscope_core.check.gate_items import TITLES, GateItem, Section
-from toolscope_core.model.datamodel import digest
+from toolscope_core.model.tool import digest
 
 MOST_RESULTS = 5_000
 _LONGEST = 1_000

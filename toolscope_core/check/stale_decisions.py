@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from toolscope_core.check.baseline import Baseline
 from toolscope_core.check.matched import Matched
 from toolscope_core.decisions.log import active
-from toolscope_core.model.datamodel import Catalog, Decision
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.decision import Decision
 
 _CHANGES_NOTHING = ("flag", "note")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from toolscope_core.catalog.formats import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import Costs, tokenizer
-from toolscope_core.model.datamodel import Catalog
+from toolscope_core.model.catalog import Catalog
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from toolscope_core.catalog import visible
 from toolscope_core.check.versions.diff import CatalogDiff
 from toolscope_core.check.versions.fields import FieldChange
 from toolscope_core.decisions.actions import id_list
-from toolscope_core.model.datamodel import Decision, canonical_json
+from toolscope_core.model.decision import Decision
+from toolscope_core.model.tool import canonical_json
 
 _SHOWN = 160
 

@@ -24,7 +24,7 @@ from toolscope_core.model.errors import ConfigError
 
 if TYPE_CHECKING:
     from toolscope_core.model.configuration import Knob
-    from toolscope_core.model.datamodel import JsonObject
+    from toolscope_core.model.tool import JsonObject
 
 
 class Splitting(StrEnum):

@@ -33,7 +33,7 @@ from toolscope_core.model.numbers import quantity
 
 if TYPE_CHECKING:
     from toolscope_core.cli.commands.inspect_command import Inspection
-    from toolscope_core.model.datamodel import Catalog, Finding
+    from toolscope_core.model.catalog import Catalog, Finding
 
 
 class Accept(StrEnum):

@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-from toolscope_core.model.datamodel import Action, Catalog, Decision, Tool
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.errors import DecisionError
+from toolscope_core.model.tool import Tool
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from toolscope_core.model.datamodel import Document
+from toolscope_core.model.cluster import Document
 
 NAME_RULE = r"[A-Za-z_][A-Za-z0-9_.-]{0,63}"
 """Names that MCP and most clients take: 1 to 64 characters (the specifications allow 128)."""

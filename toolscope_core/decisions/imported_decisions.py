@@ -20,8 +20,11 @@ from toolscope_core.decisions.actions import (
 from toolscope_core.decisions.edit_validity import document_problems
 from toolscope_core.decisions.log import active, admit, recorded, suspended_decisions
 from toolscope_core.files.json_lines import lines_of, read_rows, rows_in
-from toolscope_core.model.datamodel import Catalog, Decision, Document, JsonObject, Tool
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.cluster import Document
+from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError
+from toolscope_core.model.tool import JsonObject, Tool
 
 TOOLS = "tools"
 """In a row by id its tools that no row before described, so that one is found again that is called

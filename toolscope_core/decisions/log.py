@@ -18,17 +18,11 @@ from toolscope_core.decisions.actions import (
     check_form,
     id_list,
 )
-from toolscope_core.model.datamodel import (
-    Action,
-    Augmentation,
-    Catalog,
-    Constraints,
-    Decision,
-    Edit,
-    Pair,
-    digest,
-)
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.decision import Action, Constraints, Decision, Edit
 from toolscope_core.model.errors import DecisionError, StaleDecisionError
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.tool import Augmentation, digest
 
 Member = TypeVar("Member", bound=Hashable)
 

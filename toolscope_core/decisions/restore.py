@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from toolscope_core.decisions.log import active, building_on
-from toolscope_core.model.datamodel import Decision
+from toolscope_core.model.decision import Decision
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.catalog.source_words import source_name, source_text
-from toolscope_core.model.datamodel import Tool
 from toolscope_core.model.protocols import Progress, Step, Vectors, silent
+from toolscope_core.model.tool import Tool
 
 Rows = NDArray[np.int32]
 

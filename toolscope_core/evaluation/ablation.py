@@ -10,8 +10,9 @@ from toolscope_core.evaluation.measured_toolsets import as_it_is, of_plan
 from toolscope_core.evaluation.ranking import Ranker
 from toolscope_core.merging.pipeline import Analysis, plan_of, proposed
 from toolscope_core.model.configuration import PlanConfig, RetrievalConfig
-from toolscope_core.model.datamodel import Decision, Tool
+from toolscope_core.model.decision import Decision
 from toolscope_core.model.protocols import Progress, Step, silent
+from toolscope_core.model.tool import Tool
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,11 @@ from toolscope_core.evaluation.query_sets import Query, relabelled
 from toolscope_core.evaluation.ranking import Ranker, Rankings
 from toolscope_core.evaluation.reports import MetricRow, metric_rows, p_values
 from toolscope_core.evaluation.selection import selected, selection_rate
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import Split
-from toolscope_core.model.datamodel import Catalog, Tool
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Progress, silent
+from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from toolscope_core.evaluation.metrics import Gold
-from toolscope_core.model.datamodel import Pair
+from toolscope_core.model.pair import Pair
 
 
 @dataclass(frozen=True, slots=True)

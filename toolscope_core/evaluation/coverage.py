@@ -12,7 +12,9 @@ from toolscope_core.evaluation.measured_toolsets import Toolset
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.merging.call_validity import takes, validator_of
 from toolscope_core.merging.calls import map_call, read_call
-from toolscope_core.model.datamodel import ArgumentMap, Catalog, JsonObject, Tool
+from toolscope_core.model.argument_map import ArgumentMap
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.tool import JsonObject, Tool
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,9 @@ from toolscope_core.model.configuration import (
     PlanConfig,
     RetrievalConfig,
 )
-from toolscope_core.model.datamodel import Decision, Tool
+from toolscope_core.model.decision import Decision
 from toolscope_core.model.protocols import Embedder, Progress, Step, silent
+from toolscope_core.model.tool import Tool
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from toolscope_core.catalog.document_variants import with_variants
 from toolscope_core.merging.relabelling import Relabelling
-from toolscope_core.model.datamodel import (
-    ArgumentMap,
-    Augmentation,
-    Catalog,
-    MergePlan,
-    Tool,
-    digest,
-)
+from toolscope_core.model.argument_map import ArgumentMap
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.plan import MergePlan
+from toolscope_core.model.tool import Augmentation, Tool, digest
 
 
 @dataclass(frozen=True, slots=True)

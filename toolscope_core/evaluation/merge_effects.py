@@ -10,7 +10,7 @@ from toolscope_core.evaluation.measured_toolsets import Toolset
 from toolscope_core.evaluation.metrics import ndcg
 from toolscope_core.evaluation.query_sets import relabelled
 from toolscope_core.evaluation.ranking import Ranker
-from toolscope_core.model.datamodel import MergedTool, MergePlan
+from toolscope_core.model.plan import MergedTool, MergePlan
 from toolscope_core.model.protocols import Progress, Step, silent
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from toolscope_core.evaluation.measured_toolsets import Toolset
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.files.json_lines import read_rows
-from toolscope_core.model.datamodel import Pair
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.pair import Pair
 
 LABELS = ("merge", "keep")
 

@@ -14,8 +14,8 @@ from typing import Any
 from toolscope_core.evaluation.metrics import Gold
 from toolscope_core.files.json_lines import row_of, text_of
 from toolscope_core.files.whole_files import read_file
-from toolscope_core.model.datamodel import JsonObject
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.tool import JsonObject
 
 FIELDS = ("id", "query", "gold", "gold_tools", "gold_servers", "steps", "calls")
 """What is read of a row; any other field may stand beside them."""

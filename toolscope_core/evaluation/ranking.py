@@ -7,8 +7,8 @@ from typing import Protocol
 
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.configuration import RetrievalConfig
-from toolscope_core.model.datamodel import Tool
 from toolscope_core.model.protocols import Embedder, PairScorer, Progress, silent
+from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.learned_scores import LearnedRanking
 from toolscope_core.retrieval.retriever import Retriever

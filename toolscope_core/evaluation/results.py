@@ -13,7 +13,8 @@ from toolscope_core.evaluation.merge_effects import MergeEffect
 from toolscope_core.evaluation.over_merging import forbidden_merges, joined_queries
 from toolscope_core.evaluation.stress import LEVELS, Stress
 from toolscope_core.evaluation.sweeps import SweepPoint
-from toolscope_core.model.datamodel import JsonObject, Pair
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.tool import JsonObject
 
 
 def comparison_result(

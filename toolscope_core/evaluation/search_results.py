@@ -13,7 +13,9 @@ from toolscope_core.evaluation.metrics import Gold
 from toolscope_core.judging.relation_words import RELATIONS
 from toolscope_core.merging.pipeline import Analysis
 from toolscope_core.model.address_keys import pair_key
-from toolscope_core.model.datamodel import Catalog, Tool, Verdict
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.pair import Verdict
+from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.documents import ServerProfile
 from toolscope_core.retrieval.retriever import RankedTool
 from toolscope_core.retrieval.servers import RankedServer

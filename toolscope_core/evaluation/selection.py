@@ -19,8 +19,8 @@ from toolscope_core.llm.tasks.selection_prompt import (
     SelectionTask,
     in_order,
 )
-from toolscope_core.model.datamodel import Tool
 from toolscope_core.model.protocols import Progress, silent
+from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 
 

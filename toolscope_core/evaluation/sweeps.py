@@ -16,8 +16,10 @@ from toolscope_core.model.configuration import (
     PlanConfig,
     RetrievalConfig,
 )
-from toolscope_core.model.datamodel import Decision, MergePlan, Tool
+from toolscope_core.model.decision import Decision
+from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Progress, Step, silent
+from toolscope_core.model.tool import Tool
 
 KS = (1, 2, 3, 5, 7, 10, 15, 20, 30)
 ALPHAS = tuple(step / 10 for step in range(11))

@@ -8,7 +8,8 @@ import zlib
 from toolscope_core.catalog.source_words import source_name, source_text
 from toolscope_core.embedding.similarity import split_name
 from toolscope_core.evaluation.query_sets import Query
-from toolscope_core.model.datamodel import Catalog, Tool
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.tool import Tool
 
 MOST = 500
 """Queries that are made of a catalog; of more tools those are asked for whose ids a checksum puts

@@ -29,18 +29,14 @@ from toolscope_core.export.checked_plan import broken_rules, checked_plan, tools
 from toolscope_core.files.folders import PROGRAM
 from toolscope_core.files.json_lines import lines_of
 from toolscope_core.merging.pipeline import Analysis, thresholds_of
+from toolscope_core.model.argument_map import ArgumentMap
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import MergeThresholds, PlanConfig
-from toolscope_core.model.datamodel import (
-    ArgumentMap,
-    Catalog,
-    Cluster,
-    Decision,
-    JsonObject,
-    MergedTool,
-    MergePlan,
-    Serves,
-    Verdict,
-)
+from toolscope_core.model.decision import Decision
+from toolscope_core.model.pair import Serves, Verdict
+from toolscope_core.model.plan import MergedTool, MergePlan
+from toolscope_core.model.tool import JsonObject
 
 FILES = (
     "toolset.json",

@@ -9,13 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from toolscope_core.merging.calls import map_call, sample_arguments
-from toolscope_core.model.datamodel import (
-    ArgumentMap,
-    JsonObject,
-    MergePlan,
-    Parameter,
-    canonical_json,
-)
+from toolscope_core.model.argument_map import ArgumentMap
+from toolscope_core.model.plan import MergePlan
+from toolscope_core.model.tool import JsonObject, Parameter, canonical_json
 
 _FILES = (
     (

@@ -13,8 +13,8 @@ from toolscope_core.catalog.target_rules import (
 )
 from toolscope_core.merging.plan import without_unreadable
 from toolscope_core.merging.renaming import NewNames, with_tools
-from toolscope_core.model.datamodel import MergedTool, MergePlan
 from toolscope_core.model.errors import ExportError
+from toolscope_core.model.plan import MergedTool, MergePlan
 
 SHOWN = 10
 

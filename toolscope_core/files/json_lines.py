@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from toolscope_core.files.whole_files import read_file
-from toolscope_core.model.datamodel import JsonObject, canonical_json
 from toolscope_core.model.errors import ConfigError, ExportError
+from toolscope_core.model.tool import JsonObject, canonical_json
 
 _LINE_MARKS = "\x85\u2028\u2029"
 

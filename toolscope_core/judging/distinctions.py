@@ -26,7 +26,7 @@ from toolscope_core.judging.phrasing import (
 )
 from toolscope_core.judging.vocabulary import only_gets, stem
 from toolscope_core.judging.word_match import ToolWords, argument_words, keys_of
-from toolscope_core.model.datamodel import Parameter, Tool
+from toolscope_core.model.tool import Parameter, Tool
 
 _MOST_NAMED = 4
 _KEYS = frozenset("id uuid guid gid sid slug key".split())

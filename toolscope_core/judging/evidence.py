@@ -10,7 +10,8 @@ from toolscope_core.judging.arguments.units import difference
 from toolscope_core.judging.reading import Reading
 from toolscope_core.judging.selector import selector_of
 from toolscope_core.judging.vocabulary import action_classes, base_forms, is_foreign, opposites
-from toolscope_core.model.datamodel import Relation, Serves, Tool
+from toolscope_core.model.pair import Relation, Serves
+from toolscope_core.model.tool import Tool
 
 _MOST_NAMES = 6
 _VERY_CLOSE, _CLOSE = 0.85, 0.7

@@ -13,7 +13,7 @@ from toolscope_core.catalog.source_words import source_name
 from toolscope_core.embedding.similarity import split_name
 from toolscope_core.judging.arguments.alignment import argument_map
 from toolscope_core.judging.vocabulary import is_empty, stem, words_of
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 
 
 def general_tools(tools: Sequence[Tool]) -> dict[str, str]:

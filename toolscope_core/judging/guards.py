@@ -14,7 +14,8 @@ from toolscope_core.catalog.source_words import source_name
 from toolscope_core.embedding.similarity import split_name
 from toolscope_core.judging.notes import harm_notes, unshared_notes, whole_text
 from toolscope_core.judging.reading import Reading, read_tool
-from toolscope_core.model.datamodel import JsonObject, Kind, Tool
+from toolscope_core.model.cluster import Kind
+from toolscope_core.model.tool import JsonObject, Tool
 
 _READING = frozenset({"reads", "computes", "exports"})
 _COMPUTING = frozenset({"computes"})

@@ -22,7 +22,8 @@ from toolscope_core.catalog.source_words import source_name
 from toolscope_core.embedding.similarity import split_name
 from toolscope_core.judging.vocabulary import action_classes, base_forms, is_plain_verb
 from toolscope_core.judging.wordnet import is_word, kinds_of
-from toolscope_core.model.datamodel import Catalog, ImpliedServer, Tool
+from toolscope_core.model.catalog import Catalog, ImpliedServer
+from toolscope_core.model.tool import Tool
 
 Place = Literal["front", "end", "middle"]
 Words = tuple[str, ...]

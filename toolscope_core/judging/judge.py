@@ -30,8 +30,9 @@ from toolscope_core.judging.guards import effect
 from toolscope_core.judging.selector import FIXED, kind_of
 from toolscope_core.judging.signals import SIGNALS, Matrix, Signals, codes
 from toolscope_core.judging.vocabulary import is_foreign
-from toolscope_core.model.datamodel import Outcome, Pair, Relation, Serves, Tool, Verdict
+from toolscope_core.model.pair import Outcome, Pair, Relation, Serves, Verdict
 from toolscope_core.model.protocols import Vectors
+from toolscope_core.model.tool import Tool
 
 _WEIGHTS = Path(__file__).with_name("judge_weights.json")
 _BLOCK = 4096

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from toolscope_core.embedding.similarity import Rows
 from toolscope_core.judging.judge import OfflineJudge
 from toolscope_core.judging.signals import SIGNALS
-from toolscope_core.model.datamodel import JsonObject, digest
+from toolscope_core.model.tool import JsonObject, digest
 
 Floats = NDArray[np.float64]
 

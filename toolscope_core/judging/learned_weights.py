@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from toolscope_core.decisions.log import active, suspended_decisions
 from toolscope_core.judging.judge import OfflineJudge
 from toolscope_core.judging.judge_update import JudgeUpdate, described, fitted
-from toolscope_core.model.datamodel import Catalog, Decision, Pair
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.decision import Decision
+from toolscope_core.model.pair import Pair
 
 LEAST_DECISIONS, LEAST_OF_A_KIND = 20, 5
 """Fewer decisions, or fewer pairs decided one way, teach nothing that could be checked."""

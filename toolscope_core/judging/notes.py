@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from toolscope_core.catalog.hidden import without_hidden
 from toolscope_core.judging.word_stems import text_words
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 
 _KEPT = 0.6
 """Share of the words of a note that one sentence must still have."""

@@ -14,7 +14,7 @@ from functools import lru_cache
 from toolscope_core.catalog.source_words import source_name
 from toolscope_core.embedding.similarity import split_name
 from toolscope_core.judging.vocabulary import singular
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 
 _COMMON = frozenset(
     """mcp server servers client js ts py python node api app apps tool tools the io com org

@@ -14,7 +14,7 @@ from toolscope_core.judging.phrasing import are_turned, number_apart
 from toolscope_core.judging.reading import Reading, read_tool
 from toolscope_core.judging.vocabulary import opposites, stem
 from toolscope_core.judging.word_match import ToolWords, is_english, tool_words, unshared
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 
 _MOST_APART = 3
 

@@ -18,7 +18,7 @@ from toolscope_core.judging.vocabulary import (
     singular,
     words_of,
 )
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 
 _DESCRIPTION = 220
 _PHRASE = 6

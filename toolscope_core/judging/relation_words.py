@@ -14,15 +14,10 @@ from toolscope_core.judging.distinctions import all_distinctions
 from toolscope_core.judging.selector import selector_of
 from toolscope_core.judging.unmatched_words import unmatched_reasons
 from toolscope_core.judging.word_match import tool_words
-from toolscope_core.model.datamodel import (
-    Catalog,
-    Cluster,
-    JsonObject,
-    Outcome,
-    Relation,
-    Tool,
-    Verdict,
-)
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.pair import Outcome, Relation, Verdict
+from toolscope_core.model.tool import JsonObject, Tool
 
 OUTCOMES: Mapping[Outcome, str] = {
     "merge": "merge: the same job",

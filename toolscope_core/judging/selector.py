@@ -13,7 +13,7 @@ from toolscope_core.embedding.similarity import split_name
 from toolscope_core.judging.vocabulary import base_forms
 from toolscope_core.judging.word_match import is_english
 from toolscope_core.judging.wordnet import kinds_of
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 
 _KINDS = {
     "language": "language",

@@ -17,8 +17,8 @@ from toolscope_core.judging.pair_words import PairWords, across, is_strange, pai
 from toolscope_core.judging.reading import Reading, read_tool
 from toolscope_core.judging.vocabulary import stem
 from toolscope_core.judging.word_match import ToolWords, tool_words
-from toolscope_core.model.datamodel import Tool
 from toolscope_core.model.protocols import Vectors
+from toolscope_core.model.tool import Tool
 
 SIGNALS = (
     "closeness",

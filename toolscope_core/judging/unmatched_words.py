@@ -21,7 +21,8 @@ from toolscope_core.judging.phrasing import (
 from toolscope_core.judging.vocabulary import only_gets, words_of
 from toolscope_core.judging.word_match import KEY_WORDS, Key, ToolWords, keys_of, unshared
 from toolscope_core.judging.word_stems import meaning, name_words, plain_words, text_words
-from toolscope_core.model.datamodel import ArgumentMap, Parameter
+from toolscope_core.model.argument_map import ArgumentMap
+from toolscope_core.model.tool import Parameter
 
 
 def unmatched_reasons(kept: Spoken, pruned: Spoken, alpha: ArgumentMap) -> Iterator[str]:

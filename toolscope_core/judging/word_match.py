@@ -18,7 +18,7 @@ from toolscope_core.catalog.source_words import source_name, source_text
 from toolscope_core.embedding.similarity import split_name
 from toolscope_core.judging import wordnet
 from toolscope_core.judging.vocabulary import base_forms, groups_of, is_filler, stem, words_of
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 
 Key = str | int
 Keys = frozenset[Key]

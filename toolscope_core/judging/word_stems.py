@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from toolscope_core.judging.vocabulary import STOP_WORDS, singular, stem
-from toolscope_core.model.datamodel import Parameter, canonical_json
+from toolscope_core.model.tool import Parameter, canonical_json
 
 PARAMETER_WORDS = Path(__file__).with_name("data") / "parameter_words.json"
 """Groups of words that stand for each other, the first for all; the file says where from."""

@@ -14,8 +14,8 @@ import jsonschema_rs
 from toolscope_core.llm.http_replies import HttpFailure, HttpReply, failure_of, load, short_line
 from toolscope_core.llm.masking import masked
 from toolscope_core.model.configuration import ApiKey, Endpoint
-from toolscope_core.model.datamodel import JsonObject, canonical_json
 from toolscope_core.model.protocols import ChatReply, ChatRequest
+from toolscope_core.model.tool import JsonObject, canonical_json
 
 if TYPE_CHECKING:
     from toolscope_core.llm.endpoint_client import EndpointClient

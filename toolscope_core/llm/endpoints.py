@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from toolscope_core.llm import Connection, check_connection
 from toolscope_core.model.configuration import ApiKey, Budget, Endpoint, Prices, Settings, key_for
-from toolscope_core.model.datamodel import JsonObject
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.tool import JsonObject
 from toolscope_core.store import Store, rebuilt, setting_as, write_setting
 
 __all__ = ["Connection", "Endpoints", "on_this_machine"]

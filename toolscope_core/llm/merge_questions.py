@@ -27,17 +27,11 @@ from toolscope_core.llm.tasks.synthesis_prompt import MergeDraft, SynthesisTask
 from toolscope_core.merging.graph import MergeGraph, merge_graph
 from toolscope_core.merging.model_verdicts import Audit, Grade, ModelVerdicts, Saved, Spent
 from toolscope_core.merging.pipeline import Analysis, bars_of, correct_pairs, merge_edges
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import QuestionConfig
-from toolscope_core.model.datamodel import (
-    Catalog,
-    Constraints,
-    JsonObject,
-    MergePlan,
-    Outcome,
-    Pair,
-    Tool,
-    Verdict,
-)
+from toolscope_core.model.decision import Constraints
+from toolscope_core.model.pair import Outcome, Pair, Verdict
+from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import (
     Answer,
     ChatModel,
@@ -47,6 +41,7 @@ from toolscope_core.model.protocols import (
     question_key,
     silent,
 )
+from toolscope_core.model.tool import JsonObject, Tool
 
 Item = TypeVar("Item")
 

@@ -16,8 +16,8 @@ from toolscope_core.llm.chat import (
     usage_of,
 )
 from toolscope_core.llm.http_replies import HttpReply, load
-from toolscope_core.model.datamodel import JsonObject, canonical_json
 from toolscope_core.model.protocols import AgentReply, ToolCall
+from toolscope_core.model.tool import JsonObject, canonical_json
 
 
 class ToolCallingModel:

@@ -14,9 +14,11 @@ from toolscope_core.judging.judge import OfflineJudge, PairProbabilities
 from toolscope_core.merging.analysis import Analysis, own_thresholds
 from toolscope_core.merging.group_syntheses import GroupSyntheses
 from toolscope_core.merging.grouping import groups_at, with_families
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import LEAST_PROBABILITY, AnalysisConfig, MergeThresholds
-from toolscope_core.model.datamodel import Catalog, Constraints, PairScores
+from toolscope_core.model.decision import Constraints
 from toolscope_core.model.errors import CatalogError
+from toolscope_core.model.pair import PairScores
 from toolscope_core.model.protocols import Embedder, Progress, Step, silent
 
 _PROGRESS = 16_384

@@ -16,8 +16,11 @@ from toolscope_core.judging.judge import OfflineJudge, PairProbabilities
 from toolscope_core.merging.group_syntheses import GroupSyntheses
 from toolscope_core.merging.model_verdicts import Bars, ModelVerdicts
 from toolscope_core.merging.synthesis import Synthesis
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import LEAST_PROBABILITY, AnalysisConfig, MergeThresholds
-from toolscope_core.model.datamodel import Catalog, Cluster, Decision, Pair, PairScores, Verdict
+from toolscope_core.model.decision import Decision
+from toolscope_core.model.pair import Pair, PairScores, Verdict
 from toolscope_core.model.protocols import Vectors
 
 

@@ -28,8 +28,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from toolscope_core.merging.synthesis import Synthesis
+from toolscope_core.model.cluster import Cluster, Group
 from toolscope_core.model.configuration import PlanConfig
-from toolscope_core.model.datamodel import Cluster, Group, Verdict
+from toolscope_core.model.pair import Verdict
 
 EVEN = 0.5
 """The least probability of the offline judge with which a model's merge needs no person."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from jsonschema_rs import Draft202012Validator, ReferencingError
 
-from toolscope_core.model.datamodel import JsonObject, canonical_json
+from toolscope_core.model.tool import JsonObject, canonical_json
 
 
 def validator_of(schema: JsonObject | None) -> Draft202012Validator | None:

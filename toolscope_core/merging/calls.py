@@ -13,13 +13,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from toolscope_core.model.datamodel import (
-    ArgumentMap,
-    ArgumentMove,
-    JsonObject,
-    Parameter,
-    canonical_json,
-)
+from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove
+from toolscope_core.model.tool import JsonObject, Parameter, canonical_json
 
 
 @dataclass(frozen=True, slots=True)

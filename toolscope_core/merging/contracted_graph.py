@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.model.datamodel import Constraints
+from toolscope_core.model.decision import Constraints
 
 Rows = NDArray[np.int32]
 Node = int

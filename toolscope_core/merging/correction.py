@@ -24,7 +24,10 @@ from toolscope_core.merging.contracted_graph import (
     components,
     nodes_of,
 )
-from toolscope_core.model.datamodel import Constraints, Group, Pair, sorted_ids
+from toolscope_core.model.cluster import Group
+from toolscope_core.model.decision import Constraints
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.tool import sorted_ids
 
 _MOST_CELLS = 1_000_000
 """How many numbers are compared in one go."""

@@ -20,7 +20,8 @@ from toolscope_core.judging.vocabulary import STOP_WORDS
 from toolscope_core.judging.wordnet import is_word
 from toolscope_core.merging.plan import documented
 from toolscope_core.merging.synthesis import Synthesis, edited_arguments
-from toolscope_core.model.datamodel import Document, Tool
+from toolscope_core.model.cluster import Document
+from toolscope_core.model.tool import Tool
 
 Code = Literal[
     "invalid", "lossy", "parameter", "address", "tool", "invented", "safety", "hostile", "long"

@@ -15,7 +15,9 @@ import numpy as np
 from toolscope_core.judging.word_match import ToolWords, tool_words, unshared
 from toolscope_core.merging.contracted_graph import RowGraph, RowJudge
 from toolscope_core.merging.correction import correct
-from toolscope_core.model.datamodel import Constraints, Group, Tool
+from toolscope_core.model.cluster import Group
+from toolscope_core.model.decision import Constraints
+from toolscope_core.model.tool import Tool
 
 
 def family_groups(

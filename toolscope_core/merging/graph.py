@@ -11,7 +11,9 @@ from dataclasses import dataclass
 
 import networkx as nx
 
-from toolscope_core.model.datamodel import Constraints, Pair, sorted_ids
+from toolscope_core.model.decision import Constraints
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.tool import sorted_ids
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,11 @@ from toolscope_core.judging.word_match import ToolWords, tool_words
 from toolscope_core.merging.auto_accept import Differences, is_clean
 from toolscope_core.merging.stores import Stores
 from toolscope_core.merging.synthesis import Synthesis, synthesise
-from toolscope_core.model.datamodel import ArgumentMap, Catalog, Kind, Relation, Tool, digest
+from toolscope_core.model.argument_map import ArgumentMap
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.cluster import Kind
+from toolscope_core.model.pair import Relation
+from toolscope_core.model.tool import Tool, digest
 from toolscope_core.model.unicode_forms import normalise
 
 Members = tuple[str, ...]

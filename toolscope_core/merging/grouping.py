@@ -18,8 +18,10 @@ from toolscope_core.merging.families import family_groups
 from toolscope_core.merging.model_verdicts import ModelVerdicts
 from toolscope_core.merging.pair_graph import edges_at, family_edges, merges_at, row_graph, staying
 from toolscope_core.merging.safe_subsets import with_safe_subsets
+from toolscope_core.model.cluster import Group
 from toolscope_core.model.configuration import MergeThresholds
-from toolscope_core.model.datamodel import Constraints, Group, Pair
+from toolscope_core.model.decision import Constraints
+from toolscope_core.model.pair import Pair
 
 
 def groups_at(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolscope_core.model.datamodel import Cluster, MergedTool, MergePlan, Tool
+from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.plan import MergedTool, MergePlan
+from toolscope_core.model.tool import Tool
 
 
 def check_plan(plan: MergePlan) -> None:

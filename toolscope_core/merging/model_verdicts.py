@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.merging.auto_accept import UNCONVINCED, model_doubts
-from toolscope_core.model.datamodel import JsonObject, Outcome, Pair, Verdict
+from toolscope_core.model.pair import Outcome, Pair, Verdict
+from toolscope_core.model.tool import JsonObject
 
 Band = Literal["Low", "Medium", "High"]
 Probabilities = Callable[[Sequence[Pair]], NDArray[np.float64]]

@@ -12,7 +12,8 @@ from toolscope_core.embedding import similarity
 from toolscope_core.merging.analysis import Analysis, bars_of, own_thresholds, thresholds_of
 from toolscope_core.merging.contracted_graph import RowGraph
 from toolscope_core.model.configuration import MergeThresholds
-from toolscope_core.model.datamodel import Constraints, Decision, Pair
+from toolscope_core.model.decision import Constraints, Decision
+from toolscope_core.model.pair import Pair
 
 
 def merges_at(analysis: Analysis, thresholds: MergeThresholds) -> NDArray[np.bool_]:

@@ -17,21 +17,11 @@ from toolscope_core.merging.given_maps import with_given
 from toolscope_core.merging.group_syntheses import GroupSyntheses, folded
 from toolscope_core.merging.integrity import check_plan
 from toolscope_core.merging.synthesis import Synthesis, edited_arguments
-from toolscope_core.model.datamodel import (
-    Catalog,
-    Cluster,
-    Constraints,
-    Dangling,
-    Document,
-    Edit,
-    Group,
-    MergedTool,
-    MergePlan,
-    Relabel,
-    RelabelStatus,
-    State,
-    Tool,
-)
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.cluster import Cluster, Document, Group, State
+from toolscope_core.model.decision import Constraints, Edit
+from toolscope_core.model.plan import Dangling, MergedTool, MergePlan, Relabel, RelabelStatus
+from toolscope_core.model.tool import Tool
 
 Edits = Mapping[frozenset[str], Edit]
 WANTS_A_LOOK = "a person wants to look at it first"

@@ -12,8 +12,11 @@ from toolscope_core.merging.analysis import Analysis, bars_of, thresholds_of
 from toolscope_core.merging.auto_accept import accept
 from toolscope_core.merging.grouping import groups_at, with_families
 from toolscope_core.merging.plan import Edits, apply_clusters, build_clusters
+from toolscope_core.model.cluster import Cluster, Group
 from toolscope_core.model.configuration import MergeThresholds, PlanConfig
-from toolscope_core.model.datamodel import Cluster, Constraints, Decision, Group, MergePlan, Pair
+from toolscope_core.model.decision import Constraints, Decision
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.plan import MergePlan
 
 
 def plan_merge(

@@ -15,14 +15,9 @@ from toolscope_core.catalog.bundle_versions import BUNDLE, why_unreadable
 from toolscope_core.files.archives import bundle_folder
 from toolscope_core.files.folders import restore
 from toolscope_core.files.whole_files import read_file
-from toolscope_core.model.datamodel import (
-    ArgumentMap,
-    ArgumentMove,
-    JsonObject,
-    NestedRename,
-    Operation,
-)
+from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove, NestedRename, Operation
 from toolscope_core.model.errors import ExportError
+from toolscope_core.model.tool import JsonObject
 
 _MOST_SAID = 200
 _TEXT, _GONE = {"type": "string"}, {"type": ["string", "null"]}

@@ -8,15 +8,9 @@ from dataclasses import dataclass, replace
 from toolscope_core.merging.calls import renamed_inside
 from toolscope_core.merging.integrity import check_plan
 from toolscope_core.merging.plan import find_dangling
-from toolscope_core.model.datamodel import (
-    ArgumentMap,
-    ArgumentMove,
-    JsonObject,
-    MergePlan,
-    NestedRename,
-    Relabel,
-    Tool,
-)
+from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove, NestedRename
+from toolscope_core.model.plan import MergePlan, Relabel
+from toolscope_core.model.tool import JsonObject, Tool
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from toolscope_core.model.datamodel import Group
+from toolscope_core.model.cluster import Group
 
 Clean = Callable[[tuple[str, ...]], bool]
 """Whether nothing but its probability speaks against merging these tools (ids, sorted) unseen."""

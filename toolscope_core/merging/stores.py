@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from toolscope_core.judging.guards import effect, kept_behind
 from toolscope_core.judging.owners import is_of_facts, keeps_things
 from toolscope_core.judging.reading import Reading, read_tool
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 
 _PLACES = frozenset(
     """path file filename filepath folder directory session account database db table project repo

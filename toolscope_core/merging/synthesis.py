@@ -21,15 +21,9 @@ from toolscope_core.judging.selector import selector_of
 from toolscope_core.judging.word_match import ToolWords, tool_words, unshared
 from toolscope_core.merging.families import own_words
 from toolscope_core.merging.router_words import argument_description, router_description
-from toolscope_core.model.datamodel import (
-    ArgumentMap,
-    Document,
-    JsonObject,
-    Kind,
-    Parameter,
-    Tool,
-    canonical_json,
-)
+from toolscope_core.model.argument_map import ArgumentMap
+from toolscope_core.model.cluster import Document, Kind
+from toolscope_core.model.tool import JsonObject, Parameter, Tool, canonical_json
 
 _WORDS = ("description", "title", "default")
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.model.datamodel import sorted_ids
+from toolscope_core.model.tool import sorted_ids
 
 Rows = NDArray[np.int32]
 Members = tuple[str, ...]

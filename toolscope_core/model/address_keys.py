@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from toolscope_core.model.datamodel import Pair, digest
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.tool import digest
 
 
 def tool_key(tool_id: str) -> str:

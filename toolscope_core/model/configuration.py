@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-from toolscope_core.model.datamodel import digest
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.tool import digest
 
 AcceptPolicy = Literal["auto", "all", "none"]
 Assembly = Literal["blend", "top1"]

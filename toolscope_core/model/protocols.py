@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.model.datamodel import JsonObject, canonical_json, digest
+from toolscope_core.model.tool import JsonObject, canonical_json, digest
 
 Vectors = NDArray[np.float32]
 

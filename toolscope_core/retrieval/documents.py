@@ -10,7 +10,8 @@ from bm25s.stopwords import STOPWORDS_EN
 
 from toolscope_core.catalog.source_words import source_name, source_text
 from toolscope_core.embedding.similarity import split_name, tool_text
-from toolscope_core.model.datamodel import Catalog, Server, Tool
+from toolscope_core.model.catalog import Catalog, Server
+from toolscope_core.model.tool import Tool
 
 MADE_WORDS = 12
 """The most words of a description that is made for a server without one."""

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.embedding.vector_cache import VectorCache, embed_cached, unusable
-from toolscope_core.model.datamodel import digest
 from toolscope_core.model.protocols import Embedder, Progress, Vectors, silent
+from toolscope_core.model.tool import digest
 from toolscope_core.retrieval.documents import SearchDocument
 from toolscope_core.retrieval.sparse import Scores, SparseIndex
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.configuration import RetrievalConfig
-from toolscope_core.model.datamodel import Tool
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Embedder, PairScorer, Progress, Vectors, silent
+from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest, assembled, text_shares
 from toolscope_core.retrieval.documents import SearchDocument, tool_document
 from toolscope_core.retrieval.fusion import best_first

@@ -8,9 +8,9 @@ from pathlib import Path
 from toolscope_core.files.json_lines import read_rows
 from toolscope_core.llm.merge_questions import Asker
 from toolscope_core.llm.tasks.subquery_prompt import SplitQuestion, SplitTask, Splitter
-from toolscope_core.model.datamodel import Tool
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Answer
+from toolscope_core.model.tool import Tool
 
 IN_VIEW = 15
 """M: the nearest tools that the context splitter sees (Retrieval–Plan–Select, §4.1)."""

@@ -13,7 +13,7 @@ from toolscope_core.merging.faithful import (
     invented,
     without_addresses,
 )
-from toolscope_core.model.datamodel import Augmentation, Tool
+from toolscope_core.model.tool import Augmentation, Tool
 
 LONGEST_EXPANDED = 1_200
 LONGEST_QUESTION = 300

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from toolscope_core.judging.wordnet import tables
-from toolscope_core.model.datamodel import Augmentation, Catalog
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.tool import Augmentation
 
 SEED = 447
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from toolscope_core.embedding.similarity import split_name
 from toolscope_core.judging.vocabulary import STOP_WORDS, stem
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 
 MOST_WORDS = 3
 _FRONT = 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from toolscope_core.model.datamodel import JsonObject, Tool
+from toolscope_core.model.tool import JsonObject, Tool
 
 
 @dataclass(frozen=True, slots=True)

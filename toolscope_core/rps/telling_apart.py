@@ -14,8 +14,11 @@ from toolscope_core.llm.tasks.judge_prompt import ToolPair
 from toolscope_core.llm.tasks.siblings_prompt import SiblingsTask, in_hash_order
 from toolscope_core.merging.faithful import Violation
 from toolscope_core.merging.pipeline import Analysis
-from toolscope_core.model.datamodel import Augmentation, Catalog, MergePlan, Pair, Relation, Tool
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.pair import Pair, Relation
+from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Vectors
+from toolscope_core.model.tool import Augmentation, Tool
 from toolscope_core.rps.leading_words import leading
 from toolscope_core.rps.variant_writing import checked_variants
 

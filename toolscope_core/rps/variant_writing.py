@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from toolscope_core.llm.merge_questions import Asker, wary_of
 from toolscope_core.llm.tasks.augmentation_prompt import AugmentationTask, augmentation_of
 from toolscope_core.merging.faithful import Surroundings, Violation
-from toolscope_core.model.datamodel import Augmentation, Catalog, Tool
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.tool import Augmentation, Tool
 from toolscope_core.rps.checks import variant_violations
 
 

@@ -11,7 +11,7 @@ from toolscope_core.llm.tasks.plan_filter_prompt import FilterQuestion, FilterTa
 from toolscope_core.llm.tasks.rephrasing_prompt import RephrasingTask
 from toolscope_core.llm.tasks.selection_prompt import SelectionQuestion, in_order
 from toolscope_core.llm.tasks.worker_prompt import WorkerTask
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.rps.plans import Candidate, PlannedCall, RequestPlan

@@ -11,16 +11,9 @@ from sqlalchemy import delete, func, insert, update
 from sqlalchemy.orm import defer
 from sqlmodel import Session, col, select
 
-from toolscope_core.model.datamodel import (
-    Catalog,
-    Finding,
-    JsonObject,
-    Problem,
-    Server,
-    Tool,
-    digest,
-)
+from toolscope_core.model.catalog import Catalog, Finding, Problem, Server
 from toolscope_core.model.errors import StoreError
+from toolscope_core.model.tool import JsonObject, Tool, digest
 from toolscope_core.store.engine import Store, now, row_named
 from toolscope_core.store.rebuilding import rebuilt
 from toolscope_core.store.tables import (

@@ -9,7 +9,7 @@ from sqlalchemy import bindparam
 from sqlmodel import Session, col, func, select
 
 from toolscope_core.decisions.actions import check_form, under_new_ids
-from toolscope_core.model.datamodel import Action, Decision
+from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.store.catalog_rows import catalog_row
 from toolscope_core.store.engine import Store, damaged_row, now

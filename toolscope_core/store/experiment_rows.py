@@ -6,8 +6,9 @@ from sqlalchemy import delete
 from sqlalchemy.orm import defer
 from sqlmodel import Session, col, select
 
-from toolscope_core.model.datamodel import Experiment, JsonObject, digest
 from toolscope_core.model.errors import StoreError
+from toolscope_core.model.plan import Experiment
+from toolscope_core.model.tool import JsonObject, digest
 from toolscope_core.store.catalog_rows import catalog_row
 from toolscope_core.store.engine import Store, now
 from toolscope_core.store.tables import CatalogRow, ExperimentRow

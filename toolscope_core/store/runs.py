@@ -9,8 +9,8 @@ from sqlalchemy import Integer, func
 from sqlalchemy import cast as as_type
 from sqlmodel import Session, col, select
 
-from toolscope_core.model.datamodel import JsonObject, digest
 from toolscope_core.model.errors import StoreError
+from toolscope_core.model.tool import JsonObject, digest
 from toolscope_core.store.catalog_rows import catalog_row
 from toolscope_core.store.engine import Store, damaged_row
 from toolscope_core.store.tables import CallRow, RunRow

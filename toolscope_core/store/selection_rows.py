@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import delete
 from sqlmodel import Session, col, select
 
-from toolscope_core.model.datamodel import digest
+from toolscope_core.model.tool import digest
 from toolscope_core.store.catalog_rows import catalog_row
 from toolscope_core.store.engine import Store
 from toolscope_core.store.tables import SelectionRow

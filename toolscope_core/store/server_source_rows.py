@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from toolscope_core.model.datamodel import JsonObject
+from toolscope_core.model.tool import JsonObject
 from toolscope_core.store.engine import Store, now
 from toolscope_core.store.tables import ServerSourceRow
 

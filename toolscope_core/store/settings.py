@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from toolscope_core.model.datamodel import JsonObject
+from toolscope_core.model.tool import JsonObject
 from toolscope_core.store.engine import Store, row_named
 from toolscope_core.store.tables import SettingRow
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import delete
 from sqlmodel import col, select
 
-from toolscope_core.model.datamodel import JsonObject
+from toolscope_core.model.tool import JsonObject
 from toolscope_core.store.catalog_rows import catalog_row
 from toolscope_core.store.engine import Store, now
 from toolscope_core.store.tables import UsageLogRow

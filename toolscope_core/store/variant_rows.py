@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlmodel import select
 
-from toolscope_core.model.datamodel import Augmentation
+from toolscope_core.model.tool import Augmentation
 from toolscope_core.store.catalog_rows import catalog_row
 from toolscope_core.store.engine import Store
 from toolscope_core.store.tables import VariantRow

@@ -12,8 +12,11 @@ from toolscope_core.llm.tasks.judge_prompt import ToolPair
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
 from toolscope_core.merging.model_verdicts import ModelVerdicts, Spent
 from toolscope_core.merging.pipeline import Analysis, bars_of
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import Prices, QuestionConfig
-from toolscope_core.model.datamodel import Catalog, Constraints, MergePlan, Pair
+from toolscope_core.model.decision import Constraints
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Answer, ChatModel, Ledger, Task, question_key
 from toolscope_core.rps.telling_apart import descriptions_of_model
 from toolscope_core.rps.variant_writing import variants_of_model

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from toolscope_core.evaluation.intervals import Interval
 from toolscope_core.evaluation.reports import metric_rows
-from toolscope_core.model.datamodel import JsonObject
+from toolscope_core.model.tool import JsonObject
 from toolscope_core.retrieval.fusion import best_first
 from toolscope_core.tool2vec.blend import Blend, HeldOutQuery, chosen_blend, ranked
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.embedding.vector_cache import text_key
-from toolscope_core.model.datamodel import Augmentation, JsonObject, Tool
 from toolscope_core.model.protocols import Vectors
+from toolscope_core.model.tool import Augmentation, JsonObject, Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.fusion import best_first
 from toolscope_core.retrieval.learned_scores import LearnedShare

@@ -13,9 +13,9 @@ import numpy as np
 from toolscope_core.catalog.document_variants import variant_rows
 from toolscope_core.files.folders import MANIFEST, MODEL_PROGRAM, manifest_of, restore, write_folder
 from toolscope_core.files.whole_files import read_file
-from toolscope_core.model.datamodel import Augmentation
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Vectors
+from toolscope_core.model.tool import Augmentation
 from toolscope_core.tool2vec.blend import Blend
 from toolscope_core.tool2vec.learned_model import LearnedModel
 from toolscope_core.tool2vec.learned_parts import REFINER, TUNED

@@ -23,9 +23,10 @@ from toolscope_core.llm.tasks.query_draft_prompt import (
     chosen_tools,
 )
 from toolscope_core.llm.tasks.query_polish_prompt import PolishQuestion, PolishTask
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import REQUEST_LENGTH, REQUEST_TOOLS, QueryGeneration
-from toolscope_core.model.datamodel import Catalog, JsonObject, digest
 from toolscope_core.model.protocols import Answer, Vectors
+from toolscope_core.model.tool import JsonObject, digest
 from toolscope_core.tool2vec.near_copies import NearCopy, near_copies
 from toolscope_core.tool2vec.query_checks import QueryChecks, QueryFlaw, copy_flaw
 from toolscope_core.tool2vec.tool_samples import tool_samples

@@ -15,9 +15,10 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.model.datamodel import Catalog, Tool
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Vectors
+from toolscope_core.model.tool import Tool
 
 TOOLS = 10
 """T: how many tools are shown (Tool2Vec, appendix C.3)."""

@@ -13,9 +13,9 @@ from toolscope_core.catalog.document_variants import with_variants
 from toolscope_core.embedding.vector_cache import VectorCache, embed_cached, text_key
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.model.configuration import RetrievalConfig
-from toolscope_core.model.datamodel import Augmentation, JsonObject, Tool
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Embedder, Progress, Vectors, silent
+from toolscope_core.model.tool import Augmentation, JsonObject, Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
 from toolscope_core.retrieval.retriever import Retriever

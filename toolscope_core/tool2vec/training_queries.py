@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from toolscope_core.embedding.vector_cache import text_key
 from toolscope_core.evaluation.metrics import Gold
 from toolscope_core.evaluation.query_sets import Query
-from toolscope_core.model.datamodel import Augmentation, digest
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.tool import Augmentation, digest
 
 FOLDS = 3
 QUESTION_WEIGHT = 1 / 3

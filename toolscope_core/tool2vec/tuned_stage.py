@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.embedding.vector_cache import put
-from toolscope_core.model.datamodel import digest
 from toolscope_core.model.protocols import Progress, Vectors, silent
+from toolscope_core.model.tool import digest
 from toolscope_core.retrieval.decomposition import decompose
 from toolscope_core.tool2vec.blend import HeldOutQuery
 from toolscope_core.tool2vec.encoder_layers import Arrays

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 from toolscope_core.usage.traced_calls import CallTrace, TracedCall, TracedRequest
 
 CLIENT_PREFIX = re.compile(r"mcp__(.+?)__(.+)")

@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from toolscope_core.check.version_changes import Changes, Doubt
 from toolscope_core.model.address_keys import tool_key
-from toolscope_core.model.datamodel import Decision
+from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.numbers import quantity
 from ui.shared import page_frame, safe_text

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from toolscope_core.model.datamodel import ImpliedServer
+from toolscope_core.model.catalog import ImpliedServer
 from toolscope_core.model.numbers import quantity
 from ui.shared import page_frame
 from ui.shared.cards import decision_buttons

@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from toolscope_core.catalog.formats import PROMPT_SHAPES
-from toolscope_core.model.datamodel import Decision
+from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons

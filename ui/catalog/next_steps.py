@@ -11,7 +11,8 @@ from toolscope_core.catalog.formats import ADVISED, target_named
 from toolscope_core.catalog.target_rules import BrokenRules, Rule, violation_counts
 from toolscope_core.merging.pipeline import Analysis
 from toolscope_core.model.address_keys import pair_key
-from toolscope_core.model.datamodel import MergePlan, Pair
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.plan import MergePlan
 from ui.shared.tools.catalog_figures import Progressed
 
 WORST = 5

@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from toolscope_core.model.configuration import ConnectionLimits, ready_within
-from toolscope_core.model.datamodel import digest
 from toolscope_core.model.errors import ConfigError, JobError, ToolScopeError
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.tool import digest
 from ui.catalog.upload_panel import preview_and_add
 from ui.shared import audience, page_frame, safe_text, start_token
 from ui.shared.services.live_servers import (

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from toolscope_core.catalog import INPUTS, Source
 from toolscope_core.catalog.limits import MAX_BYTES
 from toolscope_core.catalog.sources import SUFFIXES, pasted
-from toolscope_core.model.datamodel import Catalog
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import CatalogError, ToolScopeError
 from toolscope_core.model.numbers import quantity
 from ui.catalog.changes_panel import new_version_panel, new_version_summary

@@ -10,8 +10,9 @@ import pandas as pd
 import streamlit as st
 
 from toolscope_core.model.address_keys import tool_key
-from toolscope_core.model.datamodel import ArgumentMap, JsonObject, Tool, digest
+from toolscope_core.model.argument_map import ArgumentMap
 from toolscope_core.model.errors import DecisionError
+from toolscope_core.model.tool import JsonObject, Tool, digest
 from ui.documents.map_rows import DROPPED, MapRow, as_constants, given_by, map_rows
 from ui.shared.cards.cards import Card
 

@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from toolscope_core.catalog.formats import MATRIX, target_named
 from toolscope_core.catalog.target_rules import rule_violations
 from toolscope_core.merging.plan import documented
-from toolscope_core.model.datamodel import Cluster, MergedTool, Tool
+from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.plan import MergedTool
+from toolscope_core.model.tool import Tool
 from ui.documents.map_rows import reachable
 
 MOST_NAMED = 3

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from toolscope_core.model.address_keys import tool_key
-from toolscope_core.model.datamodel import Cluster
+from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.numbers import quantity
 from ui.documents import document_form
 from ui.shared import page_frame, safe_text

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from toolscope_core.decisions.log import edits
-from toolscope_core.model.datamodel import Cluster, Decision
+from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.decision import Decision
 from ui.shared.cards.drafts import Draft
 from ui.shared.services.workspace import Workspace
 

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from toolscope_core.model.datamodel import ArgumentMap, JsonObject, Tool, canonical_json
+from toolscope_core.model.argument_map import ArgumentMap
 from toolscope_core.model.errors import DecisionError
+from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 from ui.shared.cards.value_texts import text_of, value_of
 
 DROPPED = "(dropped)"

@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from toolscope_core.decisions.log import constraints
 from toolscope_core.merging.faithful import Violation
 from toolscope_core.model.configuration import PlanConfig
-from toolscope_core.model.datamodel import Augmentation, Decision, Pair, Tool
+from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.tool import Augmentation, Tool
 from toolscope_core.rps.telling_apart import (
     COLLIDE,
     LEAST,

@@ -8,8 +8,9 @@ import streamlit as st
 
 from toolscope_core.judging.relation_words import RELATIONS
 from toolscope_core.model.address_keys import pair_key
-from toolscope_core.model.datamodel import Decision, Tool, digest
+from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.tool import Tool, digest
 from ui.documents.siblings import COLLIDE, LEAST, SiblingPair, Siblings, SiblingsCard, TellingEffect
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons

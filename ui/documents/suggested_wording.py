@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from toolscope_core.model.datamodel import Cluster
+from toolscope_core.model.cluster import Cluster
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.cards.drafts import Draft

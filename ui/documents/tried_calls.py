@@ -8,8 +8,10 @@ from typing import Any
 
 from toolscope_core.merging.call_validity import refusals
 from toolscope_core.merging.calls import map_call, read_call, sample_arguments, unmap_call
-from toolscope_core.model.datamodel import ArgumentMap, Document, JsonObject, Tool, canonical_json
+from toolscope_core.model.argument_map import ArgumentMap
+from toolscope_core.model.cluster import Document
 from toolscope_core.model.errors import DecisionError
+from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
 
 @dataclass(frozen=True, slots=True)

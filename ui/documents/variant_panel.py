@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import streamlit as st
 
-from toolscope_core.model.datamodel import Augmentation, digest
 from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.tool import Augmentation, digest
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.models import ask_panel

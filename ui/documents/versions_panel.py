@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from toolscope_core.model.datamodel import Cluster
+from toolscope_core.model.cluster import Cluster
 from ui.documents.document_versions import DocumentVersions
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_words

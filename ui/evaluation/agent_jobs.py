@@ -34,9 +34,10 @@ from toolscope_core.model.configuration import (
     PlanConfig,
     RetrievalConfig,
 )
-from toolscope_core.model.datamodel import Experiment, JsonObject, Tool, digest
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.plan import Experiment
 from toolscope_core.model.protocols import Progress, silent
+from toolscope_core.model.tool import JsonObject, Tool, digest
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
 from toolscope_core.store import keep_result, open_experiment

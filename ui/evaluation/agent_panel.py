@@ -8,9 +8,10 @@ import streamlit as st
 
 from toolscope_core.evaluation.agent.agent_work import request_rows, work_rows
 from toolscope_core.model.configuration import AgentConfig
-from toolscope_core.model.datamodel import Experiment, digest
 from toolscope_core.model.errors import ConfigError, JobError, ToolScopeError
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.plan import Experiment
+from toolscope_core.model.tool import digest
 from ui.evaluation.agent_jobs import AGENT, AgentEstimate, AgentRuns, WantedRun
 from ui.shared import audience, page_frame, safe_text, start_token
 from ui.shared.models import ask_panel

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from toolscope_core.model.datamodel import Experiment
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.plan import Experiment
 from ui.shared import page_frame, safe_text
 from ui.shared.pairs.pair_links import pair_link
 from ui.shared.queries.experiment_tables import (

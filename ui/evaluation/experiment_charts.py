@@ -7,7 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from toolscope_core.model.datamodel import JsonObject
+from toolscope_core.model.tool import JsonObject
 from ui.shared.charts import chart_style
 
 HEIGHT = 360

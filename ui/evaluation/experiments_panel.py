@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from toolscope_core.model.datamodel import Experiment
+from toolscope_core.model.plan import Experiment
 from ui.evaluation.agent_panel import AGENT_RUNS
 from ui.evaluation.measure_panel import KINDS, described
 from ui.shared import page_frame

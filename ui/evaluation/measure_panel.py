@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import streamlit as st
 
 from toolscope_core.model.configuration import Knob, Split
-from toolscope_core.model.datamodel import Experiment
 from toolscope_core.model.errors import JobError, ToolScopeError
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.plan import Experiment
 from ui.shared import page_frame, safe_text
 from ui.shared.services.evaluations import SYNTHETIC, Kind, Wanted
 from ui.shared.services.measured_sides import ORIGINAL

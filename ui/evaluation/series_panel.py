@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from toolscope_core.model.datamodel import Experiment
+from toolscope_core.model.plan import Experiment
 from ui.evaluation.experiment_charts import stress_lines, sweep_lines
 from ui.evaluation.measure_panel import KNOBS
 from ui.shared.charts.pictures import picture

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from toolscope_core.model.datamodel import Pair
+from toolscope_core.model.pair import Pair
 from ui.graph.network import Colouring, as_json
 from ui.graph.standalone import library
 from ui.shared.charts.figure_records import Network

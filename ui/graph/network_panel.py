@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from toolscope_core.model.address_keys import pair_key
-from toolscope_core.model.datamodel import Pair, digest
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.tool import digest
 from ui.graph.cluster_table import choose_holders
 from ui.graph.network import NODE_SHAPES, Colouring
 from ui.graph.network_component import ALT, Click, network_view

@@ -10,8 +10,9 @@ from toolscope_core.decisions.log import active, admit, suspended_decisions
 from toolscope_core.decisions.restore import Restoration, restoration, with_dependents
 from toolscope_core.merging.pipeline import plan_of, proposed
 from toolscope_core.model.configuration import PlanConfig
-from toolscope_core.model.datamodel import Decision, MergePlan
+from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError, StaleDecisionError
+from toolscope_core.model.plan import MergePlan
 from toolscope_core.store import append_decisions, now
 from ui.history.history_rows import Entry, entries
 from ui.history.toolset_changes import ToolsetChange, toolset_changes

@@ -8,7 +8,8 @@ from typing import Literal
 
 from toolscope_core.decisions.actions import ACTIONS
 from toolscope_core.decisions.log import notes
-from toolscope_core.model.datamodel import Action, Decision, canonical_json
+from toolscope_core.model.decision import Action, Decision
+from toolscope_core.model.tool import canonical_json
 
 Standing = Literal["all", "standing", "taken back"]
 STATES: tuple[Standing, ...] = ("all", "standing", "taken back")

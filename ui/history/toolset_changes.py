@@ -9,7 +9,7 @@ from typing import Literal
 
 import networkx as nx
 
-from toolscope_core.model.datamodel import MergedTool, MergePlan
+from toolscope_core.model.plan import MergedTool, MergePlan
 
 Kind = Literal["merged", "split", "regrouped", "reworded", "new", "gone", "unchanged"]
 KINDS: tuple[Kind, ...] = ("merged", "split", "regrouped", "reworded", "new", "gone", "unchanged")

@@ -12,9 +12,12 @@ from numpy.typing import NDArray
 
 from toolscope_core.embedding.similarity import leaf_order
 from toolscope_core.merging.pipeline import Analysis
-from toolscope_core.model.datamodel import Catalog, MergePlan, Pair, Tool
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Vectors
+from toolscope_core.model.tool import Tool
 from ui.shared.charts.figure_records import CellMeasure, Grid
 
 Rows = NDArray[np.int64]

@@ -11,8 +11,8 @@ from toolscope_core.embedding.similarity import pairs_above
 from toolscope_core.embedding.vector_cache import embed_cached
 from toolscope_core.merging.pipeline import Analysis
 from toolscope_core.model.configuration import PlanConfig
-from toolscope_core.model.datamodel import digest
 from toolscope_core.model.protocols import Progress, Vectors, silent
+from toolscope_core.model.tool import digest
 from toolscope_core.store import Job
 from ui.overlap.merged_vectors import new_texts, plan_vectors
 from ui.shared.charts.figure_records import Curve, CurveVariant

@@ -11,9 +11,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from toolscope_core.model.address_keys import pair_key
-from toolscope_core.model.datamodel import Pair, digest
 from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.tool import digest
 from ui.overlap import heatmap_charts
 from ui.overlap.collisions import CLUSTERS, MOST_CELLS, SERVERS, Block, Tile
 from ui.overlap.heatmaps import Heatmaps

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.model.datamodel import Pair
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.pair import Pair
 from ui.overlap import collisions
 from ui.overlap.query_collisions import MOST_QUERIES, QueryGrid, query_grid
 from ui.overlap.server_overlap import ServerOverlap, server_overlap

@@ -5,8 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from toolscope_core.decisions.actions import ACTIONS
-from toolscope_core.model.datamodel import Action, Decision, digest
+from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.tool import digest
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons, reshape_panel
 from ui.shared.charts.pictures import ROWS

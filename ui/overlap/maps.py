@@ -9,9 +9,10 @@ from typing import Literal
 from toolscope_core.embedding import projection
 from toolscope_core.embedding.projection import Points
 from toolscope_core.model.configuration import PlanConfig
-from toolscope_core.model.datamodel import MergePlan, digest
 from toolscope_core.model.errors import ConfigError, JobError
+from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Progress, Vectors, silent
+from toolscope_core.model.tool import digest
 from toolscope_core.store import Job
 from toolscope_core.store.background import subprocess_jobs
 from ui.overlap import collisions

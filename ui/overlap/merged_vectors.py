@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from toolscope_core.embedding.similarity import tool_text
 from toolscope_core.merging.pipeline import Analysis
-from toolscope_core.model.datamodel import MergePlan
+from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Vectors
 
 

@@ -12,7 +12,7 @@ from toolscope_core.catalog.formats import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.judging.relation_words import OUTCOMES
 from toolscope_core.model.address_keys import pair_key
-from toolscope_core.model.datamodel import Outcome, Pair
+from toolscope_core.model.pair import Outcome, Pair
 from ui.shared import page_frame, safe_text
 from ui.shared.pairs.pair_list import PairFilter, PairRow
 from ui.shared.pairs.pair_panel import pair_view, show_pair

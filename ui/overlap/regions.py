@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from toolscope_core.catalog.source_words import source_name
 from toolscope_core.embedding.similarity import split_name, tool_text
 from toolscope_core.judging.vocabulary import STOP_WORDS, is_filler
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 from ui.overlap.map_charts import CELLS, density, frame_of
 from ui.shared.charts.figure_records import Region
 

@@ -17,7 +17,8 @@ from toolscope_core.merging.threshold_changes import (
     strongest_forest,
 )
 from toolscope_core.model.configuration import LEAST_PROBABILITY, MergeThresholds
-from toolscope_core.model.datamodel import Constraints, Pair
+from toolscope_core.model.decision import Constraints
+from toolscope_core.model.pair import Pair
 from ui.shared.charts.figure_records import Sweep
 
 Measure = Literal["similarity", "probability"]

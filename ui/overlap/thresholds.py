@@ -10,7 +10,7 @@ from toolscope_core.merging.threshold_changes import (
     changes,
 )
 from toolscope_core.model.configuration import MergeThresholds
-from toolscope_core.model.datamodel import Constraints
+from toolscope_core.model.decision import Constraints
 from ui.overlap.threshold_preview import Effect, Measure, Moved, effect, next_to_fall, sweep
 from ui.shared.charts.figure_records import Sweep
 from ui.shared.services.result_cache import ResultCache

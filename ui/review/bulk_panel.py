@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from toolscope_core.model.datamodel import Cluster, Decision, digest
+from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.tool import digest
 from ui.review.edge_histogram import edge_histogram, edge_rows
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail, queue_panel

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from toolscope_core.model.datamodel import Cluster
+from toolscope_core.model.cluster import Cluster
 from ui.shared.charts import chart_style
 from ui.shared.charts.chart_tables import TableRow
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from toolscope_core.model.datamodel import Cluster
+from toolscope_core.model.cluster import Cluster
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons, shortcuts
 from ui.shared.cards.reshape_panel import cluster_preview

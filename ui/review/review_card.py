@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from toolscope_core.model.datamodel import Decision, Tool
+from toolscope_core.model.decision import Decision
+from toolscope_core.model.tool import Tool
 from ui.review import one_job_panel, server_pair_panel, sticky_question
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import (

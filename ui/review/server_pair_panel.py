@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from toolscope_core.model.datamodel import Cluster, Tool
+from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.tool import Tool
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail
 from ui.shared.cards.queue import is_family, kind_of

@@ -7,8 +7,8 @@ from typing import Literal
 import streamlit as st
 
 from toolscope_core.model.address_keys import pair_key
-from toolscope_core.model.datamodel import Pair
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.pair import Pair
 from ui.shared import page_frame
 from ui.shared.cards import decision_buttons, decision_trail, shortcuts
 from ui.shared.pairs.pair_panel import pair_body

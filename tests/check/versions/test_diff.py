@@ -12,7 +12,8 @@ from toolscope_core.catalog import renamed_tools as module
 from toolscope_core.catalog.renamed_tools import new_ids_of
 from toolscope_core.check.versions.diff import diff
 from toolscope_core.evaluation.example import example_path
-from toolscope_core.model.datamodel import Catalog, Tool
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.tool import Tool
 
 TEXT = {"type": "string"}
 

@@ -13,7 +13,7 @@ from tests.merging.strategies import calls, tools
 from toolscope_core.catalog import OUTPUTS, Source, read_catalog
 from toolscope_core.catalog.writers import write_record
 from toolscope_core.check.versions.fields import FieldChange, field_changes
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 
 LIMIT = {"type": "integer", "minimum": 1, "maximum": 100, "description": "How many."}
 KIND = {"type": "string", "enum": ["note", "file"]}

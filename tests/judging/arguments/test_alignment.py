@@ -13,7 +13,7 @@ from toolscope_core.judging.arguments.subschema import inline_references
 from toolscope_core.judging.word_stems import PARAMETER_WORDS
 from toolscope_core.merging.calls import map_call, unmap_call
 from toolscope_core.merging.synthesis import synthesise
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 
 
 def tool(tool_id, name, required=(), **properties):

@@ -8,8 +8,11 @@ from toolscope_core.judging.reading import read_tool
 from toolscope_core.merging.auto_accept import accept
 from toolscope_core.merging.calls import map_call
 from toolscope_core.merging.plan import build_clusters
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.cluster import Group
 from toolscope_core.model.configuration import PlanConfig
-from toolscope_core.model.datamodel import Catalog, Constraints, Group, Parameter, Tool
+from toolscope_core.model.decision import Constraints
+from toolscope_core.model.tool import Parameter, Tool
 
 TABLE = [
     ("temp_c", "", "temp_f", "", "degrees Celsius, not degrees Fahrenheit"),

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 
 ANY_TEXT = st.text(st.characters(codec=None), max_size=60)
 
@@ -24,6 +24,6 @@ TOOLS = st.builds(
 
 def keyed(task, *items):
     """The items as ``ask_all`` gives them, by a key of 64 hex digits."""
-    from toolscope_core.model.datamodel import digest
+    from toolscope_core.model.tool import digest
 
     return {digest(task.name, task.subjects(item)): item for item in items}

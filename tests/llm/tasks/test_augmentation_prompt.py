@@ -5,7 +5,7 @@ import pytest
 from tests.llm.tasks.strategies import keyed, tool
 from toolscope_core.llm.tasks.augmentation_prompt import AugmentationTask, augmentation_of
 from toolscope_core.llm.tasks.replies import question_id
-from toolscope_core.model.datamodel import Augmentation
+from toolscope_core.model.tool import Augmentation
 
 TASK = AugmentationTask()
 ITEMS = keyed(TASK, tool())

@@ -23,8 +23,8 @@ from toolscope_core.mcp.servers.launches import read_launch
 from toolscope_core.mcp.servers.server_definitions import read_configuration
 from toolscope_core.merging.plan import apply_clusters
 from toolscope_core.merging.synthesis import synthesise
+from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import ConnectionLimits, PlanConfig
-from toolscope_core.model.datamodel import Cluster
 
 STUB = str(Path(__file__).with_name("original_stub.py"))
 TEXT = {"type": "string"}

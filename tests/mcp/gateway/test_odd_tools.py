@@ -11,7 +11,7 @@ from tests.mcp.gateway.stub_toolset import STUB, client_of, gateway_config, reco
 from tests.mcp.gateway.test_serving import invoke
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.mcp.gateway.routing import BundleTool, Original, routing_table
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 
 TEXT = {"type": "string"}
 GARDEN = [

@@ -22,7 +22,7 @@ from toolscope_core.decisions.actions import decision_row
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.merging.calls import map_call, sample_arguments
 from toolscope_core.merging.relabelling import read_relabelling
-from toolscope_core.model.datamodel import Decision
+from toolscope_core.model.decision import Decision
 
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(1200)]
 ROOT = Path(__file__).parents[3]

@@ -2,7 +2,9 @@
 
 from collections import Counter
 
-from toolscope_core.model.datamodel import Catalog, MergedTool, MergePlan, Tool
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.plan import MergedTool, MergePlan
+from toolscope_core.model.tool import Tool
 from ui.history.toolset_changes import change_rows, counted, toolset_changes
 
 

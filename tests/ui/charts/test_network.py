@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolscope_core.model.datamodel import Pair
+from toolscope_core.model.pair import Pair
 from ui.graph import network
 from ui.shared.charts import chart_tables
 from ui.shared.charts.figure_records import Edge, Network, Node

@@ -1,7 +1,7 @@
 import re
 
 from tests.ui.charts.test_network import MIXED
-from toolscope_core.model.datamodel import Pair
+from toolscope_core.model.pair import Pair
 from ui.graph.standalone import graph_html, library
 from ui.shared.charts.figure_records import Edge, Network, Node
 

@@ -6,7 +6,7 @@ from itertools import combinations
 
 from tests.support.scripted import judge_says
 from tests.ui.services.small_workspace import TEXT, open_workspace
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 
 
 def tool(name, description, **properties):

@@ -7,8 +7,9 @@ import numpy as np
 
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.merging.pipeline import analyse
+from toolscope_core.model.catalog import Catalog, Server
 from toolscope_core.model.configuration import AnalysisConfig
-from toolscope_core.model.datamodel import Catalog, Server, Tool
+from toolscope_core.model.tool import Tool
 
 ANGLES = {"a1": 0, "a2": 20, "a3": 90, "b1": 10, "b2": 100, "c1": 180}
 TOPICS = {"a1": "air", "a2": "air", "a3": "sea", "b1": "air", "b2": "sea", "c1": "sea"}

@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from tests.support.fakes import WordEmbedder
+from toolscope_core.model.catalog import Catalog, Server
 from toolscope_core.model.configuration import read_environment
-from toolscope_core.model.datamodel import Catalog, Server, Tool
+from toolscope_core.model.tool import Tool
 from ui.shared.services.workspace import Workspace
 
 

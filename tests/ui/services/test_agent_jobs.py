@@ -11,8 +11,8 @@ from tests.mcp.gateway.stub_toolset import configuration, stub_catalog
 from tests.support.model_server import ModelServer
 from tests.ui.services.small_workspace import open_workspace
 from toolscope_core.model.configuration import AgentConfig, Budget, Endpoint
-from toolscope_core.model.datamodel import Pair
 from toolscope_core.model.errors import ConfigError, JobError
+from toolscope_core.model.pair import Pair
 from ui.evaluation.agent_jobs import AGENT, AgentRuns, WantedRun
 
 KEYS = {"north": "north", "south": "south"}

@@ -121,7 +121,7 @@ def test_only_the_latest_analyses_stay_in_memory(opened, monkeypatch):
 
 def tool_named_anew():
     """A tool that no cache has seen, so that the embedder is asked."""
-    from toolscope_core.model.datamodel import Tool
+    from toolscope_core.model.tool import Tool
 
     return Tool("new", "new", f"Seen never before {uuid.uuid4()}")
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.ui.services.small_workspace import by_name
 from toolscope_core.evaluation.intervals import share_interval
-from toolscope_core.model.datamodel import Decision
+from toolscope_core.model.decision import Decision
 from ui.shared.cards.batches import audit_of, batches, sample_size, taken
 from ui.shared.cards.reasons_against import KINDS, reason_kind
 

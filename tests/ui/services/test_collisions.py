@@ -6,8 +6,10 @@ import pytest
 from tests.ui.services import known_angles, small_workspace
 from tests.ui.services.known_angles import cos
 from toolscope_core.merging.pipeline import plan_merge
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import PlanConfig
-from toolscope_core.model.datamodel import Catalog, Pair, Tool
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.tool import Tool
 from ui.overlap import collisions
 from ui.overlap.collisions import block_grid, blocks_of, groupings, tile, whole
 from ui.shared.charts.chart_tables import grid_rows

@@ -12,7 +12,7 @@ from toolscope_core.llm.merge_questions import ModelRequests, ask_for_verdicts
 from toolscope_core.llm.requests import Terms
 from toolscope_core.merging.pipeline import analyse
 from toolscope_core.model.configuration import AnalysisConfig, Prices, QuestionConfig
-from toolscope_core.model.datamodel import Constraints
+from toolscope_core.model.decision import Constraints
 from toolscope_core.tool2vec.estimates import Estimates, judging_takes
 
 NOBODY, QUESTIONS = Constraints(), QuestionConfig()

@@ -6,16 +6,10 @@ import pytest
 from tests.ui.services import small_workspace
 from toolscope_core.catalog import Source
 from toolscope_core.catalog.tokens import Costs, tool_tokens
-from toolscope_core.model.datamodel import (
-    Catalog,
-    Finding,
-    Pair,
-    PairScores,
-    Problem,
-    Tool,
-    canonical_json,
-)
+from toolscope_core.model.catalog import Catalog, Finding, Problem
 from toolscope_core.model.errors import CatalogError, JobError
+from toolscope_core.model.pair import Pair, PairScores
+from toolscope_core.model.tool import Tool, canonical_json
 from ui.overlap.heatmaps import Heatmaps
 from ui.shared.cards import components
 from ui.shared.pairs.pair_list import PairFilter, pair_list

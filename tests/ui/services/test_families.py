@@ -11,7 +11,8 @@ from tests.ui.services import family_catalog, small_workspace
 from tests.ui.services.small_workspace import by_name
 from toolscope_core.judging.relation_words import apart_of, selector_in, serving_of
 from toolscope_core.model.configuration import PlanConfig
-from toolscope_core.model.datamodel import Pair, Tool, Verdict
+from toolscope_core.model.pair import Pair, Verdict
+from toolscope_core.model.tool import Tool
 from ui.catalog.next_steps import NextStep
 from ui.catalog.overview import Overview
 from ui.documents.document_checks import document_checks

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from sqlalchemy import text
 
-from toolscope_core.model.datamodel import Catalog
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import CatalogError, StoreError
 from toolscope_core.model.protocols import Step
 from toolscope_core.store import (

@@ -21,8 +21,8 @@ from toolscope_core.model.configuration import (
     Prices,
     read_environment,
 )
-from toolscope_core.model.datamodel import canonical_json
 from toolscope_core.model.errors import ConfigError, JobError
+from toolscope_core.model.tool import canonical_json
 from ui.shared.cards.drafts import Draft
 from ui.shared.pairs.pair_list import PairFilter
 from ui.shared.services.judging import OFFLINE

@@ -3,8 +3,8 @@ from dataclasses import replace
 import pytest
 
 from tests.ui.services import small_workspace
-from toolscope_core.model.datamodel import Pair
 from toolscope_core.model.errors import JobError
+from toolscope_core.model.pair import Pair
 from ui.catalog.next_steps import NextStep, export_steps, reading_steps, review_steps
 from ui.catalog.overview import Overview
 from ui.shared.tools.catalog_figures import progressed

@@ -3,8 +3,8 @@ import pytest
 from tests.ui.services import small_workspace
 from tests.ui.services.small_workspace import MAIL, SUM, TEXT, by_name
 from toolscope_core.model.configuration import PlanConfig
-from toolscope_core.model.datamodel import Pair
 from toolscope_core.model.errors import DecisionError, StaleDecisionError
+from toolscope_core.model.pair import Pair
 from ui.shared.pairs.pair_view import in_words, neighbours, other_lines, pair_key, parameter_lines
 
 FAR = Pair.of("alpha/send_mail", "beta/add_numbers")

@@ -7,8 +7,10 @@ import pytest
 
 from tests.ui.services.small_workspace import by_name
 from toolscope_core.evaluation.agreement import cohens_kappa
-from toolscope_core.model.datamodel import Cluster, Decision, Document, Tool
+from toolscope_core.model.cluster import Cluster, Document
+from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError
+from toolscope_core.model.tool import Tool
 from ui.shared.cards.queue import Filters, matching
 from ui.shared.cards.reviewers import Shares, agreement, disagreements, shared_out, to_look_at
 

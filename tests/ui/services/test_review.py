@@ -5,8 +5,10 @@ import pytest
 
 from tests.ui.services.small_workspace import MAIL, SUM, TEXT, by_name, on, open_workspace, tool
 from toolscope_core.decisions.log import version_of
+from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove
+from toolscope_core.model.catalog import Finding
+from toolscope_core.model.cluster import Document
 from toolscope_core.model.configuration import PlanConfig
-from toolscope_core.model.datamodel import ArgumentMap, ArgumentMove, Document, Finding
 from toolscope_core.model.errors import DecisionError, JobError, StaleDecisionError
 from ui.shared.cards.cards import argument_rows
 from ui.shared.cards.drafts import Draft, ParameterRow, parsed, rows_of, schema_of, with_cells

@@ -8,8 +8,8 @@ import pytest
 from tests.ui.services.small_workspace import MAIL, TOOLS, catalog
 from toolscope_core.decisions.imported_decisions import decisions_in
 from toolscope_core.model.configuration import PlanConfig
-from toolscope_core.model.datamodel import Augmentation
 from toolscope_core.model.errors import ConfigError, DecisionError
+from toolscope_core.model.tool import Augmentation
 from ui.shared.services.evaluations import Wanted
 from ui.shared.services.measured_sides import VARIANT_SIDES
 from ui.shared.services.searches import Lookup

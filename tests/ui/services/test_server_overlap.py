@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.ui.services import known_angles
-from toolscope_core.model.datamodel import PairScores
+from toolscope_core.model.pair import PairScores
 from ui.overlap.heatmaps import Heatmaps
 from ui.overlap.server_overlap import ServerDuplicates, ServerPair, server_overlap
 

@@ -9,8 +9,8 @@ from tests.support.replies import served
 from tests.ui.services import small_workspace
 from tests.ui.services.small_workspace import TEXT, tool
 from toolscope_core.model.configuration import Endpoint, PlanConfig
-from toolscope_core.model.datamodel import Pair
 from toolscope_core.model.errors import DecisionError
+from toolscope_core.model.pair import Pair
 from ui.documents.siblings import Siblings
 
 TEXT_OF_BOTH = "Get the airport of a flight as a code and as a name in plain words"

@@ -9,8 +9,9 @@ from tests.support.fakes import WordEmbedder
 from tests.ui.services import small_workspace
 from toolscope_core.merging.pipeline import own_thresholds
 from toolscope_core.model.configuration import MergeThresholds
-from toolscope_core.model.datamodel import Constraints, Pair, PairScores
+from toolscope_core.model.decision import Constraints
 from toolscope_core.model.errors import JobError
+from toolscope_core.model.pair import Pair, PairScores
 from ui.overlap.threshold_preview import effect, next_to_fall, sweep
 from ui.overlap.thresholds import Thresholds
 

@@ -6,7 +6,7 @@ import pytest
 from tests.ui.services.small_workspace import FILES, MAIL, SUM, TOOLS, WEATHER, by_name, catalog, on
 from toolscope_core.check.version_changes import one_line
 from toolscope_core.decisions.imported_decisions import decisions_in
-from toolscope_core.model.datamodel import Server
+from toolscope_core.model.catalog import Server
 from ui.history.histories import Histories
 
 CHANGED = replace(MAIL, description="Send a mail to a person now.")

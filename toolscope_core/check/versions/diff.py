@@ -12,7 +12,8 @@ from typing import Literal
 
 from toolscope_core.catalog.renamed_tools import renames
 from toolscope_core.check.versions.fields import FieldChange, field_changes
-from toolscope_core.model.datamodel import Catalog, Tool
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.tool import Tool
 
 What = Literal["removed", "renamed", "changed", "added"]
 

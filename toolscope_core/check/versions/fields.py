@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from toolscope_core.catalog.shapes import unread
 from toolscope_core.judging.arguments.subschema import admits, core, inline_references
-from toolscope_core.model.datamodel import JsonObject, Tool, canonical_json
+from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
 Place = Literal["schema", "map", "names", "value"]
 

@@ -22,10 +22,11 @@ from toolscope_core.mcp.servers.server_definitions import (
     read_configuration,
 )
 from toolscope_core.mcp.servers.survey import read_offers
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import ConnectionLimits
-from toolscope_core.model.datamodel import Catalog, JsonObject
 from toolscope_core.model.errors import CatalogError, ConfigError
 from toolscope_core.model.protocols import Progress, silent
+from toolscope_core.model.tool import JsonObject
 
 
 @dataclass(frozen=True, slots=True)

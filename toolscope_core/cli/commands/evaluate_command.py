@@ -32,10 +32,11 @@ from toolscope_core.evaluation.results import comparison_result
 from toolscope_core.evaluation.selection import selection_rate
 from toolscope_core.files.archives import bundle_folder
 from toolscope_core.merging.relabelling import read_relabelling
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import Settings
-from toolscope_core.model.datamodel import Catalog, JsonObject
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Progress, silent
+from toolscope_core.model.tool import JsonObject
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from toolscope_core.evaluation.sweeps import SettingSweep
 from toolscope_core.evaluation.synthetic import synthetic_queries
 from toolscope_core.llm.embedders import embedder_of
 from toolscope_core.merging.pipeline import analyse
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import (
     AcceptPolicy,
     AnalysisConfig,
@@ -31,8 +32,8 @@ from toolscope_core.model.configuration import (
     Settings,
     Split,
 )
-from toolscope_core.model.datamodel import Catalog, JsonObject, Tool
 from toolscope_core.model.protocols import Embedder, Progress, silent
+from toolscope_core.model.tool import JsonObject, Tool
 from toolscope_core.retrieval.retriever import Retriever
 
 K = 10

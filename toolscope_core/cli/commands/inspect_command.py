@@ -10,7 +10,8 @@ from pathlib import Path
 from toolscope_core.catalog import load_paths, read_isolated
 from toolscope_core.catalog.tokens import ESTIMATE, tokenizer, tool_tokens
 from toolscope_core.check.versions.diff import CatalogDiff, diff
-from toolscope_core.model.datamodel import Catalog, Finding, JsonObject, Severity
+from toolscope_core.model.catalog import Catalog, Finding, Severity
+from toolscope_core.model.tool import JsonObject
 
 SEVERITIES: tuple[Severity, ...] = ("block", "warn", "info")
 

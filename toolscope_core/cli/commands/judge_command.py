@@ -22,9 +22,10 @@ from toolscope_core.llm.embedders import embedder_of
 from toolscope_core.merging.model_verdicts import Spent
 from toolscope_core.merging.pipeline import analyse
 from toolscope_core.model.configuration import AnalysisConfig, Settings
-from toolscope_core.model.datamodel import JsonObject, Pair
 from toolscope_core.model.errors import CatalogError
+from toolscope_core.model.pair import Pair
 from toolscope_core.model.protocols import Progress, silent
+from toolscope_core.model.tool import JsonObject
 from toolscope_core.tool2vec.estimates import Estimates
 
 

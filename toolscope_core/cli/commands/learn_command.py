@@ -12,10 +12,11 @@ from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.query_sets import Query, read_queries, relabelled
 from toolscope_core.files.folders import MODEL_PROGRAM, check_ours, why_not_ours
 from toolscope_core.llm.embedders import embedder_of
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import RetrievalConfig, Settings
-from toolscope_core.model.datamodel import Catalog, digest
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Embedder, Progress, silent
+from toolscope_core.model.tool import digest
 from toolscope_core.tool2vec.learned_model import LearnedModel
 from toolscope_core.tool2vec.model_folder import read_model, write_model
 from toolscope_core.tool2vec.training import LearnOptions, Trainer, trained_model

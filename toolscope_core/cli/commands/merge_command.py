@@ -21,9 +21,10 @@ from toolscope_core.files.folders import write_folder
 from toolscope_core.llm.embedders import embedder_of
 from toolscope_core.merging.model_verdicts import Spent
 from toolscope_core.merging.pipeline import analyse, plan_merge, with_owners
+from toolscope_core.model.catalog import Finding, Severity
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig, Settings
-from toolscope_core.model.datamodel import Finding, MergePlan, Severity
 from toolscope_core.model.errors import DecisionError
+from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Progress, silent
 
 

@@ -12,9 +12,9 @@ from toolscope_core.cli.commands.search_command import Searcher, SearchOptions, 
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.merging.model_verdicts import Spent
 from toolscope_core.model.configuration import Settings
-from toolscope_core.model.datamodel import JsonObject
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Progress, silent
+from toolscope_core.model.tool import JsonObject
 from toolscope_core.retrieval.subqueries import IN_VIEW
 from toolscope_core.rps.planner import PlanOptions, model_planner, offline_planner
 from toolscope_core.rps.plans import RequestPlan

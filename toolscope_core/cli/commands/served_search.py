@@ -8,7 +8,7 @@ from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.llm.embedders import embedder_of, scorer_of
 from toolscope_core.mcp.gateway.tool_search import Search
 from toolscope_core.model.configuration import RetrievalConfig, Settings
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
 from toolscope_core.retrieval.retriever import Retriever

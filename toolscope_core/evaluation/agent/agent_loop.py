@@ -9,8 +9,8 @@ from typing import Literal, Protocol
 
 from toolscope_core.llm.tasks.agent_prompt import AGENT
 from toolscope_core.llm.tasks.fence import plain_prompt_text
-from toolscope_core.model.datamodel import JsonObject
 from toolscope_core.model.protocols import AgentReply, ToolCall
+from toolscope_core.model.tool import JsonObject
 
 CallOutcome = Literal["ok", "error", "not carried out", "no tool"]
 """*not carried out*: the run only reads, and the tool may change something; *no tool*: there is

@@ -11,7 +11,7 @@ from toolscope_core.evaluation.intervals import Interval, interval, paired_p
 from toolscope_core.evaluation.metrics import Gold, recall
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.evaluation.selection import is_correct
-from toolscope_core.model.datamodel import JsonObject
+from toolscope_core.model.tool import JsonObject
 
 FAILED = ("error", "no tool")
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from toolscope_core.model.datamodel import JsonObject
+from toolscope_core.model.tool import JsonObject
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from toolscope_core.evaluation.agent.agent_loop import Episode, MadeCall
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.files.json_lines import rows_in
 from toolscope_core.files.whole_files import read_file
-from toolscope_core.model.datamodel import JsonObject, canonical_json
 from toolscope_core.model.errors import ConfigError, ExportError
+from toolscope_core.model.tool import JsonObject, canonical_json
 
 Episodes = dict[tuple[str, str], Episode]
 """By the id of the query and the name of the toolset."""

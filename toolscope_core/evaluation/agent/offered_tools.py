@@ -12,8 +12,10 @@ from toolscope_core.llm.tasks.fence import cleaned
 from toolscope_core.mcp.gateway.routing import Route
 from toolscope_core.merging.calls import unmap_call
 from toolscope_core.merging.renaming import NewNames, composed
-from toolscope_core.model.datamodel import ArgumentMap, JsonObject, MergedTool, Tool
+from toolscope_core.model.argument_map import ArgumentMap
+from toolscope_core.model.plan import MergedTool
 from toolscope_core.model.protocols import ToolCall
+from toolscope_core.model.tool import JsonObject, Tool
 
 TARGET = "openai-chat"
 NOT_CARRIED_OUT = (

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from toolscope_core.llm.requests import Terms
 from toolscope_core.llm.tasks.agent_prompt import AGENT_PROMPT
-from toolscope_core.model.datamodel import JsonObject, canonical_json
 from toolscope_core.model.errors import PausedError
 from toolscope_core.model.protocols import AgentModel, AgentReply, Call, ChatRequest, Ledger
+from toolscope_core.model.tool import JsonObject, canonical_json
 
 MOST_TOKENS = 1_000
 """Of one turn."""

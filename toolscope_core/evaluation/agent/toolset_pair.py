@@ -25,9 +25,9 @@ from toolscope_core.mcp.gateway.tool_search import Search
 from toolscope_core.mcp.servers.server_definitions import ClientConfiguration
 from toolscope_core.merging.relabelling import read_relabelling
 from toolscope_core.model.configuration import AgentConfig, ConnectionLimits
-from toolscope_core.model.datamodel import Tool
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Progress, Step, silent
+from toolscope_core.model.tool import Tool
 
 AS_IT_IS, MERGED = "as it is", "merged"
 

@@ -17,15 +17,9 @@ from toolscope_core.judging.arguments.moves import move_to, refusal
 from toolscope_core.judging.arguments.subschema import core, inline_references, refers
 from toolscope_core.judging.arguments.units import difference
 from toolscope_core.judging.word_stems import name_words, plain_words, spelling
-from toolscope_core.model.datamodel import (
-    ArgumentMap,
-    ArgumentMove,
-    JsonObject,
-    Parameter,
-    Serves,
-    Tool,
-    canonical_json,
-)
+from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove
+from toolscope_core.model.pair import Serves
+from toolscope_core.model.tool import JsonObject, Parameter, Tool, canonical_json
 
 _DIRECTIONS = frozenset(
     """from except excluding exclude not non no without but never unless minus sans ignore ignoring

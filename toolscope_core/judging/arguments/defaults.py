@@ -8,7 +8,8 @@ from typing import Any
 
 from toolscope_core.judging.arguments.alignment import inlined
 from toolscope_core.judging.word_stems import plain_words, spelling
-from toolscope_core.model.datamodel import ArgumentMap, Parameter, Tool, canonical_json
+from toolscope_core.model.argument_map import ArgumentMap
+from toolscope_core.model.tool import Parameter, Tool, canonical_json
 
 _STATED = re.compile(
     r"""\bdefaults?\b(?:\s+value)?(?:\s*(?:is|to|being|set\ to|=|:))*\s*

@@ -30,7 +30,7 @@ from toolscope_core.judging.word_stems import (
     share_a_stem,
     text_words,
 )
-from toolscope_core.model.datamodel import Parameter, Tool
+from toolscope_core.model.tool import Parameter, Tool
 
 MATCH_AT = 0.6
 """Least score at which two parameters are taken for the same one."""

@@ -7,7 +7,8 @@ from typing import Any
 
 from toolscope_core.judging.arguments.subschema import admits, core, leaves_out, type_set
 from toolscope_core.judging.word_stems import spelling
-from toolscope_core.model.datamodel import ArgumentMove, JsonObject, Parameter, canonical_json
+from toolscope_core.model.argument_map import ArgumentMove
+from toolscope_core.model.tool import JsonObject, Parameter, canonical_json
 
 _WRITTEN = frozenset({"format", "contentEncoding", "contentMediaType"})
 """Keywords of texts that a number is not written as."""

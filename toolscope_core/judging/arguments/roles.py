@@ -16,7 +16,7 @@ from toolscope_core.judging.word_stems import (
     plain_words,
     text_words,
 )
-from toolscope_core.model.datamodel import Parameter
+from toolscope_core.model.tool import Parameter
 
 Words = frozenset[str]
 

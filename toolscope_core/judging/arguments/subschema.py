@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from operator import ge, le
 from typing import Any
 
-from toolscope_core.model.datamodel import JsonObject, canonical_json
+from toolscope_core.model.tool import JsonObject, canonical_json
 
 MAX_NODES = 20_000
 MAX_LEVELS = 100

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolscope_core.judging.arguments.subschema import type_set
-from toolscope_core.model.datamodel import JsonObject
+from toolscope_core.model.tool import JsonObject
 
 
 def types_meet(a: JsonObject, b: JsonObject) -> bool:

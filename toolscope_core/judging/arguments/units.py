@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from toolscope_core.judging.word_stems import meaning, plain_words
-from toolscope_core.model.datamodel import Parameter
+from toolscope_core.model.tool import Parameter
 
 _UNITS = {
     "temperature": {

@@ -11,7 +11,6 @@ from typing import Generic, Literal, TypeVar
 
 from toolscope_core.llm.requests.run_budget import RunBudget
 from toolscope_core.model.configuration import Budget, Patience
-from toolscope_core.model.datamodel import JsonObject
 from toolscope_core.model.errors import ModelStopError
 from toolscope_core.model.protocols import (
     Answer,
@@ -22,6 +21,7 @@ from toolscope_core.model.protocols import (
     Ledger,
     Task,
 )
+from toolscope_core.model.tool import JsonObject
 
 Item = TypeVar("Item")
 RequestState = Literal["done", "paused", "stopped"]

@@ -20,8 +20,8 @@ from toolscope_core.llm.tasks.replies import (
     reply_schema,
     sentence,
 )
-from toolscope_core.model.datamodel import JsonObject, Tool
 from toolscope_core.model.protocols import ChatRequest
+from toolscope_core.model.tool import JsonObject, Tool
 
 _TOKENS, _TOKENS_A_MEMBER = 150, 12
 

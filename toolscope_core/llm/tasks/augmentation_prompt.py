@@ -16,8 +16,8 @@ from toolscope_core.llm.tasks.replies import (
     reply_schema,
     texts,
 )
-from toolscope_core.model.datamodel import Augmentation, JsonObject, Tool
 from toolscope_core.model.protocols import ChatRequest
+from toolscope_core.model.tool import Augmentation, JsonObject, Tool
 
 LEAST_QUESTIONS, MOST_QUESTIONS = 3, 8
 LONGEST_EXPANDED, LONGEST_QUESTION = 1_200, 300

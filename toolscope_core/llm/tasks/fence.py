@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from toolscope_core.catalog.hidden import count_hidden, without_hidden
-from toolscope_core.model.datamodel import Tool, digest
+from toolscope_core.model.tool import Tool, digest
 
 LONGEST_TEXT = 4_000
 """Characters of one description."""

@@ -22,8 +22,9 @@ from toolscope_core.llm.tasks.replies import (
     sentence,
     share,
 )
-from toolscope_core.model.datamodel import JsonObject, Outcome, Relation, Serves, Tool
+from toolscope_core.model.pair import Outcome, Relation, Serves
 from toolscope_core.model.protocols import ChatRequest
+from toolscope_core.model.tool import JsonObject, Tool
 
 RelationAnswer = Literal[Relation, "unsure"]
 RELATIONS: tuple[RelationAnswer, ...] = (*get_args(Relation), "unsure")

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from toolscope_core.llm.tasks.fence import RULES, fenced, plain_prompt_text, prompt_text
 from toolscope_core.llm.tasks.replies import AnswerError, question_id, read_answers, reply_schema
 from toolscope_core.llm.tasks.selection_prompt import in_order
-from toolscope_core.model.datamodel import JsonObject, Tool, digest
 from toolscope_core.model.protocols import ChatRequest
+from toolscope_core.model.tool import JsonObject, Tool, digest
 
 _TOKENS = 150
 

@@ -15,8 +15,8 @@ from toolscope_core.llm.tasks.replies import (
     sentence,
     texts,
 )
-from toolscope_core.model.datamodel import JsonObject, Tool
 from toolscope_core.model.protocols import ChatRequest
+from toolscope_core.model.tool import JsonObject, Tool
 
 ASPECTS = ("parameters", "constraints", "behaviour", "result")
 _TOKENS = 120

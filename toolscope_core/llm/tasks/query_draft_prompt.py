@@ -17,8 +17,8 @@ from toolscope_core.llm.tasks.replies import (
     reply_schema,
 )
 from toolscope_core.model.configuration import REQUEST_LENGTH, REQUEST_TOOLS
-from toolscope_core.model.datamodel import JsonObject, Tool, digest
 from toolscope_core.model.protocols import ChatRequest
+from toolscope_core.model.tool import JsonObject, Tool, digest
 
 FEWEST, MOST = REQUEST_TOOLS
 SHORTEST, LONGEST = REQUEST_LENGTH

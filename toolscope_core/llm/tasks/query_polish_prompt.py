@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from toolscope_core.llm.tasks.fence import RULES, fenced, plain_prompt_text
 from toolscope_core.llm.tasks.query_draft_prompt import LONGEST, request_text
 from toolscope_core.llm.tasks.replies import AnswerError, question_id, read_answers, reply_schema
-from toolscope_core.model.datamodel import JsonObject, Tool, digest
 from toolscope_core.model.protocols import ChatRequest
+from toolscope_core.model.tool import JsonObject, Tool, digest
 
 _TOKENS = 250
 _NUMBER = re.compile(r"\d+")

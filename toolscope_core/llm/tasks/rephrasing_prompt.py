@@ -16,8 +16,8 @@ from toolscope_core.llm.tasks.replies import (
     short_texts,
 )
 from toolscope_core.llm.tasks.selection_prompt import SelectionQuestion
-from toolscope_core.model.datamodel import JsonObject, digest
 from toolscope_core.model.protocols import ChatRequest
+from toolscope_core.model.tool import JsonObject, digest
 
 MOST_PHRASINGS = 3
 LONGEST_PHRASING = 240

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from toolscope_core.llm.tasks.fence import RULES, fenced, plain_prompt_text, prompt_text
 from toolscope_core.llm.tasks.replies import AnswerError, question_id, read_answers, reply_schema
-from toolscope_core.model.datamodel import JsonObject, Tool, digest
 from toolscope_core.model.protocols import ChatRequest
+from toolscope_core.model.tool import JsonObject, Tool, digest
 
 NOBODY = 0
 """The answer where no tool does the job."""

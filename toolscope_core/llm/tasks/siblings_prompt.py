@@ -14,8 +14,8 @@ from toolscope_core.llm.tasks.replies import (
     read_answers,
     reply_schema,
 )
-from toolscope_core.model.datamodel import JsonObject, Tool
 from toolscope_core.model.protocols import ChatRequest
+from toolscope_core.model.tool import JsonObject, Tool
 
 LONGEST = 1_200
 _TOKENS = 350

@@ -17,8 +17,8 @@ from toolscope_core.llm.tasks.replies import (
     reply_schema,
     short_texts,
 )
-from toolscope_core.model.datamodel import JsonObject, Tool, digest
 from toolscope_core.model.protocols import ChatRequest
+from toolscope_core.model.tool import JsonObject, Tool, digest
 
 Splitter = Literal["dummy", "context"]
 MOST_STEPS = 8

@@ -18,8 +18,9 @@ from toolscope_core.llm.tasks.replies import (
     read_answers,
     reply_schema,
 )
-from toolscope_core.model.datamodel import Document, JsonObject, Kind, Tool, digest
+from toolscope_core.model.cluster import Document, Kind
 from toolscope_core.model.protocols import ChatRequest
+from toolscope_core.model.tool import JsonObject, Tool, digest
 
 LONGEST_NAME = 64
 LONGEST_DESCRIPTION = 4_000

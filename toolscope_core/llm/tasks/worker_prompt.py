@@ -16,8 +16,8 @@ from toolscope_core.llm.tasks.replies import (
     reply_schema,
 )
 from toolscope_core.llm.tasks.selection_prompt import SelectionQuestion, in_order
-from toolscope_core.model.datamodel import JsonObject, Tool, digest
 from toolscope_core.model.protocols import ChatRequest
+from toolscope_core.model.tool import JsonObject, Tool, digest
 
 SOURCES = ("request", "earlier tool", "unknown")
 _TOKENS = 500

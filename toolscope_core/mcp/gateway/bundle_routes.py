@@ -13,8 +13,9 @@ from toolscope_core.files.archives import bundle_folder
 from toolscope_core.files.whole_files import read_file
 from toolscope_core.mcp.gateway.routing import BundleTool, Original, RoutingTable, routing_table
 from toolscope_core.merging.relabelling import read_relabelling
-from toolscope_core.model.datamodel import Catalog, JsonObject
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ExportError
+from toolscope_core.model.tool import JsonObject
 
 AGAIN = "export the bundle again"
 

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from toolscope_core.model.datamodel import JsonObject, canonical_json
 from toolscope_core.model.errors import ExportError
+from toolscope_core.model.tool import JsonObject, canonical_json
 
 Outcome = Literal["ok", "error", "refused", "failed", "cancelled"]
 """*error*: the original said so; *refused*: the gateway did not pass the call on; *failed*: the

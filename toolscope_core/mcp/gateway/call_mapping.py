@@ -7,13 +7,8 @@ from dataclasses import replace
 
 from toolscope_core.mcp.gateway.routing import Original, Route
 from toolscope_core.merging.calls import MappedCall, unmap_call
-from toolscope_core.model.datamodel import (
-    ArgumentMap,
-    ArgumentMove,
-    JsonObject,
-    Tool,
-    canonical_json,
-)
+from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove
+from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
 
 def chosen_original(route: Route, arguments: JsonObject) -> Original | None:

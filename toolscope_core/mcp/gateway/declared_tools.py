@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from toolscope_core.catalog import Source, read_catalog
 from toolscope_core.mcp.gateway.routing import Original
-from toolscope_core.model.datamodel import JsonObject, Tool
 from toolscope_core.model.errors import CatalogError
+from toolscope_core.model.tool import JsonObject, Tool
 
 
 @dataclass(frozen=True, slots=True)

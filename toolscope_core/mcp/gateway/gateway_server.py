@@ -13,7 +13,7 @@ from toolscope_core.mcp.gateway.original_calls import FRESH
 from toolscope_core.mcp.gateway.passed_content import PassedContent
 from toolscope_core.mcp.gateway.routing import Route
 from toolscope_core.mcp.gateway.tool_calls import ToolCalls
-from toolscope_core.model.datamodel import JsonObject
+from toolscope_core.model.tool import JsonObject
 
 if TYPE_CHECKING:
     import mcp_types as types

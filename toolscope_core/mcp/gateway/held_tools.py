@@ -9,7 +9,7 @@ from toolscope_core.mcp.gateway.declared_tools import DeclaredTools, declared_to
 from toolscope_core.mcp.gateway.routing import Original
 from toolscope_core.mcp.servers.offers import read_tools, without_secrets
 from toolscope_core.model.configuration import ConnectionLimits
-from toolscope_core.model.datamodel import Tool
+from toolscope_core.model.tool import Tool
 
 if TYPE_CHECKING:
     from anyio import Lock

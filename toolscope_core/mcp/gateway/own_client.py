@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolscope_core.mcp.gateway.gateway_server import gateway_server
 from toolscope_core.mcp.gateway.running import Gateway
-from toolscope_core.model.datamodel import JsonObject
+from toolscope_core.model.tool import JsonObject
 
 if TYPE_CHECKING:
     from mcp import Client

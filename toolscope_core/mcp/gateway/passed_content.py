@@ -12,8 +12,8 @@ from toolscope_core.mcp.gateway.announcements import Announcements
 from toolscope_core.mcp.gateway.callers import Callers, session_of
 from toolscope_core.mcp.gateway.original_calls import FRESH, as_it_came
 from toolscope_core.mcp.gateway.original_servers import OriginalServers
-from toolscope_core.model.datamodel import JsonObject
 from toolscope_core.model.errors import ToolScopeError
+from toolscope_core.model.tool import JsonObject
 
 if TYPE_CHECKING:
     import mcp_types as types

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from toolscope_core.catalog.mcp_records import readable_record
 from toolscope_core.catalog.target_rules import comparable_name, unique_names
 from toolscope_core.catalog.writers import write_record
-from toolscope_core.model.datamodel import ArgumentMap, JsonObject, Tool
+from toolscope_core.model.argument_map import ArgumentMap
+from toolscope_core.model.tool import JsonObject, Tool
 
 ANY_OBJECT: JsonObject = {"type": "object"}
 REWRITTEN = (

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from toolscope_core.mcp.gateway.tool_calls import ToolCalls, tool_error
-from toolscope_core.model.datamodel import JsonObject
+from toolscope_core.model.tool import JsonObject
 
 if TYPE_CHECKING:
     import mcp_types as types

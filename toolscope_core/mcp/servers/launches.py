@@ -17,8 +17,8 @@ from toolscope_core.mcp.servers.server_definitions import (
     ServerDefinition,
     plain_text,
 )
-from toolscope_core.model.datamodel import JsonObject
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.tool import JsonObject
 
 _ANY_REFERENCE = re.compile(r"\$\{([^}]*)\}")
 _HERE = {"userHome": "~", "workspaceFolder": "."}

@@ -7,7 +7,8 @@ from typing import Any
 
 from toolscope_core.mcp.servers.offers import ServerOffer
 from toolscope_core.mcp.servers.server_definitions import ServerDefinition
-from toolscope_core.model.datamodel import Catalog, JsonObject
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.tool import JsonObject
 
 Kept = Mapping[str, Sequence[JsonObject]]
 

@@ -11,9 +11,9 @@ from toolscope_core.mcp.servers.launches import Launch
 from toolscope_core.mcp.servers.masked_words import cut_out
 from toolscope_core.mcp.servers.sessions import OpenServer, connected, load_sdk
 from toolscope_core.model.configuration import ConnectionLimits
-from toolscope_core.model.datamodel import JsonObject
 from toolscope_core.model.errors import ServerConnectionError
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.tool import JsonObject
 
 TOOLS = "while it listed its tools"
 COUNT_SECONDS = 10.0

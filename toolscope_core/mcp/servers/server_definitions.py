@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 
 from toolscope_core.catalog.configurations import server_entries
 from toolscope_core.mcp.servers.masked_words import shown_arguments, shown_text, shown_url
-from toolscope_core.model.datamodel import JsonObject
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.tool import JsonObject
 
 Transport = Literal["stdio", "http", "sse", "http or sse"]
 TRANSPORTS: tuple[Transport, ...] = ("stdio", "http", "sse", "http or sse")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from toolscope_core.model.datamodel import Parameter, Tool, canonical_json
+from toolscope_core.model.tool import Parameter, Tool, canonical_json
 from ui.shared.cards.cards import ArgumentRow, Card
 
 HINTS = "hints"

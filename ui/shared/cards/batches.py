@@ -12,7 +12,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from toolscope_core.evaluation.intervals import share_interval
-from toolscope_core.model.datamodel import Action, Cluster, Decision, digest
+from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.decision import Action, Decision
+from toolscope_core.model.tool import digest
 from ui.shared.cards.reasons_against import reason_kind
 
 EXPECTED = 0.9

@@ -14,17 +14,11 @@ from toolscope_core.judging.relation_words import FamilySelector, selector_in, u
 from toolscope_core.merging.model_verdicts import Disagreement, disagreements
 from toolscope_core.merging.pipeline import Analysis
 from toolscope_core.merging.plan import documented
-from toolscope_core.model.datamodel import (
-    ArgumentMap,
-    ArgumentMove,
-    Cluster,
-    Document,
-    Finding,
-    Pair,
-    Tool,
-    Verdict,
-    canonical_json,
-)
+from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove
+from toolscope_core.model.catalog import Finding
+from toolscope_core.model.cluster import Cluster, Document
+from toolscope_core.model.pair import Pair, Verdict
+from toolscope_core.model.tool import Tool, canonical_json
 from ui.shared.cards.value_texts import text_of
 
 EVIDENCE_SHOWN = 10

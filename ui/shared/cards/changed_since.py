@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from toolscope_core.check.version_changes import ChangeRow, Reworded
-from toolscope_core.model.datamodel import Cluster, Decision
+from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.decision import Decision
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_words
 

@@ -12,7 +12,9 @@ import streamlit as st
 from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.judging.relation_words import FamilySelector, selector_in
 from toolscope_core.model.address_keys import pair_key
-from toolscope_core.model.datamodel import Cluster, Pair, State, Tool
+from toolscope_core.model.cluster import Cluster, State
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.tool import Tool
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import outcome_badges
 from ui.shared.cards.cards import Card

@@ -12,7 +12,11 @@ from toolscope_core.catalog.formats import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.merging.graph import MergeGraph
 from toolscope_core.merging.plan import documented
-from toolscope_core.model.datamodel import Cluster, Constraints, MergePlan, Pair, Tool, sorted_ids
+from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.decision import Constraints
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.plan import MergePlan
+from toolscope_core.model.tool import Tool, sorted_ids
 from ui.shared.cards.queue import OPEN_STATES, is_family
 from ui.shared.charts.figure_records import Edge, Link, Network, Node, NodeState
 

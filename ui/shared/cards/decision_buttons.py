@@ -7,9 +7,11 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from toolscope_core.decisions.actions import ACTIONS
-from toolscope_core.model.datamodel import Action, Cluster, Decision, digest
+from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.errors import DecisionError, StoreError
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.tool import digest
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import shortcuts
 from ui.shared.cards.drafts import Draft

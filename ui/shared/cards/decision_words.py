@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from toolscope_core.decisions.actions import ACTIONS
-from toolscope_core.model.datamodel import Action, Decision
+from toolscope_core.model.decision import Action, Decision
 from ui.shared import safe_text
 
 

@@ -14,17 +14,10 @@ from typing import Any
 
 from toolscope_core.merging.pipeline import Analysis
 from toolscope_core.merging.plan import build_clusters
-from toolscope_core.model.datamodel import (
-    Cluster,
-    Constraints,
-    Document,
-    Edit,
-    Group,
-    JsonObject,
-    Parameter,
-    Tool,
-)
+from toolscope_core.model.cluster import Cluster, Document, Group
+from toolscope_core.model.decision import Constraints, Edit
 from toolscope_core.model.errors import DecisionError
+from toolscope_core.model.tool import JsonObject, Parameter, Tool
 from ui.shared.cards.value_texts import text_of, value_of
 
 TYPES = ("string", "integer", "number", "boolean", "array", "object", "any")

@@ -22,9 +22,11 @@ from toolscope_core.export.checked_plan import (
     refusals,
     toolsets,
 )
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import AcceptPolicy
-from toolscope_core.model.datamodel import Catalog, Cluster, Dangling, MergePlan
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.plan import Dangling, MergePlan
 from ui.shared.cards.cards import tokens_of
 from ui.shared.cards.queue import is_safe
 from ui.shared.tools.catalog_figures import ClusterCounts, cluster_counts

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from toolscope_core.model.datamodel import Pair
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.pair import Pair
 from ui.shared import page_frame, safe_text
 
 MOST_SHOWN = 3

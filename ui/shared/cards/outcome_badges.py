@@ -7,7 +7,7 @@ from typing import Literal
 import streamlit as st
 
 from toolscope_core.judging.relation_words import OUTCOMES
-from toolscope_core.model.datamodel import Outcome, Verdict
+from toolscope_core.model.pair import Outcome, Verdict
 
 Color = Literal["green", "violet", "orange", "gray", "red", "blue"]
 

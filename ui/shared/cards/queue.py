@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from toolscope_core.model.datamodel import Cluster, MergePlan, Tool, digest
+from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.plan import MergePlan
+from toolscope_core.model.tool import Tool, digest
 from ui.shared.cards.reasons_against import reason_kind
 
 Order = Literal[

@@ -8,7 +8,7 @@ from typing import Literal
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from toolscope_core.model.datamodel import Cluster
+from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.numbers import quantity
 from ui.shared import page_frame
 from ui.shared.cards import cluster_card, decision_trail

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import streamlit as st
 
 from toolscope_core.model.address_keys import tool_key
-from toolscope_core.model.datamodel import Cluster, Tool
+from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.tool import Tool
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import argument_panel, decision_buttons, shortcuts
 from ui.shared.cards.queue import kind_of

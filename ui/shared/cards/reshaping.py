@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from toolscope_core.model.datamodel import Action, Cluster, Decision, MergePlan
+from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.decision import Action, Decision
+from toolscope_core.model.plan import MergePlan
 
 APART = 0
 """The part of the tools that are to be merged with none of the others."""

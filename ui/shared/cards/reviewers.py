@@ -9,7 +9,9 @@ from typing import Literal
 
 from toolscope_core.decisions.log import active
 from toolscope_core.evaluation.agreement import cohens_kappa
-from toolscope_core.model.datamodel import Cluster, Decision, Tool, digest
+from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.decision import Decision
+from toolscope_core.model.tool import Tool, digest
 
 Split = Literal["random", "server"]
 _SEED = 77

@@ -10,7 +10,10 @@ from toolscope_core.check.version_changes import ChangeRow, Reworded, change_row
 from toolscope_core.check.versions.fields import FieldChange, field_changes
 from toolscope_core.decisions.actions import LINKING
 from toolscope_core.decisions.log import active, suspended_decisions
-from toolscope_core.model.datamodel import Catalog, Cluster, Decision, Tool
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.decision import Decision
+from toolscope_core.model.tool import Tool
 from ui.shared.cards.queue import waits
 
 _NOTES = ("flag", "note")

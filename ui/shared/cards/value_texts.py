@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from toolscope_core.model.datamodel import canonical_json
+from toolscope_core.model.tool import canonical_json
 
 
 def text_of(value: object) -> str:

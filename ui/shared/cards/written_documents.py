@@ -8,7 +8,7 @@ from toolscope_core.llm.merge_questions import Asker, wary_of
 from toolscope_core.llm.tasks.synthesis_prompt import MergeDraft, SynthesisTask, written
 from toolscope_core.merging.faithful import Change, Surroundings, Violation, changes, violations
 from toolscope_core.merging.pipeline import Analysis
-from toolscope_core.model.datamodel import Cluster, Document
+from toolscope_core.model.cluster import Cluster, Document
 
 
 @dataclass(frozen=True, slots=True)

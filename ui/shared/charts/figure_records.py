@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.model.datamodel import Pair
+from toolscope_core.model.pair import Pair
 
 CellMeasure = Literal["pairs", "mean", "max", "cosine"]
 NodeState = Literal["proposed", "accepted", "rejected", "stale", "conflict", "alone"]

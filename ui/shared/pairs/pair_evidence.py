@@ -8,7 +8,7 @@ from functools import partial
 
 import streamlit as st
 
-from toolscope_core.model.datamodel import Verdict
+from toolscope_core.model.pair import Verdict
 from ui.shared import safe_text
 from ui.shared.charts.pictures import picture
 from ui.shared.charts.waterfall import waterfall, waterfall_rows

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from toolscope_core.embedding.similarity import nearest
 from toolscope_core.judging.relation_words import RELATIONS, differs_of
 from toolscope_core.merging.pipeline import Analysis
-from toolscope_core.model.datamodel import Pair, Verdict, digest
+from toolscope_core.model.pair import Pair, Verdict
+from toolscope_core.model.tool import digest
 
 SHOWN_PAIRS = 1_000
 RELATED_FROM = 0.45

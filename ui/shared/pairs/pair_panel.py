@@ -7,7 +7,8 @@ from collections.abc import Callable
 import streamlit as st
 
 from toolscope_core.decisions.actions import ACTIONS
-from toolscope_core.model.datamodel import Action, Decision, Pair
+from toolscope_core.model.decision import Action, Decision
+from toolscope_core.model.pair import Pair
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_words, outcome_badges
 from ui.shared.cards.measured_effects import confused_line

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from toolscope_core.model.datamodel import Finding, Tool
+from toolscope_core.model.catalog import Finding
+from toolscope_core.model.tool import Tool
 from ui.shared import safe_text
 from ui.shared.pairs.pair_view import DIFFERS, PairView
 from ui.shared.tools import tool_drawer

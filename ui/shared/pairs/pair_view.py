@@ -12,18 +12,12 @@ from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.signals import SIGNALS
 from toolscope_core.merging.pipeline import Analysis
 from toolscope_core.model.address_keys import pair_key
-from toolscope_core.model.datamodel import (
-    ArgumentMap,
-    Cluster,
-    Decision,
-    Finding,
-    Outcome,
-    Pair,
-    Parameter,
-    Tool,
-    Verdict,
-    canonical_json,
-)
+from toolscope_core.model.argument_map import ArgumentMap
+from toolscope_core.model.catalog import Finding
+from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.decision import Decision
+from toolscope_core.model.pair import Outcome, Pair, Verdict
+from toolscope_core.model.tool import Parameter, Tool, canonical_json
 from ui.shared.cards.cards import move_sentence
 from ui.shared.charts.waterfall import Waterfall
 

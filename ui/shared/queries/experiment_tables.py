@@ -9,8 +9,10 @@ from typing import Any, get_args
 from toolscope_core.evaluation.intervals import interval
 from toolscope_core.merging.model_verdicts import Band, Grade
 from toolscope_core.model.address_keys import pair_key
-from toolscope_core.model.datamodel import Experiment, JsonObject, Pair
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.plan import Experiment
+from toolscope_core.model.tool import JsonObject
 
 SHOWN_METRICS = ("recall", "ndcg", "map", "hit", "csr")
 METRIC_NAMES = {"recall": "recall", "ndcg": "nDCG", "map": "MAP", "hit": "hit", "csr": "CSR"}

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from toolscope_core.model.datamodel import digest
 from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.tool import digest
 from ui.shared import page_frame, safe_text
 from ui.shared.services.generated_queries import UNUSABLE, GeneratedState, GeneratedView
 

@@ -29,6 +29,7 @@ from toolscope_core.evaluation.results import (
 from toolscope_core.evaluation.stress import stress_test
 from toolscope_core.evaluation.sweeps import SettingSweep, SweepPoint
 from toolscope_core.evaluation.synthetic import synthetic_queries
+from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import (
     AcceptPolicy,
     Knob,
@@ -36,17 +37,12 @@ from toolscope_core.model.configuration import (
     RetrievalConfig,
     Split,
 )
-from toolscope_core.model.datamodel import (
-    Cluster,
-    Decision,
-    Experiment,
-    JsonObject,
-    Pair,
-    Tool,
-    digest,
-)
+from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import ConfigError, DecisionError, StoreError
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.plan import Experiment
 from toolscope_core.model.protocols import Embedder, Progress, silent
+from toolscope_core.model.tool import JsonObject, Tool, digest
 from toolscope_core.store import (
     Job,
     Store,

@@ -11,8 +11,11 @@ from toolscope_core.catalog.spreadsheets import tools_csv
 from toolscope_core.catalog.tokens import Costs, tokenizer
 from toolscope_core.decisions.log import constraints
 from toolscope_core.merging.pipeline import family_edges, joined_pairs, judged_edges, unsure_pairs
+from toolscope_core.model.catalog import Catalog, Problem
 from toolscope_core.model.configuration import PlanConfig
-from toolscope_core.model.datamodel import Catalog, MergedTool, Pair, Problem, Tool, digest
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.plan import MergedTool
+from toolscope_core.model.tool import Tool, digest
 from toolscope_core.store import CatalogRecord
 from ui.shared.cards import components
 from ui.shared.charts.figure_records import Network

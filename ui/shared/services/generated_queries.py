@@ -16,10 +16,11 @@ from toolscope_core.llm.endpoints import Endpoints
 from toolscope_core.llm.merge_questions import Asker
 from toolscope_core.llm.run_configuration import RunKind, model_without_key
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import QueryGeneration
-from toolscope_core.model.datamodel import Catalog, JsonObject, digest
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Progress, silent
+from toolscope_core.model.tool import JsonObject, digest
 from toolscope_core.store import (
     SET_NAME,
     GeneratedQuery,

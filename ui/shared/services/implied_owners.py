@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from toolscope_core.decisions.actions import decision_of_row
 from toolscope_core.decisions.log import admit, owners
 from toolscope_core.judging.implied_servers import present_servers
-from toolscope_core.model.datamodel import Decision, ImpliedServer
+from toolscope_core.model.catalog import ImpliedServer
+from toolscope_core.model.decision import Decision
 from toolscope_core.store import Store, append_decision, now
 from ui.shared.services.catalogs import Catalogs
 from ui.shared.services.logs import Logs

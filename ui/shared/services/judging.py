@@ -32,10 +32,13 @@ from toolscope_core.llm.run_configuration import (
 )
 from toolscope_core.merging.model_verdicts import Band, Grade, ModelVerdicts
 from toolscope_core.merging.pipeline import Analysis, plan_merge
+from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import Endpoint, PlanConfig, QuestionConfig
-from toolscope_core.model.datamodel import Cluster, Decision, JsonObject, Pair
+from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import JobError, ModelStopError, PausedError, ToolScopeError
+from toolscope_core.model.pair import Pair
 from toolscope_core.model.protocols import Ledger, Progress, silent
+from toolscope_core.model.tool import JsonObject
 from toolscope_core.rps.telling_apart import descriptions_of_model, sibling_pairs
 from toolscope_core.rps.variant_writing import variants_of_model
 from toolscope_core.store import (

@@ -18,7 +18,7 @@ from toolscope_core.judging.learned_weights import (
     learned,
     lessons,
 )
-from toolscope_core.model.datamodel import Pair
+from toolscope_core.model.pair import Pair
 from toolscope_core.store import Store, setting_as, write_setting
 from ui.shared.cards.queue import waits
 from ui.shared.services.analyses import Analyses

@@ -10,9 +10,9 @@ from typing import Literal
 
 from toolscope_core.evaluation.query_sets import Query, relabelled
 from toolscope_core.model.configuration import PlanConfig
-from toolscope_core.model.datamodel import digest
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Progress, silent
+from toolscope_core.model.tool import digest
 from toolscope_core.store import Job, Store, list_catalogs
 from toolscope_core.tool2vec.held_out import HeldOutFigures, figures_of_json
 from toolscope_core.tool2vec.learned_model import LearnedModel

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolscope_core.model.datamodel import Decision
+from toolscope_core.model.decision import Decision
 from toolscope_core.store import Store, count_decisions, read_log
 from ui.shared.services.result_cache import ResultCache
 

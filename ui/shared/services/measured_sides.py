@@ -13,8 +13,8 @@ from toolscope_core.evaluation.measured_toolsets import (
 )
 from toolscope_core.evaluation.sweeps import plan_at, values_of
 from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
-from toolscope_core.model.datamodel import MergePlan
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.plan import MergePlan
 from toolscope_core.rps.control import noise_matched
 from toolscope_core.store import Store, list_catalogs
 from toolscope_core.tool2vec.learned_model import LearnedModel

@@ -6,7 +6,10 @@ from toolscope_core.decisions.log import active, constraints, version_of
 from toolscope_core.judging.relation_words import apart_of, relation_of, serving_of
 from toolscope_core.merging.pipeline import Analysis, unsure_pairs
 from toolscope_core.model.address_keys import pair_key
-from toolscope_core.model.datamodel import Catalog, Finding, MergePlan, Pair, Tool
+from toolscope_core.model.catalog import Catalog, Finding
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.plan import MergePlan
+from toolscope_core.model.tool import Tool
 from ui.shared.cards.queue import cluster_with
 from ui.shared.pairs.pair_view import (
     PairView,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from toolscope_core.model.datamodel import Decision
+from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.store import Store, setting_as, write_setting
 from ui.shared.cards.queue import waits

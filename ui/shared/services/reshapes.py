@@ -9,9 +9,12 @@ from typing import Any
 from toolscope_core.decisions.actions import decision_of_row
 from toolscope_core.decisions.log import admit, suspended_decisions, version_of
 from toolscope_core.merging.pipeline import Analysis, plan_merge
+from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import PlanConfig
-from toolscope_core.model.datamodel import Action, Cluster, Decision, Relation, digest
+from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.errors import DecisionError
+from toolscope_core.model.pair import Relation
+from toolscope_core.model.tool import digest
 from toolscope_core.store import now
 from ui.shared.cards.reshaping import (
     APART,

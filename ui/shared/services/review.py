@@ -16,9 +16,12 @@ from toolscope_core.export.bundle import bundle_files
 from toolscope_core.merging.group_syntheses import cluster_id
 from toolscope_core.merging.model_verdicts import Disagreement, disagreements
 from toolscope_core.merging.pipeline import Analysis, Proposed, alone, plan_of, proposed
+from toolscope_core.model.cluster import Cluster, Document
 from toolscope_core.model.configuration import AcceptPolicy, MergeThresholds, PlanConfig
-from toolscope_core.model.datamodel import Action, Cluster, Decision, Document, MergePlan, digest
+from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.errors import DecisionError
+from toolscope_core.model.plan import MergePlan
+from toolscope_core.model.tool import digest
 from toolscope_core.store import Store, append_decision, append_decisions, now
 from ui.shared.cards.cards import Card, card_of, tokens_of
 from ui.shared.cards.drafts import Draft, synthesised, with_draft

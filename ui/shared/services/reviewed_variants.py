@@ -10,8 +10,9 @@ from toolscope_core.catalog.document_variants import LoadedVariants, variants_in
 from toolscope_core.decisions.actions import decision_of_row
 from toolscope_core.decisions.log import admit, variants
 from toolscope_core.merging.faithful import Violation
-from toolscope_core.model.datamodel import Augmentation, Decision, Tool
+from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError
+from toolscope_core.model.tool import Augmentation, Tool
 from toolscope_core.rps.variant_writing import CheckedVariants, checked_variants
 from toolscope_core.store import Store, append_decision, keep_variants, list_variants, now
 from ui.shared.services.catalogs import Catalogs

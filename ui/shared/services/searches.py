@@ -21,9 +21,11 @@ from toolscope_core.evaluation.search_results import (
     doubt,
     side,
 )
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AcceptPolicy, Corpus, PlanConfig, RetrievalConfig
-from toolscope_core.model.datamodel import Catalog, MergePlan, Tool
+from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Embedder, Progress, Step, silent
+from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
 from toolscope_core.retrieval.learned_scores import LearnedRanking

@@ -8,7 +8,8 @@ from typing import Literal
 from toolscope_core.decisions.actions import JOINING
 from toolscope_core.decisions.log import active, flags
 from toolscope_core.merging.pipeline import Analysis, supposed
-from toolscope_core.model.datamodel import Cluster, Decision
+from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.decision import Decision
 from ui.shared.services.analyses import Analyses
 from ui.shared.services.catalogs import Catalogs
 from ui.shared.services.result_cache import ResultCache

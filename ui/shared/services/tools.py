@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from toolscope_core.decisions.log import active
-from toolscope_core.model.datamodel import Cluster, Decision, Finding, Tool
+from toolscope_core.model.catalog import Finding
+from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.decision import Decision
+from toolscope_core.model.tool import Tool
 from ui.shared.pairs.pair_view import Neighbour, neighbours
 from ui.shared.services.analyses import Analyses
 from ui.shared.services.catalogs import Catalogs

@@ -9,9 +9,12 @@ from typing import Literal
 from toolscope_core.decisions.actions import decision_of_row, id_list
 from toolscope_core.decisions.log import admit, omitted, version_of
 from toolscope_core.merging.pipeline import plan_merge
+from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import PlanConfig
-from toolscope_core.model.datamodel import Action, Cluster, Decision, JsonObject, Pair, Relation
+from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.errors import DecisionError, JobError
+from toolscope_core.model.pair import Pair, Relation
+from toolscope_core.model.tool import JsonObject
 from toolscope_core.store import now
 from ui.shared.cards.queue import cluster_with
 from ui.shared.services.analyses import Analyses

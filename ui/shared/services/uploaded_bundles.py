@@ -13,8 +13,9 @@ from toolscope_core.embedding.vector_cache import put, unusable
 from toolscope_core.evaluation.measured_toolsets import Toolset, of_bundle
 from toolscope_core.files.archives import bundle_files_in
 from toolscope_core.merging.relabelling import read_relabelling
-from toolscope_core.model.datamodel import Catalog, digest
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.tool import digest
 
 PREFIX = "bundle "
 _UNSAFE = re.compile(r"[^A-Za-z0-9-]+")

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from toolscope_core.model.datamodel import JsonObject, canonical_json
+from toolscope_core.model.tool import JsonObject, canonical_json
 from toolscope_core.store import (
     Store,
     UsageLog,

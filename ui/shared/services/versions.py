@@ -7,8 +7,11 @@ from collections.abc import Iterable, Iterator
 from toolscope_core.check.version_changes import Changes, Doubt, Reworded, counted, table
 from toolscope_core.check.versions.diff import CatalogDiff, diff
 from toolscope_core.decisions.actions import under_new_ids
-from toolscope_core.model.datamodel import Catalog, Cluster, Decision, Tool
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import JobError
+from toolscope_core.model.tool import Tool
 from toolscope_core.store import CatalogRecord, Store, list_catalogs
 from ui.shared.cards.standing_decisions import (
     StandingDecisions,

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from toolscope_core.merging.pipeline import Analysis
-from toolscope_core.model.datamodel import Cluster, Decision
+from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
 from ui.shared.cards.queue import is_family, is_safe, waits
 from ui.shared.pairs.pair_list import RELATED_FROM, outcomes_of

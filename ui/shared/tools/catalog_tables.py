@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from toolscope_core.catalog.source_words import declared_as
 from toolscope_core.catalog.spreadsheets import csv_bytes
-from toolscope_core.model.datamodel import Catalog, Problem, Tool
+from toolscope_core.model.catalog import Catalog, Problem
+from toolscope_core.model.tool import Tool
 
 _SHOWN = 400
 _SEVERITIES = ("block", "warn", "info")

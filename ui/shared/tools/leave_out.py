@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from toolscope_core.model.datamodel import Decision
+from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_words

@@ -8,8 +8,11 @@ from collections.abc import Sequence
 import streamlit as st
 
 from toolscope_core.model.address_keys import tool_key
-from toolscope_core.model.datamodel import Cluster, Decision, Finding, Severity, Tool
+from toolscope_core.model.catalog import Finding, Severity
+from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.tool import Tool
 from toolscope_core.usage.usage_words import usage_line
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_words, outcome_badges

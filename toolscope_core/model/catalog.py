@@ -1,0 +1,107 @@
+"""A catalog: its tools, servers and files, and what was wrong with what was read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from toolscope_core.model.tool import JsonObject, Tool, digest, sorted_ids
+
+Severity = Literal["block", "warn", "info"]
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """An owner of tools: an MCP server, an agent or an OpenAI namespace.
+
+    ``raw`` is the namespace as it was read, without its tools; empty for any other server.
+    """
+
+    name: str
+    description: str = ""
+    raw: JsonObject = field(default_factory=dict, repr=False, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ImpliedServer:
+    """A vendor or product with its tools (ids, sorted), and why it is held for one, in words."""
+
+    name: str
+    tools: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A record that could not be read: where it stands, why, and its text (cut to 500)."""
+
+    position: str
+    reason: str
+    raw: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something to know about a tool before trusting it.
+
+    ``field`` is the place in the tool's definition (``description``, ``schema/properties/x``);
+    ``excerpt`` is the suspicious text with invisible characters written visibly.
+    """
+
+    tool_id: str
+    severity: Severity
+    code: str
+    field: str
+    message: str
+    excerpt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class InputFile:
+    """One file of an import: its format, and how many of its records are tools and problems.
+
+    ``server`` is the one made up from its name for tools of which it names none; else empty.
+    """
+
+    label: str
+    format: str
+    tools: int
+    problems: int
+    server: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """Tools and their servers, sorted by id and by name, with what could not be read.
+
+    ``files`` describes each file that was just read; a stored catalog has none. ``format`` is the
+    shape in which its tools are written again.
+    ``by_id`` has the tools by their ids.
+    """
+
+    tools: tuple[Tool, ...]
+    servers: tuple[Server, ...] = ()
+    format: str = "neutral"
+    problems: tuple[Problem, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    files: tuple[InputFile, ...] = field(default=(), compare=False)
+    by_id: Mapping[str, Tool] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "by_id", {tool.id: tool for tool in self.tools})
+
+    @property
+    def version(self) -> str:
+        """Hash (64 hex digits) of the ids and fingerprints: equal for equal tools in any order."""
+        return digest(sorted((tool.id, tool.fingerprint) for tool in self.tools))
+
+    @property
+    def read_from(self) -> tuple[str, ...]:
+        """The formats of the files that brought tools, sorted; where none is known, its own."""
+        return sorted_ids(file.format for file in self.files if file.tools) or (self.format,)
+
+    @property
+    def blocked(self) -> frozenset[str]:
+        """Ids of the tools with a *block* finding: never canonical, never auto-merged."""
+        return frozenset(item.tool_id for item in self.findings if item.severity == "block")

@@ -1,0 +1,121 @@
+"""What people decide: the decisions as they are logged, and what they bind a merge to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Literal
+
+from toolscope_core.model.cluster import Kind
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.tool import JsonObject, digest
+
+Action = Literal[
+    "accept",
+    "reject",
+    "split",
+    "drop",
+    "recut",
+    "propose",
+    "canonical",
+    "edit",
+    "omit",
+    "owner",
+    "augment",
+    "flag",
+    "note",
+    "threshold",
+    "undo",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Constraints:
+    """Decisions of people as links between tool ids.
+
+    ``must`` holds disjoint groups of two or more ids that stay together; ``cannot`` the pairs that
+    stay apart. Suspended are, because a member changed, the groups in ``stale`` and the pairs in
+    ``doubtful``; and, because standing decisions contradict each other, the groups in ``conflict``.
+    ``put_forward`` holds the pairs that a person wants to see proposed, ``for_a_person`` those of
+    them that nobody but a person may merge. ``families`` are the sets that were put together as a
+    family: a group that holds one stays one. ``omitted`` tools are left out of the toolset, and of
+    everything above.
+    """
+
+    must: tuple[frozenset[str], ...] = ()
+    cannot: frozenset[Pair] = frozenset()
+    stale: tuple[frozenset[str], ...] = ()
+    doubtful: frozenset[Pair] = frozenset()
+    conflict: tuple[frozenset[str], ...] = ()
+    put_forward: frozenset[Pair] = frozenset()
+    for_a_person: frozenset[Pair] = frozenset()
+    families: tuple[frozenset[str], ...] = ()
+    omitted: frozenset[str] = frozenset()
+
+    def is_family(self, members: Iterable[str]) -> bool:
+        """Whether some of these tools were put together as a family."""
+        ids = set(members)
+        return any(held <= ids for held in self.families)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A decision of a person on a set of tools: one line of the append-only log.
+
+    ``members`` are fingerprints and ``ids`` the tool ids they had, in the same order; where a log
+    is read for a later version, the ids that renamed tools have there. ``detail``
+    depends on the action: split and recut ``{"groups": [[fingerprint…]…]}``, drop ``{"drop":
+    [fingerprint…]}``, canonical ``{"canonical": fingerprint}`` and perhaps the ``{"kind"}`` of the
+    merge, edit any of ``{"name", "description", "schema", "renames", "maps"}``, omit
+    ``{"reason"}``, threshold ``{"similarity", "probability"}`` without members, flag ``{"note"}``,
+    note ``{"about": key, "note"}``, undo ``{"retracts": seq}``; accept, split, drop and recut may
+    have the ``{"relation"}`` of the cluster that was on the screen, and what was decided at once
+    with others the ``{"batch"}``. ``seq`` is 0 until the log gives one.
+    """
+
+    action: Action
+    members: tuple[str, ...]
+    ids: tuple[str, ...]
+    reviewer: str
+    at: str = ""
+    seq: int = 0
+    detail: JsonObject = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """What names this decision in every log that holds it, whatever its ``seq`` there."""
+        return digest(self.action, self.members, self.reviewer, self.at)[:16]
+
+    @property
+    def parts(self) -> tuple[tuple[str, ...], ...]:
+        """The ids by the parts that a split, a recut or a drop makes, the dropped ones first; all
+        in one part for any other action.
+        """
+        named = [self.detail["drop"]] if self.action == "drop" else []
+        named = self.detail["groups"] if self.action in ("split", "recut") else named
+        made = self.places(named)
+        taken = set(chain.from_iterable(made))
+        rest = tuple(row for row in range(len(self.ids)) if row not in taken)
+        return tuple(tuple(self.ids[row] for row in part) for part in (*made, rest) if part)
+
+    def places(self, groups: Iterable[Iterable[str]]) -> list[tuple[int, ...]]:
+        """Each fingerprint of the groups as a position in ``members``, the next that bears it:
+        copies are equal.
+        """
+        free: dict[str, list[int]] = {}
+        for position, member in enumerate(self.members):
+            free.setdefault(member, []).append(position)
+        return [tuple(free[member].pop(0) for member in group) for group in groups]
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """The choices of people for a set of tools: a canonical id, the kind of the merge where they
+    chose it, and fields of the document (``name``, ``description``, ``schema``, ``renames``;
+    ``maps`` by fingerprint, as in ``merging.given_maps``).
+    """
+
+    canonical: str | None = None
+    document: JsonObject = field(default_factory=dict)
+    kind: Kind | None = None

@@ -1,0 +1,77 @@
+"""A pair of tools: its scores, and the verdict of the judge or of a model on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Outcome = Literal["merge", "family", "keep", "unsure", "unanalysed"]
+
+
+Relation = Literal["duplicate", "subsumes", "parametric", "related", "different"]
+
+
+Serves = Literal["left", "right", "both", "none"]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Pair:
+    """Two tool ids, unordered: build it with ``Pair.of``, which sorts them."""
+
+    left: str
+    right: str
+
+    @classmethod
+    def of(cls, a: str, b: str) -> Pair:
+        return cls(a, b) if a <= b else cls(b, a)
+
+
+@dataclass(frozen=True, slots=True)
+class PairScores:
+    """Judged pairs as columns of equal length m, sorted by (left, right).
+
+    ``left`` and ``right`` are int32 row numbers into ``catalog.tools`` with left < right;
+    ``similarity`` is the cosine in [-1, 1], ``probability`` that of the same job and ``family``
+    that of a family, both in [0, 1]; all float64.
+    """
+
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    similarity: NDArray[np.float64]
+    probability: NDArray[np.float64]
+    family: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    @property
+    def expected_merges(self) -> int:
+        """The number of pairs that are merges if the probabilities hold. Divided by ``len`` it is
+        the catalog's own share of merges, which is not labelled.
+        """
+        return round(float(self.probability.sum()))
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The verdict of a judge on a pair, with its reasons as sentences; ``judge`` names the judge.
+
+    ``probability`` is that of the same job (*duplicate* or *subsumes*), ``family`` that of a
+    family (*parametric*: the same operation for another provider or fixed value); both in [0, 1].
+    ``serves`` says which of the two could serve every caller of the other as it is. ``differs``
+    are the words that only the left and only the right one has.
+    """
+
+    pair: Pair
+    similarity: float
+    probability: float
+    outcome: Outcome
+    evidence: tuple[str, ...] = ()
+    judge: str = "offline"
+    relation: Relation = "different"
+    family: float = 0.0
+    serves: Serves = "none"
+    differs: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
