@@ -28,7 +28,7 @@ import networkx as nx
 from benchmarks.gold_calls import Call, Survival, read_calls, survival
 from benchmarks.held_out import FILES, analysed, kept, source, unseen_weights
 from benchmarks.train_judge import CATALOGS, Labelled, load
-from toolscope_core.catalog.formats import PROMPT_SHAPES
+from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import Costs, tokenizer
 from toolscope_core.embedding.similarity import nearest
 from toolscope_core.merging.pipeline import Analysis, plan_merge

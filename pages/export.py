@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from toolscope_core.catalog.formats import OFFERED
+from toolscope_core.catalog.formats.format_table import OFFERED
 from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
 from toolscope_core.model.numbers import quantity
 from ui.export.validity_panel import limit_panel, validity_panel

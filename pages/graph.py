@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from toolscope_core.catalog.formats import PROMPT_SHAPES
+from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.model.numbers import quantity
 from ui.graph.cluster_table import cluster_table, only_selected

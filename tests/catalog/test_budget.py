@@ -7,9 +7,10 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from tests.support.properties import examples
-from toolscope_core.catalog import Source, flattening, parts, read_catalog
-from toolscope_core.catalog.budget import ExpansionBudget, measure
+from toolscope_core.catalog import Source, parts, read_catalog
+from toolscope_core.catalog.formats import flattening
 from toolscope_core.catalog.limits import MAX_DEPTH
+from toolscope_core.catalog.schema.budget import ExpansionBudget, measure
 from toolscope_core.model.tool import canonical_json
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from toolscope_core.catalog import Source, load_paths, read_catalog
-from toolscope_core.catalog.configurations import configured_servers
+from toolscope_core.catalog.clients.configurations import configured_servers
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.errors import CatalogError
 

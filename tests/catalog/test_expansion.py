@@ -10,14 +10,9 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from tests.support.properties import examples
-from toolscope_core.catalog import (
-    Source,
-    definitions,
-    flattening,
-    operations,
-    read_catalog,
-    references,
-)
+from toolscope_core.catalog import Source, read_catalog
+from toolscope_core.catalog.formats import flattening, operations
+from toolscope_core.catalog.schema import definitions, references
 
 PLACES = {"tool": "#/$defs/", "openapi": "#/components/schemas/"}
 

@@ -2,7 +2,7 @@ import jsonschema
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolscope_core.catalog.flattening import plain_object
+from toolscope_core.catalog.formats.flattening import plain_object
 
 TEXT = {"type": "string"}
 WHOLE = {"type": "integer"}

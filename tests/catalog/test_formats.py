@@ -4,8 +4,8 @@ import pytest
 
 from tests.catalog.test_writers import CATALOGS, kept
 from toolscope_core.catalog import load_paths, read_catalog, write_toolset
-from toolscope_core.catalog.clients import WRITERS
-from toolscope_core.catalog.formats import (
+from toolscope_core.catalog.clients.switches import WRITERS
+from toolscope_core.catalog.formats.format_table import (
     ADVISED,
     CLIENT_FILES,
     FORMATS,
@@ -17,7 +17,7 @@ from toolscope_core.catalog.formats import (
     Format,
     target_named,
 )
-from toolscope_core.catalog.shapes import SHAPES
+from toolscope_core.catalog.formats.shapes import SHAPES
 from toolscope_core.model.errors import ExportError
 
 EXAMPLES = {
@@ -35,7 +35,7 @@ def lacking(row):
     if row.reads and row.name not in EXAMPLES:
         yield (
             f"{row.name} is not read: add a file of it to tests/data, and its reader "
-            "(a Shape in catalog/shapes.py, else a branch in catalog/records.py or values.py)."
+            "(a Shape in catalog/formats/shapes.py, else a branch in catalog/records.py or values.py)."
         )
     if row.writes and row.name not in SHAPES:
         yield f"{row.name} is not written: add its Shape to catalog/shapes.py."

@@ -7,8 +7,8 @@ from jsonschema import Draft202012Validator, SchemaError
 from jsonschema_specifications import REGISTRY
 
 from tests.support.properties import examples
-from toolscope_core.catalog.keywords import INVALID, find_invalid, split_invalid
-from toolscope_core.catalog.schemas import RecordError, read_parameters, read_returns
+from toolscope_core.catalog.schema.declarations import RecordError, read_parameters, read_returns
+from toolscope_core.catalog.schema.keywords import INVALID, find_invalid, split_invalid
 from toolscope_core.model.tool import Tool
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"

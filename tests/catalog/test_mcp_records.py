@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolscope_core.catalog.mcp_records import readable_record
+from toolscope_core.catalog.formats.mcp_records import readable_record
 
 PLAIN = {
     "type": "object",

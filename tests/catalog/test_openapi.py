@@ -5,7 +5,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from toolscope_core.catalog import Source, load_paths, read_catalog
-from toolscope_core.catalog.openapi import find_inferred
+from toolscope_core.catalog.formats.openapi import find_inferred
 from toolscope_core.catalog.source_words import OPENAPI_META
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.errors import CatalogError

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolscope_core.catalog.formats import FORMATS
-from toolscope_core.catalog.parameter_names import property_names, renaming
+from toolscope_core.catalog.formats.format_table import FORMATS
+from toolscope_core.catalog.formats.parameter_names import property_names, renaming
 from toolscope_core.merging.calls import map_call, unmap_call
 from toolscope_core.merging.renaming import NewNames, composed
 from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove, NestedRename
@@ -114,7 +114,7 @@ def test_one_definition_used_twice_has_two_places(monkeypatch):
         "$defs": {"t": obj(**{"a b": TEXT})},
     }
     assert nested(schema) == [("/x/a b", "/x/a_b"), ("/y/a b", "/y/a_b")]
-    monkeypatch.setattr("toolscope_core.catalog.parameter_names.MAX_STEPS", 3)
+    monkeypatch.setattr("toolscope_core.catalog.formats.parameter_names.MAX_STEPS", 3)
     assert "too large" in renaming(schema, GEMINI).obstacle
 
 

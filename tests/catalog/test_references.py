@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from toolscope_core.catalog.references import merge_parts, resolve, settle_references
+from toolscope_core.catalog.schema.references import merge_parts, resolve, settle_references
 
 NAME = {"type": "string"}
 PET = {"type": "object", "properties": {"name": NAME}, "required": ["name"]}

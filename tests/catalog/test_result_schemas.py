@@ -3,7 +3,7 @@
 import pytest
 from jsonschema import Draft202012Validator
 
-from toolscope_core.catalog.result_schemas import readable_results
+from toolscope_core.catalog.formats.result_schemas import readable_results
 
 TEXT = {"type": "string"}
 

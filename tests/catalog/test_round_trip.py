@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.catalog.test_schemas import schemas
 from tests.support.properties import examples
 from toolscope_core.catalog import OUTPUTS, Source, read_catalog, write_toolset
-from toolscope_core.catalog.shapes import SHAPES
+from toolscope_core.catalog.formats.shapes import SHAPES
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.plan import MergedTool
 from toolscope_core.model.tool import Tool

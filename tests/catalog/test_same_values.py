@@ -6,8 +6,8 @@ import random
 import pytest
 from jsonschema.validators import Draft202012Validator, validator_for
 
-from toolscope_core.catalog.keywords import INVALID
 from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.schema.keywords import INVALID
 from toolscope_core.catalog.sources import Source
 
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"

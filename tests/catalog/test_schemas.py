@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.properties import examples
-from toolscope_core.catalog.schemas import (
+from toolscope_core.catalog.schema.declarations import (
     BFCL_WORDS,
     RecordError,
     flatten,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolscope_core.catalog.spreadsheets import csv_bytes, relabel_csv, tools_csv
+from toolscope_core.catalog.formats.spreadsheets import csv_bytes, relabel_csv, tools_csv
 from toolscope_core.model.plan import MergedTool, Relabel
 from toolscope_core.model.tool import Tool
 

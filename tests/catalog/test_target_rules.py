@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.catalog.test_schemas import schemas
-from toolscope_core.catalog.formats import FORMATS, MATRIX, OUTPUTS, target_named
-from toolscope_core.catalog.shapes import SHAPES, read_record
-from toolscope_core.catalog.target_rules import (
+from toolscope_core.catalog.formats.format_table import FORMATS, MATRIX, OUTPUTS, target_named
+from toolscope_core.catalog.formats.shapes import SHAPES, read_record
+from toolscope_core.catalog.formats.target_rules import (
     comparable_name,
     fixed,
     rule_violations,
     violation_counts,
 )
-from toolscope_core.catalog.writers import write_record
+from toolscope_core.catalog.formats.writers import write_record
 from toolscope_core.model.errors import ExportError
 from toolscope_core.model.plan import MergedTool
 from toolscope_core.model.tool import Tool

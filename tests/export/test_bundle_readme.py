@@ -12,7 +12,7 @@ from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.cli import app
 from toolscope_core.export.bundle import FILES
 from toolscope_core.export.bundle_readme import readme_text
-from toolscope_core.merging.plan import apply_clusters
+from toolscope_core.merging.clusters import apply_clusters
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.tool import Tool
 

@@ -11,7 +11,7 @@ from toolscope_core.export.checked_plan import (
     toolsets,
     with_fixes,
 )
-from toolscope_core.merging.plan import apply_clusters, build_clusters
+from toolscope_core.merging.clusters import apply_clusters, build_clusters
 from toolscope_core.merging.renaming import with_tools
 from toolscope_core.model.cluster import Group
 from toolscope_core.model.decision import Constraints

@@ -5,7 +5,7 @@ import pytest
 from toolscope_core.judging.guards import Companions, effect, guards, kept_behind, returned
 from toolscope_core.judging.reading import read_tool
 from toolscope_core.merging.auto_accept import accept
-from toolscope_core.merging.plan import build_clusters
+from toolscope_core.merging.clusters import build_clusters
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Group
 from toolscope_core.model.configuration import PlanConfig

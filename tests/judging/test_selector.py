@@ -9,8 +9,8 @@ from tests.judging.arguments.test_subschema import valid
 from toolscope_core.judging.selector import selector_of
 from toolscope_core.judging.word_match import tool_words
 from toolscope_core.merging.calls import map_call, unmap_call
+from toolscope_core.merging.clusters import build_clusters
 from toolscope_core.merging.families import own_words
-from toolscope_core.merging.plan import build_clusters
 from toolscope_core.merging.synthesis import synthesise
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Group

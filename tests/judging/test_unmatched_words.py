@@ -12,9 +12,9 @@ from toolscope_core.judging.arguments.alignment import argument_map
 from toolscope_core.judging.unmatched_words import unmatched_reasons
 from toolscope_core.judging.word_match import tool_words
 from toolscope_core.merging.auto_accept import accept
+from toolscope_core.merging.clusters import build_clusters
 from toolscope_core.merging.model_verdicts import ModelVerdicts
 from toolscope_core.merging.pipeline import analyse, plan_merge
-from toolscope_core.merging.plan import build_clusters
 from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Group

@@ -15,7 +15,7 @@ from tests.support.fakes import MemoryLedger, WordEmbedder
 from tests.support.model_server import ModelServer
 from tests.support.replies import answering
 from tests.support.scripted import judge_says
-from toolscope_core.catalog.scan import scan_catalog
+from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.selection import selected_by_model
 from toolscope_core.llm import EndpointModel

@@ -5,7 +5,7 @@ import pytest
 from tests.pages.screen import open_page, words
 from tests.pages.test_addresses import PAGES
 from tests.ui.services.small_workspace import MAIL, SUM, catalog, on
-from toolscope_core.catalog.hidden import count_hidden
+from toolscope_core.catalog.scan.hidden import count_hidden
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.pair import Pair
 from ui.graph.standalone import graph_html

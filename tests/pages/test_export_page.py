@@ -4,7 +4,7 @@ import pytest
 
 from tests.ui.services import small_workspace
 from tests.ui.services.small_workspace import SUM, by_name, tool
-from toolscope_core.catalog.scan import scan_catalog
+from toolscope_core.catalog.scan.scanner import scan_catalog
 
 
 @pytest.fixture

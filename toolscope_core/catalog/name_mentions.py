@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from toolscope_core.catalog.lookalikes import SEPARATORS, name_key, plain_text
+from toolscope_core.catalog.scan.lookalikes import SEPARATORS, name_key, plain_text
 
 _INNER_BORDER = re.compile(r"[^\W_][\W_]+[^\W_]|[a-z][A-Z]")
 """What a name of several words has, and a plain word has not."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from toolscope_core.catalog.budget import ExpansionBudget
 from toolscope_core.catalog.bundle_versions import TOOLSET, why_unreadable
 from toolscope_core.catalog.flaws import excerpt
-from toolscope_core.catalog.formats import INPUTS
+from toolscope_core.catalog.formats.format_table import INPUTS
+from toolscope_core.catalog.formats.shapes import SHAPES, Shape, detect, own_server
 from toolscope_core.catalog.limits import MAX_RECORDS
 from toolscope_core.catalog.naming import source_names
 from toolscope_core.catalog.records import Entry, Record, ToolsPage, document_kind, find_records
-from toolscope_core.catalog.shapes import SHAPES, Shape, detect, own_server
+from toolscope_core.catalog.schema.budget import ExpansionBudget
 from toolscope_core.catalog.sources import Source
 from toolscope_core.catalog.values import Placed, read_values
 from toolscope_core.model.catalog import Problem, Server

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-from toolscope_core.catalog.configurations import SERVER_MAPS, configured_servers
+from toolscope_core.catalog.clients.configurations import SERVER_MAPS, configured_servers
 from toolscope_core.catalog.flaws import Flaw, writable
-from toolscope_core.catalog.openapi import is_openapi
-from toolscope_core.catalog.shapes import DECLARATIONS, SHAPES
+from toolscope_core.catalog.formats.openapi import is_openapi
+from toolscope_core.catalog.formats.shapes import DECLARATIONS, SHAPES
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.tool import JsonObject
 

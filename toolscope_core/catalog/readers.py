@@ -7,16 +7,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from toolscope_core.catalog.flaws import Flaw, excerpt, find_flaw
-from toolscope_core.catalog.keywords import find_invalid
+from toolscope_core.catalog.formats.openapi import find_inferred
+from toolscope_core.catalog.formats.shapes import ToolPart, read_record
 from toolscope_core.catalog.naming import assign_ids, find_repeats
-from toolscope_core.catalog.openapi import find_inferred
 from toolscope_core.catalog.parts import SourceContents, read_contents
 from toolscope_core.catalog.places import GENERIC
 from toolscope_core.catalog.records import Record
-from toolscope_core.catalog.references import find_shortened
-from toolscope_core.catalog.scan import scan_catalog
-from toolscope_core.catalog.schemas import RecordError
-from toolscope_core.catalog.shapes import ToolPart, read_record
+from toolscope_core.catalog.scan.scanner import scan_catalog
+from toolscope_core.catalog.schema.declarations import RecordError
+from toolscope_core.catalog.schema.keywords import find_invalid
+from toolscope_core.catalog.schema.references import find_shortened
 from toolscope_core.catalog.sources import Source
 from toolscope_core.model.catalog import Catalog, InputFile, Problem, Server
 from toolscope_core.model.errors import CatalogError

@@ -6,15 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from toolscope_core.catalog.budget import ExpansionBudget
-from toolscope_core.catalog.configurations import (
+from toolscope_core.catalog.clients.configurations import (
     REMEDY,
     SERVER_MAPS,
     configured_servers,
     starts_server,
 )
 from toolscope_core.catalog.flaws import Flaw, excerpt, find_flaw, writable
-from toolscope_core.catalog.openapi import FIELDS, is_openapi, read_openapi
+from toolscope_core.catalog.formats.openapi import FIELDS, is_openapi, read_openapi
 from toolscope_core.catalog.places import (
     GENERIC,
     TOOL_LISTS,
@@ -30,6 +29,7 @@ from toolscope_core.catalog.places import (
     tools_inside,
     unexpected_tools,
 )
+from toolscope_core.catalog.schema.budget import ExpansionBudget
 from toolscope_core.catalog.values import Placed
 from toolscope_core.model.catalog import Problem, Server
 from toolscope_core.model.tool import JsonObject

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from toolscope_core.catalog.hidden import for_terminal
+from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.check.comparison_report import Check, Failure, GateReport
 from toolscope_core.check.pair_addresses import AppPlace
 from toolscope_core.check.stale_decisions import StaleDecision

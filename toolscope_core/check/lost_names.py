@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from toolscope_core.check.baseline import Baseline
 from toolscope_core.check.matched import Matched
-from toolscope_core.merging.plan import find_dangling
+from toolscope_core.merging.clusters import find_dangling
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.plan import Dangling, MergedTool, Relabel
 

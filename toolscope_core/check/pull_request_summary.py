@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from toolscope_core.catalog.hidden import for_terminal
+from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.check.comparison_report import Failure, GateReport
 from toolscope_core.check.gate_items import TITLES, GateItem
 from toolscope_core.check.token_growth import TokenCount

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from toolscope_core.catalog.formats import PROMPT_SHAPES
+from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import Costs, tokenizer
 from toolscope_core.model.catalog import Catalog
 

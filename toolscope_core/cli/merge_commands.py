@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolscope_core.catalog.formats import OFFERED
+from toolscope_core.catalog.formats.format_table import OFFERED
 from toolscope_core.cli.terminal import (
     BaseUrl,
     BudgetCalls,

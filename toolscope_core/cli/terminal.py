@@ -102,14 +102,14 @@ def fail_for(reason: str) -> None:
 
 def say(text: str) -> None:
     """One line on the terminal, whatever names of a catalog are in it."""
-    from toolscope_core.catalog.hidden import for_terminal
+    from toolscope_core.catalog.scan.hidden import for_terminal
 
     typer.echo(for_terminal(text))
 
 
 def say_error(text: str) -> None:
     """A sentence, and the indented lines of a list if it has one."""
-    from toolscope_core.catalog.hidden import for_terminal
+    from toolscope_core.catalog.scan.hidden import for_terminal
 
     lines = f"toolscope: {text}".split("\n  ")
     typer.echo("\n  ".join(map(for_terminal, lines)), err=True)

@@ -15,13 +15,13 @@ from dataclasses import asdict
 from typing import Any
 
 from toolscope_core.catalog.bundle_versions import BUNDLE
-from toolscope_core.catalog.clients import client_files
+from toolscope_core.catalog.clients.switches import client_files
 from toolscope_core.catalog.document_variants import variant_rows, with_variants
-from toolscope_core.catalog.formats import PROMPT_SHAPES
+from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
+from toolscope_core.catalog.formats.spreadsheets import relabel_csv, tools_csv
+from toolscope_core.catalog.formats.writers import write_toolset
 from toolscope_core.catalog.splitting import ToolsetPart, servers_of
-from toolscope_core.catalog.spreadsheets import relabel_csv, tools_csv
 from toolscope_core.catalog.tokens import Costs, plan_tokens, tokenizer
-from toolscope_core.catalog.writers import write_toolset
 from toolscope_core.decisions.imported_decisions import decision_lines
 from toolscope_core.decisions.log import constraints, variants
 from toolscope_core.export.bundle_readme import readme_text

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from toolscope_core.catalog.cleaning import without_hidden_text
-from toolscope_core.catalog.formats import target_named
-from toolscope_core.catalog.splitting import ToolsetPart, split
-from toolscope_core.catalog.target_rules import (
+from toolscope_core.catalog.formats.format_table import target_named
+from toolscope_core.catalog.formats.target_rules import (
     RuleViolation,
     fixed,
     rule_violations,
     unreadable,
 )
-from toolscope_core.merging.plan import without_unreadable
+from toolscope_core.catalog.scan.cleaning import without_hidden_text
+from toolscope_core.catalog.splitting import ToolsetPart, split
+from toolscope_core.merging.clusters import without_unreadable
 from toolscope_core.merging.renaming import NewNames, with_tools
 from toolscope_core.model.errors import ExportError
 from toolscope_core.model.plan import MergedTool, MergePlan

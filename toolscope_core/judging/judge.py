@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.catalog.hidden import without_hidden
+from toolscope_core.catalog.scan.hidden import without_hidden
 from toolscope_core.embedding.similarity import Rows, cosines
 from toolscope_core.judging.arguments.alignment import serving, unmappable
 from toolscope_core.judging.arguments.matching import match_parameters

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from toolscope_core.catalog.hidden import without_hidden
+from toolscope_core.catalog.scan.hidden import without_hidden
 from toolscope_core.judging.word_stems import text_words
 from toolscope_core.model.tool import Tool
 

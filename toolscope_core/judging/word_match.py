@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from toolscope_core.catalog.hidden import without_hidden
+from toolscope_core.catalog.scan.hidden import without_hidden
 from toolscope_core.catalog.source_words import source_name, source_text
 from toolscope_core.embedding.similarity import split_name
 from toolscope_core.judging import wordnet

@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from toolscope_core.catalog.passages import passages
-from toolscope_core.catalog.scan import scan_tool
+from toolscope_core.catalog.scan.passages import passages
+from toolscope_core.catalog.scan.scanner import scan_tool
 from toolscope_core.decisions.edit_validity import document_problems
 from toolscope_core.judging.notes import unshared_notes, whole_text
 from toolscope_core.judging.vocabulary import STOP_WORDS
 from toolscope_core.judging.wordnet import is_word
-from toolscope_core.merging.plan import documented
+from toolscope_core.merging.clusters import documented
 from toolscope_core.merging.synthesis import Synthesis, edited_arguments
 from toolscope_core.model.cluster import Document
 from toolscope_core.model.tool import Tool

@@ -10,8 +10,8 @@ from toolscope_core.catalog.document_variants import with_expanded
 from toolscope_core.decisions.log import constraints, edits, variants, versions_of
 from toolscope_core.merging.analysis import Analysis, bars_of, thresholds_of
 from toolscope_core.merging.auto_accept import accept
+from toolscope_core.merging.clusters import Edits, apply_clusters, build_clusters
 from toolscope_core.merging.grouping import groups_at, with_families
-from toolscope_core.merging.plan import Edits, apply_clusters, build_clusters
 from toolscope_core.model.cluster import Cluster, Group
 from toolscope_core.model.configuration import MergeThresholds, PlanConfig
 from toolscope_core.model.decision import Constraints, Decision

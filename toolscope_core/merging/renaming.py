@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from toolscope_core.merging.calls import renamed_inside
+from toolscope_core.merging.clusters import find_dangling
 from toolscope_core.merging.integrity import check_plan
-from toolscope_core.merging.plan import find_dangling
 from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove, NestedRename
 from toolscope_core.model.plan import MergePlan, Relabel
 from toolscope_core.model.tool import JsonObject, Tool

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from inspect import cleandoc
 from itertools import chain
 
-from toolscope_core.catalog.hidden import without_hidden
+from toolscope_core.catalog.scan.hidden import without_hidden
 from toolscope_core.judging.word_stems import text_words
 
 MOST_NAMED = 12

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from toolscope_core.catalog.hidden import count_hidden
 from toolscope_core.catalog.name_mentions import cited_identifiers, identifier_keys, mentioned_names
+from toolscope_core.catalog.scan.hidden import count_hidden
 from toolscope_core.merging.faithful import hostile, without_addresses
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import REQUEST_LENGTH, REQUEST_TOOLS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolscope_core.catalog.target_rules import BrokenRules
+from toolscope_core.catalog.formats.target_rules import BrokenRules
 from toolscope_core.decisions.log import constraints
 from ui.catalog.next_steps import (
     Collision,

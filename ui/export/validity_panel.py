@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from toolscope_core.catalog.formats import Rules, target_named
+from toolscope_core.catalog.formats.format_table import Rules, target_named
 from toolscope_core.model.configuration import AcceptPolicy
 from ui.shared import safe_text
 from ui.shared.cards.exports import ExportFigures, ToolsetLine, Way

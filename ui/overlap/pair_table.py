@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from toolscope_core.catalog.formats import PROMPT_SHAPES
+from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.judging.relation_words import OUTCOMES
 from toolscope_core.model.address_keys import pair_key

@@ -11,7 +11,7 @@ from referencing import Registry
 
 from tests.merging.strategies import calls, tools
 from toolscope_core.catalog import OUTPUTS, Source, read_catalog
-from toolscope_core.catalog.writers import write_record
+from toolscope_core.catalog.formats.writers import write_record
 from toolscope_core.check.versions.fields import FieldChange, field_changes
 from toolscope_core.model.tool import Tool
 

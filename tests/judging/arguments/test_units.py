@@ -7,7 +7,7 @@ from toolscope_core.judging.evidence import Compared, explain
 from toolscope_core.judging.reading import read_tool
 from toolscope_core.merging.auto_accept import accept
 from toolscope_core.merging.calls import map_call
-from toolscope_core.merging.plan import build_clusters
+from toolscope_core.merging.clusters import build_clusters
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Group
 from toolscope_core.model.configuration import PlanConfig

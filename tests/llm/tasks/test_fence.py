@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.llm.tasks.strategies import TOOLS, tool
-from toolscope_core.catalog.hidden import HIDDEN
+from toolscope_core.catalog.scan.hidden import HIDDEN
 from toolscope_core.llm.tasks.fence import (
     CUT,
     LONGEST_TEXT,

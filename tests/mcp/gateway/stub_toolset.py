@@ -21,7 +21,7 @@ from toolscope_core.mcp.gateway.own_client import own_client
 from toolscope_core.mcp.gateway.running import GatewayConfig, open_gateway
 from toolscope_core.mcp.servers.launches import read_launch
 from toolscope_core.mcp.servers.server_definitions import read_configuration
-from toolscope_core.merging.plan import apply_clusters
+from toolscope_core.merging.clusters import apply_clusters
 from toolscope_core.merging.synthesis import synthesise
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import ConnectionLimits, PlanConfig

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from toolscope_core.catalog import load_paths, read_isolated
-from toolscope_core.catalog.hidden import for_terminal
 from toolscope_core.catalog.record_lines import RecordLine, record_lines
+from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.catalog.sources import input_files
 from toolscope_core.check.baseline import Baseline, read_baseline
 from toolscope_core.check.comparison_report import Failure, GateReport, Limits, compare, failures

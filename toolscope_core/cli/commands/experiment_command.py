@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from toolscope_core.catalog.formats import PROMPT_SHAPES
+from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.cli.commands.evaluate_command import merged_toolset
 from toolscope_core.cli.commands.search_command import searched_catalog

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from toolscope_core.catalog import load_paths, read_isolated
-from toolscope_core.catalog.cleaning import hidden_in
-from toolscope_core.catalog.scan import scan_catalog
+from toolscope_core.catalog.scan.cleaning import hidden_in
+from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.cli.commands.inspect_command import why_failing
 from toolscope_core.cli.commands.model_options import AskRequest, spent_on, with_model_verdicts
 from toolscope_core.decisions.imported_decisions import count_of_others, read_decisions

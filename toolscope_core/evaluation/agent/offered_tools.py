@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
-from toolscope_core.catalog.target_rules import FixedTool, fixed
-from toolscope_core.catalog.writers import write_record
+from toolscope_core.catalog.formats.target_rules import FixedTool, fixed
+from toolscope_core.catalog.formats.writers import write_record
 from toolscope_core.evaluation.agent.agent_loop import ToolResult
 from toolscope_core.llm.tasks.fence import cleaned
 from toolscope_core.mcp.gateway.routing import Route

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from toolscope_core.catalog.hidden import count_hidden, without_hidden
+from toolscope_core.catalog.scan.hidden import count_hidden, without_hidden
 from toolscope_core.model.tool import Tool, digest
 
 LONGEST_TEXT = 4_000

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from toolscope_core.catalog.hidden import without_hidden
+from toolscope_core.catalog.scan.hidden import without_hidden
 from toolscope_core.model.tool import JsonObject
 
 Item = TypeVar("Item")

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from toolscope_core.catalog.configurations import server_entries
+from toolscope_core.catalog.clients.configurations import server_entries
 from toolscope_core.mcp.servers.masked_words import shown_arguments, shown_text, shown_url
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import JsonObject

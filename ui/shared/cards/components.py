@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 
-from toolscope_core.catalog.formats import PROMPT_SHAPES
+from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import Costs
+from toolscope_core.merging.clusters import documented
 from toolscope_core.merging.graph import MergeGraph
-from toolscope_core.merging.plan import documented
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Pair

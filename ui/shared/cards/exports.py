@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from toolscope_core.catalog.cleaning import hidden_in
-from toolscope_core.catalog.formats import MATRIX, PROMPT_SHAPES, target_named
-from toolscope_core.catalog.hidden import cleaned
+from toolscope_core.catalog.formats.format_table import MATRIX, PROMPT_SHAPES, target_named
+from toolscope_core.catalog.formats.target_rules import RuleViolation
+from toolscope_core.catalog.scan.cleaning import hidden_in
+from toolscope_core.catalog.scan.hidden import cleaned
 from toolscope_core.catalog.splitting import servers_of
-from toolscope_core.catalog.target_rules import RuleViolation
 from toolscope_core.catalog.tokens import Costs, PlanTokens, plan_tokens, tokenizer
 from toolscope_core.export.bundle import named_toolsets, zipped
 from toolscope_core.export.checked_plan import (

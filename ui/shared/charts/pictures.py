@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from toolscope_core.catalog.spreadsheets import csv_bytes
+from toolscope_core.catalog.formats.spreadsheets import csv_bytes
 from ui.shared.charts.chart_tables import TableRow
 
 if TYPE_CHECKING:

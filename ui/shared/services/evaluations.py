@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
-from toolscope_core.catalog.formats import PROMPT_SHAPES
-from toolscope_core.catalog.spreadsheets import csv_bytes
+from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
+from toolscope_core.catalog.formats.spreadsheets import csv_bytes
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.decisions.log import constraints
 from toolscope_core.embedding.encoders import SentenceEmbedder

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
-from toolscope_core.catalog.formats import PROMPT_SHAPES
+from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
+from toolscope_core.catalog.formats.spreadsheets import tools_csv
 from toolscope_core.catalog.sources import Source
-from toolscope_core.catalog.spreadsheets import tools_csv
 from toolscope_core.catalog.tokens import Costs, tokenizer
 from toolscope_core.decisions.log import constraints
 from toolscope_core.merging.pipeline import family_edges, joined_pairs, judged_edges, unsure_pairs

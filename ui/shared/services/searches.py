@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from toolscope_core.catalog.document_variants import with_variants
-from toolscope_core.catalog.formats import PROMPT_SHAPES
+from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.metrics import Gold

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from toolscope_core.catalog.formats.spreadsheets import csv_bytes
 from toolscope_core.catalog.source_words import declared_as
-from toolscope_core.catalog.spreadsheets import csv_bytes
 from toolscope_core.model.catalog import Catalog, Problem
 from toolscope_core.model.tool import Tool
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from toolscope_core.catalog.hidden import for_terminal
+from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from ui.shared import safe_text

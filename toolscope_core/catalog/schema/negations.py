@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from toolscope_core.catalog.keywords import INVALID, LISTS, MAPS, SINGLE
+from toolscope_core.catalog.schema.keywords import INVALID, LISTS, MAPS, SINGLE
 from toolscope_core.model.tool import JsonObject
 
 _IN_PLACE = ("allOf", "anyOf", "if", "then", "else", "dependentSchemas", "$ref")

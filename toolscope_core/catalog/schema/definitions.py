@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolscope_core.catalog.budget import ExpansionBudget, measure
-from toolscope_core.catalog.references import resolve, shortened
+from toolscope_core.catalog.schema.budget import ExpansionBudget, measure
+from toolscope_core.catalog.schema.references import resolve, shortened
 from toolscope_core.model.tool import JsonObject
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from toolscope_core.catalog.formats import FORMATS
+from toolscope_core.catalog.formats.format_table import FORMATS
 from toolscope_core.catalog.splitting import split
 from toolscope_core.model.plan import MergedTool, MergePlan
 from toolscope_core.model.tool import Tool

@@ -11,13 +11,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from toolscope_core.catalog.citations import find_citations
-from toolscope_core.catalog.hidden import find_hidden
-from toolscope_core.catalog.lookalikes import find_lookalikes
-from toolscope_core.catalog.passages import Passage, passages
-from toolscope_core.catalog.requested_secrets import find_requested_secrets
-from toolscope_core.catalog.shadowing import find_shadowing
-from toolscope_core.catalog.suspicious_wording import Wording, find_length, read_wording
+from toolscope_core.catalog.scan.citations import find_citations
+from toolscope_core.catalog.scan.hidden import find_hidden
+from toolscope_core.catalog.scan.lookalikes import find_lookalikes
+from toolscope_core.catalog.scan.passages import Passage, passages
+from toolscope_core.catalog.scan.requested_secrets import find_requested_secrets
+from toolscope_core.catalog.scan.shadowing import find_shadowing
+from toolscope_core.catalog.scan.suspicious_wording import Wording, find_length, read_wording
 from toolscope_core.catalog.tokens import estimate_tokens
 from toolscope_core.model.catalog import Finding
 from toolscope_core.model.tool import Tool

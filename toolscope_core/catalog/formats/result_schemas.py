@@ -9,10 +9,15 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from toolscope_core.catalog.keywords import INVALID, split_invalid
-from toolscope_core.catalog.negations import drop_narrowed
-from toolscope_core.catalog.references import resolve, settle_references
-from toolscope_core.catalog.schemas import RecordError, map_subschemas, read_returns, subschemas
+from toolscope_core.catalog.schema.declarations import (
+    RecordError,
+    map_subschemas,
+    read_returns,
+    subschemas,
+)
+from toolscope_core.catalog.schema.keywords import INVALID, split_invalid
+from toolscope_core.catalog.schema.negations import drop_narrowed
+from toolscope_core.catalog.schema.references import resolve, settle_references
 from toolscope_core.model.tool import JsonObject, canonical_json
 
 NOT_COMPILED = (

@@ -11,10 +11,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from toolscope_core.catalog.hidden import visible
-from toolscope_core.catalog.lookalikes import plain_text
-from toolscope_core.catalog.passages import Passage
-from toolscope_core.catalog.suspicious_wording import FEW
+from toolscope_core.catalog.scan.hidden import visible
+from toolscope_core.catalog.scan.lookalikes import plain_text
+from toolscope_core.catalog.scan.passages import Passage
+from toolscope_core.catalog.scan.suspicious_wording import FEW
 from toolscope_core.model.catalog import Finding
 from toolscope_core.model.tool import Tool
 

@@ -14,11 +14,11 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any
 from urllib.parse import unquote
 
-from toolscope_core.catalog.budget import ExpansionBudget, Extent, measure
-from toolscope_core.catalog.keywords import INVALID, REFERENCE
 from toolscope_core.catalog.limits import MAX_DEPTH
-from toolscope_core.catalog.negations import drop_narrowed
-from toolscope_core.catalog.pointers import lasting_pointers
+from toolscope_core.catalog.schema.budget import ExpansionBudget, Extent, measure
+from toolscope_core.catalog.schema.keywords import INVALID, REFERENCE
+from toolscope_core.catalog.schema.negations import drop_narrowed
+from toolscope_core.catalog.schema.pointers import lasting_pointers
 from toolscope_core.model.catalog import Finding
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 

@@ -10,11 +10,18 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from toolscope_core.catalog.budget import ExpansionBudget
 from toolscope_core.catalog.flaws import below
-from toolscope_core.catalog.keywords import BOUNDS, COUNTS, LISTS, MAPS, SINGLE, split_invalid
-from toolscope_core.catalog.pointers import with_current_draft
-from toolscope_core.catalog.references import settle_references
+from toolscope_core.catalog.schema.budget import ExpansionBudget
+from toolscope_core.catalog.schema.keywords import (
+    BOUNDS,
+    COUNTS,
+    LISTS,
+    MAPS,
+    SINGLE,
+    split_invalid,
+)
+from toolscope_core.catalog.schema.pointers import with_current_draft
+from toolscope_core.catalog.schema.references import settle_references
 from toolscope_core.model.tool import JsonObject, canonical_json
 
 TYPES = {

@@ -10,10 +10,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from toolscope_core.catalog.budget import ExpansionBudget
-from toolscope_core.catalog.definitions import Definitions
 from toolscope_core.catalog.flaws import Flaw
-from toolscope_core.catalog.operations import read_operations
+from toolscope_core.catalog.formats.operations import read_operations
+from toolscope_core.catalog.schema.budget import ExpansionBudget
+from toolscope_core.catalog.schema.definitions import Definitions
 from toolscope_core.catalog.source_words import OPENAPI_META, operation_of
 from toolscope_core.model.catalog import Finding
 from toolscope_core.model.tool import JsonObject, Tool

@@ -11,7 +11,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from toolscope_core.catalog.hidden import visible, without_hidden
+from toolscope_core.catalog.scan.hidden import visible, without_hidden
 from toolscope_core.model.catalog import Finding
 from toolscope_core.model.tool import Tool
 from toolscope_core.model.unicode_forms import normalise

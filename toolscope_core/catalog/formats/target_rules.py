@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, Literal
 
-from toolscope_core.catalog.flattening import TOP_LEVEL, plain_object
-from toolscope_core.catalog.formats import Format, target_named
-from toolscope_core.catalog.mcp_records import ReadableRecord, may_be_odd, readable_record
-from toolscope_core.catalog.parameter_names import Renaming, property_names, renaming
-from toolscope_core.catalog.schemas import map_subschemas, subschemas
-from toolscope_core.catalog.shapes import SHAPES, read_record
+from toolscope_core.catalog.formats.flattening import TOP_LEVEL, plain_object
+from toolscope_core.catalog.formats.format_table import Format, target_named
+from toolscope_core.catalog.formats.mcp_records import ReadableRecord, may_be_odd, readable_record
+from toolscope_core.catalog.formats.parameter_names import Renaming, property_names, renaming
+from toolscope_core.catalog.formats.shapes import SHAPES, read_record
+from toolscope_core.catalog.formats.writers import write_record
+from toolscope_core.catalog.schema.declarations import map_subschemas, subschemas
 from toolscope_core.catalog.splitting import parts_in_words, split
-from toolscope_core.catalog.writers import write_record
 from toolscope_core.model.plan import MergedTool
 from toolscope_core.model.tool import JsonObject, Tool, digest
 from toolscope_core.model.unicode_forms import normalise

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from toolscope_core.catalog.references import IN_PLACE, resolve
-from toolscope_core.catalog.schemas import map_subschemas, subschemas
+from toolscope_core.catalog.schema.declarations import map_subschemas, subschemas
+from toolscope_core.catalog.schema.references import IN_PLACE, resolve
 from toolscope_core.model.argument_map import NestedRename
 from toolscope_core.model.tool import JsonObject, digest
 from toolscope_core.model.unicode_forms import normalise

@@ -7,8 +7,8 @@ import io
 import re
 from collections.abc import Iterable, Sequence
 
-from toolscope_core.catalog.formats import PROMPT_SHAPES
-from toolscope_core.catalog.hidden import HIDDEN
+from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
+from toolscope_core.catalog.scan.hidden import HIDDEN
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.model.plan import MergedTool, Relabel
 from toolscope_core.model.tool import canonical_json

@@ -6,7 +6,7 @@ from collections.abc import Set
 from typing import Any, NamedTuple
 
 from toolscope_core.catalog.flaws import below
-from toolscope_core.catalog.hidden import visible
+from toolscope_core.catalog.scan.hidden import visible
 from toolscope_core.model.catalog import Finding, Severity
 from toolscope_core.model.tool import Tool
 

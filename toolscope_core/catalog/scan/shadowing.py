@@ -10,9 +10,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from toolscope_core.catalog.citations import TOKEN
-from toolscope_core.catalog.hidden import visible
-from toolscope_core.catalog.lookalikes import name_key, plain_text
+from toolscope_core.catalog.scan.citations import TOKEN
+from toolscope_core.catalog.scan.hidden import visible
+from toolscope_core.catalog.scan.lookalikes import name_key, plain_text
 from toolscope_core.model.catalog import Finding
 from toolscope_core.model.tool import Tool
 

@@ -10,9 +10,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from toolscope_core.catalog.lookalikes import plain_text
-from toolscope_core.catalog.passages import Passage
-from toolscope_core.catalog.suspicious_wording import WORD
+from toolscope_core.catalog.scan.lookalikes import plain_text
+from toolscope_core.catalog.scan.passages import Passage
+from toolscope_core.catalog.scan.suspicious_wording import WORD
 from toolscope_core.model.catalog import Finding
 from toolscope_core.model.tool import Parameter, Tool
 

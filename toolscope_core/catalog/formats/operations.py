@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolscope_core.catalog.budget import ExpansionBudget, measure
 from toolscope_core.catalog.flaws import Flaw, excerpt
 from toolscope_core.catalog.limits import MAX_DEPTH, MAX_EXPANDED
-from toolscope_core.catalog.references import merge_parts, resolve
+from toolscope_core.catalog.schema.budget import ExpansionBudget, measure
+from toolscope_core.catalog.schema.references import merge_parts, resolve
 from toolscope_core.catalog.source_words import NAME_LENGTH, OPENAPI_META, identifier, name_source
 from toolscope_core.model.tool import JsonObject
 

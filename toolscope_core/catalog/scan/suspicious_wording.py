@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from toolscope_core.catalog.lookalikes import plain_text
-from toolscope_core.catalog.passages import Passage
+from toolscope_core.catalog.scan.lookalikes import plain_text
+from toolscope_core.catalog.scan.passages import Passage
 from toolscope_core.model.catalog import Finding, Severity
 
 LONGEST_TEXT = 4000

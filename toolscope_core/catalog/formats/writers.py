@@ -7,18 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolscope_core.catalog.bundle_versions import TOOLSET
-from toolscope_core.catalog.formats import FORMATS, OUTPUTS
-from toolscope_core.catalog.keywords import INVALID, split_invalid
-from toolscope_core.catalog.mcp_records import readable_record, without_nulls
-from toolscope_core.catalog.naming import assign_ids
-from toolscope_core.catalog.schemas import (
-    BFCL_WORDS,
-    RecordError,
-    flatten,
-    map_subschemas,
-    rename_types,
-)
-from toolscope_core.catalog.shapes import (
+from toolscope_core.catalog.formats.format_table import FORMATS, OUTPUTS
+from toolscope_core.catalog.formats.mcp_records import readable_record, without_nulls
+from toolscope_core.catalog.formats.shapes import (
     HINTS,
     SHAPES,
     Path,
@@ -27,6 +18,15 @@ from toolscope_core.catalog.shapes import (
     own_server,
     read_record,
 )
+from toolscope_core.catalog.naming import assign_ids
+from toolscope_core.catalog.schema.declarations import (
+    BFCL_WORDS,
+    RecordError,
+    flatten,
+    map_subschemas,
+    rename_types,
+)
+from toolscope_core.catalog.schema.keywords import INVALID, split_invalid
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.errors import ExportError
 from toolscope_core.model.plan import MergedTool

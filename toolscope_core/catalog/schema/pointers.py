@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from toolscope_core.catalog.keywords import INVALID
+from toolscope_core.catalog.schema.keywords import INVALID
 from toolscope_core.model.tool import JsonObject
 
 CURRENT_DRAFT = "https://json-schema.org/draft/2020-12/schema"

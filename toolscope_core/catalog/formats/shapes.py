@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from toolscope_core.catalog.budget import ExpansionBudget
-from toolscope_core.catalog.formats import OUTPUTS
-from toolscope_core.catalog.schemas import RecordError, read_parameters, read_returns
+from toolscope_core.catalog.formats.format_table import OUTPUTS
+from toolscope_core.catalog.schema.budget import ExpansionBudget
+from toolscope_core.catalog.schema.declarations import RecordError, read_parameters, read_returns
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 

@@ -1,0 +1,1 @@
+"""The formats of tools: one table, and what reads, writes and checks each."""

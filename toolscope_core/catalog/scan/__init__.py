@@ -1,0 +1,1 @@
+"""Hidden and hostile text, shadowing, and tools that cite others."""

@@ -1,0 +1,1 @@
+"""JSON Schemas of parameters: references, validity, the dialects of the formats."""
