@@ -1,30 +1,14 @@
-"""Auto-accept: what may be merged without a person, and every reason against it as a sentence.
+"""Auto-accept: ``RULES`` are all that keeps a merge from being accepted unseen, in order.
 
-A cluster is *safe* if all of these hold; each that does not is a reason, shown on the card.
-
- 1. No member carries a blocking finding.
- 2. It is a prune: one member's own schema serves every call. No gateway, no family.
- 3. Each word that one of two tools says is matched by the other (``unmatched_words``).
- 4. No argument means something else in the tool that stays: its unit, its default
-    (``alignment.unit_conflicts``, ``defaults``); and none is only inferred (``matching``).
- 5. No guard speaks: server, state, effect, result, scope, warnings (``guards``).
- 6. It is the program's proposal, not one that a person put forward.
- 7. Where a model judged: each pair is a merge by the offline judge alone at *auto*, or by the
-    model with one serving the other, at even odds or better by the offline judge, and neither
-    tool speaks to models (``model_doubts``).
- 8. It hangs together: not cut out of a chain (but for a prune whose words are all matched), no
-    two members joined only through a third.
- 9. Its weakest pair is at least at *auto* (``auto_at`` in ``judge_weights.json``: a probability
-    of the same job; not asked of a family, nor where 7 spoke of each pair).
-
-``build_clusters`` writes the reasons on the cluster, ``Cluster.safe`` is their absence, and
+A cluster is *safe* if every rule holds. What speaks against one is a sentence, shown on the card:
+``build_clusters`` writes the sentences on the cluster, ``Cluster.safe`` is their absence, and
 ``accept`` applies the policy. What can never be applied, whoever accepts it, is a conflict:
-``plan`` says which.
+``clusters`` says which.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from toolscope_core.merging.synthesis import Synthesis
@@ -52,21 +36,63 @@ class Differences:
     guards: tuple[str, ...]
 
 
-def reasons_against(
-    group: Group,
-    synthesis: Synthesis,
-    differences: Differences,
-    blocked: frozenset[str],
-    auto_at: float,
-) -> Iterator[str]:
-    """Why a group must wait for a person; none: it is safe. The numbers are those of the module.
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What the rules are asked about: a group, what its members would become and do not share.
 
-    ``differences`` and ``synthesis`` are those of its members, ``blocked`` the ids of all tools
-    with a blocking finding, ``auto_at`` the least probability of its weakest pair.
+    ``blocked`` says whether a member carries a blocking finding, ``wants_a_look`` whether a person
+    keeps two of them for a person; ``auto_at`` is the least probability of the weakest pair.
     """
-    if blocked.intersection(group.members):  # 1
+
+    group: Group
+    synthesis: Synthesis
+    differences: Callable[[], Differences]
+    blocked: bool
+    wants_a_look: bool = False
+    auto_at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """``check`` gives the sentences that speak against a proposal: none where the rule holds."""
+
+    name: str
+    meaning: str
+    check: Callable[[Proposal], Iterable[str]]
+
+
+def reasons_against(proposal: Proposal) -> Iterator[str]:
+    """Why a proposal must wait for a person; none: it is safe."""
+    for rule in RULES:
+        yield from rule.check(proposal)
+
+
+def is_clean(proposal: Proposal) -> bool:
+    """Whether the rules on the tools themselves hold: they would be a prune that nothing but its
+    probability speaks against.
+    """
+    return not any(sentence for rule in RULES_ON_TOOLS for sentence in rule.check(proposal))
+
+
+def _check_waived(proposal: Proposal) -> Iterator[str]:
+    for alpha in proposal.synthesis.arguments:
+        for name in alpha.waived:
+            yield f"argument `{name}` of {alpha.tool_id} is dropped by hand: {alpha.dropped[name]}"
+
+
+def _check_look(proposal: Proposal) -> Iterator[str]:
+    if proposal.wants_a_look:
+        yield "a person wants to look at it first"
+
+
+def _check_findings(proposal: Proposal) -> Iterator[str]:
+    if proposal.blocked:
         yield "a member carries a blocking finding"
-    if group.family:  # 2
+
+
+def _check_prune(proposal: Proposal) -> Iterator[str]:
+    synthesis = proposal.synthesis
+    if proposal.group.family:
         yield f"a family: {_values(synthesis)}; no member serves the callers of another"
     elif synthesis.apart:
         yield (
@@ -78,20 +104,101 @@ def reasons_against(
             "the kept tool's own schema does not take every call of the others, so a gateway is "
             "needed"
         )
-    yield from differences.words  # 3
-    yield from differences.arguments  # 4
-    for alpha in synthesis.arguments:
-        yield from alpha.inferred
-    yield from differences.guards  # 5
-    if group.put_forward:  # 6
+
+
+def _check_words(proposal: Proposal) -> Iterable[str]:
+    return proposal.differences().words
+
+
+def _check_arguments(proposal: Proposal) -> Iterable[str]:
+    return proposal.differences().arguments
+
+
+def _check_inferred(proposal: Proposal) -> Iterable[str]:
+    return (sentence for alpha in proposal.synthesis.arguments for sentence in alpha.inferred)
+
+
+def _check_guards(proposal: Proposal) -> Iterable[str]:
+    return proposal.differences().guards
+
+
+def _check_origin(proposal: Proposal) -> Iterator[str]:
+    if proposal.group.put_forward:
         yield "a person put it forward; the judge would not merge all of it"
-    yield from group.doubts  # 7
-    if group.split and (synthesis.kind == "router" or differences.words):  # 8
+
+
+def _check_doubts(proposal: Proposal) -> Iterable[str]:
+    return proposal.group.doubts
+
+
+def _check_chain(proposal: Proposal) -> Iterator[str]:
+    group, is_router = proposal.group, proposal.synthesis.kind == "router"
+    if group.split and (is_router or proposal.differences().words):
         yield "it was cut out of a longer chain of similar tools"
     if group.intransitive:
         yield "two members are joined only through a third"
-    if group.weakest_edge < auto_at and not group.family:  # 9
-        yield f"its weakest pair is at {_below(group.weakest_edge, auto_at)}, below {auto_at:.2f}"
+
+
+def _check_weakest(proposal: Proposal) -> Iterator[str]:
+    weakest, auto_at = proposal.group.weakest_edge, proposal.auto_at
+    if weakest < auto_at and not proposal.group.family:
+        yield f"its weakest pair is at {_below(weakest, auto_at)}, below {auto_at:.2f}"
+
+
+RULES_ON_TOOLS = (
+    Rule("findings", "No member carries a blocking finding.", _check_findings),
+    Rule(
+        "prune",
+        "One member's own schema serves every call: no gateway, no family (``stores``).",
+        _check_prune,
+    ),
+    Rule(
+        "words",
+        "Each word that one of two tools says is matched by the other (``unmatched_words``).",
+        _check_words,
+    ),
+    Rule(
+        "arguments",
+        "No argument means something else in the tool that stays: its unit, its default "
+        "(``alignment.unit_conflicts``, ``defaults``).",
+        _check_arguments,
+    ),
+    Rule("inferred", "No argument is only inferred to be another (``matching``).", _check_inferred),
+    Rule(
+        "guards",
+        "No guard speaks: server, state, effect, result, scope, warnings (``guards``).",
+        _check_guards,
+    ),
+)
+"""Those that are asked of a part of a group too (``safe_subsets``)."""
+
+RULES = (
+    Rule("waived", "Nobody lets an argument go by hand (``given_maps``).", _check_waived),
+    Rule("look", "Nobody wants to look at it first.", _check_look),
+    *RULES_ON_TOOLS,
+    Rule("origin", "It is the program's proposal, none that a person put forward.", _check_origin),
+    Rule(
+        "doubts",
+        "Where a model judged: each pair is a merge by the offline judge alone at *auto*, or by "
+        "the model with one serving the other, at even odds or better by the offline judge, and "
+        "neither tool speaks to models (``model_doubts``).",
+        _check_doubts,
+    ),
+    Rule(
+        "chain",
+        "It hangs together: not cut out of a chain (but for a prune whose words are all matched), "
+        "no two members joined only through a third.",
+        _check_chain,
+    ),
+    Rule(
+        "weakest pair",
+        "Its weakest pair is at least at *auto* (``auto_at`` in ``judge_weights.json``: a "
+        "probability of the same job; not asked of a family, nor where *doubts* spoke of each "
+        "pair).",
+        _check_weakest,
+    ),
+)
+"""All of them, in the order of the sentences on a card."""
 
 
 def _below(value: float, bar: float) -> str:
@@ -100,22 +207,10 @@ def _below(value: float, bar: float) -> str:
     return next((text for text in texts if float(text) < bar), texts[-1])
 
 
-def is_clean(synthesis: Synthesis, blocked: bool, differences: Callable[[], Differences]) -> bool:
-    """Whether 1 to 5 hold of some tools, ``blocked`` if one carries a blocking finding: they would
-    be a prune that nothing but its probability speaks against.
-    """
-    if blocked or synthesis.kind == "router":  # 1, 2
-        return False
-    if any(alpha.inferred for alpha in synthesis.arguments):  # 4
-        return False
-    seen = differences()
-    return not (seen.words or seen.arguments or seen.guards)  # 3, 4, 5
-
-
 def model_doubts(
     judge: str, verdict: Verdict | None, probability: float, wary: bool, auto_at: float
 ) -> Iterator[str]:
-    """7, of one pair: why the ``verdict`` of the model ``judge`` is not enough. ``probability`` is
+    """The doubts on one pair: why the ``verdict`` of the model ``judge`` is not enough. ``probability`` is
     the offline judge's, ``wary`` says that one of the two tools speaks to models.
     """
     if verdict is None:

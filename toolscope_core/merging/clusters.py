@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from toolscope_core.merging.auto_accept import reasons_against
+from toolscope_core.merging.auto_accept import Proposal, reasons_against
 from toolscope_core.merging.given_maps import with_given
 from toolscope_core.merging.group_syntheses import GroupSyntheses, folded
 from toolscope_core.merging.integrity import check_plan
@@ -24,7 +25,6 @@ from toolscope_core.model.plan import Dangling, MergedTool, MergePlan, Relabel, 
 from toolscope_core.model.tool import Tool
 
 Edits = Mapping[frozenset[str], Edit]
-WANTS_A_LOOK = "a person wants to look at it first"
 
 
 def build_clusters(
@@ -50,8 +50,15 @@ def build_clusters(
     for group in groups:
         members = syntheses.of(group.members)
         own, edit = made[group.members], edits.get(frozenset(group.members), Edit())
-        differences = syntheses.differences(group.members, own)
         held = not group.decided and _is_held(group, constraints)
+        proposal = Proposal(
+            group,
+            own,
+            partial(syntheses.differences, group.members, own),
+            blocked=not blocked.isdisjoint(group.members),
+            wants_a_look=held and not group.put_forward,
+            auto_at=auto_at,
+        )
         conflicts = [
             *_conflicts(members, own, edit, blocked),
             *_name_conflicts(members, own, syntheses.owners, renamed),
@@ -66,12 +73,7 @@ def build_clusters(
                 weakest_edge=round(group.weakest_edge, 6),
                 document=own.document,
                 arguments=own.arguments,
-                reasons=(
-                    *conflicts,
-                    *_waived(own),
-                    *([WANTS_A_LOOK] if held and not group.put_forward else []),
-                    *reasons_against(group, own, differences, blocked, auto_at),
-                ),
+                reasons=(*conflicts, *reasons_against(proposal)),
                 newcomers=group.newcomers,
                 put_forward=group.put_forward or held,
                 relation=syntheses.relation(group.members, own, group.family),
@@ -195,13 +197,6 @@ def _conflicts(
         yield "every member carries a blocking finding; rewrite the description first"
     if made.kind == "router" and ids & blocked and "schema" not in edit.document:
         yield "a member carries a blocking finding; drop it, or rewrite the parameters first"
-
-
-def _waived(made: Synthesis) -> Iterator[str]:
-    """What is lost because a person said so: it waits for a person, and can be accepted."""
-    for alpha in made.arguments:
-        for name in alpha.waived:
-            yield f"argument `{name}` of {alpha.tool_id} is dropped by hand: {alpha.dropped[name]}"
 
 
 def _new_owners(made: Mapping[tuple[str, ...], Synthesis]) -> dict[str, set[str]]:

@@ -5,19 +5,19 @@ cluster leaves the thousands of others as they are.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 
 from toolscope_core.judging.arguments.alignment import argument_map, unit_conflicts
 from toolscope_core.judging.arguments.defaults import silent_changes
 from toolscope_core.judging.guards import Companions, guards
 from toolscope_core.judging.unmatched_words import unmatched_reasons
 from toolscope_core.judging.word_match import ToolWords, tool_words
-from toolscope_core.merging.auto_accept import Differences, is_clean
+from toolscope_core.merging.auto_accept import Differences, Proposal, is_clean
 from toolscope_core.merging.stores import Stores
 from toolscope_core.merging.synthesis import Synthesis, synthesise
 from toolscope_core.model.argument_map import ArgumentMap
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.cluster import Kind
+from toolscope_core.model.cluster import Group, Kind
 from toolscope_core.model.pair import Relation
 from toolscope_core.model.tool import Tool, digest
 from toolscope_core.model.unicode_forms import normalise
@@ -85,7 +85,8 @@ class GroupSyntheses:
         """
         made = self.synthesis(members, None)
         blocked = not self._blocked.isdisjoint(members)
-        return is_clean(made, blocked, lambda: self.differences(members, made))
+        differences = partial(self.differences, members, made)
+        return is_clean(Proposal(Group(members), made, differences, blocked))
 
     def relation(self, members: Members, made: Synthesis, family: bool) -> Relation:
         """What the members are to each other: *subsumes* where one serves the others and not

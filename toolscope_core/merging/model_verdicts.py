@@ -191,7 +191,7 @@ class ModelVerdicts:
 
     def doubts(self, members: Sequence[str], offline: Probabilities, bars: Bars) -> tuple[str, ...]:
         """Why a cluster that rests on the model must wait for a person, as sentences; empty where
-        none speaks against it (``merging.auto_accept``, 7).
+        none speaks against it (``merging.auto_accept``, *doubts*).
         """
         pairs = [Pair(a, b) for a, b in combinations(sorted(members), 2)]
         pairs_by_doubt: dict[str, list[str]] = {}
