@@ -13,7 +13,8 @@ from dataclasses import replace
 
 import pytest
 
-from toolscope_core.decisions.log import active, admit, constraints, edits, version_of
+from toolscope_core.decisions.constraints import constraints, edits
+from toolscope_core.decisions.log import active, admit, version_of
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError, StaleDecisionError, StoreError

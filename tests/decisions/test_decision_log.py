@@ -9,18 +9,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from tests.support.properties import examples
-from toolscope_core.decisions.actions import check_form, decision_of_row, decision_row
-from toolscope_core.decisions.log import (
-    active,
-    admit,
-    constraints,
-    edits,
-    omitted,
-    recorded,
-    suspended_decisions,
-    version_of,
-    versions_of,
-)
+from toolscope_core.decisions.constraints import constraints, edits, omitted, suspended_decisions
+from toolscope_core.decisions.decision_lines import decision_of_row, decision_row
+from toolscope_core.decisions.forms import check_form
+from toolscope_core.decisions.log import active, admit, recorded, version_of, versions_of
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.decision import Constraints, Decision, Edit
 from toolscope_core.model.errors import DecisionError, StaleDecisionError

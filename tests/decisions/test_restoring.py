@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolscope_core.decisions.actions import decision_row
+from toolscope_core.decisions.constraints import constraints, edits, owners, variants
+from toolscope_core.decisions.decision_lines import decision_row
 from toolscope_core.decisions.imported_decisions import decisions_in
-from toolscope_core.decisions.log import active, admit, constraints, edits, notes, owners, variants
+from toolscope_core.decisions.log import active, admit, notes
 from toolscope_core.decisions.restore import restoration, with_dependents
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.decision import Decision

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.merging.test_pipeline import analysed
 from tests.support.properties import examples
 from toolscope_core.catalog import load_paths, read_catalog
-from toolscope_core.decisions.actions import decision_of_row
+from toolscope_core.decisions.decision_lines import decision_of_row
 from toolscope_core.decisions.imported_decisions import read_decisions
 from toolscope_core.decisions.log import admit
 from toolscope_core.evaluation.example import example_path

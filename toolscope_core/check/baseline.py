@@ -13,8 +13,9 @@ from typing import Any, get_args
 from toolscope_core.catalog import Source, load_paths, read_isolated
 from toolscope_core.catalog.bundle_versions import BUNDLE, why_unreadable
 from toolscope_core.catalog.sources import is_bundle
+from toolscope_core.decisions.constraints import constraints
 from toolscope_core.decisions.imported_decisions import read_decisions
-from toolscope_core.decisions.log import active, constraints
+from toolscope_core.decisions.log import active
 from toolscope_core.files.archives import bundle_folder
 from toolscope_core.files.folders import restore
 from toolscope_core.files.json_lines import read_rows

@@ -9,7 +9,7 @@ from typing import Any
 from toolscope_core.catalog import visible
 from toolscope_core.check.versions.diff import CatalogDiff
 from toolscope_core.check.versions.fields import FieldChange
-from toolscope_core.decisions.actions import id_list
+from toolscope_core.decisions.forms import id_list
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.tool import canonical_json
 

@@ -1,30 +1,19 @@
-"""The log of people's decisions: what may be appended, and the constraints it puts on a merge."""
+"""The log of people's decisions: which are in force, and what may be appended."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import chain, combinations, product
-from typing import TypeVar
+from itertools import chain
 
-from toolscope_core.decisions.actions import (
-    ASKING,
-    BESIDE_MERGES,
-    HOLDING,
-    LINKING,
-    ON_SEVERAL,
-    check_form,
-    id_list,
-)
-from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.decision import Action, Constraints, Decision, Edit
+from toolscope_core.decisions.actions import BESIDE_MERGES, LINKING, ON_SEVERAL
+from toolscope_core.decisions.forms import check_form, id_list
+from toolscope_core.decisions.links import meaning_of, united
+from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError, StaleDecisionError
-from toolscope_core.model.pair import Pair
-from toolscope_core.model.tool import Augmentation, digest
-
-Member = TypeVar("Member", bound=Hashable)
+from toolscope_core.model.tool import digest
 
 
 def active(log: Sequence[Decision]) -> tuple[Decision, ...]:
@@ -69,10 +58,7 @@ def admit(
     decision, or takes back what later decisions build on. Decisions whose seq is in ``ignoring``
     (those ``suspended``) contradict nothing.
     """
-    if proposal.action == "undo":
-        target = _target(log, proposal)
-        proposal = replace(proposal, members=target.members, ids=target.ids)
-    check_form(proposal)
+    proposal = _well_formed(log, proposal)
     standing = active(log)
     last = next(iter(_touching(_of_merges(standing), proposal.members)[::-1]), None)
     if last is not None and _repeats(last, proposal):
@@ -123,143 +109,16 @@ def recorded(log: Sequence[Decision], decision: Decision) -> Decision:
         raise DecisionError(
             f"seq {decision.seq} follows {log[-1].seq}; keep the order of the log, or leave out seq"
         )
+    return _well_formed(log, decision)
+
+
+def _well_formed(log: Sequence[Decision], decision: Decision) -> Decision:
+    """The decision with its form checked, an undo with the members of what it retracts."""
     if decision.action == "undo":
         target = _target(log, decision)
         decision = replace(decision, members=target.members, ids=target.ids)
     check_form(decision)
     return decision
-
-
-def suspended_decisions(catalog: Catalog, log: Sequence[Decision]) -> frozenset[int]:
-    """The seqs of the active decisions of which a member has changed in this catalog."""
-    locate = _Locator(catalog, log)
-    return frozenset(item.seq for item in active(log) if locate(item)[1])
-
-
-def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
-    """The constraints that the decisions in force put on the tools of ``catalog``, by id.
-
-    A member that has left the catalog is left out. A member whose id now bears another
-    fingerprint has changed: the decision joins nobody and keeps apart only the unchanged, and
-    each of its members is stale until a later decision includes it as it is now. A joined group
-    that holds a pair to be kept apart is in conflict and not enforced. A pair is asked for as long
-    as both are unchanged and not kept apart. A tool that people left out is in none of it. The
-    groups are sorted.
-    """
-    locate = _Locator(catalog, log)
-    linking = [item for item in active(log) if item.action in LINKING]
-    joined: list[tuple[str, ...]] = []
-    held: list[frozenset[str]] = []
-    families: list[frozenset[str]] = []
-    apart: set[Pair] = set()
-    doubtful: set[Pair] = set()
-    for place, item in enumerate(linking):
-        present, changed = locate(item)
-        now = {
-            i: present.get(i, old)
-            for i, old in enumerate(item.ids)
-            if i in present or old in changed
-        }
-        later = linking[place + 1 :]
-        for group in _links(item)[0]:
-            ids = tuple(now[i] for i in group if i in now)
-            if len(ids) > 1 and item.detail.get("relation") == "parametric":
-                families.append(frozenset(ids))
-            if changed.isdisjoint(ids):
-                joined.append(ids)
-            else:
-                held.append(frozenset(i for i in ids if not locate.are_decided_on((i,), later)))
-        for i, j in _links(item)[1]:
-            if i in present and j in present:
-                apart.add(Pair.of(present[i], present[j]))
-            elif i in now and j in now and not locate.are_decided_on((now[i], now[j]), later):
-                doubtful.add(Pair.of(now[i], now[j]))
-    home = _unite(joined)
-    groups = {frozenset(group) for group in home.values() if len(group) > 1}
-    clashing = {frozenset(home[p.left]) for p in apart if p.right in home.get(p.left, ())}
-    return Constraints(
-        must=tuple(sorted(groups - clashing, key=sorted)),
-        cannot=frozenset(apart),
-        stale=tuple(sorted({group for group in held if len(group) > 1}, key=sorted)),
-        doubtful=frozenset(doubtful),
-        conflict=tuple(sorted(clashing, key=sorted)),
-        put_forward=frozenset(_put_forward(locate, log, ASKING)) - apart,
-        for_a_person=frozenset(_put_forward(locate, log, HOLDING)) - apart,
-        families=tuple(sorted(set(families), key=sorted)),
-        omitted=frozenset(locate.omitted),
-    )
-
-
-def omitted(catalog: Catalog, log: Sequence[Decision]) -> dict[str, Decision]:
-    """By tool id the decision that left it out; a tool that has changed since is in again."""
-    return dict(_Locator(catalog, log).omitted)
-
-
-def owners(catalog: Catalog, log: Sequence[Decision]) -> dict[str, str]:
-    """By tool id the implied server that people gave it last; empty for none."""
-    locate = _Locator(catalog, log)
-    return {
-        tool_id: str(item.detail["owner"]).strip()
-        for item in active(log)
-        if item.action == "owner"
-        for tool_id in locate(item)[0].values()
-    }
-
-
-def variants(catalog: Catalog, log: Sequence[Decision]) -> dict[str, Augmentation]:
-    """By tool id the document variant that people gave it last, empty where they want none. A tool
-    that has changed since has none.
-    """
-    locate = _Locator(catalog, log)
-    latest: dict[str, Augmentation] = {}
-    for item in active(log):
-        if item.action == "augment":
-            present, _ = locate(item)
-            for place, tool_id in present.items():
-                variant = item.detail["variants"][place]
-                latest[tool_id] = Augmentation(variant["expanded"], tuple(variant["questions"]))
-    return latest
-
-
-def flags(catalog: Catalog, log: Sequence[Decision]) -> dict[str, tuple[Decision, ...]]:
-    """By tool id the flags that stand on it, oldest first; a tool that has changed has none."""
-    locate = _Locator(catalog, log)
-    standing: dict[str, tuple[Decision, ...]] = {}
-    for item in active(log):
-        if item.action == "flag":
-            for tool_id in locate(item)[0].values():
-                standing[tool_id] = (*standing.get(tool_id, ()), item)
-    return standing
-
-
-def edits(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str], Edit]:
-    """The latest canonical choice and the merged document edit of each edited member set; what an
-    accepted merge kept is such a choice.
-
-    Later edits override field by field. Members that left the catalog are left out of the set; a
-    changed member suspends an edit, but not what was kept: nobody said that it turned round.
-    """
-    locate = _Locator(catalog, log)
-    chosen: dict[frozenset[str], Edit] = {}
-    for item in active(log):
-        present, changed = locate(item)
-        keeps_one = item.action == "accept" and "canonical" in item.detail
-        is_edit = item.action in ("edit", "canonical") and not changed
-        if not (keeps_one or is_edit) or not present:
-            continue
-        key = frozenset(present.values())
-        edit = chosen.get(key, Edit())
-        if item.action == "edit":
-            edit = replace(edit, document={**edit.document, **item.detail})
-        else:
-            position = item.members.index(item.detail["canonical"])
-            kind = item.detail.get("kind", edit.kind)
-            edit = replace(edit, canonical=present.get(position), kind=kind)
-        chosen[key] = edit
-    return chosen
-
-
-# The log ------------------------------------------------------------------------------------
 
 
 def _target(log: Sequence[Decision], undo: Decision) -> Decision:
@@ -294,7 +153,7 @@ def _repeats(standing: Decision, proposal: Decision) -> bool:
         and standing.action == proposal.action
         and standing.reviewer == proposal.reviewer
         and standing.detail.get("relation") == proposal.detail.get("relation")
-        and _meaning(standing) == _meaning(proposal)
+        and meaning_of(standing) == meaning_of(proposal)
     )
 
 
@@ -305,10 +164,10 @@ def _contradicted(
     if proposal.action not in ON_SEVERAL:
         return None
     linking = [i for i in standing if i.action in LINKING and i.seq not in ignoring]
-    meanings = [_meaning(item) for item in (proposal, *linking)]
+    meanings = [meaning_of(item) for item in (proposal, *linking)]
 
     def clash(count: int) -> bool:
-        home = _unite(group for must, _ in meanings[: count + 1] for group in must)
+        home = united(group for must, _ in meanings[: count + 1] for group in must)
         pairs = chain.from_iterable(cannot for _, cannot in meanings[: count + 1])
         return any(right in home.get(left, ()) for left, right in pairs)
 
@@ -337,117 +196,3 @@ def _what_happened(log: Sequence[Decision], proposal: Decision) -> str:
 def _cite(decision: Decision) -> str:
     at = decision.at[:16].replace("T", " ")
     return f"decision {decision.seq} ({decision.action} by {decision.reviewer}, {at})"
-
-
-# Links --------------------------------------------------------------------------------------
-
-Positions = tuple[int, ...]
-Copy = tuple[str, int]
-
-
-def _links(decision: Decision) -> tuple[list[Positions], list[tuple[int, int]]]:
-    """The groups that stay together and the pairs kept apart, as positions in ``members``."""
-    everybody = tuple(range(len(decision.members)))
-    match decision.action:
-        case "accept" | "propose":
-            return [everybody], []
-        case "reject":
-            return [], list(combinations(everybody, 2))
-        case "split" | "recut":
-            groups = decision.places(decision.detail["groups"])
-            across = (product(a, b) for a, b in combinations(groups, 2))
-            kept = groups if decision.action == "split" else []
-            return kept, list(chain.from_iterable(across))
-        case _:
-            (dropped,) = decision.places([decision.detail["drop"]])
-            rest = tuple(i for i in everybody if i not in dropped)
-            return [rest], list(product(dropped, rest))
-
-
-def _put_forward(
-    locate: _Locator, log: Sequence[Decision], actions: Collection[Action]
-) -> Iterator[Pair]:
-    """The pairs that a person wants to see proposed, by one of the actions. A recut asks for what
-    stays together, which the judge alone might divide further; in a family every two have to be one
-    operation anyway.
-    """
-    for item in active(log):
-        if item.action not in actions:
-            continue
-        if item.action == "propose":
-            groups: list[Positions] = [tuple(range(len(item.members)))]
-        elif item.detail.get("relation") != "parametric":
-            groups = item.places(item.detail["groups"])
-        else:
-            continue
-        present, _ = locate(item)
-        for group in groups:
-            ids = (present[i] for i in group if i in present)
-            yield from (Pair.of(a, b) for a, b in combinations(ids, 2))
-
-
-def _meaning(decision: Decision) -> tuple[set[frozenset[Copy]], set[tuple[Copy, Copy]]]:
-    """The links between fingerprints, pairs sorted; the n-th copy of one is (fingerprint, n)."""
-    members = decision.members
-    copies = [(member, members[:i].count(member)) for i, member in enumerate(members)]
-    must, cannot = _links(decision)
-    return (
-        {frozenset(copies[i] for i in group) for group in must},
-        {(min(copies[i], copies[j]), max(copies[i], copies[j])) for i, j in cannot},
-    )
-
-
-def _unite(groups: Iterable[Collection[Member]]) -> dict[Member, set[Member]]:
-    """For every member the set it ends up in when groups that share a member become one."""
-    home: dict[Member, set[Member]] = {}
-    for group in groups:
-        merged = set(group).union(*(home[item] for item in group if item in home))
-        home.update(dict.fromkeys(merged, merged))
-    return home
-
-
-# Fingerprints in a catalog ------------------------------------------------------------------
-
-
-class _Locator:
-    """The tools of one catalog that are the members of the decisions of a log."""
-
-    def __init__(self, catalog: Catalog, log: Sequence[Decision]) -> None:
-        self._by_id = catalog.by_id
-        self._owners: dict[str, list[str]] = {}
-        asked = {member for decision in log for member in decision.members}
-        owned = [tool for tool in catalog.tools if tool.fingerprint in asked] if asked else []
-        for tool in sorted(owned, key=lambda tool: tool.id):
-            self._owners.setdefault(tool.fingerprint, []).append(tool.id)
-        self.omitted = {
-            tool_id: item
-            for item in active(log)
-            if item.action == "omit"
-            for tool_id in self._in_catalog(item)[0].values()
-        }
-
-    def __call__(self, decision: Decision) -> tuple[dict[int, str], set[str]]:
-        """Tool ids by position in ``members``, and the ids of members that have changed; without
-        those that people left out.
-        """
-        present, changed = self._in_catalog(decision)
-        kept = {at: tool_id for at, tool_id in present.items() if tool_id not in self.omitted}
-        return kept, changed - self.omitted.keys()
-
-    def _in_catalog(self, decision: Decision) -> tuple[dict[int, str], set[str]]:
-        """Among tools with one fingerprint the one that bears the recorded id comes first."""
-        named = enumerate(zip(decision.members, decision.ids, strict=True))
-        present = {i: old for i, (member, old) in named if old in self._owners.get(member, ())}
-        taken = set(present.values())
-        for i, member in enumerate(decision.members):
-            free = (tool_id for tool_id in self._owners.get(member, ()) if tool_id not in taken)
-            if i not in present and (tool_id := next(free, None)) is not None:
-                present[i] = tool_id
-                taken.add(tool_id)
-        missing = {old for i, old in enumerate(decision.ids) if i not in present}
-        return present, {old for old in missing - taken if old in self._by_id}
-
-    def are_decided_on(self, ids: Iterable[str], log: Iterable[Decision]) -> bool:
-        """Whether one of the decisions names all of these tools as they are today."""
-        prints = {self._by_id[tool_id].fingerprint for tool_id in ids}
-        return any(prints <= set(item.members) for item in log)

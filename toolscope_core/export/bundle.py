@@ -22,8 +22,8 @@ from toolscope_core.catalog.formats.spreadsheets import relabel_csv, tools_csv
 from toolscope_core.catalog.formats.writers import write_toolset
 from toolscope_core.catalog.splitting import ToolsetPart, servers_of
 from toolscope_core.catalog.tokens import Costs, plan_tokens, tokenizer
+from toolscope_core.decisions.constraints import constraints, variants
 from toolscope_core.decisions.imported_decisions import decision_lines
-from toolscope_core.decisions.log import constraints, variants
 from toolscope_core.export.bundle_readme import readme_text
 from toolscope_core.export.checked_plan import broken_rules, checked_plan, toolsets
 from toolscope_core.files.folders import PROGRAM

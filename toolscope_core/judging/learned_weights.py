@@ -9,7 +9,8 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.decisions.log import active, suspended_decisions
+from toolscope_core.decisions.constraints import suspended_decisions
+from toolscope_core.decisions.log import active
 from toolscope_core.judging.judge import OfflineJudge
 from toolscope_core.judging.judge_update import JudgeUpdate, described, fitted
 from toolscope_core.model.catalog import Catalog

@@ -210,7 +210,7 @@ def _below(value: float, bar: float) -> str:
 def model_doubts(
     judge: str, verdict: Verdict | None, probability: float, wary: bool, auto_at: float
 ) -> Iterator[str]:
-    """The doubts on one pair: why the ``verdict`` of the model ``judge`` is not enough. ``probability`` is
+    """Why the ``verdict`` of the model ``judge`` on one pair is not enough. ``probability`` is
     the offline judge's, ``wary`` says that one of the two tools speaks to models.
     """
     if verdict is None:

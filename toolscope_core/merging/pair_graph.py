@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.decisions.log import constraints
+from toolscope_core.decisions.constraints import constraints
 from toolscope_core.embedding import similarity
 from toolscope_core.merging.analysis import Analysis, bars_of, own_thresholds, thresholds_of
 from toolscope_core.merging.contracted_graph import RowGraph

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from toolscope_core.catalog.document_variants import with_expanded
-from toolscope_core.decisions.log import constraints, edits, variants, versions_of
+from toolscope_core.decisions.constraints import constraints, edits, variants
+from toolscope_core.decisions.log import versions_of
 from toolscope_core.merging.analysis import Analysis, bars_of, thresholds_of
 from toolscope_core.merging.auto_accept import accept
 from toolscope_core.merging.clusters import Edits, apply_clusters, build_clusters

@@ -8,7 +8,8 @@ from typing import cast
 from sqlalchemy import bindparam
 from sqlmodel import Session, col, func, select
 
-from toolscope_core.decisions.actions import check_form, under_new_ids
+from toolscope_core.decisions.decision_lines import under_new_ids
+from toolscope_core.decisions.forms import check_form
 from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.store.catalog_rows import catalog_row

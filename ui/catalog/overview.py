@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolscope_core.catalog.formats.target_rules import BrokenRules
-from toolscope_core.decisions.log import constraints
+from toolscope_core.decisions.constraints import constraints
 from ui.catalog.next_steps import (
     Collision,
     NextStep,

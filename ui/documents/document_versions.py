@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from toolscope_core.decisions.log import edits
+from toolscope_core.decisions.constraints import edits
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
 from ui.shared.cards.drafts import Draft

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from toolscope_core.decisions.log import constraints
+from toolscope_core.decisions.constraints import constraints
 from toolscope_core.merging.faithful import Violation
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Decision

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
+from toolscope_core.decisions.constraints import suspended_decisions
 from toolscope_core.decisions.imported_decisions import decision_lines
-from toolscope_core.decisions.log import active, admit, suspended_decisions
+from toolscope_core.decisions.log import active, admit
 from toolscope_core.decisions.restore import Restoration, restoration, with_dependents
 from toolscope_core.merging.pipeline import plan_of, proposed
 from toolscope_core.model.configuration import PlanConfig

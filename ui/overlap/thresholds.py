@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from toolscope_core.decisions.log import constraints
+from toolscope_core.decisions.constraints import constraints
 from toolscope_core.merging.pipeline import Analysis, own_thresholds, thresholds_of
 from toolscope_core.merging.threshold_changes import (
     changes,

@@ -1,7 +1,7 @@
 import pytest
 
 from tests.ui.services.small_workspace import by_name
-from toolscope_core.decisions.log import constraints
+from toolscope_core.decisions.constraints import constraints
 from toolscope_core.model.errors import DecisionError, StaleDecisionError
 from toolscope_core.model.pair import Pair
 from ui.shared.services import toolsets

@@ -12,8 +12,8 @@ from toolscope_core.catalog.scan.cleaning import hidden_in
 from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.cli.commands.inspect_command import why_failing
 from toolscope_core.cli.commands.model_options import AskRequest, spent_on, with_model_verdicts
+from toolscope_core.decisions.constraints import owners
 from toolscope_core.decisions.imported_decisions import count_of_others, read_decisions
-from toolscope_core.decisions.log import owners
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.export.bundle import bundle_files
 from toolscope_core.export.checked_plan import readable_plan

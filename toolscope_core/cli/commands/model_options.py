@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from toolscope_core.decisions.log import constraints
+from toolscope_core.decisions.constraints import constraints
 from toolscope_core.llm import EndpointModel
 from toolscope_core.llm.merge_questions import ModelRequests, ask_for_verdicts, with_grades
 from toolscope_core.llm.requests import RunBudget, Terms

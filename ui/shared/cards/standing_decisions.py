@@ -9,7 +9,8 @@ from toolscope_core.catalog import visible
 from toolscope_core.check.version_changes import ChangeRow, Reworded, change_row
 from toolscope_core.check.versions.fields import FieldChange, field_changes
 from toolscope_core.decisions.actions import LINKING
-from toolscope_core.decisions.log import active, suspended_decisions
+from toolscope_core.decisions.constraints import suspended_decisions
+from toolscope_core.decisions.log import active
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from dataclasses import asdict, dataclass, replace
 
-from toolscope_core.decisions.log import constraints
+from toolscope_core.decisions.constraints import constraints
 from toolscope_core.llm.merge_questions import ask_for_verdicts
 from toolscope_core.llm.run_configuration import AsOf, still_holds, stored_answers
 from toolscope_core.merging.pipeline import Analysis

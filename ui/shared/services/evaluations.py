@@ -11,7 +11,7 @@ from typing import Literal
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.formats.spreadsheets import csv_bytes
 from toolscope_core.catalog.tokens import Costs
-from toolscope_core.decisions.log import constraints
+from toolscope_core.decisions.constraints import constraints
 from toolscope_core.embedding.encoders import SentenceEmbedder
 from toolscope_core.evaluation.ablation import Ablation
 from toolscope_core.evaluation.comparison import SPLIT_NAMES, Trial, compared, measured, request_of

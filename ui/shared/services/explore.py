@@ -9,7 +9,7 @@ from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.formats.spreadsheets import tools_csv
 from toolscope_core.catalog.sources import Source
 from toolscope_core.catalog.tokens import Costs, tokenizer
-from toolscope_core.decisions.log import constraints
+from toolscope_core.decisions.constraints import constraints
 from toolscope_core.merging.pipeline import family_edges, joined_pairs, judged_edges, unsure_pairs
 from toolscope_core.model.catalog import Catalog, Problem
 from toolscope_core.model.configuration import PlanConfig

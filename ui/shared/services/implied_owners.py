@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from toolscope_core.decisions.actions import decision_of_row
-from toolscope_core.decisions.log import admit, owners
+from toolscope_core.decisions.constraints import owners
+from toolscope_core.decisions.decision_lines import decision_of_row
+from toolscope_core.decisions.log import admit
 from toolscope_core.judging.implied_servers import present_servers
 from toolscope_core.model.catalog import ImpliedServer
 from toolscope_core.model.decision import Decision

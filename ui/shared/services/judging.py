@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from toolscope_core.decisions.log import constraints
+from toolscope_core.decisions.constraints import constraints
 from toolscope_core.llm import EndpointModel
 from toolscope_core.llm.endpoints import Endpoints
 from toolscope_core.llm.merge_questions import (

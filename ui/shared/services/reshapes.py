@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from toolscope_core.decisions.actions import decision_of_row
-from toolscope_core.decisions.log import admit, suspended_decisions, version_of
+from toolscope_core.decisions.constraints import suspended_decisions
+from toolscope_core.decisions.decision_lines import decision_of_row
+from toolscope_core.decisions.log import admit, version_of
 from toolscope_core.merging.pipeline import Analysis, plan_merge
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import PlanConfig

@@ -8,10 +8,12 @@ from typing import Any
 
 from toolscope_core.catalog.document_variants import with_expanded
 from toolscope_core.catalog.tokens import Costs
-from toolscope_core.decisions.actions import WITH_RELATION, decision_of_row
+from toolscope_core.decisions.actions import WITH_RELATION
+from toolscope_core.decisions.constraints import edits, suspended_decisions, variants
+from toolscope_core.decisions.decision_lines import decision_of_row
 from toolscope_core.decisions.edit_validity import document_problems
 from toolscope_core.decisions.imported_decisions import ImportPreview, decisions_in, import_preview
-from toolscope_core.decisions.log import active, admit, edits, suspended_decisions, variants
+from toolscope_core.decisions.log import active, admit
 from toolscope_core.export.bundle import bundle_files
 from toolscope_core.merging.group_syntheses import cluster_id
 from toolscope_core.merging.model_verdicts import Disagreement, disagreements

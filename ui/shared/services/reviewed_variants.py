@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from toolscope_core.catalog.document_variants import LoadedVariants, variants_in
-from toolscope_core.decisions.actions import decision_of_row
-from toolscope_core.decisions.log import admit, variants
+from toolscope_core.decisions.constraints import variants
+from toolscope_core.decisions.decision_lines import decision_of_row
+from toolscope_core.decisions.log import admit
 from toolscope_core.merging.faithful import Violation
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError

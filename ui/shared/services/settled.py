@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from toolscope_core.decisions.actions import JOINING
-from toolscope_core.decisions.log import active, flags
+from toolscope_core.decisions.constraints import flags
+from toolscope_core.decisions.log import active
 from toolscope_core.merging.pipeline import Analysis, supposed
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision

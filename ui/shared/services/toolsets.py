@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Literal
 
-from toolscope_core.decisions.actions import decision_of_row, id_list
-from toolscope_core.decisions.log import admit, omitted, version_of
+from toolscope_core.decisions.constraints import omitted
+from toolscope_core.decisions.decision_lines import decision_of_row
+from toolscope_core.decisions.forms import id_list
+from toolscope_core.decisions.log import admit, version_of
 from toolscope_core.merging.pipeline import plan_merge
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import PlanConfig

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from toolscope_core.check.version_changes import Changes, Doubt, Reworded, counted, table
 from toolscope_core.check.versions.diff import CatalogDiff, diff
-from toolscope_core.decisions.actions import under_new_ids
+from toolscope_core.decisions.decision_lines import under_new_ids
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision

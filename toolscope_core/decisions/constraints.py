@@ -1,0 +1,211 @@
+"""What the decisions in force ask of the tools of a catalog, as they are today."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
+
+from toolscope_core.decisions.actions import ASKING, HOLDING, LINKING
+from toolscope_core.decisions.links import Positions, links_of, united
+from toolscope_core.decisions.log import active
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.decision import Action, Constraints, Decision, Edit
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.tool import Augmentation
+
+
+def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
+    """The constraints that the decisions in force put on the tools of ``catalog``, by id.
+
+    A member that has left the catalog is left out. A member whose id now bears another
+    fingerprint has changed: the decision joins nobody and keeps apart only the unchanged, and
+    each of its members is stale until a later decision includes it as it is now. A joined group
+    that holds a pair to be kept apart is in conflict and not enforced. A pair is asked for as long
+    as both are unchanged and not kept apart. A tool that people left out is in none of it. The
+    groups are sorted.
+    """
+    locate = _Locator(catalog, log)
+    linking = [item for item in active(log) if item.action in LINKING]
+    joined: list[tuple[str, ...]] = []
+    held: list[frozenset[str]] = []
+    families: list[frozenset[str]] = []
+    apart: set[Pair] = set()
+    doubtful: set[Pair] = set()
+    for place, item in enumerate(linking):
+        present, changed = locate(item)
+        now = {
+            i: present.get(i, old)
+            for i, old in enumerate(item.ids)
+            if i in present or old in changed
+        }
+        later = linking[place + 1 :]
+        for group in links_of(item)[0]:
+            ids = tuple(now[i] for i in group if i in now)
+            if len(ids) > 1 and item.detail.get("relation") == "parametric":
+                families.append(frozenset(ids))
+            if changed.isdisjoint(ids):
+                joined.append(ids)
+            else:
+                held.append(frozenset(i for i in ids if not locate.are_decided_on((i,), later)))
+        for i, j in links_of(item)[1]:
+            if i in present and j in present:
+                apart.add(Pair.of(present[i], present[j]))
+            elif i in now and j in now and not locate.are_decided_on((now[i], now[j]), later):
+                doubtful.add(Pair.of(now[i], now[j]))
+    home = united(joined)
+    groups = {frozenset(group) for group in home.values() if len(group) > 1}
+    clashing = {frozenset(home[p.left]) for p in apart if p.right in home.get(p.left, ())}
+    return Constraints(
+        must=tuple(sorted(groups - clashing, key=sorted)),
+        cannot=frozenset(apart),
+        stale=tuple(sorted({group for group in held if len(group) > 1}, key=sorted)),
+        doubtful=frozenset(doubtful),
+        conflict=tuple(sorted(clashing, key=sorted)),
+        put_forward=frozenset(_put_forward(locate, log, ASKING)) - apart,
+        for_a_person=frozenset(_put_forward(locate, log, HOLDING)) - apart,
+        families=tuple(sorted(set(families), key=sorted)),
+        omitted=frozenset(locate.omitted),
+    )
+
+
+def omitted(catalog: Catalog, log: Sequence[Decision]) -> dict[str, Decision]:
+    """By tool id the decision that left it out; a tool that has changed since is in again."""
+    return dict(_Locator(catalog, log).omitted)
+
+
+def owners(catalog: Catalog, log: Sequence[Decision]) -> dict[str, str]:
+    """By tool id the implied server that people gave it last; empty for none."""
+    return {
+        tool_id: str(item.detail["owner"]).strip()
+        for item, _, tool_id in _on_tools(catalog, log, "owner")
+    }
+
+
+def variants(catalog: Catalog, log: Sequence[Decision]) -> dict[str, Augmentation]:
+    """By tool id the document variant that people gave it last, empty where they want none. A tool
+    that has changed since has none.
+    """
+    latest: dict[str, Augmentation] = {}
+    for item, place, tool_id in _on_tools(catalog, log, "augment"):
+        variant = item.detail["variants"][place]
+        latest[tool_id] = Augmentation(variant["expanded"], tuple(variant["questions"]))
+    return latest
+
+
+def flags(catalog: Catalog, log: Sequence[Decision]) -> dict[str, tuple[Decision, ...]]:
+    """By tool id the flags that stand on it, oldest first; a tool that has changed has none."""
+    standing: dict[str, tuple[Decision, ...]] = {}
+    for item, _, tool_id in _on_tools(catalog, log, "flag"):
+        standing[tool_id] = (*standing.get(tool_id, ()), item)
+    return standing
+
+
+def edits(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str], Edit]:
+    """The latest canonical choice and the merged document edit of each edited member set; what an
+    accepted merge kept is such a choice.
+
+    Later edits override field by field. Members that left the catalog are left out of the set; a
+    changed member suspends an edit, but not what was kept: nobody said that it turned round.
+    """
+    locate = _Locator(catalog, log)
+    chosen: dict[frozenset[str], Edit] = {}
+    for item in active(log):
+        present, changed = locate(item)
+        keeps_one = item.action == "accept" and "canonical" in item.detail
+        is_edit = item.action in ("edit", "canonical") and not changed
+        if not (keeps_one or is_edit) or not present:
+            continue
+        key = frozenset(present.values())
+        edit = chosen.get(key, Edit())
+        if item.action == "edit":
+            edit = replace(edit, document={**edit.document, **item.detail})
+        else:
+            position = item.members.index(item.detail["canonical"])
+            kind = item.detail.get("kind", edit.kind)
+            edit = replace(edit, canonical=present.get(position), kind=kind)
+        chosen[key] = edit
+    return chosen
+
+
+def suspended_decisions(catalog: Catalog, log: Sequence[Decision]) -> frozenset[int]:
+    """The seqs of the active decisions of which a member has changed in this catalog."""
+    locate = _Locator(catalog, log)
+    return frozenset(item.seq for item in active(log) if locate(item)[1])
+
+
+def _on_tools(
+    catalog: Catalog, log: Sequence[Decision], action: Action
+) -> Iterator[tuple[Decision, int, str]]:
+    """Each standing decision of an action with each unchanged tool of it: position and id."""
+    locate = _Locator(catalog, log)
+    for item in active(log):
+        if item.action == action:
+            for place, tool_id in locate(item)[0].items():
+                yield item, place, tool_id
+
+
+def _put_forward(
+    locate: _Locator, log: Sequence[Decision], actions: Collection[Action]
+) -> Iterator[Pair]:
+    """The pairs that a person wants to see proposed, by one of the actions. A recut asks for what
+    stays together, which the judge alone might divide further; in a family every two have to be one
+    operation anyway.
+    """
+    for item in active(log):
+        if item.action not in actions:
+            continue
+        if item.action == "propose":
+            groups: list[Positions] = [tuple(range(len(item.members)))]
+        elif item.detail.get("relation") != "parametric":
+            groups = item.places(item.detail["groups"])
+        else:
+            continue
+        present, _ = locate(item)
+        for group in groups:
+            ids = (present[i] for i in group if i in present)
+            yield from (Pair.of(a, b) for a, b in combinations(ids, 2))
+
+
+class _Locator:
+    """The tools of one catalog that are the members of the decisions of a log."""
+
+    def __init__(self, catalog: Catalog, log: Sequence[Decision]) -> None:
+        self._by_id = catalog.by_id
+        self._owners: dict[str, list[str]] = {}
+        asked = {member for decision in log for member in decision.members}
+        owned = [tool for tool in catalog.tools if tool.fingerprint in asked] if asked else []
+        for tool in sorted(owned, key=lambda tool: tool.id):
+            self._owners.setdefault(tool.fingerprint, []).append(tool.id)
+        self.omitted = {
+            tool_id: item
+            for item in active(log)
+            if item.action == "omit"
+            for tool_id in self._in_catalog(item)[0].values()
+        }
+
+    def __call__(self, decision: Decision) -> tuple[dict[int, str], set[str]]:
+        """Tool ids by position in ``members``, and the ids of members that have changed; without
+        those that people left out.
+        """
+        present, changed = self._in_catalog(decision)
+        kept = {at: tool_id for at, tool_id in present.items() if tool_id not in self.omitted}
+        return kept, changed - self.omitted.keys()
+
+    def _in_catalog(self, decision: Decision) -> tuple[dict[int, str], set[str]]:
+        """Among tools with one fingerprint the one that bears the recorded id comes first."""
+        named = enumerate(zip(decision.members, decision.ids, strict=True))
+        present = {i: old for i, (member, old) in named if old in self._owners.get(member, ())}
+        taken = set(present.values())
+        for i, member in enumerate(decision.members):
+            free = (tool_id for tool_id in self._owners.get(member, ()) if tool_id not in taken)
+            if i not in present and (tool_id := next(free, None)) is not None:
+                present[i] = tool_id
+                taken.add(tool_id)
+        missing = {old for i, old in enumerate(decision.ids) if i not in present}
+        return present, {old for old in missing - taken if old in self._by_id}
+
+    def are_decided_on(self, ids: Iterable[str], log: Iterable[Decision]) -> bool:
+        """Whether one of the decisions names all of these tools as they are today."""
+        prints = {self._by_id[tool_id].fingerprint for tool_id in ids}
+        return any(prints <= set(item.members) for item in log)
