@@ -25,7 +25,7 @@ from scipy.optimize import linear_sum_assignment
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import load_paths
 from toolscope_core.judging.arguments.matching import match_parameters
-from toolscope_core.model.configuration import read_environment
+from toolscope_core.model.environment import read_environment
 from toolscope_core.model.tool import Tool
 
 _DATA = Path(__file__).resolve().parents[1] / "tests" / "data"

@@ -31,7 +31,7 @@ from toolscope_core.judging import word_stems
 from toolscope_core.judging.arguments import likeness, matching, roles, units
 from toolscope_core.judging.vocabulary import singular, stem
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import read_environment
+from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.tool import Tool
 

@@ -21,7 +21,8 @@ from toolscope_core.embedding.encoders import SentenceEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.export.bundle import bundle_files
 from toolscope_core.merging.pipeline import analyse, plan_merge
-from toolscope_core.model.configuration import AnalysisConfig, PlanConfig, read_environment
+from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
+from toolscope_core.model.environment import read_environment
 
 HASHES = Path(__file__).with_name("data") / "bundle_hashes.json"
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "catalog.json"

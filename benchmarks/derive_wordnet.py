@@ -24,7 +24,7 @@ import networkx as nx
 
 from toolscope_core.embedding.encoders import SentenceEmbedder
 from toolscope_core.judging import wordnet
-from toolscope_core.model.configuration import read_environment
+from toolscope_core.model.environment import read_environment
 
 _SENSES = 4
 _CLOSE = 0.6

@@ -34,7 +34,7 @@ from toolscope_core.evaluation.query_sets import Query, read_queries
 from toolscope_core.files.json_lines import write_rows
 from toolscope_core.llm.embedders import embedder_of
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import Settings, read_environment
+from toolscope_core.model.environment import Settings, read_environment
 from toolscope_core.model.protocols import Embedder
 from toolscope_core.model.tool import JsonObject, Tool
 from toolscope_core.retrieval.retriever import Retriever

@@ -38,12 +38,8 @@ from toolscope_core.embedding.encoders import SentenceEmbedder
 from toolscope_core.embedding.similarity import pairs_above, tool_text
 from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
 from toolscope_core.model.catalog import Catalog, Server
-from toolscope_core.model.configuration import (
-    LEAST_PROBABILITY,
-    MergeThresholds,
-    Settings,
-    read_environment,
-)
+from toolscope_core.model.configuration import LEAST_PROBABILITY, MergeThresholds
+from toolscope_core.model.environment import Settings, read_environment
 from toolscope_core.model.protocols import Embedder, Vectors
 from toolscope_core.model.tool import Tool
 from ui.overlap import curve_charts, heatmap_charts, map_charts

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.explore_speed import reference, serving
 from toolscope_core.catalog import load_paths, read_catalog
-from toolscope_core.model.configuration import Settings, read_environment
+from toolscope_core.model.environment import Settings, read_environment
 from ui.shared.services.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ import networkx as nx
 from benchmarks.explore_speed import CATALOGS, FLAGS, clocked, reference, row, serving
 from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.model.catalog import Catalog, Server
-from toolscope_core.model.configuration import Settings, read_environment
+from toolscope_core.model.environment import Settings, read_environment
 from toolscope_core.model.pair import Pair
 from ui.graph.network import as_json, layout
 from ui.graph.standalone import graph_html

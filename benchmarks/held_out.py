@@ -17,10 +17,12 @@ from benchmarks.train_judge import Labelled, left_out
 from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.embedding.encoders import SentenceEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.judging.judge import OfflineJudge, Weights, shipped_weights
+from toolscope_core.judging.judge import OfflineJudge
+from toolscope_core.judging.weights import Weights, shipped_weights
 from toolscope_core.merging.pipeline import Analysis, analyse
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import AnalysisConfig, read_environment
+from toolscope_core.model.configuration import AnalysisConfig
+from toolscope_core.model.environment import read_environment
 from toolscope_core.model.pair import PairScores
 
 FILES = {

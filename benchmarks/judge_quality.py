@@ -41,8 +41,9 @@ from benchmarks.train_judge import (
 )
 from toolscope_core.embedding.encoders import DEFAULT_MODEL
 from toolscope_core.embedding.similarity import cosines, default_threshold, nearest
-from toolscope_core.judging.judge import OfflineJudge, PairProbabilities, shipped_weights
+from toolscope_core.judging.judge import OfflineJudge, PairProbabilities
 from toolscope_core.judging.signals import SIGNALS
+from toolscope_core.judging.weights import shipped_weights
 
 Numbers = NDArray[np.float64]
 Mask = NDArray[np.bool_]

@@ -27,9 +27,10 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks.train_judge import CATALOGS, REGISTRY, Labelled, left_out, load, unseen
-from toolscope_core.judging.judge import OfflineJudge, shipped_weights
+from toolscope_core.judging.judge import OfflineJudge
 from toolscope_core.judging.judge_update import described, fitted
 from toolscope_core.judging.learned_weights import area, learned_from
+from toolscope_core.judging.weights import shipped_weights
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]

@@ -25,7 +25,7 @@ from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.embedding import similarity
 from toolscope_core.embedding.encoders import SentenceEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
-from toolscope_core.model.configuration import read_environment
+from toolscope_core.model.environment import read_environment
 
 ROOT = Path(__file__).resolve().parents[1]
 CATALOGS = (

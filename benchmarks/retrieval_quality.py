@@ -25,7 +25,8 @@ from toolscope_core.evaluation.metrics import Gold, recall
 from toolscope_core.evaluation.query_sets import Query, read_queries
 from toolscope_core.llm.embedders import embedder_of
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import RetrievalConfig, read_environment
+from toolscope_core.model.configuration import RetrievalConfig
+from toolscope_core.model.environment import read_environment
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
 from toolscope_core.retrieval.retriever import Retriever

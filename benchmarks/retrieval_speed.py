@@ -29,7 +29,8 @@ from toolscope_core.embedding.encoders import SentenceEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
 from toolscope_core.evaluation.query_sets import read_queries
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import RetrievalConfig, read_environment
+from toolscope_core.model.configuration import RetrievalConfig
+from toolscope_core.model.environment import read_environment
 from toolscope_core.model.protocols import TokenEmbedder, Vectors
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose

@@ -36,12 +36,8 @@ from toolscope_core.judging.wordnet import tables
 from toolscope_core.llm.embedders import embedder_of
 from toolscope_core.merging.pipeline import analyse, plan_merge
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import (
-    AnalysisConfig,
-    PlanConfig,
-    RetrievalConfig,
-    read_environment,
-)
+from toolscope_core.model.configuration import AnalysisConfig, PlanConfig, RetrievalConfig
+from toolscope_core.model.environment import read_environment
 from toolscope_core.model.protocols import Embedder
 from toolscope_core.model.tool import Augmentation, Tool
 from toolscope_core.retrieval.assembly import ToolRequest

@@ -35,7 +35,8 @@ from toolscope_core.embedding.encoders import SentenceEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.merging.pipeline import analyse, plan_merge
 from toolscope_core.model.cluster import Cluster
-from toolscope_core.model.configuration import AnalysisConfig, PlanConfig, read_environment
+from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
+from toolscope_core.model.environment import read_environment
 from toolscope_core.model.tool import Tool
 
 _DATA = Path(__file__).with_name("data")

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from toolscope_core.catalog import load_paths, read_catalog, scan_catalog
 from toolscope_core.model.catalog import Catalog, Finding
-from toolscope_core.model.configuration import read_environment
+from toolscope_core.model.environment import read_environment
 
 CLEAN = ("seal-tools/tools.jsonl", "bfcl/tools.jsonl")
 OTHERS = (

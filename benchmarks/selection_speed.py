@@ -39,7 +39,7 @@ from benchmarks.explore_speed import (
 from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.embedding.encoders import SentenceEmbedder
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import Settings, read_environment
+from toolscope_core.model.environment import Settings, read_environment
 from toolscope_core.model.protocols import Embedder
 from ui.shared import page_frame
 from ui.shared.services.workspace import Workspace

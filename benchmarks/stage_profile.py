@@ -26,7 +26,8 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
-from toolscope_core.model.configuration import PlanConfig, read_environment
+from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.environment import read_environment
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARES = {  # seconds of 90 (cold) and of 5 (unchanged)

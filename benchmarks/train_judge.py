@@ -28,9 +28,10 @@ from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
 from toolscope_core.judging import judge
 from toolscope_core.judging.arguments.alignment import serving
 from toolscope_core.judging.arguments.matching import match_parameters
-from toolscope_core.judging.judge import MODELS, Model, OfflineJudge, Weights
+from toolscope_core.judging.judge import OfflineJudge
 from toolscope_core.judging.signals import SIGNALS, Matrix, Signals
-from toolscope_core.model.configuration import read_environment
+from toolscope_core.judging.weights import MODELS, Model, Weights
+from toolscope_core.model.environment import read_environment
 from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.tool import Tool
 

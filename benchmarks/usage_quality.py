@@ -29,7 +29,7 @@ from toolscope_core.evaluation.comparison import request_of
 from toolscope_core.evaluation.query_sets import Query, read_queries
 from toolscope_core.evaluation.reports import metric_rows
 from toolscope_core.llm.embedders import embedder_of
-from toolscope_core.model.configuration import read_environment
+from toolscope_core.model.environment import read_environment
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.tool2vec.blend import Blend
 from toolscope_core.tool2vec.learned_model import LearnedModel

@@ -21,8 +21,8 @@ from benchmarks.train_judge import Labelled, as_json, fit, folds, left_out, prun
 from tests.support.fakes import WordEmbedder
 from toolscope_core.catalog import Source
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.judging.judge import MODELS, Weights
 from toolscope_core.judging.signals import SIGNALS
+from toolscope_core.judging.weights import MODELS, Weights
 from toolscope_core.llm.merge_questions import ask_for_verdicts
 from toolscope_core.merging.pipeline import analyse
 from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove

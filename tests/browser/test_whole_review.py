@@ -12,7 +12,7 @@ from playwright.sync_api import TimeoutError
 from tests.browser.conftest import Watched, running
 from toolscope_core.catalog.isolation import read_isolated
 from toolscope_core.catalog.sources import load_paths
-from toolscope_core.model.configuration import read_environment
+from toolscope_core.model.environment import read_environment
 from ui.shared.services.workspace import Workspace
 
 pytestmark = [

@@ -19,7 +19,8 @@ from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.evaluation.example import example_path
 from toolscope_core.llm.endpoints import Endpoints
 from toolscope_core.merging.auto_accept import EVEN
-from toolscope_core.model.configuration import Budget, Endpoint, Prices, read_environment
+from toolscope_core.model.configuration import Budget, Endpoint, Prices
+from toolscope_core.model.environment import read_environment
 from toolscope_core.store import Store
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -19,7 +19,8 @@ from toolscope_core.decisions.actions import ACTIONS
 from toolscope_core.decisions.imported_decisions import decisions_in
 from toolscope_core.decisions.log import active, admit, version_of
 from toolscope_core.merging.pipeline import plan_merge
-from toolscope_core.model.configuration import MergeThresholds, PlanConfig, read_environment
+from toolscope_core.model.configuration import MergeThresholds, PlanConfig
+from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import DecisionError, StaleDecisionError
 from toolscope_core.model.tool import Augmentation, Tool
 from ui.history.histories import Histories

@@ -17,10 +17,11 @@ from tests.support.properties import examples
 from toolscope_core.judging import judge as judge_module
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.evidence import COUNTS, Compared, explain
-from toolscope_core.judging.judge import MODELS, OfflineJudge, Weights, shipped_weights
+from toolscope_core.judging.judge import OfflineJudge
 from toolscope_core.judging.reading import read_tool
 from toolscope_core.judging.signals import SIGNALS
 from toolscope_core.judging.vocabulary import is_foreign
+from toolscope_core.judging.weights import MODELS, Weights, shipped_weights
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Tool
 

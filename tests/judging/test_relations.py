@@ -12,7 +12,8 @@ from tests.judging.test_judge import RATE, TOOLS, biased, embed, tool
 from tests.merging.strategies import tools as merging_tools
 from toolscope_core.judging.arguments.alignment import serving
 from toolscope_core.judging.arguments.matching import match_parameters
-from toolscope_core.judging.judge import OfflineJudge, shipped_weights
+from toolscope_core.judging.judge import OfflineJudge
+from toolscope_core.judging.weights import shipped_weights
 from toolscope_core.model.tool import Tool
 
 TEXT = {"type": "string"}

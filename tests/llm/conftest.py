@@ -3,7 +3,8 @@ import pytest
 from tests.support.model_server import ModelServer
 from toolscope_core.llm import EndpointModel
 from toolscope_core.llm.chat import _capabilities
-from toolscope_core.model.configuration import ApiKey, Endpoint
+from toolscope_core.model.configuration import Endpoint
+from toolscope_core.model.environment import ApiKey
 
 SECRET = "sk-secret/0123456789"
 

@@ -2,7 +2,7 @@ import pytest
 
 from tests.llm.conftest import SECRET, endpoint_at
 from toolscope_core.llm import check_connection
-from toolscope_core.model.configuration import ApiKey
+from toolscope_core.model.environment import ApiKey
 
 
 def told(server, secret=SECRET):

@@ -4,7 +4,8 @@ import pytest
 from tests.llm.conftest import SECRET, endpoint_at
 from tests.support.model_server import ModelServer, vectors
 from toolscope_core.llm import EndpointEmbedder
-from toolscope_core.model.configuration import ApiKey, Patience
+from toolscope_core.model.configuration import Patience
+from toolscope_core.model.environment import ApiKey
 from toolscope_core.model.errors import ModelError, ModelStopError
 
 TEXTS = ["send a mail", "send a mail to me", "", "weather of a city \ud800"]

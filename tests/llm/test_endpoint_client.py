@@ -14,7 +14,8 @@ from tests.llm.test_chat import REQUEST
 from tests.support.model_server import ModelServer
 from toolscope_core.llm import EndpointModel
 from toolscope_core.llm.endpoint_client import EndpointClient, retry_after
-from toolscope_core.model.configuration import ApiKey, Endpoint
+from toolscope_core.model.configuration import Endpoint
+from toolscope_core.model.environment import ApiKey
 from toolscope_core.model.errors import ConfigError, ModelStopError
 
 

@@ -33,14 +33,9 @@ from toolscope_core.merging.auto_accept import EVEN
 from toolscope_core.merging.faithful import Surroundings, violations
 from toolscope_core.merging.pipeline import analyse, bars_of, plan_merge
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import (
-    AnalysisConfig,
-    ApiKey,
-    Endpoint,
-    PlanConfig,
-    QuestionConfig,
-)
+from toolscope_core.model.configuration import AnalysisConfig, Endpoint, PlanConfig, QuestionConfig
 from toolscope_core.model.decision import Constraints
+from toolscope_core.model.environment import ApiKey
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest

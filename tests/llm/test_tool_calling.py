@@ -7,7 +7,8 @@ import pytest
 from tests.support.model_server import ModelServer
 from toolscope_core.llm import EndpointModel
 from toolscope_core.llm.tool_calling import ToolCallingModel
-from toolscope_core.model.configuration import ApiKey, Endpoint
+from toolscope_core.model.configuration import Endpoint
+from toolscope_core.model.environment import ApiKey
 from toolscope_core.model.errors import ModelStopError
 
 USER = {"role": "user", "content": "Read a file."}

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from tests.support.fakes import WordEmbedder
 from tests.support.properties import examples
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.judging.judge import PairProbabilities, shipped_weights
+from toolscope_core.judging.judge import PairProbabilities
+from toolscope_core.judging.weights import shipped_weights
 from toolscope_core.merging.contracted_graph import RowGraph
 from toolscope_core.merging.families import family_groups
 from toolscope_core.merging.pipeline import analyse, plan_merge, with_families

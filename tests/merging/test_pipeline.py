@@ -30,9 +30,9 @@ from toolscope_core.model.configuration import (
     AnalysisConfig,
     MergeThresholds,
     PlanConfig,
-    read_environment,
 )
 from toolscope_core.model.decision import Constraints, Decision
+from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import CatalogError, ConfigError
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Tool

@@ -2,14 +2,11 @@ from dataclasses import asdict
 
 import pytest
 
-from toolscope_core.model.configuration import (
+from toolscope_core.model.configuration import Budget, Endpoint, Patience, Prices
+from toolscope_core.model.environment import (
     OPENAI,
     VARIABLES,
     ApiKey,
-    Budget,
-    Endpoint,
-    Patience,
-    Prices,
     key_for,
     origin_of,
     read_environment,

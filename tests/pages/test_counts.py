@@ -6,7 +6,7 @@ from collections import defaultdict
 import pytest
 
 from tests.pages.screen import open_page, words
-from toolscope_core.model.configuration import read_environment
+from toolscope_core.model.environment import read_environment
 from ui.shared.services.workspace import Workspace
 
 SHARED = [

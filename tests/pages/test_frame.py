@@ -7,7 +7,8 @@ import streamlit as st
 
 from tests.support.model_server import ModelServer
 from tests.support.replies import answering, same_verb, served
-from toolscope_core.model.configuration import ApiKey, Endpoint
+from toolscope_core.model.configuration import Endpoint
+from toolscope_core.model.environment import ApiKey
 from ui.shared import page_frame, safe_text
 
 

@@ -11,8 +11,9 @@ import pytest
 from tests.store.test_ledger import ANSWER, CALL
 from toolscope_core.llm.endpoints import Endpoints
 from toolscope_core.model.catalog import Catalog, Finding, Problem, Server
-from toolscope_core.model.configuration import Endpoint, Prices, Settings
+from toolscope_core.model.configuration import Endpoint, Prices
 from toolscope_core.model.decision import Decision
+from toolscope_core.model.environment import Settings
 from toolscope_core.model.errors import StoreError, ToolScopeError
 from toolscope_core.model.tool import Augmentation, Tool
 from toolscope_core.store import (

@@ -5,7 +5,8 @@ from contextlib import closing
 from tests.support.sums import Sums
 from toolscope_core.llm import EndpointModel, endpoint_client  # noqa: F401  loaded once, before the fork
 from toolscope_core.llm.requests import Terms, ask_all
-from toolscope_core.model.configuration import ApiKey, Endpoint
+from toolscope_core.model.configuration import Endpoint
+from toolscope_core.model.environment import ApiKey
 from toolscope_core.store import Store, StoredLedger
 
 

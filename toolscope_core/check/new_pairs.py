@@ -11,7 +11,8 @@ from toolscope_core.check.baseline import Baseline
 from toolscope_core.check.matched import Matched
 from toolscope_core.embedding import similarity
 from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
-from toolscope_core.judging.judge import OfflineJudge, shipped_weights
+from toolscope_core.judging.judge import OfflineJudge
+from toolscope_core.judging.weights import shipped_weights
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AnalysisConfig
 from toolscope_core.model.pair import Outcome, Pair, Verdict

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, urlencode
 
 from toolscope_core.model.address_keys import pair_key
-from toolscope_core.model.configuration import origin_of
+from toolscope_core.model.environment import origin_of
 from toolscope_core.model.pair import Pair
 
 

@@ -18,7 +18,8 @@ from toolscope_core.cli.terminal import (
     say,
     say_error,
 )
-from toolscope_core.model.configuration import AgentConfig, ConnectionLimits, read_environment
+from toolscope_core.model.configuration import AgentConfig, ConnectionLimits
+from toolscope_core.model.environment import read_environment
 from toolscope_core.model.numbers import quantity
 
 if TYPE_CHECKING:

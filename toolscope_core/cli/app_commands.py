@@ -12,7 +12,7 @@ import typer
 
 from toolscope_core.cli.terminal import app, errors_as_sentences, progress, say
 from toolscope_core.files.app_folder import app_folder
-from toolscope_core.model.configuration import read_environment
+from toolscope_core.model.environment import read_environment
 
 
 @app.command()

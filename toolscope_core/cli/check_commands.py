@@ -18,7 +18,8 @@ from toolscope_core.cli.terminal import (
     progress,
     say,
 )
-from toolscope_core.model.configuration import AnalysisConfig, read_environment
+from toolscope_core.model.configuration import AnalysisConfig
+from toolscope_core.model.environment import read_environment
 from toolscope_core.model.numbers import quantity
 
 if TYPE_CHECKING:

@@ -19,7 +19,8 @@ from toolscope_core.cli.terminal import (
     progress,
     say,
 )
-from toolscope_core.model.configuration import RetrievalConfig, read_environment
+from toolscope_core.model.configuration import RetrievalConfig
+from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
 
 if TYPE_CHECKING:

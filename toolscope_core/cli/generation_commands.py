@@ -23,7 +23,8 @@ from toolscope_core.cli.terminal import (
     tell_estimates,
     tell_spent,
 )
-from toolscope_core.model.configuration import QueryGeneration, read_environment
+from toolscope_core.model.configuration import QueryGeneration
+from toolscope_core.model.environment import read_environment
 from toolscope_core.model.numbers import quantity
 
 if TYPE_CHECKING:

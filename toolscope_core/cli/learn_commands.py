@@ -17,7 +17,7 @@ from toolscope_core.cli.terminal import (
     progress,
     say,
 )
-from toolscope_core.model.configuration import read_environment
+from toolscope_core.model.environment import read_environment
 from toolscope_core.model.numbers import quantity
 
 if TYPE_CHECKING:

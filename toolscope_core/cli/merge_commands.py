@@ -27,7 +27,8 @@ from toolscope_core.cli.terminal import (
     tell_estimates,
     tell_spent,
 )
-from toolscope_core.model.configuration import AnalysisConfig, PlanConfig, read_environment
+from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
+from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 

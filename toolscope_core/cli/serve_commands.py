@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolscope_core.cli.terminal import app, errors_as_sentences, fail_for, say, say_error
-from toolscope_core.model.configuration import ConnectionLimits, read_environment
+from toolscope_core.model.configuration import ConnectionLimits
+from toolscope_core.model.environment import read_environment
 from toolscope_core.model.numbers import quantity
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from toolscope_core.cli.terminal import app, errors_as_sentences, progress, say
-from toolscope_core.model.configuration import read_environment
+from toolscope_core.model.environment import read_environment
 from toolscope_core.model.numbers import quantity
 
 PASSWORDS = "A password may be left out: PGPASSWORD or a password file gives it."

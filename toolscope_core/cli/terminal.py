@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, ParamSpec, TypeVar
 import typer
 
 from toolscope_core import __version__
-from toolscope_core.model.configuration import unused_variables
+from toolscope_core.model.environment import unused_variables
 from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.protocols import Progress, Step, silent
 

@@ -20,7 +20,7 @@ from toolscope_core.cli.terminal import (
     say,
     tell_spent,
 )
-from toolscope_core.model.configuration import read_environment
+from toolscope_core.model.environment import read_environment
 from toolscope_core.model.numbers import quantity
 
 MOST_TOLD = 10

@@ -237,7 +237,7 @@ class Signals:
         return np.where(unknown, np.nan, same)
 
     def _shared_arguments(self, left: Rows, right: Rows) -> Matrix:
-        share = _jaccard(self.arguments, left, right, both_empty=1.0, one_empty=0.0)
+        share = _jaccard(self.arguments, left, right)
         return np.where(self.silent[left] | self.silent[right], np.nan, share)
 
 
@@ -313,14 +313,9 @@ def _hits(ours: NDArray[np.int32], theirs: NDArray[np.int32]) -> NDArray[np.bool
     return np.asarray(hits & (ours >= 0))
 
 
-def _jaccard(
-    table: WordTable, left: Rows, right: Rows, both_empty: float, one_empty: float
-) -> Matrix:
-    """Weight of the common words over the weight of all words of both rows."""
+def _jaccard(table: WordTable, left: Rows, right: Rows) -> Matrix:
+    """Weight of the common words over that of all words of both rows; 1 where none has any."""
     ours, theirs = table.weights[left], table.weights[right]
     common = (ours * _hits(table.ids[left], table.ids[right])).sum(axis=1)
-    ours_all, theirs_all = ours.sum(axis=1), theirs.sum(axis=1)
-    union = ours_all + theirs_all - common
-    share = common / np.where(union > 0, union, 1.0)
-    share = np.where((ours_all > 0) & (theirs_all > 0), share, one_empty)
-    return np.where((ours_all == 0) & (theirs_all == 0), both_empty, share)
+    union = ours.sum(axis=1) + theirs.sum(axis=1) - common
+    return np.where(union > 0, common / np.where(union > 0, union, 1.0), 1.0)

@@ -13,7 +13,8 @@ import jsonschema_rs
 
 from toolscope_core.llm.http_replies import HttpFailure, HttpReply, failure_of, load, short_line
 from toolscope_core.llm.masking import masked
-from toolscope_core.model.configuration import ApiKey, Endpoint
+from toolscope_core.model.configuration import Endpoint
+from toolscope_core.model.environment import ApiKey
 from toolscope_core.model.protocols import ChatReply, ChatRequest
 from toolscope_core.model.tool import JsonObject, canonical_json
 

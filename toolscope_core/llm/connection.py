@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from toolscope_core.llm.chat import EndpointModel
-from toolscope_core.model.configuration import ApiKey, Endpoint
+from toolscope_core.model.configuration import Endpoint
+from toolscope_core.model.environment import ApiKey
 from toolscope_core.model.errors import ModelStopError
 from toolscope_core.model.protocols import ChatReply, ChatRequest
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from toolscope_core.embedding.encoders import CrossScorer, SentenceEmbedder
 from toolscope_core.llm import EndpointEmbedder
-from toolscope_core.model.configuration import Endpoint, RetrievalConfig, Settings, key_for
+from toolscope_core.model.configuration import Endpoint, RetrievalConfig
+from toolscope_core.model.environment import Settings, key_for
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Embedder, PairScorer
 

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.llm.http_replies import HttpReply, failure_of
-from toolscope_core.model.configuration import ApiKey, Endpoint, Patience
+from toolscope_core.model.configuration import Endpoint, Patience
+from toolscope_core.model.environment import ApiKey
 from toolscope_core.model.errors import ModelError
 from toolscope_core.model.protocols import Vectors
 

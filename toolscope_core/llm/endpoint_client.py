@@ -21,7 +21,8 @@ import openai
 
 from toolscope_core.llm.http_replies import MOST_BYTES, TOO_LARGE, HttpReply
 from toolscope_core.llm.masking import masked
-from toolscope_core.model.configuration import ApiKey, Endpoint, origin_of
+from toolscope_core.model.configuration import Endpoint
+from toolscope_core.model.environment import ApiKey, origin_of
 from toolscope_core.model.errors import ConfigError
 
 SENT = ("accept", "content-type", "content-length", "host")

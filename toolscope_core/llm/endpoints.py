@@ -8,7 +8,8 @@ from dataclasses import asdict, replace
 from urllib.parse import urlsplit
 
 from toolscope_core.llm import Connection, check_connection
-from toolscope_core.model.configuration import ApiKey, Budget, Endpoint, Prices, Settings, key_for
+from toolscope_core.model.configuration import Budget, Endpoint, Prices
+from toolscope_core.model.environment import ApiKey, Settings, key_for
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import JsonObject
 from toolscope_core.store import Store, rebuilt, setting_as, write_setting

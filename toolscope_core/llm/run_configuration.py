@@ -22,7 +22,8 @@ from toolscope_core.llm.tasks.synthesis_prompt import SynthesisTask
 from toolscope_core.llm.tasks.worker_prompt import WorkerTask
 from toolscope_core.merging.pipeline import Analysis
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import ApiKey, Endpoint, QuestionConfig
+from toolscope_core.model.configuration import Endpoint, QuestionConfig
+from toolscope_core.model.environment import ApiKey
 from toolscope_core.model.protocols import Answer, Call, ChatModel, Ledger
 from toolscope_core.model.tool import JsonObject
 

@@ -127,17 +127,21 @@ class ChatReply:
     wait: float | None = None
 
 
-class ChatModel(Protocol):
-    """A model that answers in JSON: ``name`` at ``origin``, asked with ``parameters``.
-
-    The three are part of every ledger key.
-    """
+class RemoteModel(Protocol):
+    """A model by its ``name`` at an ``origin``."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def origin(self) -> str: ...
+
+
+class ChatModel(RemoteModel, Protocol):
+    """A model that answers in JSON, asked with ``parameters``.
+
+    Name, origin and parameters are part of every ledger key.
+    """
 
     @property
     def parameters(self) -> JsonObject: ...
@@ -181,14 +185,8 @@ class AgentReply:
     wait: float | None = None
 
 
-class AgentModel(Protocol):
-    """A model that calls tools: ``name`` at ``origin``."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def origin(self) -> str: ...
+class AgentModel(RemoteModel, Protocol):
+    """A model that calls tools."""
 
     def turn(
         self, messages: Sequence[JsonObject], tools: Sequence[JsonObject], most_tokens: int

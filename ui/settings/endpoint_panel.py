@@ -9,7 +9,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from toolscope_core.llm.endpoints import Connection, on_this_machine
-from toolscope_core.model.configuration import ADDRESS, Budget, Endpoint
+from toolscope_core.model.configuration import Budget, Endpoint
+from toolscope_core.model.environment import ADDRESS
 from toolscope_core.model.errors import ConfigError
 from ui.shared import page_frame, safe_text
 

@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.errors import StreamlitSecretNotFoundError
 
 from toolscope_core.merging.pipeline import Analysis
-from toolscope_core.model.configuration import (
+from toolscope_core.model.environment import (
     ApiKey,
     Settings,
     key_for,

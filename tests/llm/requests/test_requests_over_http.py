@@ -16,7 +16,8 @@ from tests.support.model_server import MALFORMED, ModelServer
 from toolscope_core.llm import EndpointModel
 from toolscope_core.llm.requests import RunBudget, Terms, ask_all
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import ApiKey, Budget, Endpoint, Patience, Prices
+from toolscope_core.model.configuration import Budget, Endpoint, Patience, Prices
+from toolscope_core.model.environment import ApiKey
 from toolscope_core.model.protocols import question_key
 from toolscope_core.store import (
     Store,

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tests.support.fakes import WordEmbedder
 from toolscope_core.model.catalog import Catalog, Server
-from toolscope_core.model.configuration import read_environment
+from toolscope_core.model.environment import read_environment
 from toolscope_core.model.tool import Tool
 from ui.shared.services.workspace import Workspace
 

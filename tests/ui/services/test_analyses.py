@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.fakes import WordEmbedder
 from tests.ui.services.small_workspace import MAIL, SUM, catalog, on, open_workspace
-from toolscope_core.model.configuration import read_environment
+from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import JobError, ModelError, StoreError
 from ui.shared.services import analyses
 from ui.shared.services.workspace import Workspace

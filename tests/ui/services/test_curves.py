@@ -4,7 +4,8 @@ import pytest
 from tests.support.fakes import WordEmbedder
 from tests.ui.services import small_workspace
 from toolscope_core.embedding.similarity import tool_text
-from toolscope_core.model.configuration import PlanConfig, read_environment
+from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError, JobError
 from ui.overlap import curves
 from ui.overlap.curves import Curves

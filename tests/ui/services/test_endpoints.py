@@ -7,7 +7,8 @@ import pytest
 from tests.support.model_server import ModelServer
 from tests.ui.services.small_workspace import catalog
 from toolscope_core.llm.endpoints import Endpoints, on_this_machine
-from toolscope_core.model.configuration import ApiKey, Budget, Endpoint, Prices, read_environment
+from toolscope_core.model.configuration import Budget, Endpoint, Prices
+from toolscope_core.model.environment import ApiKey, read_environment
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.store import Store
 from ui.shared.services.workspace import Workspace

@@ -13,14 +13,8 @@ from toolscope_core.llm import run_configuration
 from toolscope_core.llm.tasks.audit import AuditTask
 from toolscope_core.llm.tasks.fence import prompt_text
 from toolscope_core.llm.tasks.judge_prompt import JudgeTask
-from toolscope_core.model.configuration import (
-    ApiKey,
-    Budget,
-    Endpoint,
-    PlanConfig,
-    Prices,
-    read_environment,
-)
+from toolscope_core.model.configuration import Budget, Endpoint, PlanConfig, Prices
+from toolscope_core.model.environment import ApiKey, read_environment
 from toolscope_core.model.errors import ConfigError, JobError
 from toolscope_core.model.tool import canonical_json
 from ui.shared.cards.drafts import Draft

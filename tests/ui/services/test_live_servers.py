@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tests.mcp.servers.stubs import MARK, QUICK, TOKEN, configuration, entry, living, new_mark
-from toolscope_core.model.configuration import Settings
+from toolscope_core.model.environment import Settings
 from toolscope_core.model.errors import ConfigError
 from ui.shared.services.live_servers import LiveServers, ServerOffer, Survey, changed_servers
 

@@ -150,7 +150,7 @@ def test_at_its_own_cut_the_effect_is_the_plan(shared):
 
 @pytest.mark.shared_data
 def test_at_its_own_cut_the_effect_is_the_plan_of_a_real_catalog(benchmark_catalog):
-    from toolscope_core.model.configuration import read_environment
+    from toolscope_core.model.environment import read_environment
     from ui.shared.services.workspace import Workspace
 
     work = Workspace(read_environment(), WordEmbedder())

@@ -27,7 +27,8 @@ from toolscope_core.files.archives import bundle_folder
 from toolscope_core.files.whole_files import read_file
 from toolscope_core.llm.tool_calling import ToolCallingModel
 from toolscope_core.mcp.gateway.tool_search import Search
-from toolscope_core.model.configuration import AgentConfig, ConnectionLimits, Settings
+from toolscope_core.model.configuration import AgentConfig, ConnectionLimits
+from toolscope_core.model.environment import Settings
 from toolscope_core.model.errors import ModelStopError, PausedError
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.tool import Tool, digest

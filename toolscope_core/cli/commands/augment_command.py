@@ -11,7 +11,7 @@ from toolscope_core.catalog.document_variants import read_variants, variant_rows
 from toolscope_core.cli.commands.model_options import AskRequest, asking, spent_in_all
 from toolscope_core.files.json_lines import write_rows
 from toolscope_core.merging.model_verdicts import Spent
-from toolscope_core.model.configuration import Settings
+from toolscope_core.model.environment import Settings
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.rps.variant_writing import CheckedVariants, checked_variants, variants_of_model
 

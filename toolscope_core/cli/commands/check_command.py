@@ -23,7 +23,8 @@ from toolscope_core.files.json_lines import write_whole
 from toolscope_core.files.whole_files import read_file
 from toolscope_core.llm.embedders import embedder_of
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import AnalysisConfig, Settings
+from toolscope_core.model.configuration import AnalysisConfig
+from toolscope_core.model.environment import Settings
 from toolscope_core.model.protocols import Embedder, Progress, silent
 
 APP_URL = "http://localhost:8501"

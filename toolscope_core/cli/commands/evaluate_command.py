@@ -33,7 +33,7 @@ from toolscope_core.evaluation.selection import selection_rate
 from toolscope_core.files.archives import bundle_folder
 from toolscope_core.merging.relabelling import read_relabelling
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import Settings
+from toolscope_core.model.environment import Settings
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.tool import JsonObject

@@ -29,9 +29,9 @@ from toolscope_core.model.configuration import (
     AnalysisConfig,
     Knob,
     RetrievalConfig,
-    Settings,
     Split,
 )
+from toolscope_core.model.environment import Settings
 from toolscope_core.model.protocols import Embedder, Progress, silent
 from toolscope_core.model.tool import JsonObject, Tool
 from toolscope_core.retrieval.retriever import Retriever

@@ -22,7 +22,8 @@ from toolscope_core.llm.embedders import embedder_of
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
 from toolscope_core.merging.model_verdicts import Spent
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import QueryGeneration, Settings
+from toolscope_core.model.configuration import QueryGeneration
+from toolscope_core.model.environment import Settings
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.tool2vec.estimates import Estimates
 from toolscope_core.tool2vec.query_checks import QueryChecks

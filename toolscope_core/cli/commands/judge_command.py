@@ -21,7 +21,8 @@ from toolscope_core.files.json_lines import read_rows, write_rows
 from toolscope_core.llm.embedders import embedder_of
 from toolscope_core.merging.model_verdicts import Spent
 from toolscope_core.merging.pipeline import analyse
-from toolscope_core.model.configuration import AnalysisConfig, Settings
+from toolscope_core.model.configuration import AnalysisConfig
+from toolscope_core.model.environment import Settings
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.protocols import Progress, silent

@@ -13,7 +13,8 @@ from toolscope_core.evaluation.query_sets import Query, read_queries, relabelled
 from toolscope_core.files.folders import MODEL_PROGRAM, check_ours, why_not_ours
 from toolscope_core.llm.embedders import embedder_of
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import RetrievalConfig, Settings
+from toolscope_core.model.configuration import RetrievalConfig
+from toolscope_core.model.environment import Settings
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Embedder, Progress, silent
 from toolscope_core.model.tool import digest

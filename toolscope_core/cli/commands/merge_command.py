@@ -22,7 +22,8 @@ from toolscope_core.llm.embedders import embedder_of
 from toolscope_core.merging.model_verdicts import Spent
 from toolscope_core.merging.pipeline import analyse, plan_merge, with_owners
 from toolscope_core.model.catalog import Finding, Severity
-from toolscope_core.model.configuration import AnalysisConfig, PlanConfig, Settings
+from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
+from toolscope_core.model.environment import Settings
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Progress, silent

@@ -22,8 +22,9 @@ from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
 from toolscope_core.merging.model_verdicts import Grade, ModelVerdicts, Spent
 from toolscope_core.merging.pipeline import Analysis
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import Endpoint, QuestionConfig, Settings, key_for
+from toolscope_core.model.configuration import Endpoint, QuestionConfig
 from toolscope_core.model.decision import Decision
+from toolscope_core.model.environment import Settings, key_for
 from toolscope_core.model.errors import ConfigError, ModelStopError, PausedError
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.tool import JsonObject

@@ -11,7 +11,7 @@ from toolscope_core.cli.commands.model_options import asking
 from toolscope_core.cli.commands.search_command import Searcher, SearchOptions, searched_catalog
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.merging.model_verdicts import Spent
-from toolscope_core.model.configuration import Settings
+from toolscope_core.model.environment import Settings
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.tool import JsonObject

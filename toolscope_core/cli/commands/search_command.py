@@ -19,7 +19,8 @@ from toolscope_core.files.json_lines import write_rows
 from toolscope_core.llm.embedders import embedder_of, scorer_of
 from toolscope_core.merging.model_verdicts import Spent
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import RetrievalConfig, Settings
+from toolscope_core.model.configuration import RetrievalConfig
+from toolscope_core.model.environment import Settings
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Embedder, Progress, silent
 from toolscope_core.model.tool import Tool

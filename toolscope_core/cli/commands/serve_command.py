@@ -17,7 +17,8 @@ from toolscope_core.mcp.gateway.http_transport import TOKEN_VARIABLE, http_place
 from toolscope_core.mcp.gateway.running import Finder, GatewayConfig, serve_over_http, serve_stdio
 from toolscope_core.mcp.gateway.serve_check import ServerState, check_servers
 from toolscope_core.mcp.gateway.tool_search import ToolSearch
-from toolscope_core.model.configuration import ConnectionLimits, Settings
+from toolscope_core.model.configuration import ConnectionLimits
+from toolscope_core.model.environment import Settings
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 

@@ -18,7 +18,7 @@ from toolscope_core.files.folders import (
     manifest_of,
     write_folder,
 )
-from toolscope_core.model.configuration import Settings
+from toolscope_core.model.environment import Settings
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.tool2vec.tool2vec import UsageVectors
 from toolscope_core.tool2vec.training_queries import training_queries

@@ -9,7 +9,7 @@ from toolscope_core.check.versions.diff import diff
 from toolscope_core.evaluation.example import EXAMPLE_NAME, example_path
 from toolscope_core.model.address_keys import tool_key
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import Settings
+from toolscope_core.model.environment import Settings
 from toolscope_core.model.errors import CatalogError, StoreError
 from toolscope_core.store import (
     CatalogRecord,

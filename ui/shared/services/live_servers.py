@@ -17,7 +17,8 @@ from toolscope_core.mcp.servers.server_definitions import (
     read_configuration,
 )
 from toolscope_core.mcp.servers.survey import read_offers
-from toolscope_core.model.configuration import ConnectionLimits, Settings
+from toolscope_core.model.configuration import ConnectionLimits
+from toolscope_core.model.environment import Settings
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Progress
 from toolscope_core.store import (

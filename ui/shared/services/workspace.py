@@ -10,7 +10,7 @@ from toolscope_core.embedding.vector_cache import ArrayCache, VectorCache
 from toolscope_core.evaluation.example import EXAMPLE_NAME, example_queries
 from toolscope_core.llm.embedders import embedder_of
 from toolscope_core.llm.endpoints import Endpoints
-from toolscope_core.model.configuration import Settings
+from toolscope_core.model.environment import Settings
 from toolscope_core.model.protocols import Embedder, Progress, silent
 from toolscope_core.store import CatalogRecord, Store
 from toolscope_core.tool2vec.training import Trainer

@@ -1,0 +1,109 @@
+"""The trained weights of the offline judge, and what they make of the signals of pairs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolscope_core.judging.signals import SIGNALS, Matrix
+from toolscope_core.model.pair import Outcome
+
+_WEIGHTS = Path(__file__).with_name("judge_weights.json")
+
+MODELS = ("job_beside", "job_across", "family_beside", "family_across")
+"""The models of ``Weights``, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A logistic model: per signal a weight, and the mean and scale it is standardised with."""
+
+    weight: tuple[float, ...]
+    mean: tuple[float, ...]
+    scale: tuple[float, ...]
+    intercept: float
+
+    @classmethod
+    def read(cls, content: Mapping[str, Any]) -> Model:
+        columns = [content["signals"][signal] for signal in SIGNALS]
+        return cls(
+            weight=tuple(column["weight"] for column in columns),
+            mean=tuple(column["mean"] for column in columns),
+            scale=tuple(column["scale"] for column in columns),
+            intercept=content["intercept"],
+        )
+
+    def standard(self, signals: Matrix) -> Matrix:
+        """The signals with mean 0 and scale 1; 0 where one cannot be measured."""
+        return np.asarray(np.nan_to_num((signals - np.asarray(self.mean)) / np.asarray(self.scale)))
+
+    def contributions(self, signals: Matrix) -> Matrix:
+        """What each signal adds to the log-odds; 0 where it cannot be measured."""
+        return np.asarray(self.standard(signals) * np.asarray(self.weight))
+
+    def probability(self, signals: Matrix) -> NDArray[np.float64]:
+        """float64 of shape (m,) in [0, 1]."""
+        odds = self.contributions(signals).sum(axis=1) + self.intercept
+        return np.asarray(1.0 / (1.0 + np.exp(-odds)))
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """A trained judge: models of the same job and of a family, for tools beside each other (on
+    one server, or without servers) and across servers.
+
+    A probability of the same job ≥ ``merge_at`` is *merge*, else one of a family ≥ ``family_at`` is
+    *family*, else ≥ ``unsure_at`` of the same job *unsure*, else *keep*; ``auto_at`` is what a
+    merge needs to be accepted without a person.
+    """
+
+    name: str
+    job_beside: Model
+    job_across: Model
+    family_beside: Model
+    family_across: Model
+    auto_at: float
+    merge_at: float
+    unsure_at: float
+    family_at: float
+
+    @classmethod
+    def read(cls, path: Path) -> Weights:
+        """The file that ``benchmarks/train_judge.py`` writes; its hash is part of ``name``."""
+        text = path.read_bytes()
+        content = json.loads(text)
+        models, thresholds = content["models"], content["thresholds"]
+        return cls(
+            name=f"offline-{content['version']}-{hashlib.sha256(text).hexdigest()[:8]}",
+            **{name: Model.read(models[name]) for name in MODELS},
+            auto_at=thresholds["auto"],
+            merge_at=thresholds["merge"],
+            unsure_at=thresholds["unsure"],
+            family_at=thresholds["family"],
+        )
+
+    def job(self, beside: bool) -> Model:
+        """The model of the same job."""
+        return self.job_beside if beside else self.job_across
+
+    def outcome(self, same_job: float, family: float = 0.0) -> Outcome:
+        """What the probabilities mean."""
+        if same_job >= self.merge_at:
+            return "merge"
+        if family >= self.family_at:
+            return "family"
+        return "unsure" if same_job >= self.unsure_at else "keep"
+
+
+@lru_cache(maxsize=1)
+def shipped_weights() -> Weights:
+    """The weights in the package, trained on all labelled catalogs."""
+    return Weights.read(_WEIGHTS)
