@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tests.merging.strategies import tools as merging_tools
 from tests.support.properties import examples
 from toolscope_core.judging import judge as judge_module
+from toolscope_core.judging import weights as weights_module
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.evidence import COUNTS, Compared, explain
 from toolscope_core.judging.judge import OfflineJudge
@@ -254,7 +255,7 @@ def test_long_lists_are_cut_and_small_contributions_left_out():
 
 
 def test_the_weights_are_readable_and_their_hash_is_the_name(tmp_path):
-    shipped = judge_module._WEIGHTS
+    shipped = weights_module._WEIGHTS
     content = json.loads(shipped.read_text("utf-8"))
     assert tuple(content["models"]) == MODELS
     assert all(tuple(model["signals"]) == SIGNALS for model in content["models"].values())

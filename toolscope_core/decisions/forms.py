@@ -9,6 +9,7 @@ from itertools import chain
 from toolscope_core.decisions.actions import ON_SEVERAL
 from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.errors import DecisionError
+from toolscope_core.model.numbers import listed
 
 LONGEST_OWNER = 200
 
@@ -44,8 +45,7 @@ def check_form(decision: Decision) -> None:
 
 def id_list(ids: Sequence[str]) -> str:
     """The first five tool ids, as a part of a sentence."""
-    shown = ", ".join(ids[:5]) or "nothing"
-    return f"{shown} and {len(ids) - 5} more" if len(ids) > 5 else shown
+    return listed(ids, 5) or "nothing"
 
 
 def _check_canonical(decision: Decision) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from toolscope_core.catalog.source_words import operation_of, source_name
@@ -26,9 +26,9 @@ from toolscope_core.judging.phrasing import (
 )
 from toolscope_core.judging.vocabulary import only_gets, stem
 from toolscope_core.judging.word_match import ToolWords, argument_words, keys_of
+from toolscope_core.model.numbers import listed
 from toolscope_core.model.tool import Parameter, Tool
 
-_MOST_NAMED = 4
 _KEYS = frozenset("id uuid guid gid sid slug key".split())
 
 Spoken = tuple[Tool, ToolWords]
@@ -96,12 +96,6 @@ def method_of(tool: Tool) -> str:
 def is_key(parameter: Parameter) -> bool:
     """Whether the parameter is named for what tells one thing from all others of its kind."""
     return not _KEYS.isdisjoint(split_name(parameter.name)[-1:])
-
-
-def listed(words: Sequence[str]) -> str:
-    """The first of the words, and how many more there are."""
-    more = len(words) - _MOST_NAMED
-    return ", ".join(words[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _one_and_several(one: Spoken, other: Spoken) -> bool:

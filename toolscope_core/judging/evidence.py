@@ -10,6 +10,7 @@ from toolscope_core.judging.arguments.units import difference
 from toolscope_core.judging.reading import Reading
 from toolscope_core.judging.selector import selector_of
 from toolscope_core.judging.vocabulary import action_classes, base_forms, is_foreign, opposites
+from toolscope_core.model.numbers import listed
 from toolscope_core.model.pair import Relation, Serves
 from toolscope_core.model.tool import Tool
 
@@ -150,7 +151,7 @@ def _on_words(compared: Compared) -> Iterator[str]:
     left, right = compared.tools
     both = [word for word in compared.readings[0].text if word in compared.readings[1].text]
     if both:
-        yield f"Both mention {_listed(both)}."
+        yield f"Both mention {listed(both, _MOST_NAMES)}."
     if compared.unshared == ((), ()):
         yield "Neither says a word that the other does not say in some form."
     for tool, other, words in (
@@ -158,7 +159,7 @@ def _on_words(compared: Compared) -> Iterator[str]:
         (right, left, compared.unshared[1]),
     ):
         if words:
-            yield f"Only {_who(tool, other)} says {_listed(words)}."
+            yield f"Only {_who(tool, other)} says {listed(words, _MOST_NAMES)}."
 
 
 def _on_doubt(left: Tool, right: Tool) -> Iterator[str]:
@@ -189,7 +190,7 @@ def _on_arguments(compared: Compared) -> Iterator[str]:
             if p.name not in taken
         ]
         if rest:
-            yield f"Only {_who(tool, other)} takes {_listed(rest)}."
+            yield f"Only {_who(tool, other)} takes {listed(rest, _MOST_NAMES)}."
 
 
 def _on_matches(matches: Sequence[Match]) -> Iterator[str]:
@@ -201,7 +202,7 @@ def _on_matches(matches: Sequence[Match]) -> Iterator[str]:
     ):
         same = [m.left if m.left == m.right else f"{m.left} ↔ {m.right}" for m in some]
         if same:
-            yield f"{label}: {_listed(same)}."
+            yield f"{label}: {listed(same, _MOST_NAMES)}."
 
 
 def _on_units(left: Tool, right: Tool, matches: Iterable[Match]) -> Iterator[str]:
@@ -238,10 +239,3 @@ def _on_what_decided(contributions: Mapping[str, float]) -> Iterator[str]:
 def _who(tool: Tool, other: Tool) -> str:
     """What tells the tool apart in a sentence: its name, or its id where both share a name."""
     return tool.id if tool.name == other.name else tool.name
-
-
-def _listed(words: Iterable[str]) -> str:
-    names: Sequence[str] = list(words)
-    more = len(names) - _MOST_NAMES
-    shown = ", ".join(names[:_MOST_NAMES])
-    return f"{shown} and {more} more" if more > 0 else shown

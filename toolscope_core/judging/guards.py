@@ -15,6 +15,7 @@ from toolscope_core.embedding.similarity import split_name
 from toolscope_core.judging.notes import harm_notes, unshared_notes, whole_text
 from toolscope_core.judging.reading import Reading, read_tool
 from toolscope_core.model.cluster import Kind
+from toolscope_core.model.numbers import listed
 from toolscope_core.model.tool import JsonObject, Tool
 
 _READING = frozenset({"reads", "computes", "exports"})
@@ -65,7 +66,6 @@ _HARM_HINTS = {
 }
 """MCP's hints with the value that warns."""
 
-_MOST_NAMED = 4
 _LONGEST_NOTE = 120
 
 
@@ -166,7 +166,7 @@ def _on_servers(
     implied = any(tool.implied_server for tool in members)
     live = f"{'their names imply' if implied else 'the members live on'} {len(servers)} servers"
     if not pruned:
-        yield f"{live}, all of which the gateway must reach: {_listed(map(_owner, servers))}"
+        yield f"{live}, all of which the gateway must reach: {listed(map(_owner, servers))}"
         return
     stays = next(tool.owner for tool in members if tool.id == canonical)
     nouns = {
@@ -180,10 +180,10 @@ def _on_servers(
         else f"what only {_owner(server)} can see"
         for server, kept in nouns.items()
     )
-    yield f"{live}: {_listed(lost)} would no longer be reached"
+    yield f"{live}: {listed(lost)} would no longer be reached"
     for server, kept in nouns.items():
         if beside := companions.beside(members, server, kept):
-            names = _listed(f"`{name}`" for name in beside)
+            names = listed(f"`{name}`" for name in beside)
             yield (
                 f"other tools of {_owner(server)} work on the same {_plurals(kept)}: {names}; "
                 f"{ALL_OR_NONE}"
@@ -213,7 +213,7 @@ def _on_state(
     if members[0].server:  # an implied one is a guess, which allows nothing
         nouns &= _HANDLES
     if nouns:
-        names = _listed(f"`{tool.name}`" for tool in pruned)
+        names = listed(f"`{tool.name}`" for tool in pruned)
         yield (
             f"nothing says that they share their {_plurals(nouns)}: those that only {names} can "
             "see would no longer be reached"
@@ -232,19 +232,19 @@ def _on_hints(kept: Tool, pruned: Sequence[Tool]) -> Iterator[str]:
         warned = [f"`{tool.name}`" for tool in pruned if tool.annotations.get(hint) is harmful]
         stated = kept.annotations.get(hint)
         if warned and stated is not harmful and (stated is not None or hint == _DESTRUCTIVE):
-            yield f"{_listed(warned)} {words}, and `{kept.name}`, which is kept, does not say so"
+            yield f"{listed(warned)} {words}, and `{kept.name}`, which is kept, does not say so"
 
 
 def _on_scope(members: Sequence[Tool]) -> Iterator[str]:
     scopes = {tool.id: _SCOPES.intersection(split_name(source_name(tool))) for tool in members}
     shared = frozenset[str].intersection(*map(frozenset, scopes.values()))
     scopes_alone = [
-        f"`{tool.name}` says {_listed(sorted(alone))}"
+        f"`{tool.name}` says {listed(sorted(alone))}"
         for tool in members
         if (alone := scopes[tool.id] - shared)
     ]
     if scopes_alone:
-        yield f"they differ in scope: only {_listed(scopes_alone)}"
+        yield f"they differ in scope: only {listed(scopes_alone)}"
 
 
 def _on_notes(kept: Tool, others: Sequence[Tool]) -> Iterator[str]:
@@ -254,7 +254,7 @@ def _on_notes(kept: Tool, others: Sequence[Tool]) -> Iterator[str]:
         for tool, note in unshared_notes(others, whole_text(kept), harm_notes)
     ]
     if notes:
-        yield f"`{kept.name}` does not say what others warn of: {_listed(notes)}"
+        yield f"`{kept.name}` does not say what others warn of: {listed(notes)}"
 
 
 def _differing(
@@ -266,7 +266,7 @@ def _differing(
     first.pop("", None)
     if len(first) > 1:
         clauses = (f"`{tool.name}` {answer}" for answer, tool in sorted(first.items()))
-        yield f"they differ in {what}: {_listed(clauses)}"
+        yield f"they differ in {what}: {listed(clauses)}"
 
 
 def _owner(server: str) -> str:
@@ -275,9 +275,3 @@ def _owner(server: str) -> str:
 
 def _plurals(nouns: set[str]) -> str:
     return " and ".join(_PLURALS[noun] for noun in sorted(nouns))
-
-
-def _listed(parts: Iterable[str]) -> str:
-    named = list(parts)
-    more = len(named) - _MOST_NAMED
-    return ", ".join(named[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

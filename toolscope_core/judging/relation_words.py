@@ -5,7 +5,7 @@ Names and words in the sentences come from the catalog and are not escaped.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from toolscope_core.judging.arguments.alignment import serving
@@ -16,6 +16,7 @@ from toolscope_core.judging.unmatched_words import unmatched_reasons
 from toolscope_core.judging.word_match import tool_words
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.numbers import listed
 from toolscope_core.model.pair import Outcome, Relation, Verdict
 from toolscope_core.model.tool import JsonObject, Tool
 
@@ -102,7 +103,7 @@ def apart_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> tuple[str, ...]:
     says: a sentence each.
     """
     sides = zip(names_of(tools), verdict.differs, strict=True)
-    words = [f"Only {name} says {_listed(words)}." for name, words in sides if words]
+    words = [f"Only {name} says {listed(words, _MOST_WORDS)}." for name, words in sides if words]
     facts = _facts_of(tools) if verdict.outcome == "unsure" else ()
     return (*facts, *words) or ("Each says all that the other says.",)
 
@@ -116,7 +117,7 @@ def _facts_of(tools: tuple[Tool, Tool]) -> Iterator[str]:
 def differs_of(verdict: Verdict) -> str:
     """The words that only one says, in a cell: ``fidelity / robinhood``."""
     return (
-        " / ".join(_listed(words) or "–" for words in verdict.differs)
+        " / ".join(listed(words, _MOST_WORDS) or "–" for words in verdict.differs)
         if any(verdict.differs)
         else ""
     )
@@ -160,8 +161,3 @@ def _unmatched_reasons(catalog: Catalog, cluster: Cluster) -> Iterator[str]:
         tool = catalog.by_id[alpha.tool_id]
         if tool is not stays and tool.content_hash != stays.content_hash:
             yield from unmatched_reasons(kept, (tool, tool_words(tool)), alpha)
-
-
-def _listed(words: Sequence[str]) -> str:
-    more = len(words) - _MOST_WORDS
-    return ", ".join(words[:_MOST_WORDS]) + (f" and {more} more" if more > 0 else "")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from toolscope_core.embedding.similarity import split_name
-from toolscope_core.judging.distinctions import Spoken, distinctions, is_key, listed, method_of
+from toolscope_core.judging.distinctions import Spoken, distinctions, is_key, method_of
 from toolscope_core.judging.guards import effect
 from toolscope_core.judging.phrasing import (
     contrasted,
@@ -22,6 +22,7 @@ from toolscope_core.judging.vocabulary import only_gets, words_of
 from toolscope_core.judging.word_match import KEY_WORDS, Key, ToolWords, keys_of, unshared
 from toolscope_core.judging.word_stems import meaning, name_words, plain_words, text_words
 from toolscope_core.model.argument_map import ArgumentMap
+from toolscope_core.model.numbers import listed
 from toolscope_core.model.tool import Parameter
 
 

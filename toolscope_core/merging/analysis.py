@@ -32,11 +32,7 @@ class _PairCache:
 
     def get(self, codes: NDArray[np.int64]) -> NDArray[np.float64]:
         """The cached values of the codes, NaN where there is none."""
-        codes_stored, values = self._stored
-        if not len(codes_stored):
-            return np.full(len(codes), np.nan)
-        at = np.minimum(np.searchsorted(codes_stored, codes), len(codes_stored) - 1)
-        return np.where(codes_stored[at] == codes, values[at], np.nan)
+        return _looked_up(codes, *self._stored, np.nan)
 
     def add(self, codes: NDArray[np.int64], values: NDArray[np.float64]) -> None:
         """Keep the values of further codes."""
@@ -97,11 +93,8 @@ class Analysis:
         """The same, but 0 for pairs that are no candidates, whether judged meanwhile or not."""
         size, scores = len(self.rows), self.scores
         codes = left.astype(np.int64) * size + right
-        have = scores.left.astype(np.int64) * size + scores.right
-        if not len(have):
-            return np.zeros(len(codes))
-        at = np.minimum(np.searchsorted(have, codes), len(have) - 1)
-        return np.where(have[at] == codes, scores.family[at], 0.0)
+        candidates = scores.left.astype(np.int64) * size + scores.right
+        return _looked_up(codes, candidates, scores.family, 0.0)
 
     def remember(
         self, left: similarity.Rows, right: similarity.Rows, probabilities: PairProbabilities
@@ -169,6 +162,19 @@ class Analysis:
         """
         by_model = self.model_verdicts.verdicts.get(offline.pair) if self.model_verdicts else None
         return replace(by_model, differs=offline.differs) if by_model else offline
+
+
+def _looked_up(
+    codes: NDArray[np.int64],
+    sorted_codes: NDArray[np.int64],
+    values: NDArray[np.float64],
+    missing: float,
+) -> NDArray[np.float64]:
+    """The values of the codes among others, which are sorted; ``missing`` where there is none."""
+    if not len(sorted_codes):
+        return np.full(len(codes), missing)
+    at = np.minimum(np.searchsorted(sorted_codes, codes), len(sorted_codes) - 1)
+    return np.where(sorted_codes[at] == codes, values[at], missing)
 
 
 def own_thresholds(analysis: Analysis) -> MergeThresholds:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,12 @@ Node = int
 
 RowJudge = Callable[[Rows, Rows], NDArray[np.float64]]
 """Merge probabilities of pairs of rows, in their order."""
+
+
+def weakest_of_rows(rows: Sequence[int], judge: RowJudge) -> float:
+    """The lowest probability between any two of these rows, two or more, ascending."""
+    ends = np.array(list(combinations(rows, 2)), dtype=np.int32)
+    return float(judge(ends[:, 0], ends[:, 1]).min())
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -23,6 +23,7 @@ from toolscope_core.merging.contracted_graph import (
     RowJudge,
     components,
     nodes_of,
+    weakest_of_rows,
 )
 from toolscope_core.model.cluster import Group
 from toolscope_core.model.decision import Constraints
@@ -76,10 +77,11 @@ def suspended(groups: Sequence[Group], constraints: Constraints, judge: Judge) -
         return ()
     seen = {member for group in groups for member in group.members}
     added = []
-    for held in (*constraints.stale, *constraints.conflict):
-        if seen.isdisjoint(held):
-            added.append(replace(_decided(sorted_ids(held), judge), decided=False))
-            seen |= held
+    for members in (*constraints.stale, *constraints.conflict):
+        if seen.isdisjoint(members):
+            ids = sorted_ids(members)
+            added.append(Group(ids, weakest_of(ids, judge)))
+            seen |= members
     return tuple(added)
 
 
@@ -100,7 +102,7 @@ def with_requested(
         decided = [group for group in sides if group.decided]
         members = sorted_ids(member for group in sides for member in group.members)
         parts = set(members)
-        apart = any({held.left, held.right} <= parts for held in constraints.cannot)
+        apart = any({pair.left, pair.right} <= parts for pair in constraints.cannot)
         if len(sides) < 2 or len(decided) > 1 or apart:
             continue
         if decided:
@@ -124,15 +126,9 @@ def _between(groups: tuple[Group, ...], judge: Judge) -> float:
     return min(a.weakest_edge, b.weakest_edge, float(judge(across).min()))
 
 
-def _decided(members: tuple[str, ...], judge: Judge, newcomers: tuple[str, ...] = ()) -> Group:
-    pairs = [Pair.of(a, b) for a, b in combinations(members, 2)]
-    return Group(members, float(judge(pairs).min()), decided=True, newcomers=newcomers)
-
-
-def _least(rows: Sequence[int], judge: RowJudge) -> float:
-    """The lowest probability between any two of these rows."""
-    ends = np.array(list(combinations(rows, 2)), dtype=np.int32)
-    return float(judge(ends[:, 0], ends[:, 1]).min())
+def weakest_of(members: Sequence[str], judge: Judge) -> float:
+    """The lowest probability between any two of these tools (ids, two or more)."""
+    return float(judge([Pair.of(a, b) for a, b in combinations(members, 2)]).min())
 
 
 def _members(graph: RowGraph, nodes: Nodes, own: range | Sequence[int]) -> tuple[str, ...]:
@@ -164,7 +160,7 @@ def _divided(
         for at in fixed:
             rows = nodes.rows([component.first + at])
             ids = tuple(graph.ids[row] for row in rows)
-            yield Group(ids, _least(rows, judge), decided=True, newcomers=proposed)
+            yield Group(ids, weakest_of_rows(rows, judge), decided=True, newcomers=proposed)
             proposed = ()
 
 

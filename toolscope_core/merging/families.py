@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
-
-import numpy as np
 
 from toolscope_core.judging.word_match import ToolWords, tool_words, unshared
-from toolscope_core.merging.contracted_graph import RowGraph, RowJudge
+from toolscope_core.merging.contracted_graph import RowGraph, RowJudge, weakest_of_rows
 from toolscope_core.merging.correction import correct
 from toolscope_core.model.cluster import Group
 from toolscope_core.model.decision import Constraints
@@ -33,13 +30,14 @@ def family_groups(
     only *never merge* matters: the graph holds nothing that people put together.
     """
     apart = Constraints(cannot=constraints.cannot)
+    rows = {tool: row for row, tool in enumerate(graph.ids)}
     parts = []
     for group in correct(graph, judge, family_at, apart):
         parts += [
             replace(
                 group,
                 members=part,
-                weakest_edge=_weakest(part, graph, judge),
+                weakest_edge=weakest_of_rows([rows[tool] for tool in part], judge),
                 split=False,
                 intransitive=False,
                 family=True,
@@ -57,12 +55,6 @@ def own_words(words_by_tool: Sequence[ToolWords]) -> list[tuple[str, ...]]:
         left = set(one.words).intersection(*(unshared(one, other) for other in others))
         own.append(tuple(word for word in one.words if word in left))
     return own
-
-
-def _weakest(members: Sequence[str], graph: RowGraph, judge: RowJudge) -> float:
-    rows = {tool: row for row, tool in enumerate(graph.ids)}
-    ends = np.array([(rows[a], rows[b]) for a, b in combinations(members, 2)], dtype=np.int32)
-    return float(judge(ends[:, 0], ends[:, 1]).min())
 
 
 def _by_selector(members: Sequence[Tool]) -> list[tuple[str, ...]]:

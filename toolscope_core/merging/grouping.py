@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,13 @@ from numpy.typing import NDArray
 from toolscope_core.embedding import similarity
 from toolscope_core.merging.analysis import Analysis, bars_of
 from toolscope_core.merging.contracted_graph import RowJudge
-from toolscope_core.merging.correction import Judge, correct, suspended, with_requested
+from toolscope_core.merging.correction import (
+    Judge,
+    correct,
+    suspended,
+    weakest_of,
+    with_requested,
+)
 from toolscope_core.merging.families import family_groups
 from toolscope_core.merging.model_verdicts import ModelVerdicts
 from toolscope_core.merging.pair_graph import edges_at, family_edges, merges_at, row_graph, staying
@@ -33,7 +38,7 @@ def groups_at(
 ) -> tuple[Group, ...]:
     """What would be merged at these thresholds: corrected groups, those that people's changed
     decisions hold, and those that people put forward. ``divide`` as in ``correct``. A model's
-    model_verdicts come before the offline judge's; each group says what the two do not agree on.
+    verdicts come before the offline judge's; each group says what the two do not agree on.
     """
     if analysis.model_verdicts is not None:
         return _groups_with_verdicts(analysis, links, thresholds, analysis.model_verdicts, divide)
@@ -77,9 +82,9 @@ def with_families(
         judge = _family_judge(analysis, analysis.model_verdicts)
     family_at = bars_of(analysis).family_at
     marked = tuple(
-        _as_family(group, judge)
+        replace(group, family=True, weakest_edge=weakest_of(group.members, judge))
         if links.is_family(group.members)
-        or (group.put_forward and _is_family(group, judge, family_at))
+        or (group.put_forward and weakest_of(group.members, judge) >= family_at)
         else group
         for group in groups
     )
@@ -94,17 +99,6 @@ def with_families(
         row_judge = _by_ids(analysis, judge)
     families = family_groups(graph, row_judge, family_at, links, analysis.catalog.by_id)
     return tuple(sorted((*marked, *families), key=lambda group: group.members))
-
-
-def _as_family(group: Group, judge: Judge) -> Group:
-    pairs = [Pair(*two) for two in combinations(group.members, 2)]
-    return replace(group, family=True, weakest_edge=float(judge(pairs).min()))
-
-
-def _is_family(group: Group, judge: Judge, family_at: float) -> bool:
-    """Whether every two of a group that a person put forward are a family."""
-    pairs = [Pair(a, b) for a, b in combinations(group.members, 2)]
-    return bool((judge(pairs) >= family_at).all())
 
 
 def _family_rows(analysis: Analysis) -> tuple[similarity.Rows, similarity.Rows]:
@@ -137,9 +131,7 @@ def _by_ids(analysis: Analysis, judge: Judge) -> RowJudge:
 def _with_safe_subsets(
     analysis: Analysis, groups: Sequence[Group], judge: Judge
 ) -> tuple[Group, ...]:
-    def weakest(members: tuple[str, ...]) -> float:
-        return float(judge([Pair(a, b) for a, b in combinations(members, 2)]).min())
-
+    weakest = partial(weakest_of, judge=judge)
     return with_safe_subsets(
         groups, analysis.syntheses.is_clean, weakest, bars_of(analysis).auto_at
     )

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.merging.auto_accept import UNCONVINCED, model_doubts
+from toolscope_core.model.numbers import listed
 from toolscope_core.model.pair import Outcome, Pair, Verdict
 from toolscope_core.model.tool import JsonObject
 
@@ -200,7 +201,10 @@ class ModelVerdicts:
                 named = f"{pair.left} and {pair.right}"
                 odds = f" ({p:.2f})" if doubt.endswith(UNCONVINCED) else ""
                 pairs_by_doubt.setdefault(doubt, []).append(named + odds)
-        reasons = [f"{doubt}: {_listed(of)}" for doubt, of in sorted(pairs_by_doubt.items())]
+        reasons = [
+            f"{doubt}: {listed(of, _MOST_NAMED, nouns='pairs')}"
+            for doubt, of in sorted(pairs_by_doubt.items())
+        ]
         own = set(members)
         for audit in self.rejected:
             if own & set(audit.members):
@@ -282,8 +286,3 @@ def _by_verdict(
     if meant:
         return max(probability, at)
     return min(offline if verdict.outcome == "unanalysed" else probability, at - _JUST_BELOW)
-
-
-def _listed(pairs: Sequence[str]) -> str:
-    more = len(pairs) - _MOST_NAMED
-    return ", ".join(pairs[:_MOST_NAMED]) + (f" and {more} more pairs" if more > 0 else "")

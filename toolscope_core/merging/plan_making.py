@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 
 from toolscope_core.catalog.document_variants import with_expanded
 from toolscope_core.decisions.constraints import constraints, edits, variants
@@ -12,11 +11,11 @@ from toolscope_core.decisions.log import versions_of
 from toolscope_core.merging.analysis import Analysis, bars_of, thresholds_of
 from toolscope_core.merging.auto_accept import accept
 from toolscope_core.merging.clusters import Edits, apply_clusters, build_clusters
+from toolscope_core.merging.correction import weakest_of
 from toolscope_core.merging.grouping import groups_at, with_families
 from toolscope_core.model.cluster import Cluster, Group
 from toolscope_core.model.configuration import MergeThresholds, PlanConfig
 from toolscope_core.model.decision import Constraints, Decision
-from toolscope_core.model.pair import Pair
 from toolscope_core.model.plan import MergePlan
 
 
@@ -27,7 +26,7 @@ def plan_merge(
 ) -> MergePlan:
     """The merge plan under the decisions of ``log`` and the accept policy of ``config``.
 
-    A model's model_verdicts decide what is proposed; what may be accepted without a person they
+    A model's verdicts decide what is proposed; what may be accepted without a person they
     decide only together with the offline judge.
     """
     plan = plan_of(analysis, proposed(analysis, log, divide=config.correct), config)
@@ -86,22 +85,21 @@ def alone(analysis: Analysis, log: Sequence[Decision], tool_id: str) -> Cluster:
     links, wishes = constraints(analysis.catalog, log), edits(analysis.catalog, log)
     groups = _edited_alone(wishes, tool_id)
     built = build_clusters(analysis.catalog, groups, links, wishes, 0.0, analysis.syntheses)
-    (made,) = (cluster for cluster in built if cluster.canonical == tool_id)
+    (own,) = (cluster for cluster in built if cluster.canonical == tool_id)
     version = versions_of([[analysis.catalog.by_id[tool_id].fingerprint]], log)[0]
-    return replace(made, version=version, grown=version)
+    return replace(own, version=version, grown=version)
 
 
 def supposed(analysis: Analysis, members: Sequence[str], family: bool) -> Cluster:
     """What these tools (ids, two or more) would be as one cluster, whatever people decided."""
     ids = tuple(sorted(members))
-    pairs = [Pair(a, b) for a, b in combinations(ids, 2)]
     judge = analysis.family_probabilities if family else analysis.probabilities
-    group = Group(ids, float(judge(pairs).min()), family=family)
+    group = Group(ids, weakest_of(ids, judge), family=family)
     auto_at = bars_of(analysis).auto_at
-    (made,) = build_clusters(
+    (cluster,) = build_clusters(
         analysis.catalog, (group,), Constraints(), {}, auto_at, analysis.syntheses
     )
-    return made
+    return cluster
 
 
 def _edited_alone(wishes: Edits, *also: str) -> tuple[Group, ...]:

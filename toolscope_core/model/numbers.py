@@ -1,6 +1,8 @@
-"""Numbers in sentences."""
+"""Numbers and lists in sentences."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 _IRREGULAR = {"family": "families", "query": "queries"}
 
@@ -9,3 +11,10 @@ def quantity(number: int, noun: str) -> str:
     """``1 tool``, ``1,234 tools``, ``0 families``."""
     plural = _IRREGULAR.get(noun, f"{noun}s")
     return f"{number:,} {noun if number == 1 else plural}"
+
+
+def listed(parts: Iterable[str], most: int = 4, *, between: str = ", ", nouns: str = "") -> str:
+    """The first ``most`` parts, and how many more there are: ``a, b and 3 more pairs``."""
+    names = list(parts)
+    shown, more = between.join(names[:most]), len(names) - most
+    return f"{shown} and {more} more {nouns}".rstrip() if more > 0 else shown
