@@ -28,7 +28,7 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
     locate = _Locator(catalog, log)
     linking = [item for item in active(log) if item.action in LINKING]
     joined: list[tuple[str, ...]] = []
-    held: list[frozenset[str]] = []
+    waiting: list[frozenset[str]] = []
     families: list[frozenset[str]] = []
     apart: set[Pair] = set()
     doubtful: set[Pair] = set()
@@ -47,7 +47,7 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
             if changed.isdisjoint(ids):
                 joined.append(ids)
             else:
-                held.append(frozenset(i for i in ids if not locate.are_decided_on((i,), later)))
+                waiting.append(frozenset(i for i in ids if not locate.are_decided_on((i,), later)))
         for i, j in links_of(item)[1]:
             if i in present and j in present:
                 apart.add(Pair.of(present[i], present[j]))
@@ -59,7 +59,7 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
     return Constraints(
         must=tuple(sorted(groups - clashing, key=sorted)),
         cannot=frozenset(apart),
-        stale=tuple(sorted({group for group in held if len(group) > 1}, key=sorted)),
+        stale=tuple(sorted({group for group in waiting if len(group) > 1}, key=sorted)),
         doubtful=frozenset(doubtful),
         conflict=tuple(sorted(clashing, key=sorted)),
         put_forward=frozenset(_put_forward(locate, log, ASKING)) - apart,
@@ -173,8 +173,12 @@ class _Locator:
     def __init__(self, catalog: Catalog, log: Sequence[Decision]) -> None:
         self._by_id = catalog.by_id
         self._owners: dict[str, list[str]] = {}
-        asked = {member for decision in log for member in decision.members}
-        owned = [tool for tool in catalog.tools if tool.fingerprint in asked] if asked else []
+        named_members = {member for decision in log for member in decision.members}
+        owned = (
+            [tool for tool in catalog.tools if tool.fingerprint in named_members]
+            if named_members
+            else []
+        )
         for tool in sorted(owned, key=lambda tool: tool.id):
             self._owners.setdefault(tool.fingerprint, []).append(tool.id)
         self.omitted = {

@@ -313,14 +313,14 @@ class OfflineJudge:
         reads_and_writes = np.abs(self._changes[left] - self._changes[right]) == 1.0
         acting = np.where(reads_and_writes, np.minimum(single, below), single)
         contrary = signals[:, SIGNALS.index("opposite_words")] > 0
-        told_apart = contrary | self._told_apart(left, right, acting)
-        distinct = np.where(told_apart, np.minimum(acting, below), acting)
+        contrary_or_distinct = contrary | self._have_distinctions(left, right, acting)
+        distinct = np.where(contrary_or_distinct, np.minimum(acting, below), acting)
         of_one = self._of_one_general(left, right)
         general = np.where(of_one, np.maximum(distinct, _OF_ONE_GENERAL), distinct)
         mapped = self.mappable[left] & self.mappable[right]
         mapped |= self._undeclared[left] & self._undeclared[right]
         unclear = ~mapped | self._unclear[left] | self._unclear[right]
-        held = np.where(unclear, self._held_back(general), general)
+        cautious = np.where(unclear, self._held_back(general), general)
         copies = self._contents[left] == self._contents[right]
         return [
             ("signals", first),
@@ -328,11 +328,11 @@ class OfflineJudge:
             ("one reads, the other writes", acting),
             ("what tells them apart, whatever they say", distinct),
             ("forms of one general tool", general),
-            ("held back: a person must look", held),
-            ("exact copies", np.where(copies, 1.0, held)),
+            ("held back: a person must look", cautious),
+            ("exact copies", np.where(copies, 1.0, cautious)),
         ]
 
-    def _told_apart(
+    def _have_distinctions(
         self, left: Rows, right: Rows, same_job: NDArray[np.float64]
     ) -> NDArray[np.bool_]:
         """Of the pairs that would be merged by ``same_job``: those with a distinction."""
@@ -364,11 +364,11 @@ def _visible_content(tool: Tool) -> str:
     """
     if tool.schema is None and not tool.description.strip():
         return tool.id
-    seen = without_hidden(tool.description)
+    visible = without_hidden(tool.description)
     return (
         tool.content_hash
-        if seen == tool.description
-        else replace(tool, description=seen).content_hash
+        if visible == tool.description
+        else replace(tool, description=visible).content_hash
     )
 
 

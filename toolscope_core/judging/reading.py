@@ -54,10 +54,12 @@ def read_tool(tool: Tool) -> Reading:
     words = words_of(text[:_DESCRIPTION])
     sentence = words_of(_SENTENCE.split(text.strip(), maxsplit=1)[0])
     verb_at = _verb_in_name(spelled, name)
-    told_verb = next((word for word in sentence[:3] if action_classes(word)), "")
-    verb = name[verb_at] if verb_at is not None else told_verb
+    described_verb = next((word for word in sentence[:3] if action_classes(word)), "")
+    verb = name[verb_at] if verb_at is not None else described_verb
     nouns = [word for at, word in enumerate(name) if at != verb_at]
-    phrase = _noun_phrase(sentence[sentence.index(told_verb) + 1 :] if told_verb else sentence)
+    phrase = _noun_phrase(
+        sentence[sentence.index(described_verb) + 1 :] if described_verb else sentence
+    )
     classes = action_classes(verb)
     content = [
         word for word in words if not is_empty(word) and not (action_classes(word) & classes)

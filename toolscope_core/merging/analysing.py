@@ -108,8 +108,8 @@ def _make(analysis: Analysis, progress: Progress) -> None:
     for done, group in enumerate(groups):
         if done % _REPORTED == 0:
             progress(Step("merge", done, len(groups)))
-        made = analysis.syntheses.synthesis(group.members, None, group.family)
-        analysis.syntheses.differences(group.members, made)
+        synthesis = analysis.syntheses.synthesis(group.members, None, group.family)
+        analysis.syntheses.differences(group.members, synthesis)
     progress(Step("merge", len(groups), len(groups)))
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove
+from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove, Operation
 from toolscope_core.model.tool import JsonObject, Parameter, canonical_json
 
 
@@ -54,6 +54,8 @@ _PLACES = (
     (("function", "name"), ("function", "arguments")),
 )
 """Where a call has its tool and its arguments: ours, Anthropic, OpenAI responses, OpenAI chat."""
+
+_INVERSE: Mapping[Operation, Operation] = {"wrap": "unwrap", "unwrap": "wrap"}
 
 _SAMPLES: dict[str, Any] = {
     "string": "…",
@@ -327,16 +329,11 @@ def _forward(move: ArgumentMove, value: Any) -> Any:
 
 
 def _backward(move: ArgumentMove, value: Any, kind: str) -> Any:
-    if move.op == "map":
-        written = canonical_json(value)
-        return next((old for old, new in move.values if canonical_json(new) == written), value)
-    if move.op == "wrap":
-        return value[0] if isinstance(value, list) and len(value) == 1 else value
-    if move.op == "unwrap":
-        return [value]
-    if move.op == "cast" and isinstance(value, str) and kind in ("integer", "number", "boolean"):
-        return _plain_value(value)
-    return value
+    if move.op == "cast":
+        is_written = isinstance(value, str) and kind in ("integer", "number", "boolean")
+        return _plain_value(value) if is_written else value
+    back = tuple((new, old) for old, new in move.values)
+    return _forward(replace(move, op=_INVERSE.get(move.op, move.op), values=back), value)
 
 
 def _plain_value(text: str) -> Any:

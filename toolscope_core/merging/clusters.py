@@ -40,16 +40,16 @@ def build_clusters(
     for callers who keep them.
     """
     syntheses, blocked = syntheses or GroupSyntheses(catalog), catalog.blocked
-    made = {}
+    by_members = {}
     for group in groups:
         edit = edits.get(frozenset(group.members), Edit())
         synthesis = syntheses.synthesis(group.members, edit.canonical, group.family, edit.kind)
-        made[group.members] = _edited(synthesis, syntheses.of(group.members), edit)
-    renamed = _new_owners(made)
+        by_members[group.members] = _edited(synthesis, syntheses.of(group.members), edit)
+    renamed = _new_owners(by_members)
     clusters = []
     for group in groups:
         members = syntheses.of(group.members)
-        own, edit = made[group.members], edits.get(frozenset(group.members), Edit())
+        own, edit = by_members[group.members], edits.get(frozenset(group.members), Edit())
         held = not group.decided and _is_held(group, constraints)
         proposal = Proposal(
             group,
@@ -183,10 +183,10 @@ def _state(group: Group, constraints: Constraints) -> State:
 
 
 def _conflicts(
-    members: Sequence[Tool], made: Synthesis, edit: Edit, blocked: frozenset[str]
+    members: Sequence[Tool], synthesis: Synthesis, edit: Edit, blocked: frozenset[str]
 ) -> Iterator[str]:
     """What keeps a cluster from being applied whoever accepts it, as sentences."""
-    for alpha in made.arguments:
+    for alpha in synthesis.arguments:
         yield from alpha.lossy
         for name, reason in alpha.dropped.items():
             if name in alpha.waived:
@@ -195,67 +195,67 @@ def _conflicts(
     ids = {tool.id for tool in members}
     if ids <= blocked and "description" not in edit.document:
         yield "every member carries a blocking finding; rewrite the description first"
-    if made.kind == "router" and ids & blocked and "schema" not in edit.document:
+    if synthesis.kind == "router" and ids & blocked and "schema" not in edit.document:
         yield "a member carries a blocking finding; drop it, or rewrite the parameters first"
 
 
-def _new_owners(made: Mapping[tuple[str, ...], Synthesis]) -> dict[str, set[str]]:
+def _new_owners(by_members: Mapping[tuple[str, ...], Synthesis]) -> dict[str, set[str]]:
     """Names as clients compare them → ids of who would bear them after a merge."""
     owners: dict[str, set[str]] = {}
-    for members, synthesis in made.items():
+    for members, synthesis in by_members.items():
         owners.setdefault(folded(synthesis.document.name), set()).update(members)
     return owners
 
 
 def _name_conflicts(
-    members: Sequence[Tool], made: Synthesis, *owners: Mapping[str, set[str]]
+    members: Sequence[Tool], synthesis: Synthesis, *owners: Mapping[str, set[str]]
 ) -> Iterator[str]:
-    canonical = next(tool for tool in members if tool.id == made.canonical)
-    if made.document.name == canonical.name:
+    canonical = next(tool for tool in members if tool.id == synthesis.canonical)
+    if synthesis.document.name == canonical.name:
         return
-    name = folded(made.document.name)
+    name = folded(synthesis.document.name)
     bearers = set[str]().union(*(named.get(name, ()) for named in owners))
     others = bearers - {tool.id for tool in members}
     if others:
-        yield f"the name `{made.document.name}` belongs to another tool too: {min(others)}"
+        yield f"the name `{synthesis.document.name}` belongs to another tool too: {min(others)}"
 
 
-def _edited(made: Synthesis, members: Sequence[Tool], edit: Edit) -> Synthesis:
-    return _with_given_maps(_with_document(made, members, edit), members, edit)
+def _edited(synthesis: Synthesis, members: Sequence[Tool], edit: Edit) -> Synthesis:
+    return _with_given_maps(_with_document(synthesis, members, edit), members, edit)
 
 
-def _with_given_maps(made: Synthesis, members: Sequence[Tool], edit: Edit) -> Synthesis:
-    maps, schema = edit.document.get("maps") or {}, made.document.schema
+def _with_given_maps(synthesis: Synthesis, members: Sequence[Tool], edit: Edit) -> Synthesis:
+    maps, schema = edit.document.get("maps") or {}, synthesis.document.schema
     renames = edit.document.get("renames") or {}
     if not maps or schema is None:
-        return made
+        return synthesis
     arguments = tuple(
         with_given(tool, alpha, schema, maps[tool.fingerprint], renames)
         if tool.fingerprint in maps
         else alpha
-        for tool, alpha in zip(members, made.arguments, strict=True)
+        for tool, alpha in zip(members, synthesis.arguments, strict=True)
     )
-    return replace(made, arguments=arguments)
+    return replace(synthesis, arguments=arguments)
 
 
-def _with_document(made: Synthesis, members: Sequence[Tool], edit: Edit) -> Synthesis:
+def _with_document(synthesis: Synthesis, members: Sequence[Tool], edit: Edit) -> Synthesis:
     changed = {
         key: value
         for key, value in edit.document.items()
-        if key in ("name", "description", "schema") and value != getattr(made.document, key)
+        if key in ("name", "description", "schema") and value != getattr(synthesis.document, key)
     }
     if not changed:
-        return made
-    document = replace(made.document, **changed)
+        return synthesis
+    document = replace(synthesis.document, **changed)
     if set(changed) == {"description"}:
-        return replace(made, document=document)
-    arguments, selector = made.arguments, made.selector
+        return replace(synthesis, document=document)
+    arguments, selector = synthesis.arguments, synthesis.selector
     if "schema" in changed:
         schema, renames = changed["schema"], edit.document.get("renames", {})
-        arguments = edited_arguments(members, made.canonical, schema, arguments, renames)
+        arguments = edited_arguments(members, synthesis.canonical, schema, arguments, renames)
         selector = renames.get(selector, selector)
         selector = selector if selector in (schema.get("properties") or {}) else ""
-    return Synthesis("router", made.canonical, document, arguments, selector)
+    return Synthesis("router", synthesis.canonical, document, arguments, selector)
 
 
 def documented(tool: Tool, document: Document) -> Tool:

@@ -108,14 +108,14 @@ def with_requested(
         if decided:
             (group,) = decided
             others = parts - set(group.members)
-            made = replace(group, newcomers=sorted_ids((*group.newcomers, *others)))
+            joined = replace(group, newcomers=sorted_ids((*group.newcomers, *others)))
             kept.pop(group)
         else:
-            made = Group(members, _between(tuple(sides), judge), put_forward=True)
+            joined = Group(members, _between(tuple(sides), judge), put_forward=True)
             for group in sides:
                 kept.pop(group, None)
-        kept[made] = None
-        home.update(dict.fromkeys(made.members, made))
+        kept[joined] = None
+        home.update(dict.fromkeys(joined.members, joined))
     return tuple(sorted(kept, key=lambda group: group.members))
 
 

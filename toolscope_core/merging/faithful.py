@@ -72,20 +72,22 @@ class Surroundings:
 
 
 def violations(
-    document: Document, made: Synthesis, members: Sequence[Tool], around: Surroundings
+    document: Document, synthesis: Synthesis, members: Sequence[Tool], around: Surroundings
 ) -> tuple[Violation, ...]:
-    """What speaks against ``document`` in place of ``made.document``; empty if nothing does."""
-    canonical = next(tool for tool in members if tool.id == made.canonical)
-    before, after = (whole_text(documented(canonical, one)) for one in (made.document, document))
+    """What speaks against ``document`` in place of the ``synthesis``'s; empty if nothing does."""
+    canonical = next(tool for tool in members if tool.id == synthesis.canonical)
+    before, after = (
+        whole_text(documented(canonical, one)) for one in (synthesis.document, document)
+    )
     return (
         *(
             Violation("invalid", text)
-            for text in document_problems(document, made.document, around.names)
+            for text in document_problems(document, synthesis.document, around.names)
         ),
-        *_lost(document, made, members),
+        *_lost(document, synthesis, members),
         *invented(before, after, members, around),
         *_dropped(after, members, around),
-        *hostile(documented(canonical, made.document), documented(canonical, document)),
+        *hostile(documented(canonical, synthesis.document), documented(canonical, document)),
         *_overlong(document, members),
     )
 
@@ -102,13 +104,13 @@ def changes(before: Document, after: Document) -> tuple[Change, ...]:
     return tuple(row for row in rows if row.before != row.after)
 
 
-def _lost(document: Document, made: Synthesis, members: Sequence[Tool]) -> Iterator[Violation]:
+def _lost(document: Document, synthesis: Synthesis, members: Sequence[Tool]) -> Iterator[Violation]:
     """α no longer lossless, or parameters that are not those of the synthesis."""
-    schema, own = document.schema or {}, made.document.schema or {}
+    schema, own = document.schema or {}, synthesis.document.schema or {}
     for name in sorted(set(schema.get("properties") or {}) - set(own.get("properties") or {})):
         yield Violation("parameter", f"it declares `{name}`, which no member takes", name)
-    aimed = edited_arguments(members, made.canonical, schema, made.arguments)
-    for before, alpha in zip(made.arguments, aimed, strict=True):
+    aimed = edited_arguments(members, synthesis.canonical, schema, synthesis.arguments)
+    for before, alpha in zip(synthesis.arguments, aimed, strict=True):
         if before.lossless and not alpha.lossless:
             why = [*alpha.lossy, *alpha.dropped.values()]
             yield Violation("lossy", f"calls to {alpha.tool_id} would lose something: {why[0]}")

@@ -42,23 +42,23 @@ def with_given(
     }
     pairs = {source: target for source, target in aimed.items() if target in properties}
     constants = given.get("constants", alpha.constants)
-    made = map_onto(tool, alpha.to, schema, pairs, constants)
+    onto_schema = map_onto(tool, alpha.to, schema, pairs, constants)
     by_name = {parameter.name: parameter for parameter in tool.parameters}
     mapped = {
         source: ArgumentMove(source, pairs[source], "map", tuple((a, b) for a, b in move["values"]))
         for source, move in moves.items()
         if move.get("values") and source in pairs and source in by_name
     }
-    kept = {move.source: move for move in made.moves} | mapped
+    kept = {move.source: move for move in onto_schema.moves} | mapped
     whole = inline_references(schema).get("properties") or {}
-    lossy = [*made.lossy, *_clashes(tool, pairs)]
+    lossy = [*onto_schema.lossy, *_clashes(tool, pairs)]
     for source, move in mapped.items():
         lossy += _value_problems(by_name[source], move, whole[move.target])
-    left = {name: why for name, why in made.dropped.items() if name not in mapped}
+    left = {name: why for name, why in onto_schema.dropped.items() if name not in mapped}
     return replace(
         alpha,
         moves=tuple(kept[name] for name in by_name if name in kept),
-        constants=made.constants,
+        constants=onto_schema.constants,
         dropped={name: str(dropped.get(name, why)) for name, why in left.items()},
         lossy=tuple(dict.fromkeys(lossy)),
         inferred=(),

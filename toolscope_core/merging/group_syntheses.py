@@ -34,7 +34,7 @@ class GroupSyntheses:
         self._blocked = catalog.blocked
         self._companions = Companions(catalog.tools)
         self._stores = Stores(catalog.tools)
-        self._made: dict[tuple[Members, str | None, bool, Kind | None], Synthesis] = {}
+        self._syntheses: dict[tuple[Members, str | None, bool, Kind | None], Synthesis] = {}
         self._words_by_id: dict[str, ToolWords] = {}
         self._differences: dict[tuple[Members, str, Kind], Differences] = {}
         self._ids: dict[Members, str] = {}
@@ -71,45 +71,47 @@ class GroupSyntheses:
         unless people chose a prune; but one with a blocking finding need not stay reachable.
         """
         key = members, canonical, family, kind
-        if key not in self._made:
+        if key not in self._syntheses:
             tools = self.of(members)
             all_clean = self._blocked.isdisjoint(members)
             stores = kind is None and all_clean and self._stores.are_apart(tools)
             apart = kind == "router" or stores
-            self._made[key] = synthesise(tools, self._blocked, canonical, family, apart)
-        return self._made[key]
+            self._syntheses[key] = synthesise(tools, self._blocked, canonical, family, apart)
+        return self._syntheses[key]
 
     def is_clean(self, members: Members) -> bool:
         """Whether nothing but its probability speaks against accepting them unseen as one group:
         see ``auto_accept.is_clean``.
         """
-        made = self.synthesis(members, None)
+        synthesis = self.synthesis(members, None)
         blocked = not self._blocked.isdisjoint(members)
-        differences = partial(self.differences, members, made)
-        return is_clean(Proposal(Group(members), made, differences, blocked))
+        differences = partial(self.differences, members, synthesis)
+        return is_clean(Proposal(Group(members), synthesis, differences, blocked))
 
-    def relation(self, members: Members, made: Synthesis, family: bool) -> Relation:
+    def relation(self, members: Members, synthesis: Synthesis, family: bool) -> Relation:
         """What the members are to each other: *subsumes* where one serves the others and not
         each of them it.
         """
         if family:
             return "parametric"
-        if made.kind == "router":
+        if synthesis.kind == "router":
             return "duplicate"
-        key = members, made.canonical
+        key = members, synthesis.canonical
         if key not in self._serves_all:
-            stays = self._tools[made.canonical]
+            stays = self._tools[synthesis.canonical]
             back = (argument_map(stays, tool).lossless for tool in self.of(members))
             self._serves_all[key] = all(back)
         return "duplicate" if self._serves_all[key] else "subsumes"
 
-    def differences(self, members: Members, made: Synthesis) -> Differences:
+    def differences(self, members: Members, synthesis: Synthesis) -> Differences:
         """What a person must read before the members become what ``synthesis`` made of them."""
-        key = members, made.canonical, made.kind
+        key = members, synthesis.canonical, synthesis.kind
         if key not in self._differences:
-            tools, stays = self.of(members), self._tools[made.canonical]
+            tools, stays = self.of(members), self._tools[synthesis.canonical]
             moved = [
-                pair for pair in zip(tools, made.arguments, strict=True) if pair[0] is not stays
+                pair
+                for pair in zip(tools, synthesis.arguments, strict=True)
+                if pair[0] is not stays
             ]
             self._differences[key] = Differences(
                 arguments=tuple(
@@ -117,12 +119,12 @@ class GroupSyntheses:
                     for tool, alpha in moved
                     for change in (
                         unit_conflicts(tool, stays)
-                        if made.kind == "router"
+                        if synthesis.kind == "router"
                         else silent_changes(tool, stays, alpha)
                     )
                 ),
-                words=tuple(self._words(stays, moved)) if made.kind == "prune" else (),
-                guards=guards(tools, made.canonical, made.kind, self._companions),
+                words=tuple(self._words(stays, moved)) if synthesis.kind == "prune" else (),
+                guards=guards(tools, synthesis.canonical, synthesis.kind, self._companions),
             )
         return self._differences[key]
 

@@ -68,9 +68,9 @@ def proposed(
     forms = [form for c in built for form in (c.members, (*c.members, *c.newcomers))]
     versions = versions_of(([tools[m].fingerprint for m in form] for form in forms), log)
     seen = zip(built, versions[::2], versions[1::2], strict=True)
-    made = [replace(c, version=own, grown=grown) for c, own, grown in seen]
-    clusters = tuple(c for c in made if len(c.members) > 1)
-    return Proposed(clusters, tuple(c for c in made if len(c.members) == 1), links.omitted)
+    versioned = [replace(c, version=own, grown=grown) for c, own, grown in seen]
+    clusters = tuple(c for c in versioned if len(c.members) > 1)
+    return Proposed(clusters, tuple(c for c in versioned if len(c.members) == 1), links.omitted)
 
 
 def plan_of(analysis: Analysis, proposals: Proposed, config: PlanConfig) -> MergePlan:
