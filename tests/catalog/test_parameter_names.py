@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolscope_core.catalog.formats.format_table import FORMATS
+from toolscope_core.catalog.formats.gemini import GEMINI as FORMAT
 from toolscope_core.catalog.formats.parameter_names import property_names, renaming
 from toolscope_core.merging.calls import map_call, unmap_call
 from toolscope_core.merging.renaming import NewNames, composed
 from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove, NestedRename
 from toolscope_core.model.tool import canonical_json
 
-GEMINI = FORMATS["gemini"].rules.parameter_rule
+GEMINI = FORMAT.rules.parameter_rule
 TEXT = {"type": "string"}
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.catalog.test_schemas import schemas
 from tests.support.properties import examples
 from toolscope_core.catalog import OUTPUTS, Source, read_catalog, write_toolset
-from toolscope_core.catalog.formats.shapes import SHAPES
+from toolscope_core.catalog.formats.format_table import RECORD_FORMATS
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.plan import MergedTool
 from toolscope_core.model.tool import Tool
@@ -37,7 +37,7 @@ def put(record, path, value):
 @st.composite
 def records(draw, format):
     """Records as a file of the shape may hold them."""
-    shape = SHAPES[format]
+    shape = RECORD_FORMATS[format]
     rows = []
     for number, name in enumerate(draw(st.lists(NAMES, min_size=1, max_size=4, unique=True))):
         row = json.loads(json.dumps(shape.template))

@@ -3,14 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.properties import examples
-from toolscope_core.catalog.schema.declarations import (
-    BFCL_WORDS,
-    RecordError,
-    flatten,
-    read_parameters,
-    read_returns,
-    rename_types,
-)
+from toolscope_core.catalog.formats.bfcl import BFCL
+from toolscope_core.catalog.formats.seal_tools import flat_parameters
+from toolscope_core.catalog.schema.declarations import RecordError, read_parameters, read_returns
 from toolscope_core.model.tool import canonical_json
 
 EMPTY = {"type": "object", "properties": {}}
@@ -204,17 +199,17 @@ schemas = st.dictionaries(st.sampled_from(["a", "b", "type", "x y"]), subschemas
 @given(schemas)
 def test_reading_a_normal_schema_changes_nothing_and_dialects_lead_back(schema):
     assert canonical_json(read_parameters(schema)) == canonical_json(schema)
-    assert read_parameters(rename_types(schema, BFCL_WORDS)) == schema
-    flat = flatten(schema)
+    assert read_parameters(BFCL.with_schema({}, ("schema",), schema)["schema"]) == schema
+    flat = flat_parameters(schema)
     if flat is not None:
         assert read_parameters(flat, schema.get("required")) == schema
 
 
 def test_flat_form_only_where_nothing_is_lost():
-    assert flatten({"type": "object", "properties": {"x": {"type": "integer"}}}) == {
+    assert flat_parameters({"type": "object", "properties": {"x": {"type": "integer"}}}) == {
         "x": {"type": "int"}
     }
-    assert flatten(EMPTY) == {}
-    assert flatten({**EMPTY, "additionalProperties": False}) is None
-    assert flatten({"type": "object", "properties": {"x": True}}) is None
-    assert flatten({"type": "object", "properties": {"x": {"type": 5}}}) is None
+    assert flat_parameters(EMPTY) == {}
+    assert flat_parameters({**EMPTY, "additionalProperties": False}) is None
+    assert flat_parameters({"type": "object", "properties": {"x": True}}) is None
+    assert flat_parameters({"type": "object", "properties": {"x": {"type": 5}}}) is None

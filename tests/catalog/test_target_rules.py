@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.catalog.test_schemas import schemas
-from toolscope_core.catalog.formats.format_table import FORMATS, MATRIX, OUTPUTS, target_named
-from toolscope_core.catalog.formats.shapes import SHAPES, read_record
+from toolscope_core.catalog.formats.format_table import MATRIX, OUTPUTS, target_named
+from toolscope_core.catalog.formats.mcp_tools import MCP
+from toolscope_core.catalog.formats.record_format import read_record
 from toolscope_core.catalog.formats.target_rules import (
     comparable_name,
     fixed,
@@ -145,7 +146,7 @@ def test_a_client_counts_its_prefix():
 
 def mcp_tool(**parts):
     raw = {"name": "store", "description": "", "inputSchema": schema(), **parts}
-    return read_record(raw, SHAPES["mcp"], "lab")
+    return read_record(raw, MCP, "lab")
 
 
 @pytest.mark.parametrize("target", ["mcp", "claude-code", "cursor"])
@@ -190,13 +191,8 @@ def test_a_record_made_anew_for_mcp_is_one_that_all_clients_read():
 
 
 def test_targets():
-    assert {target_named(name).name for name in MATRIX} == set(MATRIX)
+    assert MATRIX[-3:] == ("claude-code", "cursor", "vscode")
     assert target_named("seal-tools").rules.unique == "toolset"
-    assert [row.name for row in FORMATS.values() if row.is_client] == [
-        "claude-code",
-        "cursor",
-        "vscode",
-    ]
     with pytest.raises(ExportError, match="'xml' is unknown; give one of neutral"):
         rule_violations([], "xml")
 
@@ -228,7 +224,7 @@ def test_what_is_fixed_is_not_broken_any_more(items, target):
         for item in items
     ]
     assert rule_violations(after, target) == ()
-    if FORMATS[target].rules.unique == "toolset":
+    if target_named(target).rules.unique == "toolset":
         assert len({comparable_name(item.tool.name) for item in after}) == len(after)
     offered = {
         v.tool_id: v.fix for v in rule_violations(items, target) if v.rule in ("name", "unique")

@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 
 from toolscope_core.catalog.bundle_versions import TOOLSET, why_unreadable
 from toolscope_core.catalog.flaws import excerpt
-from toolscope_core.catalog.formats.format_table import INPUTS
-from toolscope_core.catalog.formats.shapes import SHAPES, Shape, detect, own_server
+from toolscope_core.catalog.formats.detection import detect
+from toolscope_core.catalog.formats.format_table import INPUTS, RECORD_FORMATS
+from toolscope_core.catalog.formats.generic import GENERIC
+from toolscope_core.catalog.formats.record_format import RecordFormat, own_server
 from toolscope_core.catalog.limits import MAX_RECORDS
 from toolscope_core.catalog.naming import source_names
 from toolscope_core.catalog.records import Entry, Record, ToolsPage, document_kind, find_records
@@ -30,7 +32,7 @@ class SourceContents:
     name: str
     label: str
     kind: str
-    shape: Shape
+    shape: RecordFormat
     items: tuple[Record | Problem, ...]
     servers: tuple[Server, ...]
     pages: tuple[ToolsPage, ...]
@@ -89,7 +91,7 @@ def _read_source(source: Source, name: str, forced: str | None) -> SourceContent
     servers = tuple(item for item in entries if isinstance(item, Server))
     if forced is None and values.syntax == "csv":
         forced = "csv"
-    shape = SHAPES.get(forced or "") or _detect(records, servers, forced)
+    shape = RECORD_FORMATS.get(forced or "") or _detect(records, servers, forced)
     other = kinds.pop() if len(kinds) == 1 else ""
     if shape.name == "neutral" and any(_is_marked(record, shape) for record in records):
         _check_versions(source.label, values.items)
@@ -105,7 +107,7 @@ def _read_source(source: Source, name: str, forced: str | None) -> SourceContent
     )
 
 
-def _is_marked(record: Record, shape: Shape) -> bool:
+def _is_marked(record: Record, shape: RecordFormat) -> bool:
     return isinstance(record.value, dict) and shape.marks(record.value)
 
 
@@ -160,8 +162,10 @@ def _bounded(inside: Iterable[Entry]) -> Iterator[Entry]:
             return
 
 
-def _detect(records: Sequence[Record], servers: Sequence[Server], forced: str | None) -> Shape:
+def _detect(
+    records: Sequence[Record], servers: Sequence[Server], forced: str | None
+) -> RecordFormat:
     if forced == "csv":
-        return SHAPES["generic"]
+        return GENERIC
     objects = [record.value for record in records if isinstance(record.value, dict)]
     return detect(objects, frozenset(record.within for record in records), servers)

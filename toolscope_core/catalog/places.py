@@ -9,8 +9,9 @@ from typing import Any
 
 from toolscope_core.catalog.clients.configurations import SERVER_MAPS, configured_servers
 from toolscope_core.catalog.flaws import Flaw, writable
+from toolscope_core.catalog.formats.gemini import DECLARATIONS
+from toolscope_core.catalog.formats.generic import GENERIC
 from toolscope_core.catalog.formats.openapi import is_openapi
-from toolscope_core.catalog.formats.shapes import DECLARATIONS, SHAPES
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.tool import JsonObject
 
@@ -19,7 +20,6 @@ OTHER_LISTS = ("servers", "apis", "items", "data", "records")
 WRAPPERS = ("result", "mcp")  # of a JSON-RPC answer, of an editor's settings
 OTHERS = frozenset((*OTHER_LISTS, *SERVER_MAPS, *WRAPPERS))
 LEADING = (*TOOL_LISTS, *SERVER_MAPS, *WRAPPERS, "apis")
-GENERIC = SHAPES["generic"]
 AMBIGUOUS = (("schema",), ("args",))  # a response format and a call have them too
 CERTAIN = (("inputSchema",), ("input_schema",))  # nothing but a tool has them, even empty
 SCHEMA_KEYS = ("type", "properties", "$ref", "oneOf", "anyOf", "allOf")

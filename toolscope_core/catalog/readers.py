@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from toolscope_core.catalog.flaws import Flaw, excerpt, find_flaw
+from toolscope_core.catalog.formats.generic import GENERIC
 from toolscope_core.catalog.formats.openapi import find_inferred
-from toolscope_core.catalog.formats.shapes import ToolPart, read_record
+from toolscope_core.catalog.formats.record_format import ToolPart, read_record
 from toolscope_core.catalog.naming import assign_ids, find_repeats
 from toolscope_core.catalog.parts import SourceContents, read_contents
-from toolscope_core.catalog.places import GENERIC
 from toolscope_core.catalog.records import Record
 from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.catalog.schema.declarations import RecordError

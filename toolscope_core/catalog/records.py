@@ -13,9 +13,9 @@ from toolscope_core.catalog.clients.configurations import (
     starts_server,
 )
 from toolscope_core.catalog.flaws import Flaw, excerpt, find_flaw, writable
+from toolscope_core.catalog.formats.generic import GENERIC
 from toolscope_core.catalog.formats.openapi import FIELDS, is_openapi, read_openapi
 from toolscope_core.catalog.places import (
-    GENERIC,
     TOOL_LISTS,
     WRAPPERS,
     Places,

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from toolscope_core.catalog.formats.record_format import HINTS
 from toolscope_core.catalog.formats.result_schemas import readable_results
-from toolscope_core.catalog.formats.shapes import HINTS
-from toolscope_core.catalog.schema.declarations import subschemas
+from toolscope_core.catalog.schema.walking import subschemas
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
 HEADER = "x-mcp-header"

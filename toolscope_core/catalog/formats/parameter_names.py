@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from toolscope_core.catalog.schema.declarations import map_subschemas, subschemas
 from toolscope_core.catalog.schema.references import IN_PLACE, resolve
+from toolscope_core.catalog.schema.walking import every_schema, map_subschemas, subschemas
 from toolscope_core.model.argument_map import NestedRename
 from toolscope_core.model.tool import JsonObject, digest
 from toolscope_core.model.unicode_forms import normalise
@@ -56,7 +56,8 @@ def renaming(schema: JsonObject, rule: str) -> Renaming:
         return Renaming(schema=schema)
     names = _offers(refused, all_names)
     try:
-        _check(schema, names)
+        for sub in every_schema(schema):
+            _check(sub, names)
         steps = iter(range(MAX_STEPS))
         top = dict.fromkeys(_at_top(schema, names, steps))
         nested = tuple(dict.fromkeys(_places(schema, [schema], "", names, (), steps)))
@@ -68,11 +69,9 @@ def renaming(schema: JsonObject, rule: str) -> Renaming:
 
 def property_names(schema: Any) -> Iterator[str]:
     """The names of the properties at every depth, in any order, repeats included."""
-    if isinstance(schema, dict):
-        properties = schema.get("properties")
+    for sub in every_schema(schema):
+        properties = sub.get("properties")
         yield from properties if isinstance(properties, dict) else ()
-        for sub in subschemas(schema):
-            yield from property_names(sub)
 
 
 class _UnsureError(Exception):
@@ -99,10 +98,8 @@ def _folded(name: str) -> str:
     return normalise("NFKC", name).casefold()
 
 
-def _check(schema: Any, names: Mapping[str, str]) -> None:
-    """Raises where the schema says something of names that renaming would not carry over."""
-    if not isinstance(schema, dict):
-        return
+def _check(schema: JsonObject, names: Mapping[str, str]) -> None:
+    """Raises where a schema says something of names that renaming would not carry over."""
     for key in _UNSURE:
         if key in schema:
             raise _UnsureError(f"The parameters use {key!r}, so a new name may mean another thing.")
@@ -112,7 +109,6 @@ def _check(schema: Any, names: Mapping[str, str]) -> None:
     words = str(schema.get("$ref", "")).replace("~1", "/").replace("~0", "~")
     if any(f"/{name}" in words for name in names):
         raise _UnsureError(f"The reference {words!r} leads through the name.")
-    map_subschemas(schema, lambda sub, _: _check(sub, names), "")
 
 
 def _holds(value: Any, names: Mapping[str, str]) -> bool:
@@ -195,9 +191,7 @@ def _reaches(root: JsonObject, schema: Any, names: Mapping[str, str], seen: set[
         seen.add(reference)
         if _reaches(root, resolve(root, reference), names, seen):
             return True
-    reached: list[bool] = []
-    map_subschemas(schema, lambda sub, _: reached.append(_reaches(root, sub, names, seen)), "")
-    return any(reached)
+    return any(_reaches(root, sub, names, seen) for sub in subschemas(schema))
 
 
 def _named(schema: JsonObject) -> Iterator[str]:
@@ -212,7 +206,7 @@ def _named(schema: JsonObject) -> Iterator[str]:
 def _rewritten(schema: Any, names: Mapping[str, str]) -> Any:
     if not isinstance(schema, dict):
         return schema
-    result = map_subschemas(schema, lambda sub, _: _rewritten(sub, names), "")
+    result = map_subschemas(schema, lambda sub, _: _rewritten(sub, names))
     for key in ("properties", "dependentSchemas"):
         if key in result:
             result[key] = {names.get(name, name): sub for name, sub in result[key].items()}

@@ -9,15 +9,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from toolscope_core.catalog.schema.declarations import (
-    RecordError,
-    map_subschemas,
-    read_returns,
-    subschemas,
-)
+from toolscope_core.catalog.schema.declarations import RecordError, read_returns
 from toolscope_core.catalog.schema.keywords import INVALID, split_invalid
 from toolscope_core.catalog.schema.negations import drop_narrowed
 from toolscope_core.catalog.schema.references import resolve, settle_references
+from toolscope_core.catalog.schema.walking import every_schema, map_subschemas
 from toolscope_core.model.tool import JsonObject, canonical_json
 
 NOT_COMPILED = (
@@ -27,7 +23,7 @@ NOT_COMPILED = (
 _DIALECTS = re.compile(
     r"https?://json-schema\.org/(draft-0[67]/schema|draft/(2019-09|2020-12)/schema)#?"
 )
-_IDLE = ("id", "$id", "$anchor", "nullable", INVALID)
+_IDLE = {"id", "$id", "$anchor", "nullable", INVALID}
 """Keywords that say nothing of a value once references are pointers, and that not all compile."""
 _ESCAPE = r"\\(?:[dDwWsSbtnrfv^$\\.*+?()\[\]{}|/]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})"
 _RANGE_OF_CLASS = r"\\[dDwWsS]-[^\]]|(?<![\[^])-\\[dDwWsS]"
@@ -67,23 +63,16 @@ def _compiles(schema: JsonObject) -> bool:
     return (
         (dialect is None or _DIALECTS.fullmatch(str(dialect)) is not None)
         and split_invalid(schema) is schema
-        and _is_portable(schema)
+        and not any(_wrong(sub) or sub.keys() & _IDLE for sub in every_schema(schema))
         and f'"{INVALID}"' not in canonical_json(settle_references(schema))
     )
-
-
-def _is_portable(schema: Any) -> bool:
-    if not isinstance(schema, dict):
-        return True
-    idle = any(key in schema for key in _IDLE)
-    return not idle and not _wrong(schema) and all(map(_is_portable, subschemas(schema)))
 
 
 def _portable(schema: Any) -> Any:
     """The schema with the keywords under ``INVALID`` that some client does not compile."""
     if not isinstance(schema, dict):
         return schema
-    result = map_subschemas(schema, lambda sub, _: _portable(sub), "")
+    result = map_subschemas(schema, lambda sub, _: _portable(sub))
     wrong = {key: result.pop(key) for key in _wrong(schema)}
     return {**result, INVALID: {**schema.get(INVALID, {}), **wrong}} if wrong else result
 
@@ -109,5 +98,5 @@ def _is_read(pattern: str) -> bool:
 def _without_idle(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
-    mended = map_subschemas(schema, lambda sub, _: _without_idle(sub), "")
+    mended = map_subschemas(schema, lambda sub, _: _without_idle(sub))
     return {key: sub for key, sub in mended.items() if key not in _IDLE}

@@ -10,12 +10,14 @@ from itertools import count
 from typing import Any, Literal
 
 from toolscope_core.catalog.formats.flattening import TOP_LEVEL, plain_object
-from toolscope_core.catalog.formats.format_table import Format, target_named
+from toolscope_core.catalog.formats.format_table import target_named
 from toolscope_core.catalog.formats.mcp_records import ReadableRecord, may_be_odd, readable_record
+from toolscope_core.catalog.formats.mcp_tools import MCP
 from toolscope_core.catalog.formats.parameter_names import Renaming, property_names, renaming
-from toolscope_core.catalog.formats.shapes import SHAPES, read_record
+from toolscope_core.catalog.formats.record_format import read_record
+from toolscope_core.catalog.formats.target import Target
 from toolscope_core.catalog.formats.writers import write_record
-from toolscope_core.catalog.schema.declarations import map_subschemas, subschemas
+from toolscope_core.catalog.schema.walking import every_schema, map_subschemas
 from toolscope_core.catalog.splitting import parts_in_words, split
 from toolscope_core.model.plan import MergedTool
 from toolscope_core.model.tool import JsonObject, Tool, digest
@@ -147,8 +149,7 @@ def unique_names(tools: Sequence[Tool], reserved: Iterable[str] = ()) -> dict[st
     that is of another server, all of them get their server in the name. ``reserved`` names are
     offered to none.
     """
-    mcp = target_named("mcp")
-    row = replace(mcp, rules=replace(mcp.rules, unique="toolset"))
+    row = replace(MCP, rules=replace(MCP.rules, unique="toolset"))
     ordered = sorted(tools, key=lambda tool: tool.id)
     servers: defaultdict[str, set[str]] = defaultdict(set)
     for tool in ordered:
@@ -171,7 +172,7 @@ def comparable_name(name: str) -> str:
     return normalise("NFKC", name).casefold()
 
 
-def _of_set(tools: Sequence[MergedTool], target: Format) -> Iterator[RuleViolation]:
+def _of_set(tools: Sequence[MergedTool], target: Target) -> Iterator[RuleViolation]:
     most = target.rules.most_tools
     if most is not None and len(tools) > most:
         parts = split(tools, most)
@@ -186,7 +187,7 @@ def _of_set(tools: Sequence[MergedTool], target: Format) -> Iterator[RuleViolati
         )
 
 
-def _of_name(tool: Tool, target: Format, new: tuple[str, Rule] | None) -> Iterator[RuleViolation]:
+def _of_name(tool: Tool, target: Target, new: tuple[str, Rule] | None) -> Iterator[RuleViolation]:
     if new is None:
         return
     (name, rule), rules = new, target.rules
@@ -212,7 +213,7 @@ def _of_name(tool: Tool, target: Format, new: tuple[str, Rule] | None) -> Iterat
     yield RuleViolation(tool.id, rule, tool.name, message, fix, remedy)
 
 
-def _of_text(tool: Tool, target: Format) -> Iterator[RuleViolation]:
+def _of_text(tool: Tool, target: Target) -> Iterator[RuleViolation]:
     most = target.rules.longest_description
     if most is not None and len(tool.description) > most:
         yield RuleViolation(
@@ -224,7 +225,7 @@ def _of_text(tool: Tool, target: Format) -> Iterator[RuleViolation]:
         )
 
 
-def _of_schema(tool: Tool, target: Format) -> Iterator[RuleViolation]:
+def _of_schema(tool: Tool, target: Target) -> Iterator[RuleViolation]:
     schema, rules = tool.schema or {}, target.rules
     if rules.whole_object:
         for key in (key for key in TOP_LEVEL if key in schema):
@@ -236,7 +237,7 @@ def _of_schema(tool: Tool, target: Format) -> Iterator[RuleViolation]:
                 _without(key) if plain_object(schema) else "",
                 "" if plain_object(schema) else f"A reference leads into {key!r}; {AT_SERVER}",
             )
-    if rules.typed_items and any(map(_bare_array, _inside(schema))):
+    if rules.typed_items and any(map(_bare_array, every_schema(schema))):
         yield RuleViolation(
             tool.id,
             "schema",
@@ -262,7 +263,7 @@ def _of_schema(tool: Tool, target: Format) -> Iterator[RuleViolation]:
         )
 
 
-def _fixed_schema(schema: JsonObject | None, target: Format) -> tuple[JsonObject | None, Renaming]:
+def _fixed_schema(schema: JsonObject | None, target: Target) -> tuple[JsonObject | None, Renaming]:
     """The schema with every offered fix, and the new names of its parameters."""
     if schema is None:
         return None, Renaming()
@@ -285,7 +286,7 @@ def _as_clients_read_it(tool: Tool) -> Tool:
     readable = _as_record(tool)
     if not readable.faults:
         return tool
-    read = read_record(readable.record, SHAPES["mcp"], tool.server)
+    read = read_record(readable.record, MCP, tool.server)
     return replace(
         tool,
         description=read.description,
@@ -303,7 +304,7 @@ def _without(key: str) -> str:
 
 
 def _new_names(
-    tools: Sequence[Tool], target: Format, reserved: Iterable[str], blocked: Set[str]
+    tools: Sequence[Tool], target: Target, reserved: Iterable[str], blocked: Set[str]
 ) -> dict[str, tuple[str, Rule]]:
     """By id, the offered name of each tool whose own the target refuses, and the rule it breaks.
 
@@ -328,7 +329,7 @@ def _new_names(
 
 
 def _wrong_names(
-    tools: Sequence[Tool], target: Format, blocked: Set[str] = frozenset()
+    tools: Sequence[Tool], target: Target, blocked: Set[str] = frozenset()
 ) -> dict[str, Rule]:
     """The ids of tools (in id order) with a name that the target refuses, and the rule it breaks;
     of those that share one the first keeps it, a tool that copies another's name for bad ends only
@@ -347,7 +348,7 @@ def _wrong_names(
 
 
 def _offer(
-    tool: Tool, target: Format, used: Set[str] = frozenset(), reserved: Set[str] = frozenset()
+    tool: Tool, target: Target, used: Set[str] = frozenset(), reserved: Set[str] = frozenset()
 ) -> str:
     """A name that fits and is free: the tool's own if mending it is enough. It may be ``reserved``
     only for the tool itself.
@@ -372,7 +373,7 @@ def _offer(
     return next(name for name in hashed if free(name))
 
 
-def _with_server(tool: Tool, target: Format, taken: Set[str]) -> str:
+def _with_server(tool: Tool, target: Target, taken: Set[str]) -> str:
     """The tool's name with its server in front, as short as every API takes it and not taken."""
     name = _plain(f"{tool.server}_{tool.name}", target)
     if len(name) <= SHORT_NAME and comparable_name(name) not in taken:
@@ -381,7 +382,7 @@ def _with_server(tool: Tool, target: Format, taken: Set[str]) -> str:
     return f"{name[:room]}_{digest(tool.server, tool.name)[:HASH_DIGITS]}"
 
 
-def _plain(name: str, target: Format) -> str:
+def _plain(name: str, target: Target) -> str:
     """The name in letters that every rule takes, beginning with one that all take."""
     if not target.rules.name_rule:
         return name
@@ -389,7 +390,7 @@ def _plain(name: str, target: Format) -> str:
     return spelled if re.match("[A-Za-z]", spelled) else f"tool_{spelled}".rstrip("_")
 
 
-def _fits(name: str, tool: Tool, target: Format) -> bool:
+def _fits(name: str, tool: Tool, target: Target) -> bool:
     if target.rules.name_rule and not re.fullmatch(target.rules.name_rule, name):
         return False
     return target.rules.longest_name is None or (
@@ -397,11 +398,11 @@ def _fits(name: str, tool: Tool, target: Format) -> bool:
     )
 
 
-def _prefix(tool: Tool, target: Format) -> str:
+def _prefix(tool: Tool, target: Target) -> str:
     return target.rules.prefix.format(server=tool.server) if tool.server else ""
 
 
-def _scope(tool: Tool, target: Format) -> str:
+def _scope(tool: Tool, target: Target) -> str:
     return tool.server if target.rules.unique == "server" else ""
 
 
@@ -413,7 +414,7 @@ def _with_items(schema: JsonObject | None) -> Any:
     """The schema with ``items: {}`` at every array that does not say what it holds."""
     if not isinstance(schema, dict):
         return schema
-    result = map_subschemas(schema, lambda sub, _: _with_items(sub), "")
+    result = map_subschemas(schema, lambda sub, _: _with_items(sub))
     if _bare_array(schema):
         result["items"] = {}
     return result
@@ -423,11 +424,3 @@ def _bare_array(schema: JsonObject) -> bool:
     kind = schema.get("type")
     array = kind == "array" or (isinstance(kind, list) and "array" in kind)
     return array and "items" not in schema and "prefixItems" not in schema
-
-
-def _inside(schema: Any) -> Iterator[JsonObject]:
-    """The schema and every one inside it."""
-    if isinstance(schema, dict):
-        yield schema
-        for sub in subschemas(schema):
-            yield from _inside(sub)

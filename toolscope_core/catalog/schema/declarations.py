@@ -7,10 +7,9 @@ Three forms are understood: a JSON Schema (with any dialect's type words), a fla
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from toolscope_core.catalog.flaws import below
 from toolscope_core.catalog.schema.budget import ExpansionBudget
 from toolscope_core.catalog.schema.keywords import (
     BOUNDS,
@@ -22,6 +21,7 @@ from toolscope_core.catalog.schema.keywords import (
 )
 from toolscope_core.catalog.schema.pointers import with_current_draft
 from toolscope_core.catalog.schema.references import settle_references
+from toolscope_core.catalog.schema.walking import map_subschemas
 from toolscope_core.model.tool import JsonObject, canonical_json
 
 TYPES = {
@@ -33,15 +33,6 @@ TYPES = {
     **dict.fromkeys(("array", "list", "tuple", "set", "arraylist"), "array"),
     **dict.fromkeys(("null", "none"), "null"),
     "any": "",
-}
-BFCL_WORDS = {"object": "dict", "number": "float"}
-SEAL_WORDS = {
-    "object": "dict",
-    "number": "float",
-    "string": "str",
-    "integer": "int",
-    "boolean": "bool",
-    "array": "list",
 }
 NO_PARAMETERS: JsonObject = {"type": "object", "properties": {}}
 
@@ -91,23 +82,6 @@ def read_returns(value: object, budget: ExpansionBudget | None = None) -> JsonOb
     return settle_references(_read_form(value, None, "returns"), budget)
 
 
-def flatten(schema: JsonObject) -> JsonObject | None:
-    """The properties in Seal-Tools' flat form, or ``None`` where that form would lose something.
-
-    The required names stand beside it in the record.
-    """
-    flat = {
-        name: rename_types(sub, SEAL_WORDS)
-        for name, sub in schema.get("properties", {}).items()
-        if isinstance(sub, dict)
-    }
-    try:
-        again = read_parameters(flat, schema.get("required"))
-    except RecordError:
-        return None
-    return flat if canonical_json(again) == canonical_json(schema) else None
-
-
 def rename_types(schema: Any, words: Mapping[str, str]) -> Any:
     """The schema with its JSON types written in a dialect's words, at every depth."""
 
@@ -118,7 +92,7 @@ def rename_types(schema: Any, words: Mapping[str, str]) -> Any:
 
     if not isinstance(schema, dict):
         return schema
-    renamed = map_subschemas(schema, lambda sub, _: rename_types(sub, words), "")
+    renamed = map_subschemas(schema, lambda sub, _: rename_types(sub, words))
     return {**renamed, "type": rename(schema["type"])} if "type" in schema else renamed
 
 
@@ -259,33 +233,6 @@ def _read_properties(properties: object, where: str) -> dict[str, Any]:
     if properties is None or properties == []:
         return {"properties": {}}
     raise RecordError(f"has {_shown(properties)} at {where}/properties; give an object")
-
-
-def map_subschemas(
-    schema: JsonObject, change: Callable[[Any, str], Any], where: str
-) -> dict[str, Any]:
-    """The schema with each of its direct subschemas replaced by ``change(subschema, place)``."""
-    result = dict(schema)
-    for key, value in schema.items():
-        place = below(where, key)
-        if key in MAPS and isinstance(value, dict):
-            result[key] = {name: change(sub, below(place, name)) for name, sub in value.items()}
-        elif key in (*LISTS, "items") and isinstance(value, list):
-            result[key] = [change(sub, below(place, row)) for row, sub in enumerate(value)]
-        elif key in SINGLE and (isinstance(value, dict) or key == "items"):
-            result[key] = change(value, place)
-    return result
-
-
-def subschemas(schema: JsonObject) -> Iterator[Any]:
-    """The direct subschemas, those that ``map_subschemas`` would change."""
-    for key, value in schema.items():
-        if key in MAPS and isinstance(value, dict):
-            yield from value.values()
-        elif key in (*LISTS, "items") and isinstance(value, list):
-            yield from value
-        elif key in SINGLE and (isinstance(value, dict) or key == "items"):
-            yield value
 
 
 def _json_types(kind: Any, where: str) -> str | list[str]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from toolscope_core.catalog.schema.budget import ExpansionBudget, measure
 from toolscope_core.catalog.schema.references import resolve, shortened
+from toolscope_core.catalog.schema.walking import map_objects, references_in
 from toolscope_core.model.tool import JsonObject
 
 
@@ -64,7 +65,7 @@ class Definitions:
     def _reach(self, schema: JsonObject) -> list[str]:
         """The references that a schema leads to, the nearest first, those equally near by name."""
         reached: dict[str, None] = {}
-        nearest = set(_references(schema))
+        nearest = set(references_in(schema))
         while nearest:
             reached |= dict.fromkeys(sorted(nearest))
             further = {
@@ -78,7 +79,7 @@ class Definitions:
             schema = resolve(self.document, reference)
             if not isinstance(schema, (dict, bool)):
                 raise OutsideError(f"refers to {reference[:80]!r}; only local references are read")
-            references = tuple(dict.fromkeys(_references(schema)))
+            references = tuple(dict.fromkeys(references_in(schema)))
             self._targets[reference] = _Target(schema, measure(schema).values, references)
         return self._targets[reference]
 
@@ -116,18 +117,6 @@ def _fair_share(sizes: Iterable[int], budget: int) -> int:
     return rising[-1] if rising else 0
 
 
-def _references(value: Any) -> list[str]:
-    if isinstance(value, list):
-        return [reference for item in value for reference in _references(item)]
-    if not isinstance(value, dict):
-        return []
-    own = value.get("$ref")
-    references = [own] if isinstance(own, str) else []
-    for sub in value.values():
-        references += _references(sub)
-    return references
-
-
 def _names(references: Iterable[str]) -> dict[str, str]:
     """A name under ``$defs`` for each reference, after its last word."""
     names: dict[str, str] = {}
@@ -144,17 +133,16 @@ def _names(references: Iterable[str]) -> dict[str, str]:
     return names
 
 
-def _renamed(value: Any, names: dict[str, str]) -> Any:
-    """The value with its references under ``$defs``; those without a name there are left out."""
-    if isinstance(value, list):
-        return [_renamed(item, names) for item in value]
-    if not isinstance(value, dict):
-        return value
-    changed = {key: _renamed(sub, names) for key, sub in value.items()}
-    reference = value.get("$ref")
-    if isinstance(reference, str):
-        if reference in names:
-            changed["$ref"] = f"#/$defs/{names[reference]}"
-        else:
-            del changed["$ref"]
-    return changed
+def _renamed(schema: Any, names: dict[str, str]) -> Any:
+    """The schema with its references under ``$defs``; those without a name there are left out."""
+
+    def rename(changed: dict[str, Any]) -> JsonObject:
+        reference = changed.get("$ref")
+        if isinstance(reference, str):
+            if reference in names:
+                changed["$ref"] = f"#/$defs/{names[reference]}"
+            else:
+                del changed["$ref"]
+        return changed
+
+    return map_objects(schema, rename)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from toolscope_core.catalog.schema.keywords import INVALID, LISTS, MAPS, SINGLE
+from toolscope_core.catalog.schema.keywords import INVALID
+from toolscope_core.catalog.schema.walking import map_subschemas, objects_in
 from toolscope_core.model.tool import JsonObject
 
 _IN_PLACE = ("allOf", "anyOf", "if", "then", "else", "dependentSchemas", "$ref")
@@ -20,43 +21,29 @@ def drop_narrowed(schema: JsonObject, resolve: Callable[[JsonObject, Any], Any])
 
     ``oneOf`` becomes ``anyOf``; all others are moved under ``x-invalid``.
     """
-    return _Dropper(schema, resolve, {}).drop(schema) if _has_invalid(schema) else schema
-
-
-def _has_invalid(value: Any) -> bool:
-    if isinstance(value, dict):
-        return INVALID in value or any(map(_has_invalid, value.values()))
-    return isinstance(value, list) and any(map(_has_invalid, value))
+    if not any(INVALID in node for node in objects_in(schema)):
+        return schema
+    dropped: JsonObject = _Dropper(schema, resolve).drop(schema)
+    return dropped
 
 
 class _Dropper:
     """Drops what is narrowed in one schema (``root``), the innermost first."""
 
-    def __init__(
-        self,
-        root: JsonObject,
-        resolve: Callable[[JsonObject, Any], Any],
-        widened: dict[str, bool],
-    ) -> None:
-        self._root, self._resolve, self._widened = root, resolve, widened
+    def __init__(self, root: JsonObject, resolve: Callable[[JsonObject, Any], Any]) -> None:
+        self._root, self._resolve = root, resolve
+        self._widened: dict[str, bool] = {}
 
     def drop(self, value: Any) -> Any:
         if not isinstance(value, dict):
             return value
-        schema = {key: self._drop_below(key, sub) for key, sub in value.items()}
+        schema = map_subschemas(value, lambda sub, _: self.drop(sub))
         if "oneOf" in schema and self._is_widened(schema["oneOf"]) and "anyOf" not in schema:
             schema["anyOf"] = schema.pop("oneOf")
         narrowed = {key: schema.pop(key) for key in self._narrowed(schema)}
         if not narrowed:
             return schema
         return {**schema, INVALID: {**schema.get(INVALID, {}), **narrowed}}
-
-    def _drop_below(self, key: str, value: Any) -> Any:
-        if key in MAPS and isinstance(value, dict):
-            return {name: self.drop(sub) for name, sub in value.items()}
-        if key in LISTS and isinstance(value, list):
-            return [self.drop(sub) for sub in value]
-        return self.drop(value) if key in SINGLE else value
 
     def _narrowed(self, schema: JsonObject) -> list[str]:
         """The keywords of a schema that refuse more for what is missing."""
@@ -71,18 +58,12 @@ class _Dropper:
 
     def _is_widened(self, value: Any) -> bool:
         """Whether a keyword is missing in a value, or in what it refers to."""
-        if isinstance(value, list):
-            return any(map(self._is_widened, value))
-        if not isinstance(value, dict):
-            return False
-        if INVALID in value:
-            return True
-        reference = value.get("$ref")
-        if isinstance(reference, str) and self._leads_to_widened(reference):
-            return True
-        return any(self._is_widened(sub) for sub in value.values())
+        nodes = objects_in(value)
+        return any(INVALID in node or self._leads_to_widened(node.get("$ref")) for node in nodes)
 
-    def _leads_to_widened(self, reference: str) -> bool:
+    def _leads_to_widened(self, reference: Any) -> bool:
+        if not isinstance(reference, str):
+            return False
         if reference not in self._widened:
             self._widened[reference] = False  # until the circle is closed
             self._widened[reference] = self._is_widened(self._resolve(self._root, reference))

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from toolscope_core.catalog.schema.keywords import INVALID
+from toolscope_core.catalog.schema.walking import VALUES, map_objects, objects_in, references_in
 from toolscope_core.model.tool import JsonObject
 
 CURRENT_DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _OLD_DRAFT = re.compile(r"https?://json-schema\.org/draft-0([3467])/schema#?")
-_LITERAL = ("default", "enum", "const", "examples", INVALID)
 _WITHOUT_EFFECT = (
     *("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"),
     *("$comment", "$schema", "$defs", "definitions", INVALID),
@@ -31,7 +31,10 @@ def is_old_draft(schema: JsonObject) -> bool:
 def with_current_draft(schema: JsonObject) -> JsonObject:
     """The schema declared as 2020-12 where it uses what its own draft reads in another way."""
     declared = _OLD_DRAFT.fullmatch(str(schema.get("$schema")))
-    if declared is None or (declared[1] in "67" and not _uses(schema, "prefixItems")):
+    if declared is None:
+        return schema
+    uses_prefixes = any("prefixItems" in node for node in objects_in(schema))
+    if declared[1] in "67" and not uses_prefixes:
         return schema
     return {**schema, "$schema": CURRENT_DRAFT}
 
@@ -42,7 +45,7 @@ def lasting_pointers(schema: JsonObject, resolve: Callable[[JsonObject, Any], An
     Anchors are those of the root: below an ``$id`` of its own a schema's anchors are not read.
     """
     if is_old_draft(schema):
-        schema = _without_siblings(schema)
+        schema = map_objects(schema, _without_siblings, VALUES)
     anchors: dict[str, str] = {}
     for name, pointer in _anchors(schema, "#"):
         anchors.setdefault(f"#{name}", pointer)
@@ -50,7 +53,7 @@ def lasting_pointers(schema: JsonObject, resolve: Callable[[JsonObject, Any], An
         schema = _renamed(schema, anchors)
     through = dict.fromkeys(
         reference
-        for reference in _references(schema)
+        for reference in references_in(schema, VALUES)
         if "/allOf/" in reference and isinstance(resolve(schema, reference), (dict, bool))
     )
     definitions = schema.get("$defs", {})
@@ -64,18 +67,12 @@ def lasting_pointers(schema: JsonObject, resolve: Callable[[JsonObject, Any], An
     return renamed
 
 
-def _without_siblings(value: Any) -> Any:
-    """The value with what stands beside a ``$ref`` and would act on values under ``INVALID``."""
-    if isinstance(value, list):
-        return [_without_siblings(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    changed = {
-        key: sub if key in _LITERAL else _without_siblings(sub) for key, sub in value.items()
-    }
-    if not isinstance(value.get("$ref"), str):
+def _without_siblings(changed: dict[str, Any]) -> JsonObject:
+    """The schema with what stands beside its ``$ref`` and would act on values under ``INVALID``."""
+    if not isinstance(changed.get("$ref"), str):
         return changed
-    idle = {key: changed.pop(key) for key in value if key != "$ref" and key not in _WITHOUT_EFFECT}
+    idle_keys = changed.keys() - {"$ref", *_WITHOUT_EFFECT}
+    idle = {key: changed.pop(key) for key in list(changed) if key in idle_keys}
     return {**changed, INVALID: {**changed.get(INVALID, {}), **idle}} if idle else changed
 
 
@@ -93,36 +90,18 @@ def _anchors(value: Any, place: str) -> Iterator[tuple[str, str]]:
         if isinstance(value.get("$anchor"), str):
             yield value["$anchor"], place
         for key, sub in value.items():
-            if key not in _LITERAL:
+            if key not in VALUES:
                 word = key.replace("~", "~0").replace("/", "~1").replace("%", "%25")
                 yield from _anchors(sub, f"{place}/{word}")
 
 
-def _references(value: Any) -> Iterator[str]:
-    if isinstance(value, list):
-        for item in value:
-            yield from _references(item)
-    elif isinstance(value, dict):
-        if isinstance(value.get("$ref"), str):
-            yield value["$ref"]
-        for key, sub in value.items():
-            if key not in _LITERAL:
-                yield from _references(sub)
+def _renamed(schema: JsonObject, names: dict[str, str]) -> Any:
+    """The schema with the references that ``names`` lists replaced."""
 
+    def rename(changed: dict[str, Any]) -> JsonObject:
+        reference = changed.get("$ref")
+        if isinstance(reference, str):
+            changed["$ref"] = names.get(reference, reference)
+        return changed
 
-def _renamed(value: Any, names: dict[str, str]) -> Any:
-    """The value with the references that ``names`` lists replaced."""
-    if isinstance(value, list):
-        return [_renamed(item, names) for item in value]
-    if not isinstance(value, dict):
-        return value
-    changed = {key: sub if key in _LITERAL else _renamed(sub, names) for key, sub in value.items()}
-    if isinstance(value.get("$ref"), str):
-        changed["$ref"] = names.get(value["$ref"], value["$ref"])
-    return changed
-
-
-def _uses(value: Any, keyword: str) -> bool:
-    if isinstance(value, dict):
-        return keyword in value or any(_uses(sub, keyword) for sub in value.values())
-    return isinstance(value, list) and any(_uses(item, keyword) for item in value)
+    return map_objects(schema, rename, VALUES)

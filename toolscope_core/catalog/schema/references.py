@@ -19,6 +19,7 @@ from toolscope_core.catalog.schema.budget import ExpansionBudget, Extent, measur
 from toolscope_core.catalog.schema.keywords import INVALID, REFERENCE
 from toolscope_core.catalog.schema.negations import drop_narrowed
 from toolscope_core.catalog.schema.pointers import lasting_pointers
+from toolscope_core.catalog.schema.walking import VALUES, map_objects, objects_in
 from toolscope_core.model.catalog import Finding
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
@@ -39,7 +40,6 @@ JOINED = ("properties", "$defs", "definitions")
 NOTES = ("title", "description")
 SHORTENED = "Shortened by ToolScope: "
 UNMERGED = "allOf is not merged everywhere"
-VALUES = ("default", "enum", "const", "examples", INVALID)
 
 
 def settle_references(schema: JsonObject, budget: ExpansionBudget | None = None) -> JsonObject:
@@ -47,10 +47,10 @@ def settle_references(schema: JsonObject, budget: ExpansionBudget | None = None)
 
     Where the budget does not suffice, ``allOf`` stays as it is written, and ``$comment`` says so.
     """
-    if not _mentions(schema):
+    if not any("$ref" in node or "allOf" in node for node in objects_in(schema)):
         return drop_narrowed(schema, resolve)
     schema = lasting_pointers(schema, resolve)
-    checked = drop_narrowed(_check(schema, schema, {}), resolve)
+    checked = drop_narrowed(_check(schema), resolve)
     merger = _Merger(checked, budget or ExpansionBudget())
     merged = dict(_unfollowed(merger.merge(_inline(checked, checked))))
     return shortened(merged, UNMERGED) if merger.refused else merged
@@ -151,24 +151,18 @@ def _same(one: Any, other: Any) -> bool:
     return canonical_json(one) == canonical_json(other)
 
 
-def _mentions(value: Any) -> bool:
-    if isinstance(value, dict):
-        return "$ref" in value or "allOf" in value or any(map(_mentions, value.values()))
-    return isinstance(value, list) and any(map(_mentions, value))
+def _check(root: JsonObject) -> Any:
+    """The schema with every reference that leads nowhere, or round, under ``INVALID``."""
+    ends: dict[str, bool] = {}
 
+    def check(checked: dict[str, Any]) -> JsonObject:
+        reference = checked.get("$ref")
+        if isinstance(reference, str) and not _ends(reference, root, ends, ()):
+            del checked["$ref"]
+            checked[INVALID] = {**checked.get(INVALID, {}), "$ref": reference}
+        return checked
 
-def _check(value: Any, root: JsonObject, ends: dict[str, bool]) -> Any:
-    """The value with every reference that leads nowhere, or round, under ``INVALID``."""
-    if isinstance(value, list):
-        return [_check(item, root, ends) for item in value]
-    if not isinstance(value, dict):
-        return value
-    checked = {key: sub if key in VALUES else _check(sub, root, ends) for key, sub in value.items()}
-    reference = value.get("$ref")
-    if isinstance(reference, str) and not _ends(reference, root, ends, ()):
-        del checked["$ref"]
-        checked[INVALID] = {**checked.get(INVALID, {}), "$ref": reference}
-    return checked
+    return map_objects(root, check, VALUES)
 
 
 def _unfollowed(value: Any, is_invalid: bool = False) -> Any:
@@ -319,17 +313,11 @@ def _before_those_that_name_them(root: JsonObject) -> list[str]:
 
 def _part_references(value: Any) -> list[str]:
     """The references that stand in an ``allOf`` anywhere in a value."""
-    if isinstance(value, list):
-        return [reference for item in value for reference in _part_references(item)]
-    if not isinstance(value, dict):
-        return []
-    parts = value.get("allOf")
-    named = (
-        [part.get("$ref") for part in parts if isinstance(part, dict)]
-        if isinstance(parts, list)
-        else []
-    )
-    references = [reference for reference in named if isinstance(reference, str)]
-    for key, sub in value.items():
-        references += [] if key in VALUES else _part_references(sub)
-    return references
+    parts = [
+        part
+        for node in objects_in(value, VALUES)
+        if isinstance(node.get("allOf"), list)
+        for part in node["allOf"]
+    ]
+    named = [part.get("$ref") for part in parts if isinstance(part, dict)]
+    return [reference for reference in named if isinstance(reference, str)]

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from toolscope_core.catalog.formats.shapes import unread
+from toolscope_core.catalog.formats.detection import unread
 from toolscope_core.judging.arguments.subschema import admits, core, inline_references
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 

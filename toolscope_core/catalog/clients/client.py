@@ -1,0 +1,44 @@
+"""A client or gateway of MCP servers, and the file that switches tools off in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from toolscope_core.catalog.formats.target import Rules, Target
+from toolscope_core.model.plan import MergePlan
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """The tools of a server: names switched off, names that stay, texts that changed.
+
+    Names are sorted; ``described`` holds the new description by name.
+    """
+
+    server: str
+    off: tuple[str, ...]
+    on: tuple[str, ...]
+    described: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client(Target):
+    """A client: ``file`` of a bundle switches pruned tools off in it, ``write`` makes its text.
+
+    A toolset is checked against its rules if it has some.
+    """
+
+    file: str
+    write: Callable[[Sequence[Switch], MergePlan], str]
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether the client has rules of its own."""
+        return self.rules != Rules()
+
+
+def json_text(value: object) -> str:
+    """A value as the text of a client's file."""
+    return f"{json.dumps(value, ensure_ascii=False, indent=1)}\n"

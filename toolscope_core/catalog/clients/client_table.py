@@ -1,0 +1,13 @@
+"""The list of clients: a new one is a module beside this one and its name here."""
+
+from __future__ import annotations
+
+from toolscope_core.catalog.clients.claude_code import CLAUDE_CODE
+from toolscope_core.catalog.clients.cursor import CURSOR
+from toolscope_core.catalog.clients.fastmcp import FASTMCP
+from toolscope_core.catalog.clients.toolhive import TOOLHIVE
+from toolscope_core.catalog.clients.vscode import VSCODE
+
+CLIENTS = (CLAUDE_CODE, CURSOR, VSCODE, FASTMCP, TOOLHIVE)
+CLIENT_FILES = tuple(client.file for client in CLIENTS)
+"""The files that a bundle has for clients, in their order."""

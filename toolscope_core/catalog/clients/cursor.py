@@ -1,0 +1,24 @@
+"""Cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from toolscope_core.catalog.clients.client import Client, Switch, json_text
+from toolscope_core.catalog.formats.target import Rules
+from toolscope_core.model.plan import MergePlan
+
+
+def _write(switches: Sequence[Switch], _: MergePlan) -> str:
+    """A part of ``.cursor/cli.json``: the permission rules that deny a tool."""
+    denied = [f"Mcp({switch.server}:{name})" for switch in switches for name in switch.off]
+    return json_text({"permissions": {"allow": [], "deny": denied}})
+
+
+CURSOR = Client(
+    name="cursor",
+    title="Cursor",
+    rules=Rules(unique="server", most_tools=40, mcp_record=True),
+    file="clients/cursor.json",
+    write=_write,
+)

@@ -1,0 +1,42 @@
+"""VS Code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from toolscope_core.catalog.clients.client import Client, Switch, json_text
+from toolscope_core.catalog.formats.target import Rules
+from toolscope_core.catalog.splitting import split
+from toolscope_core.model.plan import MergedTool, MergePlan
+
+MOST_TOOLS = 128
+
+
+def _write(switches: Sequence[Switch], plan: MergePlan) -> str:
+    """A ``.toolsets.jsonc`` with what stays, as VS Code has no list of what goes: one tool set, or
+    as many as its limit on tools asks for, of which one is on at a time.
+    """
+    on = {switch.server: switch.on for switch in switches}
+    once = {
+        (tool.server, tool.name): MergedTool(tool, (tool.id,))
+        for tool in plan.catalog.tools
+        if tool.name in on.get(tool.server, ())
+    }
+    parts = split(list(once.values()), MOST_TOOLS)
+    sets = {}
+    for number, part in enumerate(parts, 1):
+        names = sorted((item.tool.server, item.tool.name) for item in part)
+        sets["toolscope" if len(parts) == 1 else f"toolscope-{number}"] = {
+            "tools": [f"{server}/{name}" for server, name in names],
+            "description": "Tools that stay after merging",
+        }
+    return json_text(sets)
+
+
+VSCODE = Client(
+    name="vscode",
+    title="VS Code",
+    rules=Rules(unique="server", most_tools=MOST_TOOLS),
+    file="clients/vscode.json",
+    write=_write,
+)

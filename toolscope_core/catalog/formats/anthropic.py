@@ -1,0 +1,24 @@
+"""The tools of Anthropic's messages."""
+
+from __future__ import annotations
+
+from toolscope_core.catalog.formats.record_format import RecordFormat, places
+from toolscope_core.catalog.formats.target import LETTERS, Rules
+
+ANTHROPIC = RecordFormat(
+    name="anthropic",
+    title="Anthropic",
+    rules=Rules(
+        name_rule=LETTERS,
+        longest_name=64,
+        parameter_rule=r"[a-zA-Z0-9_.-]{1,64}",
+        whole_object=True,
+    ),
+    offered=3,
+    in_prompts=True,
+    needs_schema=True,
+    advised=True,
+    marks=lambda record: "input_schema" in record and "name" in record,
+    template={"name": "", "description": "", "input_schema": {"type": "object"}},
+    places=places(name="name", description="description", schema="input_schema"),
+)

@@ -1,0 +1,70 @@
+"""In which format records are written, and what of a record no format reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+
+from toolscope_core.catalog.formats.format_table import RECORD_FORMATS
+from toolscope_core.catalog.formats.generic import GENERIC
+from toolscope_core.catalog.formats.record_format import (
+    HINTS,
+    Path,
+    RecordFormat,
+    ToolPart,
+    value_at,
+)
+from toolscope_core.model.catalog import Server
+from toolscope_core.model.tool import JsonObject
+
+READ: tuple[ToolPart, ...] = ("server", "name", "description", "schema", "returns", "annotations")
+
+
+def fits(record: JsonObject, form: RecordFormat) -> bool:
+    """Whether the record is written in the format and says nothing that it would not read."""
+    if not form.marks(record):
+        return False
+    entries = ((part, GENERIC.find(record, part)) for part in READ)
+    return all(not entry or entry[0] in form.places.get(part, ()) for part, entry in entries)
+
+
+def detect(
+    records: Sequence[JsonObject], lists: Set[str], servers: Sequence[Server]
+) -> RecordFormat:
+    """The most specific format that every record with a name is written in, else ``generic``.
+
+    ``lists`` are the keys of the lists that the records stand in (empty for none), ``servers``
+    those that the objects around these lists name.
+    """
+    named = [record for record in records if GENERIC.marks(record)]
+    for form in RECORD_FORMATS.values():
+        if form.suits(named, lists, servers) and all(fits(record, form) for record in named):
+            return form
+    return GENERIC
+
+
+def unread(record: JsonObject) -> JsonObject:
+    """The record without the parts of a tool, wherever its format keeps them.
+
+    Lists of required names beside flat parameters are parts, and so is OpenAI's type.
+    """
+    paths: list[Path] = [("required",)] if isinstance(record.get("required"), list) else []
+    paths += [("type",)] if record.get("type") == "function" else []
+    for part, part_places in GENERIC.places.items():
+        read, value = GENERIC.find(record, part) or ((), None)
+        if part == "annotations" and isinstance(value, dict):
+            paths += [(*read, hint) for hint in HINTS]
+        else:
+            unused = (path for path in part_places if value_at(record, path) is None)
+            paths += [*unused, *([read] if read else [])]
+    for path in paths:
+        record = _without(record, path)
+    return record
+
+
+def _without(value: JsonObject, path: Path) -> JsonObject:
+    """A copy without what stands at the path, and without objects that this leaves empty."""
+    key, rest = path[0], path[1:]
+    inner = value.get(key)
+    kept = _without(inner, rest) if rest and isinstance(inner, dict) else {}
+    others = {name: item for name, item in value.items() if name != key}
+    return {**others, key: kept} if kept else others

@@ -1,0 +1,199 @@
+"""A format of tool records: where it keeps a tool's parts, and what it writes in its own way."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from toolscope_core.catalog.formats.target import Target
+from toolscope_core.catalog.schema.budget import ExpansionBudget
+from toolscope_core.catalog.schema.declarations import RecordError, read_parameters, read_returns
+from toolscope_core.catalog.schema.keywords import split_invalid
+from toolscope_core.model.catalog import Server
+from toolscope_core.model.plan import MergedTool
+from toolscope_core.model.tool import JsonObject, Tool, canonical_json
+
+ToolPart = Literal["id", "server", "name", "description", "schema", "returns", "annotations"]
+Path = tuple[str, ...]
+
+HINTS = {
+    "title": str,
+    **dict.fromkeys(("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"), bool),
+}
+
+
+def places(**words: str) -> dict[Any, tuple[Path, ...]]:
+    """The places of each part, written as words: ``"function.name name"``."""
+    return {
+        part: tuple(tuple(path.split(".")) for path in paths.split())
+        for part, paths in words.items()
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordFormat(Target):
+    """One way to write a tool; what a format does otherwise, its own class overrides.
+
+    ``places`` lists for each part the paths where it may stand, the usual one first; a part
+    without any cannot be carried. ``marks`` decides whether a record has what only this format
+    has; ``template`` is what every record has besides its parts, ``list_key`` the key of a whole
+    list of records. ``offered`` is its place among the formats that an export offers, 0 for one
+    that is written only where the input has it. ``in_prompts`` marks those that an API or a client
+    takes, so that tokens are counted in them; ``needs_schema`` those that ask even a tool without
+    parameters for a schema. The first page says what an ``advised`` one would refuse. One that
+    ``renews`` writes a schema that changes at its usual place, and a record of another dialect
+    anew.
+    """
+
+    places: Mapping[ToolPart, tuple[Path, ...]]
+    marks: Callable[[JsonObject], bool]
+    template: JsonObject
+    list_key: str = ""
+    offered: int = 0
+    in_prompts: bool = False
+    needs_schema: bool = False
+    advised: bool = False
+    writes: ClassVar[bool] = True
+    renews: ClassVar[bool] = False
+
+    def find(self, record: JsonObject, part: ToolPart) -> tuple[Path, Any] | None:
+        """The first place of the part that holds a value other than null, and that value."""
+        return next(self.find_all(record, part), None)
+
+    def find_all(self, record: JsonObject, part: ToolPart) -> Iterator[tuple[Path, Any]]:
+        """Every place of the part that holds a value other than null, with that value."""
+        for path in self.places.get(part, ()):
+            value = value_at(record, path)
+            if value is not None:
+                yield path, value
+
+    def get(self, record: JsonObject, part: ToolPart) -> Any:
+        """The value that ``find`` gives, or ``None``."""
+        entry = self.find(record, part)
+        return entry[1] if entry else None
+
+    def holds(self, server: Server) -> bool:
+        """Whether a list of records in this format can say that they belong to the server."""
+        return "server" in self.places
+
+    def suits(
+        self, records: Sequence[JsonObject], lists: Set[str], servers: Sequence[Server]
+    ) -> bool:
+        """Whether records that all fit may be in this format, given what stands around them.
+
+        ``lists`` are the keys of the lists that the records stand in (empty for none), ``servers``
+        those that the objects around these lists name.
+        """
+        return all(map(self.holds, servers))
+
+    def takes(self, schema: JsonObject, parameters: JsonObject | None) -> bool:
+        """Whether the API or client takes a schema as it stands in a record, which was read as
+        ``parameters``.
+        """
+        nullable = '"nullable":true'
+        was_read = nullable in canonical_json(schema) and nullable not in canonical_json(parameters)
+        return not was_read and split_invalid(schema) is schema
+
+    def with_schema(self, record: JsonObject, path: Path, schema: JsonObject) -> JsonObject:
+        """The record with its parameters in the format's dialect."""
+        return with_value(record, path, schema)
+
+    def written_returns(self, schema: JsonObject) -> JsonObject:
+        """The schema of the result in the format's dialect."""
+        return schema
+
+    def sendable(self, record: JsonObject, is_new: bool) -> JsonObject:
+        """The record as the API or client of the format takes it."""
+        return record
+
+    def holder(self, server: Server) -> JsonObject:
+        """The keys beside a server's tools: its namespace, else ``{"server", "description"?}``."""
+        description = {"description": server.description} if server.description else {}
+        if server.raw:
+            return {**server.raw, "name": server.name, **description}
+        return {**({"server": server.name} if server.name else {}), **description}
+
+    def document(
+        self,
+        records: Sequence[JsonObject],
+        tools: Sequence[MergedTool],
+        servers: Sequence[Server],
+    ) -> Any:
+        """The records of the tools as a file: by server inside what declares it if the format has
+        such a thing, else as one list.
+        """
+        owners = {item.tool.server: Server(item.tool.server) for item in tools if item.tool.server}
+        owners |= {server.name: server for server in servers}
+        if not any(map(self.holds, owners.values())):
+            return {self.list_key: records} if self.list_key else records
+        by_server: defaultdict[str, list[JsonObject]] = defaultdict(list)
+        for record, item in zip(records, tools, strict=True):
+            by_server[item.tool.server].append(record)
+        written: list[JsonObject] = []
+        for name in sorted(by_server.keys() | owners.keys()):
+            owner, own = owners.get(name, Server(name)), by_server[name]
+            written += [{**self.holder(owner), "tools": own}] if self.holds(owner) else own
+        return written
+
+
+def read_record(
+    record: JsonObject, form: RecordFormat, server: str = "", budget: ExpansionBudget | None = None
+) -> Tool:
+    """The tool of one record, with the id that the record alone gives it: its own ``id`` as text,
+    else ``server/name``, else the name. ``budget`` is its document's; ``None`` makes a new one.
+
+    Raises ``RecordError`` where a part is missing or cannot be understood.
+    """
+    name = _text(form, record, "name")
+    if not name.strip():
+        keys = " or ".join(".".join(path) for path in form.places["name"])
+        raise RecordError(f"has no name; give a text under {keys}")
+    own = record.get("id")
+    own_id = own if isinstance(own, str) else "" if own is None else canonical_json(own)
+    hints = form.get(record, "annotations")
+    given = hints if isinstance(hints, dict) else {}
+    return Tool(
+        id=own_id if own_id.strip() else f"{server}/{name}" if server else name,
+        name=name,
+        description=_text(form, record, "description"),
+        server=server,
+        schema=read_parameters(form.get(record, "schema"), record.get("required"), budget),
+        returns=read_returns(form.get(record, "returns"), budget),
+        annotations={
+            key: given[key] for key, kind in HINTS.items() if isinstance(given.get(key), kind)
+        },
+        raw=record,
+    )
+
+
+def own_server(record: JsonObject, form: RecordFormat) -> str:
+    """The server that the record itself names; empty if none."""
+    server = form.get(record, "server")
+    return server if isinstance(server, str) and server.strip() else ""
+
+
+def value_at(record: Any, path: Path) -> Any:
+    """What stands at the path in a record; ``None`` for nothing."""
+    for key in path:
+        record = record.get(key) if isinstance(record, dict) else None
+    return record
+
+
+def with_value(record: JsonObject, path: Path, value: Any) -> JsonObject:
+    """A copy of the record with ``value`` at the path, or without it for ``None``."""
+    key, rest = path[0], path[1:]
+    if rest:
+        value = with_value(record.get(key, {}), rest, value)
+    if value is None:
+        return {other: kept for other, kept in record.items() if other != key}
+    return {**record, key: value}
+
+
+def _text(form: RecordFormat, record: JsonObject, part: ToolPart) -> str:
+    value = form.get(record, part)
+    if value is not None and not isinstance(value, str):
+        shown = canonical_json(value)[:60]
+        raise RecordError(f"has the {part} {shown}, which is not text; write it in quotes")
+    return value or ""

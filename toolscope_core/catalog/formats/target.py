@@ -1,0 +1,49 @@
+"""What a toolset is written for or checked against, and the rules that it has there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+Scope = Literal["toolset", "server", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rules of an API, client or file format; one that is empty or ``None`` does not apply.
+
+    ``name_rule`` and ``parameter_rule`` are regular expressions for a whole name, ``longest_name``
+    counts characters with ``prefix`` before the name (``{server}`` in it is the server's).
+    ``unique`` says among which tools a name stands once. ``whole_object`` forbids ``anyOf`` and its
+    like at the top of the parameters, ``typed_items`` arrays that do not say what they hold.
+    ``mcp_record`` asks for a record that the SDKs of MCP read.
+    """
+
+    name_rule: str = ""
+    longest_name: int | None = None
+    prefix: str = ""
+    unique: Scope = "toolset"
+    longest_description: int | None = None
+    most_tools: int | None = None
+    parameter_rule: str = ""
+    whole_object: bool = False
+    typed_items: bool = False
+    mcp_record: bool = False
+
+
+LETTERS = r"[a-zA-Z0-9_-]+"
+DOTTED = r"[A-Za-z0-9_.-]+"
+ANY_NAMES = Rules(unique="none")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A format or a client: its name in commands and files, its title for people, its rules.
+
+    ``writes`` says whether a toolset can leave in it.
+    """
+
+    name: str
+    title: str
+    rules: Rules = Rules()
+    writes: ClassVar[bool] = False

@@ -1,0 +1,87 @@
+"""Ways through a JSON Schema: its subschemas, and all objects in it wherever they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from typing import Any
+
+from toolscope_core.catalog.flaws import below
+from toolscope_core.catalog.schema.keywords import INVALID, LISTS, MAPS, SINGLE
+from toolscope_core.model.tool import JsonObject
+
+VALUES = ("default", "enum", "const", "examples", INVALID)
+"""Keywords with values in which nothing is a schema."""
+
+
+def map_subschemas(
+    schema: JsonObject, change: Callable[[Any, str], Any], where: str = ""
+) -> dict[str, Any]:
+    """The schema with each of its direct subschemas replaced by ``change(subschema, place)``."""
+    result = dict(schema)
+    for key, value in schema.items():
+        place = below(where, key)
+        if key in MAPS and isinstance(value, dict):
+            result[key] = {name: change(sub, below(place, name)) for name, sub in value.items()}
+        elif key in (*LISTS, "items") and isinstance(value, list):
+            result[key] = [change(sub, below(place, row)) for row, sub in enumerate(value)]
+        elif key in SINGLE and (isinstance(value, dict) or key == "items"):
+            result[key] = change(value, place)
+    return result
+
+
+def subschemas(schema: JsonObject) -> Iterator[Any]:
+    """The direct subschemas, those that ``map_subschemas`` would change."""
+    for key, value in schema.items():
+        if key in MAPS and isinstance(value, dict):
+            yield from value.values()
+        elif key in (*LISTS, "items") and isinstance(value, list):
+            yield from value
+        elif key in SINGLE and (isinstance(value, dict) or key == "items"):
+            yield value
+
+
+def every_schema(schema: Any) -> Iterator[JsonObject]:
+    """The schema and every one inside it that is an object, the outer first."""
+    if isinstance(schema, dict):
+        yield schema
+        for sub in subschemas(schema):
+            yield from every_schema(sub)
+
+
+def objects_in(value: Any, skipped: Collection[str] = ()) -> Iterator[JsonObject]:
+    """Every object in a JSON value, the outer first, but for what stands under ``skipped`` keys."""
+    waiting = [value]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            yield value
+            waiting += [sub for key, sub in value.items() if key not in skipped][::-1]
+        elif isinstance(value, list):
+            waiting += value[::-1]
+
+
+def map_objects(
+    value: Any,
+    change: Callable[[dict[str, Any]], JsonObject],
+    skipped: Collection[str] = (),
+) -> Any:
+    """The JSON value with every object replaced, the inner first: ``change`` gets a copy with what
+    is inside it changed. What stands under ``skipped`` keys stays.
+    """
+    if isinstance(value, list):
+        return [map_objects(item, change, skipped) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return change(
+        {
+            key: sub if key in skipped else map_objects(sub, change, skipped)
+            for key, sub in value.items()
+        }
+    )
+
+
+def references_in(value: Any, skipped: Collection[str] = ()) -> Iterator[str]:
+    """Every ``$ref`` in a JSON value, in its order, repeats included."""
+    for node in objects_in(value, skipped):
+        if isinstance(node.get("$ref"), str):
+            yield node["$ref"]
