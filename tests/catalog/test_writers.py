@@ -8,14 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.catalog.test_schemas import schemas
-from toolscope_core.catalog import (
-    INPUTS,
-    OUTPUTS,
-    Source,
-    load_paths,
-    read_catalog,
-    write_toolset,
-)
+from toolscope_core.catalog import OUTPUTS, Source, load_paths, read_catalog, write_toolset
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.errors import CatalogError, ExportError
 from toolscope_core.model.plan import MergedTool
@@ -72,11 +65,6 @@ def seen(tools, format):
         )
         for tool in tools
     )
-
-
-def test_there_is_a_file_of_each_kind():
-    kinds = {read_catalog(load_paths([path])).files[0].format for path in CATALOGS}
-    assert kinds == set(INPUTS)
 
 
 @pytest.mark.parametrize("file", DOCUMENTS)

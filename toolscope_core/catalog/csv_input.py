@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from toolscope_core.catalog.flaws import Flaw, constant, integer, number, unique_keys
+from toolscope_core.catalog.flaws import Flaw, strict_json
 
 SPELLINGS = {
     "id": "id toolid",
@@ -99,12 +99,6 @@ def _record(keys: Sequence[str], cells: Sequence[str]) -> Mapping[str, Any] | Fl
 
 def _json(cell: str) -> Any:
     try:
-        return json.loads(
-            cell,
-            object_pairs_hook=unique_keys,
-            parse_constant=constant,
-            parse_int=integer,
-            parse_float=number,
-        )
+        return strict_json(cell)
     except (json.JSONDecodeError, RecursionError) as error:
         return Flaw(f"is not JSON: {error}; correct the cell")

@@ -49,6 +49,20 @@ def below(place: str, key: object) -> str:
     return f"{place}/{key}"[:MAX_PLACE] if place else str(key)[:MAX_PLACE]
 
 
+def strict_json(text: str) -> Any:
+    """The value of a JSON text, with a ``Flaw`` for each part that cannot be kept exactly.
+
+    Raises ``JSONDecodeError``, and ``RecursionError`` for one that is nested too deeply.
+    """
+    return json.loads(
+        text,
+        object_pairs_hook=unique_keys,
+        parse_constant=lambda word: Flaw(f"is {word}, which JSON does not have; write null"),
+        parse_int=integer,
+        parse_float=number,
+    )
+
+
 def integer(digits: str) -> int | Flaw:
     """The number that the digits spell, or why it cannot be kept."""
     if len(digits) > MAX_DIGITS:
@@ -62,11 +76,6 @@ def number(digits: str) -> float | Flaw:
     if math.isinf(value):
         return Flaw(f"is {digits[:40]}, too large for a number; write it as text")
     return value
-
-
-def constant(word: str) -> Flaw:
-    """The flaw that stands for ``NaN`` or an infinity."""
-    return Flaw(f"is {word}, which JSON does not have; write null")
 
 
 def unique_keys(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any] | Flaw:

@@ -12,6 +12,7 @@ from toolscope_core.catalog.flaws import Flaw, writable
 from toolscope_core.catalog.formats.gemini import DECLARATIONS
 from toolscope_core.catalog.formats.generic import GENERIC
 from toolscope_core.catalog.formats.openapi import is_openapi
+from toolscope_core.catalog.schema.walking import map_objects
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.tool import JsonObject
 
@@ -132,11 +133,10 @@ def tools_beside_operations(
 
 
 def _without_examples(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_without_examples(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    return {key: _without_examples(sub) for key, sub in value.items() if key not in API_EXAMPLES}
+    def keep(part: JsonObject) -> JsonObject:
+        return {key: sub for key, sub in part.items() if key not in API_EXAMPLES}
+
+    return map_objects(value, keep)
 
 
 def unexpected_tools(value: JsonObject, places: Places) -> Iterator[tuple[str, JsonObject | Flaw]]:

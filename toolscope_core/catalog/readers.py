@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from toolscope_core.catalog.flaws import Flaw, excerpt, find_flaw
 from toolscope_core.catalog.formats.generic import GENERIC
@@ -26,14 +27,10 @@ from toolscope_core.model.tool import Tool, canonical_json
 PARTS_OF_TOOLS: tuple[ToolPart, ...] = ("name", "description", "schema", "returns")
 
 
-def _silent(label: str) -> None:
-    pass
-
-
 def read_catalog(
     sources: Sequence[Source],
     forced: str | None = None,
-    report: Callable[[str], object] = _silent,
+    report: Callable[[str], object] = lambda _: None,
 ) -> Catalog:
     """One catalog of all sources, tools sorted by id and scanned, servers by name.
 
@@ -55,10 +52,9 @@ def read_catalog(
     outcomes = []
     for contents in all_contents:
         report(contents.label)
-        outcomes.append(
-            _read_tools(contents, shared, contents.name if len(all_contents) > 1 else "")
-        )
-    flat = [outcome for of_part in outcomes for outcome in of_part]
+        source_server = contents.name if len(all_contents) > 1 else ""
+        outcomes.append(_read_tools(contents, shared, source_server))
+    flat = list(chain.from_iterable(outcomes))
     problems = (*(item for item in flat if isinstance(item, Problem)), *map(_toolless, left_out))
     tools = assign_ids(outcome for outcome in flat if isinstance(outcome, Tool))
     if not tools and not any(
@@ -81,10 +77,8 @@ def read_catalog(
         problems=problems,
         findings=(
             *scan_catalog(tools),
-            *(
-                item
-                for tool in tools
-                for item in (*find_invalid(tool), *find_inferred(tool), *find_shortened(tool))
+            *chain.from_iterable(
+                (*find_invalid(tool), *find_inferred(tool), *find_shortened(tool)) for tool in tools
             ),
             *find_repeats(tools),
         ),
@@ -140,13 +134,16 @@ def _read_tools(
     ``shared`` names the servers that other sources name as well; ``source_server`` is the server
     of tools for which the source names none.
     """
-    outcomes: list[Tool | Problem] = []
-    for item in contents.items:
-        outcome = item if isinstance(item, Problem) else _read_tool(item, contents, shared)
-        if isinstance(outcome, Tool) and source_server and not outcome.server:
-            outcome = replace(outcome, server=source_server)
-        outcomes.append(outcome)
-    return outcomes
+    outcomes = (
+        item if isinstance(item, Problem) else _read_tool(item, contents, shared)
+        for item in contents.items
+    )
+    return [
+        replace(outcome, server=source_server)
+        if source_server and isinstance(outcome, Tool) and not outcome.server
+        else outcome
+        for outcome in outcomes
+    ]
 
 
 def _read_tool(record: Record, contents: SourceContents, shared: set[str]) -> Tool | Problem:

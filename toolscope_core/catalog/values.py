@@ -10,15 +10,7 @@ from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from toolscope_core.catalog.csv_input import looks_like_table, read_table
-from toolscope_core.catalog.flaws import (
-    TOO_DEEP,
-    Flaw,
-    constant,
-    excerpt,
-    integer,
-    number,
-    unique_keys,
-)
+from toolscope_core.catalog.flaws import TOO_DEEP, Flaw, excerpt, strict_json
 from toolscope_core.catalog.sources import Source, check_size
 from toolscope_core.catalog.yaml_values import read_yaml
 from toolscope_core.model.catalog import Problem
@@ -100,13 +92,7 @@ def _table(label: str, text: str, delimiter: str) -> Values:
 
 def _parse(text: str) -> Any:
     try:
-        return json.loads(
-            text,
-            object_pairs_hook=unique_keys,
-            parse_constant=constant,
-            parse_int=integer,
-            parse_float=number,
-        )
+        return strict_json(text)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         return Flaw(f"is not JSON: {error.msg} at {where}; correct it or export it again")

@@ -21,14 +21,8 @@ from toolscope_core.model.errors import ConfigError
 _ANCHOR = "relabel.json"
 _PART = re.compile(r"(?!\.+$)[\w. -]{1,80}")
 _DAMAGED = (
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-    RuntimeError,
-    ValueError,
-    IndexError,
-    EOFError,
-    OSError,
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, RuntimeError, ValueError),
+    *(IndexError, EOFError, OSError),
 )
 """What ``zipfile`` raises for files that are damaged."""
 _REMEDY = "give the zip that Export makes"

@@ -177,14 +177,10 @@ def _of_set(tools: Sequence[MergedTool], target: Target) -> Iterator[RuleViolati
     if most is not None and len(tools) > most:
         parts = split(tools, most)
         form = "files, one for each agent" if target.writes else "sets, one switched on at a time"
-        yield RuleViolation(
-            "",
-            "count",
-            str(len(tools)),
-            f"{target.title} takes at most {most} tools; there are {len(tools)}.",
-            f"{len(parts)} {form}: {parts_in_words(parts)}",
-            "Or merge more, or leave whole servers out of the catalog.",
-        )
+        message = f"{target.title} takes at most {most} tools; there are {len(tools)}."
+        fix = f"{len(parts)} {form}: {parts_in_words(parts)}"
+        remedy = "Or merge more, or leave whole servers out of the catalog."
+        yield RuleViolation("", "count", str(len(tools)), message, fix, remedy)
 
 
 def _of_name(tool: Tool, target: Target, new: tuple[str, Rule] | None) -> Iterator[RuleViolation]:
@@ -216,35 +212,24 @@ def _of_name(tool: Tool, target: Target, new: tuple[str, Rule] | None) -> Iterat
 def _of_text(tool: Tool, target: Target) -> Iterator[RuleViolation]:
     most = target.rules.longest_description
     if most is not None and len(tool.description) > most:
-        yield RuleViolation(
-            tool.id,
-            "description",
-            f"{len(tool.description)} characters",
-            f"The description has {len(tool.description)} characters; {target.title} takes {most}.",
-            f"cut to {most} characters",
-        )
+        length = f"{len(tool.description)} characters"
+        message = f"The description has {length}; {target.title} takes {most}."
+        yield RuleViolation(tool.id, "description", length, message, f"cut to {most} characters")
 
 
 def _of_schema(tool: Tool, target: Target) -> Iterator[RuleViolation]:
     schema, rules = tool.schema or {}, target.rules
     if rules.whole_object:
         for key in (key for key in TOP_LEVEL if key in schema):
-            yield RuleViolation(
-                tool.id,
-                "schema",
-                key,
-                f"The parameters have {key!r} at the top; {target.title} takes a plain object.",
-                _without(key) if plain_object(schema) else "",
-                "" if plain_object(schema) else f"A reference leads into {key!r}; {AT_SERVER}",
+            message = (
+                f"The parameters have {key!r} at the top; {target.title} takes a plain object."
             )
+            fix = _without(key) if plain_object(schema) else ""
+            remedy = "" if fix else f"A reference leads into {key!r}; {AT_SERVER}"
+            yield RuleViolation(tool.id, "schema", key, message, fix, remedy)
     if rules.typed_items and any(map(_bare_array, every_schema(schema))):
-        yield RuleViolation(
-            tool.id,
-            "schema",
-            "items",
-            f"An array does not say what it holds; {target.title} asks for 'items'.",
-            "items: {}",
-        )
+        message = f"An array does not say what it holds; {target.title} asks for 'items'."
+        yield RuleViolation(tool.id, "schema", "items", message, "items: {}")
     if rules.mcp_record:
         for fault in _as_record(tool).faults:
             remedy = "" if fault.fix else f"M{AT_SERVER[1:-1]}, or leave the tool out."
@@ -253,14 +238,10 @@ def _of_schema(tool: Tool, target: Target) -> Iterator[RuleViolation]:
     refused = sorted(name for name in names if not re.fullmatch(rules.parameter_rule, name))
     renamed = _fixed_schema(schema, target)[1] if refused else Renaming()
     for name in refused:
-        yield RuleViolation(
-            tool.id,
-            "parameter",
-            name,
-            f"The parameter {name!r} does not match {rules.parameter_rule} of {target.title}.",
-            "" if renamed.obstacle else renamed.names.get(name, "left out"),
-            f"{renamed.obstacle} M{AT_SERVER[1:]}" if renamed.obstacle else "",
-        )
+        message = f"The parameter {name!r} does not match {rules.parameter_rule} of {target.title}."
+        fix = "" if renamed.obstacle else renamed.names.get(name, "left out")
+        remedy = f"{renamed.obstacle} M{AT_SERVER[1:]}" if renamed.obstacle else ""
+        yield RuleViolation(tool.id, "parameter", name, message, fix, remedy)
 
 
 def _fixed_schema(schema: JsonObject | None, target: Target) -> tuple[JsonObject | None, Renaming]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 from types import MappingProxyType
 from typing import Any
 
@@ -67,10 +68,7 @@ def _names(tool: Tool) -> Iterator[str]:
     plain = cleaned(tool.name).strip()
     if plain:
         yield plain
-    count = 0
-    while True:
-        yield f"{plain or 'tool'}_{digest(tool.id, count)[:HASH_DIGITS]}"
-        count += 1
+    yield from (f"{plain or 'tool'}_{digest(tool.id, n)[:HASH_DIGITS]}" for n in count())
 
 
 def _with_clean_texts(tool: Tool, name: str) -> Tool:

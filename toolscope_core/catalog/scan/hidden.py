@@ -77,12 +77,9 @@ def find_hidden(tool_id: str, path: str, text: str) -> Finding | None:
         return Finding(tool_id, "info", "leading-bom", field, message, shown)
     is_prose = path.rpartition("/")[2] in PROSE or EXAMPLES.search(path)
     if is_prose and _are_stray(text, places):
-        held = (
-            "a stray invisible character, which"
-            if len(places) == 1
-            else (f"{len(places)} stray invisible characters, which")
-        )
-        message = f"The {field} holds {held} can be removed (`merge --fix`)."
+        several = f"{len(places)} stray invisible characters"
+        strays = "a stray invisible character" if len(places) == 1 else several
+        message = f"The {field} holds {strays}, which can be removed (`merge --fix`)."
         return Finding(tool_id, "warn", "stray-invisible", field, message, shown)
     return Finding(tool_id, "block", "hidden-unicode", field, _message(field, text, places), shown)
 
