@@ -4,14 +4,11 @@ import json
 
 import pytest
 
+from tests.support.catalogs import read_json as read
 from toolscope_core.catalog import Source, read_catalog
 from toolscope_core.model.errors import CatalogError
 
 ODD = "\ufeffa\x00b\u2028c\u2029d\x85e 🙂 é"
-
-
-def read(value, label="t.json"):
-    return read_catalog([Source(label, json.dumps(value).encode())])
 
 
 def test_one_tool_fifty_copies_blank_names_and_missing_schemas():
@@ -78,6 +75,8 @@ def test_odd_text_stands_unchanged_in_every_field(encoding):
         "returns": {"description": ODD},
         "annotations": {"title": ODD},
         ODD: ODD,
+        "big": 10**400,
+        "small": 5e-324,
     }
     data = json.dumps([record], ensure_ascii=False).encode(encoding)
     (tool,) = read_catalog([Source("t.json", data)]).tools

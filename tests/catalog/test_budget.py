@@ -6,6 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from tests.support.catalogs import read_openapi
+from tests.support.catalogs import read_schemas as read
 from tests.support.properties import examples
 from toolscope_core.catalog import Source, parts, read_catalog
 from toolscope_core.catalog.formats import flattening
@@ -18,14 +20,6 @@ def named(name):
     return {"$ref": f"#/$defs/{name}"}
 
 
-def read(*schemas):
-    tools = [
-        {"name": f"t{row}", "description": "Does it.", "inputSchema": schema}
-        for row, schema in enumerate(schemas)
-    ]
-    return read_catalog([Source("a.json", json.dumps({"tools": tools}).encode())])
-
-
 def openapi(operations, schemas):
     paths = {
         f"/p{row}": {
@@ -36,13 +30,7 @@ def openapi(operations, schemas):
         }
         for row, schema in enumerate(operations)
     }
-    document = {
-        "openapi": "3.0.0",
-        "info": {"title": "t", "version": "1"},
-        "paths": paths,
-        "components": {"schemas": schemas},
-    }
-    return read_catalog([Source("a.json", json.dumps(document).encode())])
+    return read_openapi(paths, components={"schemas": schemas})
 
 
 def component(name):

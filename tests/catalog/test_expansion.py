@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from tests.support.catalogs import read_openapi, read_schemas
 from tests.support.properties import examples
-from toolscope_core.catalog import Source, read_catalog
 from toolscope_core.catalog.formats import flattening, operations
 from toolscope_core.catalog.schema import definitions, references
 
@@ -24,17 +24,10 @@ def read(form, schemas, start="S0"):
     top = {"$ref": f"{place}{start}"}
     if form == "tool":
         schema = {"type": "object", "$defs": named, "allOf": [top, top]}
-        document = {"tools": [{"name": "a", "description": "b", "inputSchema": schema}]}
-    else:
-        body = {"content": {"application/json": {"schema": top}}}
-        operation = {"operationId": "a", "requestBody": body, "responses": {}}
-        document = {
-            "openapi": "3.0.0",
-            "info": {"title": "t", "version": "1"},
-            "paths": {"/a": {"post": operation}},
-            "components": {"schemas": named},
-        }
-    return read_catalog([Source("a.json", json.dumps(document).encode())])
+        return read_schemas(schema)
+    body = {"content": {"application/json": {"schema": top}}}
+    operation = {"operationId": "a", "requestBody": body, "responses": {}}
+    return read_openapi({"/a": {"post": operation}}, components={"schemas": named})
 
 
 @pytest.fixture
@@ -73,7 +66,7 @@ def test_a_chain_of_doubled_parts_is_followed_once_a_link(followed, form):
 @pytest.mark.parametrize("form", PLACES)
 def test_a_part_that_names_itself_twice_ends(followed, form):
     (tool,) = read(form, {"S0": {"allOf": [{"$ref": "@S0"}] * 2}}).tools
-    assert tool.name == "a"
+    assert tool.name in ("a", "t0")
     assert followed[0] < 50
 
 
@@ -137,6 +130,5 @@ def test_whatever_names_whatever_the_work_is_bounded(followed, drawn, form):
 
 def test_a_type_with_blanks_is_read_at_once():
     schema = {"type": "object", "properties": {"a": {"type": "string" + " " * 200_000}}}
-    tools = {"tools": [{"name": "a", "description": "b", "inputSchema": schema}]}
-    (tool,) = read_catalog([Source("a.json", json.dumps(tools).encode())]).tools
+    (tool,) = read_schemas(schema).tools
     assert tool.parameters[0].type == "string"

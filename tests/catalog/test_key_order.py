@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.merging.test_pipeline import analysed
+from tests.support.catalogs import read_json
 from toolscope_core.catalog import Source, read_catalog
 from toolscope_core.catalog.yaml_values import read_yaml
 from toolscope_core.evaluation.example import example_path
@@ -131,17 +132,12 @@ def catalogs(draw):
 )
 @given(catalogs(), st.randoms(use_true_random=False))
 def test_bundles_of_any_catalog_do_not_depend_on_the_order_of_keys(tmp_path, value, chance):
-    one, other = (
-        read_catalog([Source("tools.json", json.dumps(said).encode())])
-        for said in (value, shuffled(value, chance))
-    )
+    one, other = read_json(value), read_json(shuffled(value, chance))
     for files, same in zip(bundles(one, tmp_path), bundles(other, tmp_path), strict=True):
         assert [name for name in files if files[name] != same.get(name)] == []
 
 
 def test_parameters_stand_required_first_and_then_by_name():
     schema = {"properties": {"z": {}, "a": {}, "m": {}, "b": {}}, "required": ["m", "b"]}
-    (tool,) = read_catalog(
-        [Source("t.json", json.dumps([{"name": "t", "parameters": schema}]).encode())]
-    ).tools
+    (tool,) = read_json([{"name": "t", "parameters": schema}]).tools
     assert [parameter.name for parameter in tool.parameters] == ["m", "b", "a", "z"]

@@ -8,16 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.documents import KINDS, MARKER, PLACES, SPELLINGS, Grammar, planted, vanished
+from tests.support.catalogs import read_json as read
 from toolscope_core.catalog import OUTPUTS, Source, read_catalog
 from toolscope_core.model.errors import CatalogError
 
 
 def tool(name, **more):
     return {"name": name, "description": "Does.", "inputSchema": {"type": "object"}, **more}
-
-
-def read(value, forced=None):
-    return read_catalog([Source("x.json", json.dumps(value).encode())], forced)
 
 
 def api(paths, **more):

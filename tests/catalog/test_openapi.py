@@ -1,9 +1,9 @@
-import json
 from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from tests.support.catalogs import read_openapi as read
 from toolscope_core.catalog import Source, load_paths, read_catalog
 from toolscope_core.catalog.formats.openapi import find_inferred
 from toolscope_core.catalog.source_words import OPENAPI_META
@@ -12,11 +12,6 @@ from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.tool import Tool
 
 DATA = Path(__file__).parents[1] / "data" / "documents"
-
-
-def read(paths, **more):
-    document = {"openapi": "3.1.0", "info": {"title": "S"}, "paths": paths, **more}
-    return read_catalog([Source("api.json", json.dumps(document).encode())])
 
 
 def operation(**more):

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.catalogs import read_json as read
 from tests.support.properties import examples
 from toolscope_core.catalog import OUTPUTS, Source, load_paths, read_catalog
 from toolscope_core.model.catalog import Server
@@ -15,10 +16,6 @@ from toolscope_core.model.tool import canonical_json
 
 DATA = Path(__file__).parents[1] / "data"
 EXAMPLE = Path(__file__).parents[2] / "examples" / "catalog.json"
-
-
-def read(value, label="x.json", forced=None):
-    return read_catalog([Source(label, json.dumps(value).encode())], forced)
 
 
 def one(record, **options):
@@ -264,14 +261,6 @@ def test_what_cannot_be_kept_exactly_is_rejected_with_its_place(text, reason):
     assert reasons(listed) == [("t.json: tool 2", reason)]
     assert reasons(lines) == [("t.jsonl: line 3", reason)]
     assert all(0 < len(item.problems[0].raw) <= 500 for item in (listed, lines))
-
-
-def test_odd_text_is_kept_exactly():
-    record = {"name": "a\x00b", "description": "\u2028\x85 é 🙂", "big": 10**400, "f": 5e-324}
-    text = json.dumps(record, ensure_ascii=False) + "\n"
-    for encoding in ("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32"):
-        tool = read_catalog([Source("t.jsonl", (text * 2).encode(encoding))]).tools[0]
-        assert tool.raw == record
 
 
 def test_line_endings_and_broken_lines_of_jsonl():

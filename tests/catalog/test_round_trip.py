@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.catalog.test_schemas import schemas
+from tests.support.catalogs import read_json as read
 from tests.support.properties import examples
 from toolscope_core.catalog import OUTPUTS, Source, read_catalog, write_toolset
 from toolscope_core.catalog.formats.format_table import RECORD_FORMATS
@@ -56,10 +57,6 @@ def records(draw, format):
             row["server"], row["members"] = draw(st.sampled_from(["", "s"])), [f"id {number}"]
         rows.append(row)
     return rows
-
-
-def read(value, forced=None):
-    return read_catalog([Source("x.json", json.dumps(value).encode())], forced)
 
 
 def exported(catalog):

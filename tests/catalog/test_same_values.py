@@ -6,17 +6,11 @@ import random
 import pytest
 from jsonschema.validators import Draft202012Validator, validator_for
 
-from toolscope_core.catalog.readers import read_catalog
+from tests.support.catalogs import read_schemas as read
 from toolscope_core.catalog.schema.keywords import INVALID
-from toolscope_core.catalog.sources import Source
 
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
 DRAFT_4 = "http://json-schema.org/draft-04/schema#"
-
-
-def read(schema):
-    tools = [{"name": "t", "description": "d", "inputSchema": schema}]
-    return read_catalog([Source("a.json", json.dumps({"tools": tools}).encode())])
 
 
 def accepts(schema, value):

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.support.catalogs import read_openapi
 from toolscope_core.catalog import Source, read_catalog
 from toolscope_core.catalog.source_words import declared_as, identifier, source_name, source_text
 from toolscope_core.embedding.similarity import tool_text
@@ -15,8 +16,7 @@ from ui.shared.tools.catalog_tables import matching, tool_rows
 
 
 def read(method="post", path="/x", **operation):
-    document = {"openapi": "3.1.0", "info": {"title": "S"}, "paths": {path: {method: operation}}}
-    return read_catalog([Source("api.json", json.dumps(document).encode())])
+    return read_openapi({path: {method: operation}})
 
 
 def tool(**operation):

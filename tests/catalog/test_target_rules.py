@@ -17,7 +17,6 @@ from toolscope_core.catalog.formats.target_rules import (
     violation_counts,
 )
 from toolscope_core.catalog.formats.writers import write_record
-from toolscope_core.model.errors import ExportError
 from toolscope_core.model.plan import MergedTool
 from toolscope_core.model.tool import Tool
 
@@ -188,13 +187,6 @@ def test_a_record_made_anew_for_mcp_is_one_that_all_clients_read():
         "description": "",
         "inputSchema": schema(a={}),
     }
-
-
-def test_targets():
-    assert MATRIX[-3:] == ("claude-code", "cursor", "vscode")
-    assert target_named("seal-tools").rules.unique == "toolset"
-    with pytest.raises(ExportError, match="'xml' is unknown; give one of neutral"):
-        rule_violations([], "xml")
 
 
 names = st.sampled_from(

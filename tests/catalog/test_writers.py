@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.catalog.test_schemas import schemas
+from tests.support.catalogs import read_json as again
 from toolscope_core.catalog import OUTPUTS, Source, load_paths, read_catalog, write_toolset
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.errors import CatalogError, ExportError
@@ -35,10 +36,6 @@ def kept(tools):
 
 def load(name):
     return read_catalog(load_paths([DATA / name]))
-
-
-def again(value):
-    return read_catalog([Source("again.json", json.dumps(value).encode())])
 
 
 def written(tool, format):
@@ -71,8 +68,7 @@ def seen(tools, format):
 def test_documents_come_back_as_the_records_that_they_became(file):
     catalog = load(file)
     value = write_toolset(kept(catalog.tools), catalog.servers, catalog.format)
-    source = Source("again.json", json.dumps(value).encode(), catalog.format)
-    back = read_catalog([source])
+    back = again(value, forced=catalog.format)
     assert (back.tools, back.servers, back.format) == (
         catalog.tools,
         catalog.servers,
@@ -374,8 +370,7 @@ def test_benchmark_catalogs_come_back(benchmark_catalog, name):
 )
 def test_a_shape_that_is_asked_for_gets_parameters_that_its_api_takes(format, record, place):
     forms = {"gemini": "generic"}
-    source = Source("f.json", json.dumps([record]).encode(), forms.get(format, format))
-    tools = read_catalog([source]).tools
+    tools = again([record], forced=forms.get(format, format)).tools
     sent = write_toolset(kept(tools), (), format, sendable=True)
     row = (sent.get("tools") or sent["functionDeclarations"] if isinstance(sent, dict) else sent)[0]
     told = tools[0].schema
@@ -400,9 +395,7 @@ def test_a_schema_that_strict_mode_would_refuse_is_not_sent_as_strict():
         "additionalProperties": False,
     }
     record = {"name": "add", "description": "Adds.", "strict": True, "parameters": schema}
-    (tool,) = read_catalog(
-        [Source("f.json", json.dumps([{"type": "function", "function": record}]).encode())]
-    ).tools
+    (tool,) = again([{"type": "function", "function": record}]).tools
 
     def sent(**changed):
         (row,) = write_toolset(

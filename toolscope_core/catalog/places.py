@@ -118,7 +118,8 @@ def tools_inside(value: Any, key: str = "") -> Iterator[JsonObject | Flaw]:
             if certain:
                 yield item
             elif listed:
-                item = _named_objects(item)
+                objects = {key: row for key, row in item.items() if isinstance(row, dict)}
+                item = {**item, **_by_name(objects)}
             inner = [name for name in item if name.lower() in _LISTED or not certain]
             waiting += [(item[name], name) for name in reversed(inner)]
 
@@ -177,7 +178,7 @@ def _looks_filled(value: JsonObject, key: str) -> bool:
     if key in SERVER_MAPS:
         nested = [row for row in held if isinstance(row, list)] if isinstance(held, list) else []
         rows = list(_objects(nested))
-    return any(map(_is_described, rows))
+    return any(has_name(row) and isinstance(row.get("description"), str) for row in rows)
 
 
 def names_a_list(value: JsonObject) -> bool:
@@ -252,12 +253,6 @@ def _by_name(held: JsonObject) -> JsonObject:
     return {name: _named(name, item) for name, item in held.items()}
 
 
-def _named_objects(held: JsonObject) -> JsonObject:
-    return {
-        name: _named(name, item) if isinstance(item, dict) else item for name, item in held.items()
-    }
-
-
 def _named(name: str, item: Any) -> Any:
     if isinstance(item, list):
         return {"server": name, "tools": item}
@@ -266,10 +261,6 @@ def _named(name: str, item: Any) -> Any:
     if _is_holder(item):
         return item if server_of(item).name else {"server": name, **item}
     return item if GENERIC.find(item, "name") else {**item, "name": name}
-
-
-def _is_described(item: JsonObject) -> bool:
-    return has_name(item) and isinstance(item.get("description"), str)
 
 
 def _declares(item: JsonObject) -> bool:

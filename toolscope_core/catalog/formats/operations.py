@@ -253,17 +253,14 @@ def _no_object(place: str, value: Any) -> Flaw:
 def _methods(item: JsonObject) -> Iterator[tuple[str, Any]]:
     """The operation of each method of a path item, in any spelling; OpenAPI's methods first."""
     by_rule = [key for key in item if key.lower() in METHODS]
-    yield from ((key.lower(), item[key]) for key in sorted(by_rule, key=_rank))
+    by_rule.sort(key=lambda key: METHODS.index(key.lower()))
+    yield from ((key.lower(), item[key]) for key in by_rule)
     more = item.get(MORE_METHODS, {})
     yield from more.items() if isinstance(more, dict) else [(MORE_METHODS, more)]
     for key, held in item.items():
         left = key not in (*by_rule, *OF_A_PATH) and not key.startswith("x-")
         if left and isinstance(held, (dict, list)):
             yield key, Flaw(f"has a method that OpenAPI does not know; put it under {MORE_METHODS}")
-
-
-def _rank(method: str) -> int:
-    return METHODS.index(method.lower())
 
 
 def _listed(holder: JsonObject) -> list[Any]:

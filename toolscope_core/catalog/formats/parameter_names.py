@@ -59,7 +59,8 @@ def renaming(schema: JsonObject, rule: str) -> Renaming:
         for sub in every_schema(schema):
             _check(sub, names)
         steps = iter(range(MAX_STEPS))
-        top = dict.fromkeys(_at_top(schema, names, steps))
+        parts, _ = _in_place(schema, [schema], (), names, steps)
+        top = sorted({name for part in parts for name in _named(part)} & names.keys())
         nested = tuple(dict.fromkeys(_places(schema, [schema], "", names, (), steps)))
     except _UnsureError as error:
         return Renaming(obstacle=str(error))
@@ -115,11 +116,6 @@ def _holds(value: Any, names: Mapping[str, str]) -> bool:
     if isinstance(value, dict):
         return any(key in names or _holds(inner, names) for key, inner in value.items())
     return isinstance(value, list) and any(_holds(inner, names) for inner in value)
-
-
-def _at_top(schema: JsonObject, names: Mapping[str, str], steps: Iterator[int]) -> list[str]:
-    parts, _ = _in_place(schema, [schema], (), names, steps)
-    return sorted({name for part in parts for name in _named(part)} & names.keys())
 
 
 def _places(

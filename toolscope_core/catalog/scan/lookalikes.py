@@ -63,15 +63,12 @@ def find_lookalikes(tools: Sequence[Tool]) -> Iterator[Finding]:
             groups[fold(tool.name)].setdefault(tool.name)
         for tool in tools:
             alike = groups[fold(tool.name)]
-            others = [name for name in alike if name != tool.name and _is_fair(tool.name, name)]
+            others = [name for name in alike if name != tool.name]
+            if not _is_disguised(tool.name):  # a plain name is not to blame for its imitation
+                others = [name for name in others if not _is_disguised(name)]
             if others and tool.id not in reported:
                 reported.add(tool.id)
                 yield _finding(tool, others)
-
-
-def _is_fair(name: str, other: str) -> bool:
-    """Whether a name is to be held against the other: a plain one not for its imitation."""
-    return _is_disguised(name) or not _is_disguised(other)
 
 
 def _by_letters(name: str) -> str:
@@ -103,9 +100,5 @@ def _finding(tool: Tool, others: Iterable[str]) -> Finding:
 def _is_disguised(name: str) -> bool:
     """Whether letters are replaced by look-alikes; accents, which one can see, do not count."""
     return not name.isascii() and (
-        name.translate(TABLE) != name or normalise("NFKC", name) != _composed(name)
+        name.translate(TABLE) != name or normalise("NFKC", name) != normalise("NFC", name)
     )
-
-
-def _composed(name: str) -> str:
-    return normalise("NFC", name)

@@ -64,8 +64,8 @@ class _Originals:
     def __init__(self, tools: Sequence[Tool]) -> None:
         self._by_name: defaultdict[str, list[Tool]] = defaultdict(list)
         self._by_word: defaultdict[str, list[Tool]] = defaultdict(list)
-        self._words = {tool.id: _words(tool) for tool in tools}
         self._texts = {tool.id: _text(tool) for tool in tools}
+        self._words = {tool_id: frozenset(text) for tool_id, text in self._texts.items()}
         common = Counter(word for words in self._words.values() for word in words)
         for tool in tools:
             self._by_name[name_key(tool.name)].append(tool)
@@ -80,12 +80,13 @@ class _Originals:
             for other in self._by_name.get(name_key(tool.name), ()):
                 if other.server and other.server != tool.server:
                     return other
-        words, text = _words(tool), _text(tool)
+        text = _text(tool)
+        words = frozenset(text)
         near = {other.id: other for word in words for other in self._by_word.get(word, ())}
         copied = (
             other
             for _, other in sorted(near.items())
-            if _are_apart(tool, other)
+            if not (tool.server and tool.server == other.server)
             and self._share(words, other.id) >= COPIED
             and self._is_in_order(text, other.id)
         )
@@ -104,14 +105,6 @@ class _Originals:
 
 def _text(tool: Tool) -> Sequence[str]:
     return TOKEN.findall(plain_text(tool.description).casefold())
-
-
-def _words(tool: Tool) -> frozenset[str]:
-    return frozenset(_text(tool))
-
-
-def _are_apart(one: Tool, other: Tool) -> bool:
-    return not one.server or one.server != other.server
 
 
 def _finding(tool: Tool, original: Tool, added: Mapping[str, Finding]) -> Finding:

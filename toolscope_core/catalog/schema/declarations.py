@@ -34,7 +34,6 @@ TYPES = {
     **dict.fromkeys(("null", "none"), "null"),
     "any": "",
 }
-NO_PARAMETERS: JsonObject = {"type": "object", "properties": {}}
 
 LEAF = frozenset({"type", "description"})
 KEYWORDS = {

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from toolscope_core.catalog.schema.budget import ExpansionBudget, measure
@@ -44,7 +45,7 @@ class Definitions:
 
         Together they take no more than what is left of the budget.
         """
-        reached = [self._try_reach(schema) for schema in schemas]
+        reached = [self._reach(schema) for schema in schemas]
         sizes = [
             0 if isinstance(targets, OutsideError) else self._size(targets) for targets in reached
         ]
@@ -56,22 +57,19 @@ class Definitions:
             else:
                 yield self._on_its_own(schema, targets, limit)
 
-    def _try_reach(self, schema: JsonObject) -> list[str] | OutsideError:
-        try:
-            return self._reach(schema)
-        except OutsideError as error:
-            return error
-
-    def _reach(self, schema: JsonObject) -> list[str]:
-        """The references that a schema leads to, the nearest first, those equally near by name."""
+    def _reach(self, schema: JsonObject) -> list[str] | OutsideError:
+        """The references that a schema leads to, the nearest first, those equally near by name; or
+        the one that leads out of the document.
+        """
         reached: dict[str, None] = {}
         nearest = set(references_in(schema))
         while nearest:
             reached |= dict.fromkeys(sorted(nearest))
-            further = {
-                reference for named in nearest for reference in self._target(named).references
-            }
-            nearest = further - reached.keys()
+            try:
+                further = [self._target(named).references for named in nearest]
+            except OutsideError as error:
+                return error
+            nearest = set(chain.from_iterable(further)) - reached.keys()
         return list(reached)
 
     def _target(self, reference: str) -> _Target:
