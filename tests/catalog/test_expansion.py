@@ -65,8 +65,7 @@ def test_a_chain_of_doubled_parts_is_followed_once_a_link(followed, form):
 
 @pytest.mark.parametrize("form", PLACES)
 def test_a_part_that_names_itself_twice_ends(followed, form):
-    (tool,) = read(form, {"S0": {"allOf": [{"$ref": "@S0"}] * 2}}).tools
-    assert tool.name in ("a", "t0")
+    assert len(read(form, {"S0": {"allOf": [{"$ref": "@S0"}] * 2}}).tools) == 1
     assert followed[0] < 50
 
 
