@@ -37,10 +37,7 @@ _IN_ORDER: tuple[RecordFormat, ...] = (
 RECORD_FORMATS = {form.name: form for form in _IN_ORDER}
 """By name, in the order in which they are tried: a record is read in the first that it fits."""
 _ON_OFFER = sorted((form for form in _IN_ORDER if form.offered), key=lambda form: form.offered)
-_TARGETS: dict[str, Target] = {
-    **RECORD_FORMATS,
-    **{client.name: client for client in CLIENTS if client.is_checked},
-}
+_CHECKED_CLIENTS = {client.name: client for client in CLIENTS if client.is_checked}
 
 OUTPUTS = tuple(RECORD_FORMATS)
 """The formats of tool records, in which a toolset can leave."""
@@ -50,10 +47,17 @@ OFFERED = tuple(form.name for form in _ON_OFFER)
 """The formats that an export offers, in its order."""
 PROMPT_SHAPES = tuple(form.name for form in _ON_OFFER if form.in_prompts)
 """The formats in which tools stand in prompts; the first is the one that totals are given in."""
-MATRIX = (*OFFERED, *(client.name for client in CLIENTS if client.is_checked))
+MATRIX = (*OFFERED, *_CHECKED_CLIENTS)
 """The targets whose rules are shown side by side, in their order."""
 ADVISED = tuple(form.name for form in _ON_OFFER if form.advised)
 """The targets of which the first page says what they would refuse."""
+
+
+def format_named(name: str) -> RecordFormat:
+    """The format of tool records. Raises ``ExportError`` for a name not in ``OUTPUTS``."""
+    if name not in RECORD_FORMATS:
+        raise ExportError(f"the format {name!r} is unknown; give one of {', '.join(OUTPUTS)}")
+    return RECORD_FORMATS[name]
 
 
 def target_named(name: str) -> Target:
@@ -61,6 +65,4 @@ def target_named(name: str) -> Target:
 
     Raises ``ExportError`` for a name that is neither.
     """
-    if name not in _TARGETS:
-        raise ExportError(f"the format {name!r} is unknown; give one of {', '.join(OUTPUTS)}")
-    return _TARGETS[name]
+    return _CHECKED_CLIENTS[name] if name in _CHECKED_CLIENTS else format_named(name)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolscope_core.catalog.formats.detection import fits
-from toolscope_core.catalog.formats.format_table import OUTPUTS, RECORD_FORMATS
+from toolscope_core.catalog.formats.format_table import format_named
 from toolscope_core.catalog.formats.record_format import (
     HINTS,
     Path,
@@ -44,7 +44,7 @@ def write_toolset(
     another dialect.
     Raises ``ExportError`` for a format not in ``OUTPUTS``.
     """
-    form = _format_named(format)
+    form = format_named(format)
     records = [_write_record(item.tool, form, sendable) for item in tools]
     return form.document(_keep_ids(records, tools, form), tools, servers)
 
@@ -55,13 +55,7 @@ def write_record(tool: Tool, format: str, sendable: bool = False) -> JsonObject:
 
     Raises ``ExportError`` for a format not in ``OUTPUTS``.
     """
-    return _write_record(tool, _format_named(format), sendable)
-
-
-def _format_named(format: str) -> RecordFormat:
-    if format not in RECORD_FORMATS:
-        raise ExportError(f"the format {format!r} is unknown; give one of {', '.join(OUTPUTS)}")
-    return RECORD_FORMATS[format]
+    return _write_record(tool, format_named(format), sendable)
 
 
 def _write_record(tool: Tool, form: RecordFormat, sendable: bool) -> JsonObject:
