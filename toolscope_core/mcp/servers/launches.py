@@ -12,10 +12,10 @@ from typing import Any
 from toolscope_core.mcp.servers.masked_words import is_secret, without
 from toolscope_core.mcp.servers.server_definitions import (
     REFERENCE,
-    URL_KEYS,
     NamedValue,
     ServerDefinition,
     plain_text,
+    url_of,
 )
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import JsonObject
@@ -72,8 +72,7 @@ def read_launch(
     stdio = definition.transport == "stdio"
     command = fill.text(source.get("command", definition.command) if stdio else "")
     args = tuple(map(fill.text, _list(source.get("args", definition.args)) if stdio else ()))
-    url = next((source[key] for key in URL_KEYS if isinstance(source.get(key), str)), "")
-    url = "" if stdio else fill.text(url or definition.url)
+    url = "" if stdio else fill.text(url_of(source) or definition.url)
     cwd = fill.text(definition.cwd) if stdio else ""
     variables = fill.named(definition.variables, source.get("env"))
     if definition.env_file and stdio:
@@ -168,8 +167,8 @@ def _hidden_parts(definition: ServerDefinition, args: tuple[str, ...], url: str)
             hidden |= {real, *_differing(shown, real)}
     for match in _URL_SECRETS.finditer(url):
         hidden |= {part for part in match.groups() if part}
-    users = [match.group(1) for match in _URL_SECRETS.finditer(url) if match.group(1)]
-    return hidden | {part for user in users for part in user.split(":")}
+        hidden.update(match.group(1).split(":") if match.group(1) else ())
+    return hidden
 
 
 def _differing(shown: str, real: str) -> set[str]:

@@ -15,7 +15,7 @@ from toolscope_core.model.errors import ServerConnectionError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import JsonObject
 
-TOOLS = "while it listed its tools"
+LISTING_TOOLS = "while it listed its tools"
 COUNT_SECONDS = 10.0
 """Nobody waits longer for the number of something that is not read."""
 _OTHERS = {
@@ -92,7 +92,7 @@ async def read_tools(
     """
     from pydantic import ValidationError
 
-    server.record.doing = "while it listed its tools"
+    server.record.doing = LISTING_TOOLS
     tools: list[JsonObject] = []
     cursors: set[str] = set()
     cursor: str | None = None

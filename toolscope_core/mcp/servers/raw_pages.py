@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextvars
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
@@ -22,21 +20,12 @@ class RawPages:
         self._inner = inner
         self.last: dict[str, Any] | None = None
 
-    @property
-    def last_context(self) -> contextvars.Context | None:
-        """The sender's context, which the SDK looks for here."""
-        return getattr(self._inner, "last_context", None)
+    def __getattr__(self, name: str) -> Any:
+        """What else the SDK looks for: how to close it, the sender's context."""
+        return getattr(self._inner, name)
 
     async def receive(self) -> SessionMessage | Exception:
         return self._seen(await self._inner.receive())
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()
-
-    def close(self) -> None:
-        close = getattr(self._inner, "close", None)
-        if close is not None:
-            close()
 
     def __aiter__(self) -> Self:
         return self
@@ -48,13 +37,8 @@ class RawPages:
         await self._inner.__aenter__()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> bool | None:
-        return await self._inner.__aexit__(kind, error, trace)
+    async def __aexit__(self, *error: Any) -> bool | None:
+        return await self._inner.__aexit__(*error)
 
     def _seen(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
         result = None if isinstance(item, Exception) else getattr(item.message, "result", None)

@@ -27,6 +27,12 @@ def leaves_of(error: BaseException) -> Iterator[BaseException]:
         yield error
 
 
+def only_leaf(error: BaseException) -> BaseException:
+    """The exception in the groups that tasks put around it, where it is the only one."""
+    leaves = list(leaves_of(error))
+    return leaves[0] if len(leaves) == 1 else error
+
+
 def is_of_connection(error: BaseException) -> bool:
     """Whether it is about a connection; a bug of ours is not."""
     return (

@@ -11,7 +11,7 @@ import re
 import shlex
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -23,7 +23,7 @@ from toolscope_core.model.tool import JsonObject
 Transport = Literal["stdio", "http", "sse", "http or sse"]
 TRANSPORTS: tuple[Transport, ...] = ("stdio", "http", "sse", "http or sse")
 _TEXTS = ("command", "cwd", "env_file", "url")
-URL_KEYS = ("url", "serverUrl", "httpUrl")
+_URL_KEYS = ("url", "serverUrl", "httpUrl")
 STREAMABLE = frozenset({"http", "streamable-http", "streamablehttp", "streamable_http"})
 REFERENCE = re.compile(r"\$\{(?:env:)?([A-Za-z_]\w*)(?::-([^}]*))?\}")
 """``${NAME}`` and ``${NAME:-default}`` as Claude Code writes them, ``${env:NAME}`` as Cursor and
@@ -91,17 +91,10 @@ class ServerDefinition:
     def as_json(self) -> dict[str, Any]:
         """Plain values, for the store."""
         return {
-            "name": self.name,
-            "transport": self.transport,
-            "command": self.command,
+            **asdict(self),
             "args": list(self.args),
-            "cwd": self.cwd,
-            "env_file": self.env_file,
-            "url": self.url,
             "variables": [[one.name, one.template] for one in self.variables],
             "headers": [[one.name, one.template] for one in self.headers],
-            "masked": self.masked,
-            "disabled": self.disabled,
         }
 
     @classmethod
@@ -162,13 +155,14 @@ def read_configuration(label: str, data: bytes) -> ClientConfiguration:
 def configuration_of_url(url: str, name: str = "") -> ClientConfiguration:
     """One server at an address, named for its host. Raises ``ConfigError`` for no http address."""
     entry = {"url": url.strip()}
-    try:
-        host = urlsplit(url.strip()).hostname or ""
-    except ValueError:
-        host = ""
-    return ClientConfiguration(
-        "address", (_definition(name or host, entry),), {name or host: entry}
-    )
+    with suppress(ValueError):  # what cannot be read is refused below
+        name = name or urlsplit(url.strip()).hostname or ""
+    return ClientConfiguration("address", (_definition(name, entry),), {name: entry})
+
+
+def url_of(entry: JsonObject) -> str:
+    """The address in an entry of a configuration, under whatever name; empty where none is."""
+    return next((entry[key] for key in _URL_KEYS if isinstance(entry.get(key), str)), "")
 
 
 def plain_text(value: Any) -> str:
@@ -179,7 +173,7 @@ def plain_text(value: Any) -> str:
 
 
 def _definition(name: str, entry: JsonObject) -> ServerDefinition:
-    url = next((entry[key] for key in URL_KEYS if isinstance(entry.get(key), str)), "")
+    url = url_of(entry)
     kind = str(entry.get("type") or entry.get("transport") or "").lower()
     disabled = entry.get("disabled") is True or entry.get("enabled") is False
     command = "" if url and kind != "stdio" else plain_text(entry.get("command"))
@@ -205,19 +199,13 @@ def _definition(name: str, entry: JsonObject) -> ServerDefinition:
             disabled=disabled,
         )
         whole = shown.url == url
-    return shown if whole else _replaced(shown)
-
-
-def _replaced(shown: ServerDefinition) -> ServerDefinition:
-    return ServerDefinition.of_json({**shown.as_json(), "masked": True})
+    return replace(shown, masked=not whole)
 
 
 def _transport(kind: str, url: str) -> Transport:
     if kind == "sse":
         return "sse"
-    if kind in STREAMABLE:
-        return "http"
-    return "http or sse"
+    return "http" if kind in STREAMABLE else "http or sse"
 
 
 def _checked(name: str, url: str) -> str:

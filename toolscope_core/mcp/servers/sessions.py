@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Hashable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from toolscope_core.mcp.servers.launches import Launch
 from toolscope_core.mcp.servers.raw_pages import RawPages
-from toolscope_core.mcp.servers.sdk_exceptions import is_forgotten, leaves_of
+from toolscope_core.mcp.servers.sdk_exceptions import is_forgotten, only_leaf
 from toolscope_core.mcp.servers.server_addresses import REPLY, HttpRecord, Way, server_address
 from toolscope_core.mcp.servers.server_definitions import Transport
 from toolscope_core.mcp.servers.server_failures import Situation, is_refused, stderr_excerpt
@@ -26,7 +26,6 @@ from toolscope_core.model.errors import ToolScopeError
 
 if TYPE_CHECKING:
     from mcp import Client
-    from mcp.client._transport import TransportStreams
     from mcp.client.session import (
         ElicitationFnT,
         ListRootsFnT,
@@ -58,6 +57,9 @@ class ServerRequests:
     logging: LoggingFnT | None = None
     messages: MessageHandlerFnT | None = None
     client: Hashable = ""
+
+
+NO_ANSWERS = ServerRequests()
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,7 @@ class OpenServer:
 
 @asynccontextmanager
 async def connected(
-    launch: Launch, limits: ConnectionLimits, requests: ServerRequests | None = None
+    launch: Launch, limits: ConnectionLimits, requests: ServerRequests = NO_ANSWERS
 ) -> AsyncIterator[OpenServer]:
     """An open connection; everything that it started is ended on leaving, however it is left.
 
@@ -157,7 +159,7 @@ async def connected(
             except (Exception, BaseExceptionGroup) as error:
                 seconds = limits.answer_seconds
                 failed = Situation(launch, record, record.doing, seconds).failure(error)
-                if failed is None and (alone := _alone(error)) is not error:
+                if failed is None and (alone := only_leaf(error)) is not error:
                     raise alone from None
                 if failed is None:
                     raise
@@ -174,50 +176,30 @@ async def _opened(
     way: Way,
     limits: ConnectionLimits,
     record: Seen,
-    requests: ServerRequests | None,
+    requests: ServerRequests,
 ) -> AsyncIterator[OpenServer]:
+    from mcp import Client
+    from mcp_types import Implementation
+
     if isinstance(record, ProcessRecord):
         transport = server_process(launch, limits, record)
     else:
         transport = server_address(launch, way, limits, record)
     async with (
         transport as (incoming, outgoing),
-        _client((pages := RawPages(incoming), outgoing), limits, requests) as client,
+        Client(
+            nullcontext((pages := RawPages(incoming), outgoing)),
+            read_timeout_seconds=limits.answer_seconds,
+            sampling_callback=requests.sampling,
+            elicitation_callback=requests.elicitation,
+            list_roots_callback=requests.roots,
+            logging_callback=requests.logging,
+            message_handler=requests.messages,
+            client_info=Implementation(name="toolscope", version="1"),
+            cache=None,
+        ) as client,
     ):
         yield OpenServer(launch, client, pages, record)
-
-
-@asynccontextmanager
-async def _client(
-    streams: Any, limits: ConnectionLimits, requests: ServerRequests | None
-) -> AsyncIterator[Client]:
-    from mcp import Client
-    from mcp_types import Implementation
-
-    asked = requests or ServerRequests()
-    async with Client(
-        _given(streams),
-        read_timeout_seconds=limits.answer_seconds,
-        sampling_callback=asked.sampling,
-        elicitation_callback=asked.elicitation,
-        list_roots_callback=asked.roots,
-        logging_callback=asked.logging,
-        message_handler=asked.messages,
-        client_info=Implementation(name="toolscope", version="1"),
-        cache=None,
-    ) as client:
-        yield client
-
-
-@asynccontextmanager
-async def _given(streams: TransportStreams) -> AsyncIterator[TransportStreams]:
-    yield streams
-
-
-def _alone(error: BaseException) -> BaseException:
-    """The exception in the groups that the SDK's tasks put around it, where it is the only one."""
-    leaves = list(leaves_of(error))
-    return leaves[0] if len(leaves) == 1 else error
 
 
 def load_sdk() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from toolscope_core.mcp.servers.launches import read_launch
 from toolscope_core.mcp.servers.offers import ServerOffer, read_offer
-from toolscope_core.mcp.servers.sdk_exceptions import leaves_of
+from toolscope_core.mcp.servers.sdk_exceptions import only_leaf
 from toolscope_core.mcp.servers.server_definitions import ClientConfiguration, ServerDefinition
 from toolscope_core.mcp.servers.sessions import load_sdk
 from toolscope_core.model.configuration import ConnectionLimits
@@ -35,8 +35,7 @@ def read_offers(
     load_sdk()
     offers: dict[int, ServerOffer] = {}
 
-    async def read(number: int, room: anyio.CapacityLimiter) -> None:
-        server = servers[number]
+    async def read(number: int, server: ServerDefinition, room: anyio.CapacityLimiter) -> None:
         async with room:
             try:
                 launch = read_launch(server, configuration.entry(server.name), environ)
@@ -47,8 +46,8 @@ def read_offers(
     async def survey() -> None:
         room = anyio.CapacityLimiter(limits.parallel)
         async with anyio.create_task_group() as group:
-            for number in range(len(servers)):
-                group.start_soon(read, number, room)
+            for number, server in enumerate(servers):
+                group.start_soon(read, number, server, room)
             while len(offers) < len(servers):
                 progress(Step(STAGE, len(offers), len(servers)))
                 await anyio.sleep(LOOK_SECONDS)
@@ -57,8 +56,5 @@ def read_offers(
     try:
         anyio.run(survey)
     except BaseExceptionGroup as group:
-        leaves = list(leaves_of(group))
-        if len(leaves) > 1:
-            raise
-        raise leaves[0] from None
+        raise only_leaf(group) from None
     return tuple(offers[number] for number in range(len(servers)))
