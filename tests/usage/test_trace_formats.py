@@ -6,8 +6,8 @@ import pytest
 
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import Tool
+from toolscope_core.usage.call_counts import add_counts, count_calls, query_rows
 from toolscope_core.usage.call_times import utc_time
-from toolscope_core.usage.tool_usage import query_rows, together, usage_of
 from toolscope_core.usage.trace_formats import read_trace
 from toolscope_core.usage.traced_calls import CallTrace, TracedCall, TracedRequest
 
@@ -184,7 +184,7 @@ def test_figures_say_which_copy_is_used():
         ("read", "", day(10)),
         ("a_list", "", ""),
     )
-    figures = usage_of(trace, CATALOG)
+    figures = count_calls(trace, CATALOG)
     assert {one: usage.calls for one, usage in figures.by_id.items()} == {
         "a/list": 1,
         "a/read": 2,
@@ -197,14 +197,14 @@ def test_figures_say_which_copy_is_used():
 
 def test_unused_is_said_only_of_a_time_that_the_calls_cover():
     day = "2026-{:02}-01T00:00:00+00:00".format
-    figures = usage_of(calls(("x", "a/read", day(1)), ("x", "b/read", day(3))), CATALOG)
+    figures = count_calls(calls(("x", "a/read", day(1)), ("x", "b/read", day(3))), CATALOG)
     assert figures.unused(CATALOG, 30) == ("a/list", "a/read")
     assert figures.unused(CATALOG, 100) == ()
-    untimed = usage_of(calls(("x", "a/list", "")), CATALOG)
-    both = together([figures, untimed])
+    untimed = count_calls(calls(("x", "a/list", "")), CATALOG)
+    both = add_counts([figures, untimed])
     assert both.unused(CATALOG, 30) == ("a/read",)
     assert both.calls == 3
-    assert usage_of(CallTrace(), CATALOG).unused(CATALOG, 1) == ()
+    assert count_calls(CallTrace(), CATALOG).unused(CATALOG, 1) == ()
 
 
 def test_requests_become_queries_with_what_was_called_as_gold():

@@ -47,15 +47,15 @@ def usage(
     """Count calls, errors and the last use of each tool, from logs or traces of agents."""
     from toolscope_core.catalog import load_paths, read_isolated
     from toolscope_core.files.json_lines import write_rows
-    from toolscope_core.usage.tool_usage import query_rows, together, usage_of
+    from toolscope_core.usage.call_count_words import catalog_count_line, tool_count_line
+    from toolscope_core.usage.call_counts import add_counts, count_calls, query_rows
     from toolscope_core.usage.trace_formats import read_trace
-    from toolscope_core.usage.usage_words import figures_line, usage_line
 
     if not unused_days > 0:
         raise ConfigError(f"--unused-days is {unused_days:g}; give more than 0")
     tools = read_isolated(load_paths(catalog)).tools
     traces = [read_trace(_content(log), str(log)) for log in logs]
-    figures = together(usage_of(trace, tools) for trace in traces)
+    figures = add_counts(count_calls(trace, tools) for trace in traces)
     rows = query_rows((one for trace in traces for one in trace.requests), tools)
     if queries is not None:
         write_rows(queries, rows)
@@ -63,10 +63,10 @@ def usage(
     if as_json:
         typer.echo(json.dumps({**asdict(figures), "unused": unused}, indent=1))
         return
-    say(figures_line(figures))
+    say(catalog_count_line(figures))
     most = sorted(figures.by_id.items(), key=lambda one: (-one[1].calls, one[0]))
     for tool_id, one in most[:SHOWN]:
-        say(f"  {tool_id}: {usage_line(one)}")
+        say(f"  {tool_id}: {tool_count_line(one)}")
     if len(most) > SHOWN:
         say(f"  … and {len(most) - SHOWN} more; --json lists all")
     if unused:

@@ -58,6 +58,11 @@ def _refuse(constant: str) -> float:
     raise ValueError(f"{constant} is no JSON value")
 
 
+def objects_in(value: Any) -> list[JsonObject]:
+    """The objects in a JSON list; none in what is no list."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
 def lines_of(rows: Iterable[JsonObject]) -> bytes:
     """The rows as JSON lines, for readers too that see the end of a line in other marks."""
     text = "".join(f"{canonical_json(row)}\n" for row in rows)

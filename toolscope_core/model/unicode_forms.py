@@ -21,6 +21,11 @@ def normalise(form: Literal["NFC", "NFKC", "NFKD"], text: str) -> str:
     return unicodedata.normalize(form, text)
 
 
+def letters_and_digits(name: str) -> str:
+    """The letters and digits of a name, case folded: clients write the rest their own way."""
+    return "".join(char for char in name.casefold() if char.isalnum())
+
+
 def _cut_runs(text: str) -> Iterator[str]:
     run = 0
     for character in text:

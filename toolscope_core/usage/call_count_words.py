@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from toolscope_core.model.numbers import quantity
-from toolscope_core.usage.tool_usage import ToolUsage, UsageFigures
+from toolscope_core.usage.call_counts import CatalogCallCounts, ToolCallCounts
 
 DATE = len("2026-01-01")
 
 
-def usage_line(usage: ToolUsage) -> str:
+def tool_count_line(usage: ToolCallCounts) -> str:
     """*Called 12 times, 1 failed, last on 2026-01-31*; *Never called* of one that no log names."""
     if not usage.calls:
         return "Never called in the logs"
@@ -17,7 +17,7 @@ def usage_line(usage: ToolUsage) -> str:
     return f"Called {quantity(usage.calls, 'time')}{failed}{last}"
 
 
-def figures_line(figures: UsageFigures) -> str:
+def catalog_count_line(figures: CatalogCallCounts) -> str:
     """What logs say of all tools together."""
     tools = quantity(len(figures.by_id), "tool")
     when = f", {figures.first[:DATE]} to {figures.last[:DATE]}" if figures.first else ""

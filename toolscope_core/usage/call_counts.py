@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from toolscope_core.model.tool import Tool
+from toolscope_core.model.unicode_forms import letters_and_digits
 from toolscope_core.usage.traced_calls import CallTrace, TracedCall, TracedRequest
 
 CLIENT_PREFIX = re.compile(r"mcp__(.+?)__(.+)")
@@ -16,7 +17,7 @@ CLIENT_PREFIX = re.compile(r"mcp__(.+?)__(.+)")
 
 
 @dataclass(frozen=True, slots=True)
-class ToolUsage:
+class ToolCallCounts:
     """Calls of one tool, those that failed, and when the last one was (ISO 8601, empty where no
     trace says).
     """
@@ -27,13 +28,13 @@ class ToolUsage:
 
 
 @dataclass(frozen=True, slots=True)
-class UsageFigures:
+class CatalogCallCounts:
     """By tool id, of the tools that were called; ``unknown`` are calls by name of tools that the
     catalog does not have, or has more than once. ``first`` and ``last`` are the times of the first
     and last call, empty where none is known.
     """
 
-    by_id: Mapping[str, ToolUsage] = field(default_factory=dict)
+    by_id: Mapping[str, ToolCallCounts] = field(default_factory=dict)
     unknown: Mapping[str, int] = field(default_factory=dict)
     first: str = ""
     last: str = ""
@@ -50,8 +51,8 @@ class UsageFigures:
         between = datetime.fromisoformat(self.last) - datetime.fromisoformat(self.first)
         return between / timedelta(days=1)
 
-    def of(self, tool_id: str) -> ToolUsage:
-        return self.by_id.get(tool_id, ToolUsage())
+    def of(self, tool_id: str) -> ToolCallCounts:
+        return self.by_id.get(tool_id, ToolCallCounts())
 
     def unused(self, tools: Iterable[Tool], days: float) -> tuple[str, ...]:
         """The ids of tools, sorted, that nobody called in the last ``days`` before the last call;
@@ -70,35 +71,32 @@ class UsageFigures:
         return tuple(sorted(unused))
 
 
-def usage_of(trace: CallTrace, tools: Sequence[Tool]) -> UsageFigures:
+def count_calls(trace: CallTrace, tools: Sequence[Tool]) -> CatalogCallCounts:
     """The figures of one trace against a catalog's tools."""
-    ids = _Names(tools)
-    usage: dict[str, ToolUsage] = {}
+    names = _Names(tools)
+    by_id: dict[str, ToolCallCounts] = {}
     unknown: Counter[str] = Counter()
     for call in trace.calls:
-        tool_id = ids.of(call)
+        tool_id = names.of(call)
         if tool_id is None:
             unknown[call.tool] += 1
-            continue
-        one = ToolUsage(1, int(call.failed), call.at)
-        usage[tool_id] = _added(usage.get(tool_id, ToolUsage()), one)
-    times = sorted(call.at for call in trace.calls if call.at)
-    first, last = (times[0], times[-1]) if times else ("", "")
-    return UsageFigures(dict(sorted(usage.items())), dict(sorted(unknown.items())), first, last)
+        else:
+            one = ToolCallCounts(1, int(call.failed), call.at)
+            by_id[tool_id] = _added(by_id.get(tool_id, ToolCallCounts()), one)
+    return _figures(by_id, unknown, [call.at for call in trace.calls])
 
 
-def together(figures: Iterable[UsageFigures]) -> UsageFigures:
+def add_counts(figures: Iterable[CatalogCallCounts]) -> CatalogCallCounts:
     """The figures of several logs as one."""
-    by_id: dict[str, ToolUsage] = {}
+    by_id: dict[str, ToolCallCounts] = {}
     unknown: Counter[str] = Counter()
     times: list[str] = []
     for one in figures:
         unknown.update(one.unknown)
-        times += [time for time in (one.first, one.last) if time]
+        times += [one.first, one.last]
         for tool_id, usage in one.by_id.items():
-            by_id[tool_id] = _added(by_id.get(tool_id, ToolUsage()), usage)
-    first, last = (min(times), max(times)) if times else ("", "")
-    return UsageFigures(dict(sorted(by_id.items())), dict(sorted(unknown.items())), first, last)
+            by_id[tool_id] = _added(by_id.get(tool_id, ToolCallCounts()), usage)
+    return _figures(by_id, unknown, times)
 
 
 def query_rows(requests: Iterable[TracedRequest], tools: Sequence[Tool]) -> list[dict[str, object]]:
@@ -129,7 +127,7 @@ class _Names:
         for tool in tools:
             if tool.server:
                 self._by_name.setdefault(f"{tool.server}_{tool.name}", tool.id)
-        self._by_server = {(_plain(tool.server), tool.name): tool.id for tool in tools}
+        self._by_server = {(letters_and_digits(tool.server), tool.name): tool.id for tool in tools}
 
     def of(self, call: TracedCall) -> str | None:
         if call.original in self._ids:
@@ -138,14 +136,21 @@ class _Names:
             return call.tool
         prefixed = CLIENT_PREFIX.fullmatch(call.tool)
         if prefixed:
-            key = (_plain(prefixed[1]), prefixed[2])
+            key = (letters_and_digits(prefixed[1]), prefixed[2])
             return self._by_server.get(key, self._by_name.get(prefixed[2]))
         return self._by_name.get(call.tool)
 
 
-def _plain(server: str) -> str:
-    return "".join(char for char in server.casefold() if char.isalnum())
+def _figures(
+    by_id: Mapping[str, ToolCallCounts], unknown: Mapping[str, int], times: Iterable[str]
+) -> CatalogCallCounts:
+    with_time = [time for time in times if time] or [""]
+    return CatalogCallCounts(
+        dict(sorted(by_id.items())), dict(sorted(unknown.items())), min(with_time), max(with_time)
+    )
 
 
-def _added(one: ToolUsage, other: ToolUsage) -> ToolUsage:
-    return ToolUsage(one.calls + other.calls, one.errors + other.errors, max(one.last, other.last))
+def _added(one: ToolCallCounts, other: ToolCallCounts) -> ToolCallCounts:
+    return ToolCallCounts(
+        one.calls + other.calls, one.errors + other.errors, max(one.last, other.last)
+    )

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from toolscope_core.files.json_lines import objects_in
 from toolscope_core.usage.call_times import utc_time
 from toolscope_core.usage.traced_calls import CallTrace, TracedCall, TracedRequest
 
@@ -48,7 +49,7 @@ def conversation(messages: Sequence[Message]) -> CallTrace:
             text = "\n".join(_texts(blocks)).strip()
             if text:
                 reading.requests.append(TracedRequest(text))
-        for call in _listed(message.get("tool_calls")):
+        for call in objects_in(message.get("tool_calls")):
             function = call.get("function")
             name = function.get("name") if isinstance(function, dict) else call.get("name")
             reading.call(name, call.get("id"), at)
@@ -67,7 +68,7 @@ def conversation(messages: Sequence[Message]) -> CallTrace:
 def _blocks(content: Any) -> list[Message]:
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
-    return _listed(content)
+    return objects_in(content)
 
 
 def _texts(blocks: Iterable[Message]) -> list[str]:
@@ -76,7 +77,3 @@ def _texts(blocks: Iterable[Message]) -> list[str]:
         for block in blocks
         if block.get("type") in ("text", "input_text")
     ]
-
-
-def _listed(value: Any) -> list[Message]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

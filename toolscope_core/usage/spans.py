@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from toolscope_core.files.json_lines import objects_in
 from toolscope_core.usage.call_times import utc_time
 from toolscope_core.usage.traced_calls import CallTrace, TracedCall, TracedRequest
 
@@ -18,9 +19,9 @@ def spans_of(record: Span) -> list[Span]:
     if isinstance(record.get("resourceSpans"), list):
         return [
             span
-            for resource in _dicts(record["resourceSpans"])
-            for scope in _dicts(resource.get("scopeSpans"))
-            for span in _dicts(scope.get("spans"))
+            for resource in objects_in(record["resourceSpans"])
+            for scope in objects_in(resource.get("scopeSpans"))
+            for span in objects_in(scope.get("spans"))
         ]
     return [record] if "attributes" in record and "name" in record else []
 
@@ -72,8 +73,8 @@ def _request(attributes: Mapping[str, Any]) -> str:
             value = json.loads(value)
         except (ValueError, RecursionError):
             return ""
-    asked = [one for one in _dicts(value) if one.get("role") == "user"]
-    parts = _dicts(asked[-1].get("parts")) if asked else []
+    asked = [one for one in objects_in(value) if one.get("role") == "user"]
+    parts = objects_in(asked[-1].get("parts")) if asked else []
     return "\n".join(str(part.get("content") or "") for part in parts if part.get("type") == "text")
 
 
@@ -81,20 +82,13 @@ def _attributes(value: Any) -> Mapping[str, Any]:
     """Attributes by name, from OTLP's list of typed values or from a plain object."""
     if isinstance(value, dict):
         return value
-    attributes = {}
-    for one in _dicts(value):
-        typed = one.get("value")
-        attributes[str(one.get("key"))] = (
-            next(iter(typed.values()), None) if isinstance(typed, dict) else typed
-        )
-    return attributes
+    return {str(one.get("key")): _plain_value(one.get("value")) for one in objects_in(value)}
+
+
+def _plain_value(typed: Any) -> Any:
+    return next(iter(typed.values()), None) if isinstance(typed, dict) else typed
 
 
 def _context(span: Span) -> str:
     context = span.get("context")
     return str(context.get("trace_id", "")) if isinstance(context, dict) else ""
-
-
-def _dicts(value: Any) -> list[Mapping[str, Any]]:
-    values: Iterable[Any] = value if isinstance(value, list) else ()
-    return [one for one in values if isinstance(one, dict)]

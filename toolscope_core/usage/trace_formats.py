@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from toolscope_core.files.json_lines import text_of
+from toolscope_core.files.json_lines import objects_in, text_of
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.usage.call_times import utc_time
 from toolscope_core.usage.conversations import conversation
@@ -70,7 +70,7 @@ def _traces(records: Iterable[Any]) -> Iterator[CallTrace]:
         if not isinstance(record, dict):
             unread += 1
         elif isinstance(record.get("messages"), list):
-            yield conversation(_dicts(record["messages"]))
+            yield conversation(objects_in(record["messages"]))
         elif "tool" in record and "outcome" in record:
             logged += _logged(record)
         elif found := spans_of(record):
@@ -93,7 +93,3 @@ def _logged(row: Mapping[str, Any]) -> list[TracedCall]:
         return []
     original, tool = str(row.get("original") or ""), str(row["tool"])
     return [TracedCall(tool, original, outcome in _FAILED, utc_time(row.get("at")))]
-
-
-def _dicts(values: Iterable[Any]) -> list[Mapping[str, Any]]:
-    return [value for value in values if isinstance(value, dict)]

@@ -6,7 +6,7 @@ import streamlit as st
 
 from toolscope_core.model.errors import ConfigError, ToolScopeError
 from toolscope_core.model.numbers import quantity
-from toolscope_core.usage.usage_words import figures_line, usage_line
+from toolscope_core.usage.call_count_words import catalog_count_line, tool_count_line
 from ui.shared import page_frame, safe_text
 from ui.shared.services.usage_evidence import MOST_BYTES, UNUSED_DAYS, UsagePreview
 from ui.shared.tools import leave_out
@@ -50,7 +50,7 @@ def _figures(catalog_id: int) -> None:
     """What all logs say, by tool, and what to leave out."""
     work = page_frame.workspace()
     figures, tools = work.usage.figures(catalog_id), work.catalogs.open(catalog_id).tools
-    st.write(f"{figures_line(figures)}.")
+    st.write(f"{catalog_count_line(figures)}.")
     ordered = sorted(tools, key=lambda tool: (-figures.of(tool.id).calls, tool.id))
     st.dataframe(
         [
@@ -88,7 +88,7 @@ def _figures(catalog_id: int) -> None:
                 {
                     "tool": names[one].name,
                     "server": names[one].server,
-                    "use": usage_line(figures.of(one)),
+                    "use": tool_count_line(figures.of(one)),
                 }
                 for one in unused[:SHOWN]
             ],
@@ -115,7 +115,7 @@ def _form(catalog_id: int) -> None:
     except ConfigError as error:
         safe_text.show_error(error)
         return
-    st.write(f"{figures_line(preview.figures)}.")
+    st.write(f"{catalog_count_line(preview.figures)}.")
     _strange(preview)
     with_queries = bool(preview.queries) and st.checkbox(
         f"Also keep the {quantity(len(preview.queries), 'request')} that people wrote in it, as a "

@@ -15,8 +15,14 @@ from toolscope_core.store import (
     list_usage_logs,
     usage_log_keys,
 )
+from toolscope_core.usage.call_counts import (
+    CatalogCallCounts,
+    ToolCallCounts,
+    add_counts,
+    count_calls,
+    query_rows,
+)
 from toolscope_core.usage.call_times import utc_time
-from toolscope_core.usage.tool_usage import ToolUsage, UsageFigures, query_rows, together, usage_of
 from toolscope_core.usage.trace_formats import read_trace
 from ui.shared.services.catalogs import Catalogs
 from ui.shared.services.loaded_queries import LoadedQueries
@@ -32,7 +38,7 @@ class UsagePreview:
     catalog was called for, as a query set; they are texts that people wrote.
     """
 
-    figures: UsageFigures
+    figures: CatalogCallCounts
     queries: tuple[Mapping[str, object], ...]
     unread: int
 
@@ -42,14 +48,14 @@ class UsageEvidence:
 
     def __init__(self, store: Store, catalogs: Catalogs, queries: LoadedQueries) -> None:
         self._store, self._catalogs, self._queries = store, catalogs, queries
-        self._figures: ResultCache[UsageFigures] = ResultCache(most=16)
+        self._figures: ResultCache[CatalogCallCounts] = ResultCache(most=16)
 
     def preview(self, catalog_id: int, content: bytes, name: str) -> UsagePreview:
         """What a file says of the catalog's tools. Raises ``ConfigError`` for no log or trace."""
         tools = self._catalogs.open(catalog_id).tools
         trace = read_trace(content, name)
         rows = query_rows(trace.requests, tools)
-        return UsagePreview(usage_of(trace, tools), tuple(rows), trace.unread)
+        return UsagePreview(count_calls(trace, tools), tuple(rows), trace.unread)
 
     def add(self, catalog_id: int, content: bytes, name: str, with_queries: bool = False) -> None:
         """Keep what a file says; its requests as a query set only where somebody consented
@@ -71,12 +77,12 @@ class UsageEvidence:
         """Forget a log."""
         delete_usage_log(self._store, catalog_id, key)
 
-    def figures(self, catalog_id: int) -> UsageFigures:
+    def figures(self, catalog_id: int) -> CatalogCallCounts:
         """All logs of a catalog together; empty where it has none."""
         return self._figures.get(
             catalog_id,
             (),
-            lambda: together(of_json(log.value) for log in self.logs(catalog_id)),
+            lambda: add_counts(of_json(log.value) for log in self.logs(catalog_id)),
             state=usage_log_keys(self._store, catalog_id),
         )
 
@@ -87,7 +93,7 @@ class UsageEvidence:
         return self.figures(catalog_id).unused(self._catalogs.open(catalog_id).tools, days)
 
 
-def as_json(figures: UsageFigures) -> JsonObject:
+def as_json(figures: CatalogCallCounts) -> JsonObject:
     """Plain values, for the store."""
     return {
         "tools": {one: [use.calls, use.errors, use.last] for one, use in figures.by_id.items()},
@@ -97,19 +103,19 @@ def as_json(figures: UsageFigures) -> JsonObject:
     }
 
 
-def of_json(value: JsonObject) -> UsageFigures:
+def of_json(value: JsonObject) -> CatalogCallCounts:
     """What ``as_json`` gave; empty for anything else, such as a damaged row."""
     try:
         tools = {
-            str(one): ToolUsage(int(calls), int(errors), utc_time(last))
+            str(one): ToolCallCounts(int(calls), int(errors), utc_time(last))
             for one, (calls, errors, last) in value["tools"].items()
         }
         unknown = {str(one): int(count) for one, count in value["unknown"].items()}
     except (KeyError, TypeError, ValueError, AttributeError):
-        return UsageFigures()
+        return CatalogCallCounts()
     first, last = utc_time(value.get("first")), utc_time(value.get("last"))
     return (
-        UsageFigures(tools, unknown, first, last)
+        CatalogCallCounts(tools, unknown, first, last)
         if first and last
-        else UsageFigures(tools, unknown)
+        else CatalogCallCounts(tools, unknown)
     )

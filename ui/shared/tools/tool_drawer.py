@@ -13,7 +13,7 @@ from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Tool
-from toolscope_core.usage.usage_words import usage_line
+from toolscope_core.usage.call_count_words import tool_count_line
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_words, outcome_badges
 from ui.shared.cards.outcome_badges import Color
@@ -55,7 +55,7 @@ def usage_caption(tool: Tool) -> None:
     """How often the tool was called, where logs were added to the catalog."""
     figures = page_frame.workspace().usage.figures(page_frame.current().id)
     if figures.calls:
-        st.caption(f":material/call_made: {usage_line(figures.of(tool.id))}")
+        st.caption(f":material/call_made: {tool_count_line(figures.of(tool.id))}")
 
 
 def is_open() -> bool:
