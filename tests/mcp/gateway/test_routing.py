@@ -10,11 +10,13 @@ from tests.mcp.gateway.stub_toolset import accepted, stub_catalog, write_stub_to
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.mcp.gateway.call_mapping import chosen_original, original_call
 from toolscope_core.mcp.gateway.configured_servers import matched_servers
+from toolscope_core.mcp.gateway.held_tools import HeldTools
 from toolscope_core.mcp.gateway.http_transport import http_place
 from toolscope_core.mcp.gateway.passed_content import PassedContent
 from toolscope_core.mcp.gateway.routing import BundleTool, Original, routing_table
 from toolscope_core.mcp.gateway.tool_search import ToolSearch
 from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove
+from toolscope_core.model.configuration import ConnectionLimits
 from toolscope_core.model.errors import ConfigError, ExportError
 from toolscope_core.model.tool import Tool
 
@@ -176,7 +178,7 @@ def test_the_search_gives_whole_records_and_refuses_in_words():
     import asyncio
 
     table, _ = family()
-    held = SimpleNamespace(why_held=lambda original: "")
+    held = HeldTools({}, ConnectionLimits())
     calls = SimpleNamespace(table=table, held_tools=held)
     search = ToolSearch(calls, lambda query, limit: ["gone", "n/find"][:limit])
 

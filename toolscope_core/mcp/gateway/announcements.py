@@ -4,9 +4,9 @@ earlier version of MCP, else in the streams that they opened for it (``subscript
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from toolscope_core.mcp.gateway.callers import Callers
 
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
     from mcp.server.session import ServerSession
     from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
-
-ListKind = Literal["tools", "resources", "prompts"]
+    from mcp.shared.subscriptions import ServerEvent
 
 
 def _new_bus() -> InMemorySubscriptionBus:
@@ -39,36 +38,29 @@ class Announcements:
     def __post_init__(self) -> None:
         self.callers.when_gone.append(self._forget)
 
-    async def list_changed(self, kind: ListKind) -> None:
-        """Tell every client that a list has changed."""
-        from mcp.server import subscriptions as events
+    async def list_changed(self, method: str) -> None:
+        """Tell every client that a list has changed: ``method`` is that of the notification."""
+        from mcp.shared.subscriptions import event_from_wire
 
-        async def say(session: ServerSession) -> None:
-            if kind == "tools":
-                await session.send_tool_list_changed()
-            elif kind == "resources":
-                await session.send_resource_list_changed()
-            else:
-                await session.send_prompt_list_changed()
-
-        self.callers.tell(say, kind)
-        by_kind: dict[ListKind, events.ServerEvent] = {
-            "tools": events.ToolsListChanged(),
-            "resources": events.ResourcesListChanged(),
-            "prompts": events.PromptsListChanged(),
-        }
-        await self._bus.publish(by_kind[kind])
+        event = event_from_wire(method, None)
+        if event is not None:
+            await self._tell(event, None)
 
     async def updated(self, server: str, uri: str, name: str) -> None:
         """Tell those who follow a server's resource that it changed, by the ``name`` they know."""
-        from mcp.server.subscriptions import ResourceUpdated
+        from mcp.shared.subscriptions import ResourceUpdated
+
+        await self._tell(ResourceUpdated(name), self._followers.get((server, uri), set()))
+
+    async def _tell(self, event: ServerEvent, among: Collection[Hashable] | None) -> None:
+        """Tell clients of an event, in their sessions those ``among`` these alone."""
+        from mcp.shared.subscriptions import event_to_notification
 
         async def say(session: ServerSession) -> None:
-            await session.send_resource_updated(name)
+            await session.send_notification(event_to_notification(event, {}))
 
-        followers = self._followers.get((server, uri), set())
-        self.callers.tell(say, ("updated", name), followers)
-        await self._bus.publish(ResourceUpdated(uri=name))
+        self.callers.tell(say, event, among)
+        await self._bus.publish(event)
 
     def follow(self, client: Hashable, server: str, uri: str) -> None:
         """The client is told when that resource of the server changes."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from toolscope_core.catalog import Source, read_catalog
 from toolscope_core.files.archives import bundle_folder
+from toolscope_core.files.json_lines import objects_in
 from toolscope_core.files.whole_files import read_file
 from toolscope_core.mcp.gateway.routing import BundleTool, Original, RoutingTable, routing_table
 from toolscope_core.merging.relabelling import read_relabelling
@@ -56,7 +57,9 @@ def _merged(folder: Path) -> ServedBundle:
     clusters = _rows(folder / "clusters.json")
     neutral = _object(folder / "neutral.json")
     catalog = read_catalog([Source("neutral.json", _bytes(folder / "neutral.json"))])
-    members = {row.get("id"): tuple(row.get("members") or ()) for row in _tool_rows(neutral)}
+    members = {
+        row.get("id"): tuple(row.get("members") or ()) for row in objects_in(neutral.get("tools"))
+    }
     routers = {
         frozenset(row["members"]) for row in clusters if row.get("kind") == "router" and _on(row)
     }
@@ -124,25 +127,19 @@ def _mcp_records(folder: Path) -> dict[tuple[str, str], JsonObject]:
 def _with_servers(content: Any) -> Iterator[tuple[str, JsonObject]]:
     for part in content if isinstance(content, list) else [content]:
         if isinstance(part, dict):
-            for record in part.get("tools") or ():
-                if isinstance(record, dict):
-                    yield str(part.get("server") or ""), record
+            for record in objects_in(part.get("tools")):
+                yield str(part.get("server") or ""), record
 
 
 def _on(cluster: Mapping[str, Any]) -> bool:
     return cluster.get("state") == "accepted" and isinstance(cluster.get("members"), list)
 
 
-def _tool_rows(neutral: JsonObject) -> list[JsonObject]:
-    rows = neutral.get("tools")
-    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-
-
 def _rows(path: Path) -> list[JsonObject]:
     content = _value(path)
     if not isinstance(content, list):
         raise ExportError(f"{path} is not a bundle's file: it holds no list; {AGAIN}")
-    return [row for row in content if isinstance(row, dict)]
+    return objects_in(content)
 
 
 def _object(path: Path) -> JsonObject:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
+from toolscope_core.mcp.gateway.routing import Original
 from toolscope_core.model.errors import ExportError
 from toolscope_core.model.tool import JsonObject, canonical_json
 
@@ -17,19 +19,18 @@ Outcome = Literal["ok", "error", "refused", "failed", "cancelled"]
 original's server did not answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class CallRecord:
-    """One call: ``tool`` as it was called, ``original`` the id of the tool that did it, empty where
-    none did; ``old_name`` where it was called by a name of before.
+@dataclass(slots=True)
+class AgentCall:
+    """One call, as far as it is known: ``tool`` as it was called, the ``original`` that does it,
+    ``None`` where none does; ``old_name`` where it was called by a name of before.
     """
 
     tool: str
-    outcome: Outcome
-    seconds: float
-    original: str = ""
-    server: str = ""
+    arguments: JsonObject
+    original: Original | None = None
     old_name: str = ""
-    arguments: JsonObject | None = None
+    outcome: Outcome = "cancelled"
+    started: float = field(default_factory=time.monotonic)
 
 
 class CallLog:
@@ -55,8 +56,8 @@ class CallLog:
                     f"the log {path} cannot be written: {error.strerror}; give another with --log"
                 ) from error
 
-    def add(self, call: CallRecord) -> None:
-        """Count the call and write its line."""
+    def add(self, call: AgentCall) -> None:
+        """Count a call that has ended now, and write its line."""
         self.outcomes[call.outcome] += 1
         if call.old_name:
             self.old_names[call.old_name] += 1
@@ -72,17 +73,17 @@ class CallLog:
             os.close(self._descriptor)
             self._descriptor = None
 
-    def _row(self, call: CallRecord) -> dict[str, Any]:
+    def _row(self, call: AgentCall) -> dict[str, Any]:
         row: dict[str, Any] = {
             "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "tool": call.tool,
-            "original": call.original,
-            "server": call.server,
-            "ms": round(1_000 * call.seconds, 1),
+            "original": call.original.tool_id if call.original else "",
+            "server": call.original.server if call.original else "",
+            "ms": round(1_000 * (time.monotonic() - call.started), 1),
             "outcome": call.outcome,
         }
         if call.old_name:
             row["old_name"] = call.old_name
         if self._with_arguments:
-            row["arguments"] = dict(call.arguments or {})
+            row["arguments"] = dict(call.arguments)
         return row

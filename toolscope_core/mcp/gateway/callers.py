@@ -103,40 +103,26 @@ class Callers:
         Over HTTP several clients share the connection, so all is offered, and ``_ask`` refuses
         what the client in question does not.
         """
+        import mcp_types as types
+
         offered = context.session.client_capabilities if context is not None else None
         is_shared = context is not None and _headers_of(context) is not None
 
-        async def sampling(
-            context: Any, params: types.CreateMessageRequestParams
-        ) -> types.CreateMessageResult | types.CreateMessageResultWithTools | types.ErrorData:
-            import mcp_types as types
-
+        async def sampling(context: Any, params: types.CreateMessageRequestParams) -> Any:
             wants_tools = params.tools is not None or params.tool_choice is not None
             result = (
                 types.CreateMessageResultWithTools if wants_tools else types.CreateMessageResult
             )
             request = types.CreateMessageRequest(params=params)
-            return await self._ask(server, "sampling", request, result)  # type: ignore[no-any-return]
+            return await self._ask(server, "sampling", request, result)
 
-        async def elicitation(
-            context: Any, params: types.ElicitRequestParams
-        ) -> types.ElicitResult | types.ErrorData:
-            import mcp_types as types
-
+        async def elicitation(context: Any, params: types.ElicitRequestParams) -> Any:
             request = types.ElicitRequest(params=params)
-            return await self._ask(  # type: ignore[no-any-return]
-                server, "elicitation", request, types.ElicitResult
-            )
+            return await self._ask(server, "elicitation", request, types.ElicitResult)
 
-        async def roots(context: Any) -> types.ListRootsResult | types.ErrorData:
-            import mcp_types as types
-
-            return await self._ask(  # type: ignore[no-any-return]
-                server, "roots", types.ListRootsRequest(), types.ListRootsResult
-            )
-
-        async def logging(params: types.LoggingMessageNotificationParams) -> None:
-            await self._log(server, params)
+        async def roots(context: Any) -> Any:
+            request = types.ListRootsRequest()
+            return await self._ask(server, "roots", request, types.ListRootsResult)
 
         def can(what: str) -> bool:
             return is_shared or (offered is not None and getattr(offered, what) is not None)
@@ -145,7 +131,7 @@ class Callers:
             sampling=sampling if can("sampling") else None,
             elicitation=elicitation if can("elicitation") else None,
             roots=roots if can("roots") else None,
-            logging=logging,
+            logging=partial(self._log, server),
             client=_client_of(context),
         )
 
@@ -204,7 +190,9 @@ class Callers:
         calls = self._calls.get(server) or []
 
         async def say(session: ServerSession, request: Any = None) -> None:
-            with _without_warnings():
+            with warnings.catch_warnings():
+                # the SDK warns about what the latest version leaves out, which earlier clients use
+                warnings.simplefilter("ignore")
                 await session.send_log_message(params.level, params.data, logger, request)
 
         if not calls:
@@ -234,14 +222,6 @@ def asked_by(context: ServerRequestContext[Any, Any]) -> Iterator[None]:
 async def _cancel_after(over: Event, scope: CancelScope) -> None:
     await over.wait()
     scope.cancel()
-
-
-@contextmanager
-def _without_warnings() -> Iterator[None]:
-    """The SDK warns about what the latest version of MCP leaves out, which earlier clients use."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 def session_of(context: ServerRequestContext[Any, Any]) -> str:

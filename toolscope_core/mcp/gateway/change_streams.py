@@ -35,17 +35,13 @@ class ChangeStreams:
 
     async def hear_lists(self) -> None:
         """From now on hear of changes of the lists that the server declares may change."""
-        from mcp.server.subscriptions import (
-            PromptsListChanged,
-            ResourcesListChanged,
-            ToolsListChanged,
-        )
+        from mcp.server import subscriptions as sdk
 
         declared = self._server.client.server_capabilities
         kinds = (
-            (declared.tools, ToolsListChanged()),
-            (declared.resources, ResourcesListChanged()),
-            (declared.prompts, PromptsListChanged()),
+            (declared.tools, sdk.ToolsListChanged()),
+            (declared.resources, sdk.ResourcesListChanged()),
+            (declared.prompts, sdk.PromptsListChanged()),
         )
         changing = [event for kind, event in kinds if kind is not None and kind.list_changed]
         if changing:
@@ -116,14 +112,13 @@ def _filter(events: Sequence[ServerEvent]) -> dict[str, Any]:
     """What to listen for, as the SDK's client takes it."""
     from mcp.server import subscriptions as sdk
 
-    lists = {
-        "tools_list_changed": sdk.ToolsListChanged(),
-        "resources_list_changed": sdk.ResourcesListChanged(),
-        "prompts_list_changed": sdk.PromptsListChanged(),
-    }
     addresses = [event.uri for event in events if isinstance(event, sdk.ResourceUpdated)]
-    wanted = {name: event in events for name, event in lists.items()}
-    return {**wanted, "resource_subscriptions": addresses}
+    return {
+        "tools_list_changed": sdk.ToolsListChanged() in events,
+        "resources_list_changed": sdk.ResourcesListChanged() in events,
+        "prompts_list_changed": sdk.PromptsListChanged() in events,
+        "resource_subscriptions": addresses,
+    }
 
 
 def _is_unknown(error: Exception) -> bool:

@@ -8,6 +8,7 @@ from toolscope_core.mcp.gateway.bundle_routes import ServedBundle
 from toolscope_core.mcp.servers.launches import Launch, read_launch
 from toolscope_core.mcp.servers.server_definitions import ClientConfiguration
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.unicode_forms import letters_and_digits
 
 
 def launches_of(
@@ -58,7 +59,7 @@ def likely_key(name: str, configured: Sequence[str]) -> str | None:
     """The key of a server as ``matched_servers`` finds it, ``None`` where it does not."""
     if name in configured:
         return name
-    alike = [key for key in configured if _plain(key) == _plain(name)]
+    alike = [key for key in configured if letters_and_digits(key) == letters_and_digits(name)]
     if not name and len(configured) == 1:
         return configured[0]
     return alike[0] if name and len(alike) == 1 else None
@@ -69,10 +70,6 @@ def _launch(
 ) -> Callable[[], Launch]:
     definition = next(one for one in configuration.servers if one.name == key)
     return lambda: read_launch(definition, configuration.entry(key), environ)
-
-
-def _plain(name: str) -> str:
-    return "".join(char for char in name.casefold() if char.isalnum())
 
 
 def _listed(names: Iterable[str]) -> str:

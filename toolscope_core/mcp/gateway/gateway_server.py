@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from toolscope_core.mcp.gateway.held_tools import HeldTools
 from toolscope_core.mcp.gateway.original_calls import FRESH
 from toolscope_core.mcp.gateway.passed_content import PassedContent
-from toolscope_core.mcp.gateway.routing import Route
 from toolscope_core.mcp.gateway.tool_calls import ToolCalls
 from toolscope_core.model.tool import JsonObject
 
@@ -51,20 +48,19 @@ def gateway_server(parts: GatewayParts, version: str) -> Server[Any]:
     """The server; its transports are for the caller to run."""
     from mcp.server import NotificationOptions, Server
 
-    calls, finder = parts.calls, parts.finder
+    callers, tools = parts.calls.callers, parts.finder or parts.calls
 
     async def list_tools(
         context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
     ) -> dict[str, Any]:
-        calls.callers.heard(context)
-        records = finder.records if finder else listed(calls.table.offered, calls.held_tools)
-        return page_of("tools", records, params.cursor if params else None)
+        callers.heard(context)
+        return page_of("tools", tools.records, params.cursor if params else None)
 
     async def call_tool(
         context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
     ) -> dict[str, Any]:
-        calls.callers.heard(context)
-        result = await (finder.call if finder else calls.call)(context, params)
+        callers.heard(context)
+        result = await tools.call(context, params)
         box = _RAW.get()
         if box is not None:
             box["result"] = result
@@ -83,15 +79,6 @@ def gateway_server(parts: GatewayParts, version: str) -> Server[Any]:
     parts.content.add_to(server)
     server.middleware.append(_as_it_came)
     return server
-
-
-def listed(routes: Iterable[Route], held_tools: HeldTools) -> list[JsonObject]:
-    """The records of the tools that can be called: not those of which every original is held."""
-    return [
-        route.record
-        for route in routes
-        if not route.originals or not all(map(held_tools.why_held, route.originals))
-    ]
 
 
 def page_of(what: str, records: list[JsonObject], cursor: str | None) -> dict[str, Any]:

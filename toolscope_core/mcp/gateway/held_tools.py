@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from toolscope_core.mcp.gateway.declared_tools import DeclaredTools, declared_tools
-from toolscope_core.mcp.gateway.routing import Original
-from toolscope_core.mcp.servers.offers import read_tools, without_secrets
+from toolscope_core.mcp.gateway.routing import Original, Route
+from toolscope_core.mcp.servers.offers import LISTING_TOOLS, read_tools, without_secrets
 from toolscope_core.model.configuration import ConnectionLimits
-from toolscope_core.model.tool import Tool
+from toolscope_core.model.tool import JsonObject, Tool
 
 if TYPE_CHECKING:
     from anyio import Lock
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from toolscope_core.mcp.servers.sessions import OpenServer
 
 OnChange = Literal["hold", "pass"]
-LISTING = "while it listed its tools"
 
 
 class HeldTools:
@@ -54,7 +53,7 @@ class HeldTools:
                 try:
                     records, _ = await read_tools(server, self._limits)
                 except Exception as error:
-                    failure = await server.failure(error, LISTING, request)
+                    failure = await server.failure(error, LISTING_TOOLS, request)
                     if failure is None:
                         raise
                     raise failure from None
@@ -64,9 +63,16 @@ class HeldTools:
 
     def sentences(self, name: str) -> list[str]:
         """What the person who runs the gateway should know of a server, a sentence each."""
-        held = self._held_of(name)
-        reasons = (self.why_held(one) for one in self._originals.get(name, ()))
-        return [reason for reason in reasons if reason] if held else []
+        reasons = map(self.why_held, self._originals.get(name, ()))
+        return [reason for reason in reasons if reason]
+
+    def callable_records(self, routes: Iterable[Route]) -> list[JsonObject]:
+        """The records of tools that can be called, those with an original that is not held."""
+        return [
+            route.record
+            for route in routes
+            if not route.originals or not all(map(self.why_held, route.originals))
+        ]
 
     def tool(self, original: Original) -> Tool | None:
         """The original as its server declares it now, ``None`` where that is not known."""

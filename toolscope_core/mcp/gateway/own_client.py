@@ -1,4 +1,4 @@
-"""A client of a gateway in the same program, over a pair of streams in memory."""
+"""A client of a gateway in the same program."""
 
 from __future__ import annotations
 
@@ -19,22 +19,11 @@ async def own_client(
     gateway: Gateway, version: str, mode: str = "legacy", **callbacks: Any
 ) -> AsyncIterator[Client]:
     """A client that is connected; ``mode`` and ``callbacks`` as the SDK's ``Client`` takes them."""
-    import anyio
     from mcp import Client
-    from mcp.shared.memory import create_client_server_memory_streams
 
     server = gateway_server(gateway.parts, version)
-    streams = create_client_server_memory_streams()
-    async with streams as (ours, theirs), anyio.create_task_group() as group:
-        group.start_soon(server.run, *theirs, server.create_initialization_options())
-
-        @asynccontextmanager
-        async def transport() -> AsyncIterator[Any]:
-            yield ours
-
-        async with Client(transport(), mode=mode, cache=None, **callbacks) as client:
-            yield client
-        group.cancel_scope.cancel()
+    async with Client(server, mode=mode, cache=None, **callbacks) as client:
+        yield client
 
 
 async def result_in_words(client: Client, name: str, arguments: JsonObject) -> tuple[str, bool]:

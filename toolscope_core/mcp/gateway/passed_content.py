@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from toolscope_core.mcp.gateway.announcements import Announcements
@@ -25,9 +26,14 @@ if TYPE_CHECKING:
 SEPARATOR = "+"
 """``notes+file:///a.txt`` is the resource ``file:///a.txt`` of the server *notes*: a scheme may
 hold a plus."""
+LISTS = (
+    ("resources/list", "resources", "uri"),
+    ("resources/templates/list", "resourceTemplates", "uriTemplate"),
+    ("prompts/list", "prompts", "name"),
+)
+"""What is listed: the method, what its answer calls the items, and the field that names one."""
 MOST_PAGES = 100
 LEAVING_SECONDS, ASKING_SECONDS = 5.0, 10.0
-LISTING = "while it listed what it offers beside tools"
 READING = "while it gave what it offers beside tools"
 
 
@@ -68,13 +74,8 @@ class PassedContent:
 
         paged = types.PaginatedRequestParams
         add = server.add_request_handler
-        add("resources/list", paged, self._lister("resources", "resources", "uri"))
-        add(
-            "resources/templates/list",
-            paged,
-            self._lister("resource_templates", "resources", "uriTemplate"),
-        )
-        add("prompts/list", paged, self._lister("prompts", "prompts", "name"))
+        for method, kind, key in LISTS:
+            add(method, paged, partial(self._list, method, kind, key))
         add("resources/read", types.ReadResourceRequestParams, self.read_resource)
         add("prompts/get", types.GetPromptRequestParams, self.get_prompt)
         add("completion/complete", types.CompleteRequestParams, self.complete)
@@ -192,10 +193,8 @@ class PassedContent:
             uri = str(message.params.uri)
             own_name = f"{self.prefixes[name]}{SEPARATOR}{uri}"
             await self.announcements.updated(name, uri, own_name)
-        elif method == "notifications/resources/list_changed":
-            await self.announcements.list_changed("resources")
-        elif method == "notifications/prompts/list_changed":
-            await self.announcements.list_changed("prompts")
+        else:
+            await self.announcements.list_changed(method)
 
     async def set_level(
         self, context: ServerRequestContext[Any, Any], params: types.SetLevelRequestParams
@@ -242,28 +241,24 @@ class PassedContent:
         elif name in self.servers.open_now:
             await self._asked(context, name, "resources/unsubscribe", {"uri": uri})
 
-    def _lister(
-        self, method: str, capability: str, key: str
-    ) -> Callable[
-        [ServerRequestContext[Any, Any], types.PaginatedRequestParams], Awaitable[dict[str, Any]]
-    ]:
-        kind = "resourceTemplates" if method == "resource_templates" else method
-        wire = {"resource_templates": "resources/templates/list"}.get(method, f"{method}/list")
-
-        async def handler(
-            context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams
-        ) -> dict[str, Any]:
-            self.callers.heard(context)
-            items: list[JsonObject] = []
-            for name in await self._having(context, capability):
-                prefix = self.prefixes[name] + SEPARATOR
-                items += [
-                    {**item, key: f"{prefix}{item.get(key, '')}"}
-                    for item in await self._all(context, name, wire, kind)
-                ]
-            return {kind: items, **FRESH}
-
-        return handler
+    async def _list(
+        self,
+        method: str,
+        kind: str,
+        key: str,
+        context: ServerRequestContext[Any, Any],
+        params: types.PaginatedRequestParams,
+    ) -> dict[str, Any]:
+        """All of a ``kind`` in one page; what ``key`` holds has its server in front."""
+        self.callers.heard(context)
+        items: list[JsonObject] = []
+        for name in await self._having(context, method.partition("/")[0]):
+            prefix = self.prefixes[name] + SEPARATOR
+            items += [
+                {**item, key: f"{prefix}{item.get(key, '')}"}
+                for item in await self._all(context, name, method, kind)
+            ]
+        return {kind: items, **FRESH}
 
     async def _having(
         self, context: ServerRequestContext[Any, Any], capability: str
@@ -275,8 +270,7 @@ class PassedContent:
 
         async def look(name: str) -> None:
             try:
-                requests = self.callers.requests(name, context)
-                server = await self.servers.ready(name, requests)
+                server = await self.servers.ready(name, self.callers.requests(name, context))
             except ToolScopeError as error:
                 self.unreachable[name] = str(error)
                 return
@@ -298,9 +292,8 @@ class PassedContent:
         cursor: str | None = None
         for _ in range(MOST_PAGES):
             try:
-                page = await self._asked(
-                    context, name, method, {"cursor": cursor} if cursor else {}
-                )
+                given = {"cursor": cursor} if cursor else {}
+                page = await self._asked(context, name, method, given)
             except (MCPError, ToolScopeError):
                 return items
             items += [item for item in page.get(kind, []) if isinstance(item, dict)]
@@ -354,20 +347,9 @@ class PassedContent:
 
 async def _raw(server: OpenServer, method: str, params: JsonObject) -> dict[str, Any]:
     """The result of a request as it came."""
-    import mcp_types as types
+    from mcp_types import client_request_adapter
 
-    requests: dict[str, type[types.Request[Any, Any]]] = {
-        "resources/list": types.ListResourcesRequest,
-        "resources/templates/list": types.ListResourceTemplatesRequest,
-        "resources/read": types.ReadResourceRequest,
-        "prompts/list": types.ListPromptsRequest,
-        "prompts/get": types.GetPromptRequest,
-        "logging/setLevel": types.SetLevelRequest,
-        "completion/complete": types.CompleteRequest,
-        "resources/subscribe": types.SubscribeRequest,
-        "resources/unsubscribe": types.UnsubscribeRequest,
-    }
-    request = requests[method].model_validate({"method": method, "params": dict(params)})
+    request = client_request_adapter.validate_python({"method": method, "params": dict(params)})
     result: dict[str, Any] = await server.client.session.send_request(request, as_it_came())
     return {**FRESH, **result}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
@@ -87,7 +87,7 @@ async def open_gateway(
             for sentence in held.sentences(name):
                 with suppress(OSError, ValueError):  # nobody reads it any more
                     config.notice(sentence)
-            await announcements.list_changed("tools")
+            await announcements.list_changed("notifications/tools/list_changed")
         await content.opened(name, server)
 
     async def tell(name: str, method: str, message: object) -> None:
@@ -113,11 +113,7 @@ def serve_stdio(bundle: ServedBundle, config: GatewayConfig, log: CallLog, versi
             server = gateway_server(gateway.parts, version)
 
             async with anyio.create_task_group() as group:
-
-                async def end() -> None:
-                    group.cancel_scope.cancel()
-
-                group.start_soon(_when_told, end)
+                group.start_soon(_when_told, group.cancel_scope.cancel)
                 async with standard_streams() as (incoming, outgoing):
                     await server.run(incoming, outgoing, server.create_initialization_options())
                 group.cancel_scope.cancel()
@@ -141,7 +137,7 @@ def serve_over_http(
         async with open_gateway(bundle, config, log) as gateway:
             server = http_server(gateway_server(gateway.parts, version), place)
 
-            async def end() -> None:
+            def end() -> None:
                 server.should_exit = True
 
             async with anyio.create_task_group() as group:
@@ -171,10 +167,10 @@ def _came_in(bundle: ServedBundle) -> dict[str, list[Original]]:
     return by_server
 
 
-async def _when_told(end: Callable[[], Awaitable[None]]) -> None:
+async def _when_told(end: Callable[[], None]) -> None:
     """Call ``end`` when a signal asks the program to end."""
     import anyio
 
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
         async for _ in signals:
-            await end()
+            end()

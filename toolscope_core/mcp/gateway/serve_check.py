@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from toolscope_core.mcp.gateway.bundle_routes import ServedBundle
 from toolscope_core.mcp.gateway.call_log import CallLog
+from toolscope_core.mcp.gateway.declared_tools import DeclaredTools
 from toolscope_core.mcp.gateway.running import GatewayConfig, open_gateway
 
 
@@ -49,27 +50,26 @@ def check_servers(bundle: ServedBundle, config: GatewayConfig) -> tuple[ServerSt
         async with open_gateway(bundle, config, CallLog()) as gateway:
             failures = await gateway.open_all()
             declared = gateway.held_tools.declared
-            names = {one.tool_id: one.name for one in bundle.came_in}
             return tuple(
-                ServerState(name, failure=failures[name])
+                _state(name, bundle, DeclaredTools(), failures[name])
                 if name in failures
-                else ServerState(
-                    name,
-                    len(declared[name].by_name),
-                    tuple(sorted(names[one] for one in declared[name].changed)),
-                    tuple(sorted(names[one] for one in declared[name].missing)),
-                    declared[name].new,
-                )
+                else _state(name, bundle, declared[name], "")
                 for name in bundle.table.servers
             )
 
-    table = bundle.table
-    return tuple(
-        replace(
-            state,
-            renamed=table.renamed_of(state.name),
-            mended=table.mended_of(state.name),
-            withheld=table.withheld_of(state.name),
-        )
-        for state in anyio.run(run)
+    return anyio.run(run)
+
+
+def _state(name: str, bundle: ServedBundle, declared: DeclaredTools, failure: str) -> ServerState:
+    names, table = {one.tool_id: one.name for one in bundle.came_in}, bundle.table
+    return ServerState(
+        name,
+        len(declared.by_name),
+        tuple(sorted(names[one] for one in declared.changed)),
+        tuple(sorted(names[one] for one in declared.missing)),
+        declared.new,
+        failure,
+        table.renamed_of(name),
+        table.mended_of(name),
+        table.withheld_of(name),
     )

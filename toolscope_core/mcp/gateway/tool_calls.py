@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from toolscope_core.mcp.gateway.call_log import CallLog, CallRecord, Outcome
+from toolscope_core.mcp.gateway.call_log import AgentCall, CallLog
 from toolscope_core.mcp.gateway.call_mapping import (
     choices,
     chosen_original,
@@ -19,33 +18,22 @@ from toolscope_core.mcp.gateway.callers import Callers
 from toolscope_core.mcp.gateway.held_tools import HeldTools
 from toolscope_core.mcp.gateway.original_calls import call_original
 from toolscope_core.mcp.gateway.original_servers import OriginalServers
-from toolscope_core.mcp.gateway.routing import Original, Route, RoutingTable
+from toolscope_core.mcp.gateway.routing import Route, RoutingTable
 from toolscope_core.merging.call_validity import refusals, takes, validator_of
 from toolscope_core.merging.calls import map_call
 from toolscope_core.model.errors import ToolScopeError
+from toolscope_core.model.tool import JsonObject
 
 if TYPE_CHECKING:
     import mcp_types as types
     from jsonschema_rs import Draft202012Validator
     from mcp.server.context import ServerRequestContext
 
-    from toolscope_core.mcp.servers.sessions import OpenServer
-
 MOST_SENTENCES = 5
 
 
 class _Refused(Exception):  # noqa: N818 - it is no error of the program
     """The call is not passed on; the message is for the agent's model."""
-
-
-@dataclass(slots=True)
-class _Call:
-    """What is known of a call so far, for the log."""
-
-    tool: str
-    arguments: Mapping[str, Any]
-    original: Original | None = None
-    old_name: str = ""
 
 
 @dataclass(slots=True)
@@ -60,6 +48,11 @@ class ToolCalls:
     old_names: bool = False
     _validators: dict[str, Draft202012Validator | None] = field(default_factory=dict)
 
+    @property
+    def records(self) -> list[JsonObject]:
+        """What is listed: the tools that can be called."""
+        return self.held_tools.callable_records(self.table.offered)
+
     async def call(
         self, context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
     ) -> dict[str, Any]:
@@ -69,23 +62,21 @@ class ToolCalls:
         """
         import anyio
 
-        started = time.monotonic()
-        call = _Call(params.name, params.arguments or {})
-        outcome: Outcome = "cancelled"
+        call = AgentCall(params.name, params.arguments or {})
         try:
             result = await self._passed_on(call, context, params)
-            outcome = "error" if result.get("isError") else "ok"
+            call.outcome = "error" if result.get("isError") else "ok"
         except _Refused as error:
-            outcome, result = "refused", tool_error(str(error))
+            call.outcome, result = "refused", tool_error(str(error))
         except ToolScopeError as error:
-            outcome, result = "failed", tool_error(str(error))
+            call.outcome, result = "failed", tool_error(str(error))
         except anyio.get_cancelled_exc_class():
             raise
         except Exception:
-            outcome = "error"
+            call.outcome = "error"
             raise
         finally:
-            self._write(call, outcome, time.monotonic() - started)
+            self.log.add(call)
         return result
 
     def reasons_against(self, route: Route, arguments: Mapping[str, Any]) -> tuple[str, ...]:
@@ -98,7 +89,7 @@ class ToolCalls:
 
     async def _passed_on(
         self,
-        call: _Call,
+        call: AgentCall,
         context: ServerRequestContext[Any, Any],
         params: types.CallToolRequestParams,
     ) -> dict[str, Any]:
@@ -108,21 +99,19 @@ class ToolCalls:
             which = " or ".join(choices(route))
             raise _Refused(f"{route.name} does several tools' work; say whose is meant: {which}")
         against = self.reasons_against(route, call.arguments)
-        if against:
-            raise _Refused(_sentences(f"{route.name} does not take these arguments", against))
+        _refuse_arguments(route, against)
         call.original = original
-        server = await self._server(original, context)
+        requests = self.callers.requests(original.server, context)
+        server = await self.servers.ready(original.server, requests)
         held = self.held_tools.why_held(original)
         if held:
             raise _Refused(held)
         declared = self.held_tools.tool(original)
         against = misplaced_arguments(route, original, call.arguments, declared)
-        if against:
-            raise _Refused(_sentences(f"{route.name} does not take these arguments", against))
+        _refuse_arguments(route, against)
         there = original_call(route, original, call.arguments, declared)
-        if there.lost:
-            names = (f"{route.name} has no argument {name!r}; leave it out" for name in there.lost)
-            raise _Refused(_sentences(f"{route.name} does not take these arguments", names))
+        lost = [f"{route.name} has no argument {name!r}; leave it out" for name in there.lost]
+        _refuse_arguments(route, lost)
         arguments = dict(there.arguments)
         with self.callers.calling(original.server, context), server.request() as request:
             try:
@@ -134,7 +123,7 @@ class ToolCalls:
         await self.callers.wait_for_delivery(context)  # logs and progress come before the result
         return result
 
-    def _route(self, call: _Call) -> Route:
+    def _route(self, call: AgentCall) -> Route:
         """The tool that is meant; an old name is followed, and its arguments mapped."""
         old = self.table.old_names.get(call.tool) if self.old_names else None
         if call.tool not in self.table.routes and old is not None:
@@ -155,31 +144,13 @@ class ToolCalls:
             raise _Refused(f"{route.name} is held back: {route.obstacle}")
         return route
 
-    async def _server(
-        self, original: Original, context: ServerRequestContext[Any, Any]
-    ) -> OpenServer:
-        requests = self.callers.requests(original.server, context)
-        return await self.servers.ready(original.server, requests)
-
-    def _write(self, call: _Call, outcome: Outcome, seconds: float) -> None:
-        original = call.original
-        self.log.add(
-            CallRecord(
-                call.tool,
-                outcome,
-                seconds,
-                original.tool_id if original else "",
-                original.server if original else "",
-                call.old_name,
-                call.arguments,
-            )
-        )
-
 
 def tool_error(text: str) -> dict[str, Any]:
     """A result that tells the agent's model what went wrong."""
     return {"content": [{"type": "text", "text": text}], "isError": True}
 
 
-def _sentences(what: str, parts: Any) -> str:
-    return f"{what}: {'; '.join(parts)}"
+def _refuse_arguments(route: Route, reasons: Sequence[str]) -> None:
+    """Raises ``_Refused`` where there are ``reasons`` against the arguments."""
+    if reasons:
+        raise _Refused(f"{route.name} does not take these arguments: {'; '.join(reasons)}")

@@ -86,13 +86,6 @@ class ToolSearch:
         ids = await anyio.to_thread.run_sync(self.search, query, limit)
         by_id = {route.tool_id: route for route in self.calls.table.offered}
         routes = [by_id[one] for one in ids if one in by_id]
-        able = [
-            one for one in routes if not all(map(self.calls.held_tools.why_held, one.originals))
-        ]
-        return {
-            "content": [
-                {"type": "text", "text": json.dumps(dict(one.record), ensure_ascii=False)}
-                for one in able
-            ],
-            "isError": False,
-        }
+        records = map(dict, self.calls.held_tools.callable_records(routes))
+        texts = (json.dumps(record, ensure_ascii=False) for record in records)
+        return {"content": [{"type": "text", "text": text} for text in texts], "isError": False}
