@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any, get_args
@@ -99,10 +99,9 @@ def _with_files(baseline: Baseline, folder: Path) -> Baseline:
     rows = (row for _, row in read_rows(folder / "pairs.jsonl"))
     applied = [one.detail for one in active(baseline.log) if one.action == "threshold"]
     last = applied[-1] if applied else {}
-    return Baseline(
-        catalog=baseline.catalog,
-        log=baseline.log,
-        outcomes={Pair.of(row["left"], row["right"]): _outcome(row) for row in rows},
+    return replace(
+        baseline,
+        outcomes={Pair.of(row["left"], row["right"]): _OUTCOMES[row["verdict"]] for row in rows},
         settled=_settled(baseline) | {Pair.of(left, right) for left, right in apart},
         dangling=frozenset((item["tool_id"], item["cites"]) for item in dangling),
         relabels=tuple(_relabel(row) for row in relabel["entries"]),
@@ -117,10 +116,6 @@ def _settled(baseline: Baseline) -> frozenset[Pair]:
     links = constraints(baseline.catalog, baseline.log)
     together = (Pair.of(a, b) for group in links.must for a, b in combinations(group, 2))
     return links.cannot | frozenset(together)
-
-
-def _outcome(row: Mapping[str, Any]) -> Outcome:
-    return _OUTCOMES[row["verdict"]]
 
 
 def _relabel(row: Mapping[str, Any]) -> Relabel:

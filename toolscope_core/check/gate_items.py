@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.check.comparison_report import Check, Failure, GateReport
 from toolscope_core.check.pair_addresses import AppPlace
 from toolscope_core.check.stale_decisions import StaleDecision
-from toolscope_core.check.version_changes import one_line
+from toolscope_core.check.version_changes import both_sides
 from toolscope_core.check.versions.diff import ToolChange
 from toolscope_core.check.versions.fields import FieldChange
 from toolscope_core.judging.relation_words import RELATIONS
@@ -70,10 +70,18 @@ def gate_items(
     )
 
 
+def _item(
+    section: Section, ids: Iterable[str], says: str, details: Iterable[str] = (), address: str = ""
+) -> GateItem:
+    return GateItem(
+        section, tuple(map(for_terminal, ids)), says, tuple(map(_line, details)), address
+    )
+
+
 def _problem(problem: Problem) -> GateItem:
     """A record that is no tool, and is not checked; its place stands for its id."""
     says = "cannot be read, and is not checked"
-    return GateItem("problem", (_line(problem.position),), says, (_line(problem.reason),))
+    return _item("problem", (_line(problem.position),), says, (problem.reason,))
 
 
 def _pairs(
@@ -89,29 +97,22 @@ def _pairs(
         pair: Pair = verdict.pair
         ids = sorted((pair.left, pair.right), key=lambda one: one not in new)
         relation = _PERHAPS if section == "unsure" else RELATIONS[verdict.relation]
-        yield GateItem(
-            section,
-            tuple(map(for_terminal, ids)),
-            f"{relation}, probability {probability(verdict):.2f}",
-            tuple(map(_line, verdict.evidence)),
-            app.address(pair),
-        )
+        says = f"{relation}, probability {probability(verdict):.2f}"
+        yield _item(section, ids, says, verdict.evidence, app.address(pair))
 
 
 def _danglings(report: GateReport) -> Iterator[GateItem]:
     for item in report.dangling:
         now = f"{item.cites} is called {item.now} now" if item.now else f"{item.cites} is gone"
-        tools = (for_terminal(item.tool_id),)
-        yield GateItem("dangling", tools, "names a tool that is gone", (_line(now),))
+        yield _item("dangling", (item.tool_id,), "names a tool that is gone", (now,))
 
 
 def _breaking(report: GateReport) -> Iterator[GateItem]:
     for row in report.tools.changes.rows:
         change = row.change
         if change.breaking:
-            details = (_of_field(change),)
-            tools = (for_terminal(row.tool_id),)
-            yield GateItem("breaking", tools, change.breaking, details if change.field else ())
+            details = (_of_field(change),) if change.field else ()
+            yield _item("breaking", (row.tool_id,), change.breaking, details)
 
 
 def _stale(stale: StaleDecision) -> GateItem:
@@ -119,16 +120,13 @@ def _stale(stale: StaleDecision) -> GateItem:
     details = [f"made by {decision.reviewer}, {decision.at[:16].replace('T', ' ')}"]
     details += [f"{tool_id} changed" for tool_id in stale.changed]
     details += [f"{tool_id} is gone" for tool_id in stale.gone]
-    ids = tuple(map(for_terminal, decision.ids))
     says = f"decision {decision.seq} ({decision.action}) waits for a second look"
-    return GateItem("stale", ids, says, tuple(map(_line, details)))
+    return _item("stale", decision.ids, says, details)
 
 
 def _changed(change: ToolChange) -> GateItem:
     says = "renamed" if change.renamed else "changed since it was accepted"
-    return GateItem(
-        "changed", (for_terminal(change.new.id),), says, tuple(map(_of_field, change.fields))
-    )
+    return _item("changed", (change.new.id,), says, map(_of_field, change.fields))
 
 
 def _of_field(change: FieldChange) -> str:
@@ -139,9 +137,8 @@ def _of_field(change: FieldChange) -> str:
     if isinstance(old, str) and isinstance(new, str):
         start = max(0, _shared(old, new) - _SHARED)
         old, new = (f"{'…' if start else ''}{text[start:]}" for text in (old, new))
-    before = "–" if change.kind == "added" else one_line(old)
-    after = "–" if change.kind == "removed" else one_line(new)
-    return _line(f"{change.field}: {before} → {after}")
+    before, after = both_sides(replace(change, old=old, new=new))
+    return f"{change.field}: {before} → {after}"
 
 
 def _shared(one: str, other: str) -> int:
@@ -153,8 +150,8 @@ def _shared(one: str, other: str) -> int:
 def _findings(report: GateReport, section: Literal["block", "warn"]) -> Iterator[GateItem]:
     for item in report.findings:
         if item.severity == section:
-            details = tuple(_line(text) for text in (item.message, item.excerpt) if text)
-            yield GateItem(section, (for_terminal(item.tool_id),), item.code, details)
+            details = filter(None, (item.message, item.excerpt))
+            yield _item(section, (item.tool_id,), item.code, details)
 
 
 def _line(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -111,11 +111,6 @@ def _first_copies(
     new copy is paired with what was there.
     """
     first: dict[str, int] = {}
-    for row in _old_first(is_new.tolist()):
+    for row in np.argsort(is_new, kind="stable").tolist():
         first.setdefault(catalog.tools[row].content_hash, row)
     return np.array([first[tool.content_hash] for tool in catalog.tools], dtype=np.int32)
-
-
-def _old_first(is_new: list[bool]) -> Iterator[int]:
-    yield from (row for row, new in enumerate(is_new) if not new)
-    yield from (row for row, new in enumerate(is_new) if new)

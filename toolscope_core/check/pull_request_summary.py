@@ -14,7 +14,7 @@ from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.check.comparison_report import Failure, GateReport
 from toolscope_core.check.gate_items import TITLES, GateItem
 from toolscope_core.check.token_growth import TokenCount
-from toolscope_core.check.version_changes import counted
+from toolscope_core.check.version_changes import counted, shortened
 from toolscope_core.model.numbers import quantity
 
 MOST_CHARACTERS = 60_000
@@ -39,8 +39,7 @@ def pull_request_summary(
 
 def code(text: str) -> str:
     """Text of a catalog as a code span, cut where it is long."""
-    line = for_terminal(" ".join(text.split())) or "(no text)"
-    line = line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+    line = shortened(for_terminal(" ".join(text.split())) or "(no text)", _LONGEST)
     longest = max(map(len, re.findall("`+", line)), default=0)
     fence, pad = "`" * (longest + 1), " " if "`" in (line[0], line[-1]) else ""
     return f"{fence}{pad}{line}{pad}{fence}"

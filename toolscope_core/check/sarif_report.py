@@ -16,6 +16,7 @@ from toolscope_core import __version__
 from toolscope_core.catalog.record_lines import RecordLine
 from toolscope_core.check.comparison_report import Failure
 from toolscope_core.check.gate_items import TITLES, GateItem, Section
+from toolscope_core.check.version_changes import shortened
 from toolscope_core.model.tool import digest
 
 MOST_RESULTS = 5_000
@@ -97,8 +98,7 @@ def _result(
 def _message(item: GateItem) -> str:
     """The sentences; what SARIF reads as a link or a place to fill in is escaped."""
     start = f"{', '.join(item.tools)}: {item.says}." if item.tools else f"{item.says}."
-    text = " ".join([start, *item.details])
-    text = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    text = shortened(" ".join([start, *item.details]), _LONGEST)
     for mark, escaped in (("\\", "\\\\"), ("[", "\\["), ("]", "\\]"), ("{", "{{"), ("}", "}}")):
         text = text.replace(mark, escaped)
     return f"{text} {item.address}".rstrip()

@@ -14,8 +14,6 @@ from toolscope_core.model.decision import Decision
 from toolscope_core.model.tool import canonical_json
 
 _SHOWN = 160
-
-
 _ABSENT = "–"
 
 
@@ -92,9 +90,16 @@ def change_row(what: str, tool_id: str, change: FieldChange) -> ChangeRow:
         what,
         one_line(tool_id),
         one_line(change.field),
+        *both_sides(change),
+        change.breaking,
+    )
+
+
+def both_sides(change: FieldChange) -> tuple[str, str]:
+    """The values before and after in one line each, a dash on the side where there is none."""
+    return (
         _ABSENT if change.kind == "added" else one_line(change.old),
         _ABSENT if change.kind == "removed" else one_line(change.new),
-        change.breaking,
     )
 
 
@@ -104,8 +109,8 @@ def counted(changes: CatalogDiff) -> str:
         {"removed": len(changes.removed), "added": len(changes.added)}
         | Counter("renamed" if change.renamed else "changed" for change in changes.changed)
     )
-    parts = [f"{count[what]} {what}" for what in ("removed", "renamed", "changed", "added")]
-    parts = [text for text in parts if not text.startswith("0 ")]
+    order = ("removed", "renamed", "changed", "added")
+    parts = [f"{count[what]} {what}" for what in order if count[what]]
     if not parts:
         return "nothing that a caller sees has changed"
     return f"{', '.join(parts)}; {changes.breaking or 'none'} breaking"
@@ -113,5 +118,10 @@ def counted(changes: CatalogDiff) -> str:
 
 def one_line(value: Any) -> str:
     """A JSON value in one short line; hidden characters are written visibly."""
-    text = visible(" ".join((value if isinstance(value, str) else canonical_json(value)).split()))
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+    text = value if isinstance(value, str) else canonical_json(value)
+    return shortened(visible(" ".join(text.split())), _SHOWN)
+
+
+def shortened(text: str, most: int) -> str:
+    """The text, cut to so many characters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"

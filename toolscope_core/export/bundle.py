@@ -9,7 +9,7 @@ import hashlib
 import io
 import json
 import zipfile
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -243,10 +243,10 @@ def _never_merge(analysis: Analysis, log: Sequence[Decision]) -> list[list[str]]
 
 def _implied(catalog: Catalog) -> JsonObject:
     """The tool ids of each server that names imply, where they imply one."""
-    tools_by_owner: dict[str, list[str]] = {}
+    tools_by_owner: defaultdict[str, list[str]] = defaultdict(list)
     for tool in catalog.tools:
         if tool.implied_server:
-            tools_by_owner.setdefault(tool.implied_server, []).append(tool.id)
+            tools_by_owner[tool.implied_server].append(tool.id)
     return {"implied_servers": dict(sorted(tools_by_owner.items()))} if tools_by_owner else {}
 
 
@@ -266,7 +266,8 @@ def _manifest(
 ) -> JsonObject:
     states = Counter(cluster.state for cluster in plan.clusters)
     relations = Counter(cluster.relation for cluster in plan.clusters)
-    applied = plan.applied
+    accepted_kinds = Counter(c.kind for c in plan.clusters if c.state == "accepted")
+    applied_kinds = Counter(cluster.kind for cluster in plan.applied)
     return {
         "program": PROGRAM,
         "version": BUNDLE,
@@ -282,11 +283,8 @@ def _manifest(
             "duplicates_to_prune": sum(c.kind == "prune" for c in plan.clusters),
             "families": relations["parametric"],
             "siblings": siblings,
-            "clusters_applied": dict(sorted(Counter(c.kind for c in applied).items())),
-            "routers_withheld": sum(
-                c.state == "accepted" and c.kind == "router" for c in plan.clusters
-            )
-            - sum(c.kind == "router" for c in applied),
+            "clusters_applied": dict(sorted(applied_kinds.items())),
+            "routers_withheld": accepted_kinds["router"] - applied_kinds["router"],
             "judged_pairs": len(analysis.scores),
             "expected_merges": analysis.scores.expected_merges,
             "problems": len(plan.catalog.problems),
