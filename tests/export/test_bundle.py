@@ -3,18 +3,20 @@ import json
 import zipfile
 from dataclasses import replace
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
 
 from tests.merging.test_pipeline import analysed
+from tests.support.bundle_names import FILES
 from tests.ui.services.small_workspace import open_workspace
 from toolscope_core.catalog import Source, load_paths, read_catalog
 from toolscope_core.catalog.clients.client_table import CLIENT_FILES
 from toolscope_core.catalog.tokens import Tokenizer
 from toolscope_core.decisions.imported_decisions import read_decisions
 from toolscope_core.evaluation.example import example_path
-from toolscope_core.export.bundle import FILES, bundle_files, verdict_row, zipped
+from toolscope_core.export.bundle import bundle_files, verdict_row, zipped
 from toolscope_core.files import folders
 from toolscope_core.files.folders import write_folder
 from toolscope_core.merging.calls import map_call, relabel_query, unmap_call
@@ -38,9 +40,13 @@ def analysis(tmp_path_factory):
     return analysed(catalog, tmp_path_factory.mktemp("bundle"), threshold=0.4)
 
 
+def bundle_of(analysis, log=(), config=ALL, **options):
+    return bundle_files(analysis, plan_merge(analysis, log, config), log, config, **options)
+
+
 @pytest.fixture(scope="module")
 def files(analysis):
-    return bundle_files(analysis, plan_merge(analysis, (), ALL), (), ALL)
+    return bundle_of(analysis)
 
 
 def loaded(files, name):
@@ -56,8 +62,7 @@ NAMES = (*FILES[:-1], *CLIENT_FILES, "manifest.json")
 
 def test_the_files_are_those_of_the_format(files, analysis):
     assert tuple(files) == NAMES
-    nothing = PlanConfig(accept="none")
-    assert tuple(bundle_files(analysis, plan_merge(analysis, (), nothing), (), nothing)) == FILES
+    assert tuple(bundle_of(analysis, config=DECIDED)) == FILES
 
 
 def test_phi_is_total_onto_and_idempotent_and_leads_into_the_toolset(files, analysis):
@@ -65,7 +70,7 @@ def test_phi_is_total_onto_and_idempotent_and_leads_into_the_toolset(files, anal
     phi = {row["old_id"]: row["new_id"] for row in entries}
     assert list(phi) == [tool.id for tool in analysis.catalog.tools]
     assert all(phi[new] == new for new in phi.values())
-    neutral = bundle_files(analysis, plan_merge(analysis, (), ALL), (), ALL, "neutral")
+    neutral = bundle_of(analysis, shape="neutral")
     toolset = loaded(neutral, "toolset.json")
     assert {tool["id"] for tool in toolset["tools"]} == set(phi.values())
     assert sum(len(tool["members"]) for tool in toolset["tools"]) == len(phi)
@@ -83,7 +88,7 @@ def test_every_merged_tool_has_a_map_whose_targets_exist(files, analysis):
 
 
 def test_equal_input_gives_equal_bytes_and_the_manifest_holds_their_hashes(files, analysis):
-    again = bundle_files(analysis, plan_merge(analysis, (), ALL), (), ALL)
+    again = bundle_of(analysis)
     assert again == files
     assert zipped(again) == zipped(files)
     manifest = loaded(files, "manifest.json")
@@ -94,13 +99,12 @@ def test_equal_input_gives_equal_bytes_and_the_manifest_holds_their_hashes(files
 
 
 def test_never_merge_and_decisions_are_written(analysis):
-    ids = tuple(tool.id for tool in analysis.catalog.tools[:2])
-    prints = tuple(tool.fingerprint for tool in analysis.catalog.tools[:2])
-    log = (Decision("reject", prints, ids, "ann", "2026-01-01T00:00:00Z", 1),)
-    files = bundle_files(analysis, plan_merge(analysis, log, ALL), log, ALL)
-    assert loaded(files, "never_merge.json") == [list(ids)]
+    tools = analysis.catalog.tools[:2]
+    ids, prints = [tool.id for tool in tools], [tool.fingerprint for tool in tools]
+    files = bundle_of(analysis, (decide("reject", *tools),))
+    assert loaded(files, "never_merge.json") == [ids]
     row = json.loads(files["decisions.jsonl"])
-    assert (row["action"], row["ids"], row["members"]) == ("reject", list(ids), list(prints))
+    assert (row["action"], row["ids"], row["members"]) == ("reject", ids, prints)
 
 
 def test_aliases_lead_from_names_that_are_free(files):
@@ -118,7 +122,7 @@ def test_a_name_that_lives_on_is_no_alias(tmp_path):
     catalog = Catalog((same[0], other, replace(same[1], description="Rents out a search dog.")))
     analysis = analysed(catalog, tmp_path)
     log = (decide("accept", same[0], other), decide("reject", same[0], catalog.tools[2], seq=2))
-    files = bundle_files(analysis, plan_merge(analysis, log, ALL), log, ALL)
+    files = bundle_of(analysis, log)
     assert "search" not in loaded(files, "aliases.json").get("", {})
 
 
@@ -204,7 +208,7 @@ def shops(tmp_path_factory):
 
 
 def test_a_family_is_a_router_with_a_selector_that_says_what_differs(shops):
-    files = bundle_files(shops, plan_merge(shops, (), ALL), (), ALL, "neutral")
+    files = bundle_of(shops, shape="neutral")
     (row,) = loaded(files, "clusters.json")
     assert row["members"] == [tool.id for tool in PRICES]
     assert (row["relation"], row["kind"], row["selector"]) == ("parametric", "router", "provider")
@@ -220,7 +224,7 @@ def test_a_family_is_a_router_with_a_selector_that_says_what_differs(shops):
 
 
 def test_a_call_of_each_member_of_a_family_leads_to_its_own_value_and_back(shops, tmp_path):
-    write_folder(bundle_files(shops, plan_merge(shops, (), ALL), (), ALL), tmp_path / "b")
+    write_folder(bundle_of(shops), tmp_path / "b")
     arguments = read_relabelling(tmp_path / "b").arguments
     schema = plan_merge(shops, (), ALL).clusters[0].document.schema
     for tool, shop in zip(PRICES, ("amazon", "ebay", "walmart"), strict=True):
@@ -247,7 +251,7 @@ def test_an_accepted_family_is_a_router_again_where_its_bundle_is_replayed(tmp_p
     analysis = work.analyses.get(catalog_id)
     log = read_decisions(analysis.catalog, tmp_path / "b" / "decisions.jsonl")
     assert log == tuple(work.review.log(catalog_id))
-    files = bundle_files(analysis, plan_merge(analysis, log, DECIDED), log, DECIDED)
+    files = bundle_of(analysis, log, DECIDED)
     assert loaded(files, "clusters.json") == [row]
     assert set(row["members"]) == {tool.id for tool in PRICES} - set(dropped)
     assert loaded(files, "arguments.json")["maps"] == {}, "a gateway was not asked for"
@@ -294,24 +298,19 @@ def test_an_old_bundle_is_replaced_and_anything_else_is_left_alone(files, tmp_pa
 
 
 def test_a_failing_disk_leaves_the_last_bundle(files, tmp_path, monkeypatch):
-    out = tmp_path / "out"
-    write_folder(files, out)
-    from pathlib import Path
+    write_folder(files, tmp_path / "out")
 
-    def full(self, content):
+    def refuse(self, content):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr(Path, "write_bytes", refuse)
     with pytest.raises(ExportError, match=r"No space left.*unchanged"):
-        write_folder(files, out)
-    assert standing(out) == set(NAMES)
+        write_folder(files, tmp_path / "out")
+    assert standing(tmp_path / "out") == set(NAMES)
 
 
 def test_a_rename_that_fails_puts_the_old_bundle_back(files, tmp_path, monkeypatch):
-    from pathlib import Path
-
-    out = tmp_path / "out"
-    write_folder(files, out)
+    write_folder(files, tmp_path / "out")
     rename = Path.rename
 
     def refuse(self, target):
@@ -322,8 +321,8 @@ def test_a_rename_that_fails_puts_the_old_bundle_back(files, tmp_path, monkeypat
     monkeypatch.setattr(Path, "rename", refuse)
     monkeypatch.setattr(folders, "_exchanged", lambda new, folder: False)
     with pytest.raises(ExportError, match="Input/output error"):
-        write_folder(files, out)
-    assert standing(out) == set(NAMES)
+        write_folder(files, tmp_path / "out")
+    assert standing(tmp_path / "out") == set(NAMES)
 
 
 @pytest.mark.parametrize(
@@ -416,9 +415,8 @@ def test_a_tool_that_no_client_of_mcp_reads_is_left_out_of_the_bundle_and_named(
 
     odd = tool("route", {"x-mcp-header": 7})
     catalog = Catalog((odd, tool("weigh", {})), (Server("lab"),), "openai-chat")
-    found, nothing = analysed(catalog, tmp_path), PlanConfig(accept="none")
-    plan = plan_merge(found, (), nothing)
-    files = bundle_files(found, plan, (), nothing, "mcp")
+    found = analysed(catalog, tmp_path)
+    files = bundle_of(found, config=DECIDED, shape="mcp")
     why = "The x-mcp-header 7 is no name of a header; clients have to leave out such a tool."
     assert [tool["name"] for tool in loaded(files, "toolset.json")[0]["tools"]] == ["weigh"]
     assert [tool["id"] for tool in loaded(files, "neutral.json")["tools"]] == ["lab/weigh"]
@@ -433,7 +431,7 @@ def test_a_tool_that_no_client_of_mcp_reads_is_left_out_of_the_bundle_and_named(
     assert json.dumps({"tools": ["lab/route"], "why": why}, separators=(",", ":")) in readme_text
     assert "Tools that people left out" not in readme_text
     assert b"route" in files["original.json"], "what came in is whole"
-    plain = bundle_files(found, plan, (), nothing)
+    plain = bundle_of(found, config=DECIDED)
     assert "unreadable" not in loaded(plain, "manifest.json")
     assert len(loaded(plain, "toolset.json")) == 2
 
@@ -468,10 +466,9 @@ def test_parameters_with_new_names_are_mapped_and_come_back_from_the_bundle(tmp_
     schema = {"type": "object", "properties": {"the when": inner}, "required": ["the when"]}
     tools = (Tool("a", "a", "Open a door.", schema=schema), Tool("b", "b", "Sum up numbers."))
     found = analysed(Catalog(tools, format="generic"), tmp_path / "cache")
-    plan = plan_merge(found, (), ALL)
     with pytest.raises(ExportError, match=r"'the when' does not match.*Fix: the_when"):
-        bundle_files(found, plan, (), ALL, "gemini")
-    files = bundle_files(found, plan, (), ALL, "gemini", fix=True)
+        bundle_of(found, shape="gemini")
+    files = bundle_of(found, shape="gemini", fix=True)
     assert loaded(files, "manifest.json")["violations"] == []
     write_folder(files, tmp_path / "b")
     back = read_relabelling(tmp_path / "b")
@@ -493,11 +490,9 @@ def test_a_split_toolset_is_several_files_that_hold_every_tool_once(tmp_path):
     )
     catalog = Catalog(tools, tuple(Server(word) for word in sorted(words)), format="mcp")
     found = analysed(catalog, tmp_path / "cache")
-    nothing = PlanConfig(accept="none")
-    plan = plan_merge(found, (), nothing)
     with pytest.raises(ExportError, match="2 files, one for each agent: door, file, mail, road"):
-        bundle_files(found, plan, (), nothing, "openai-chat")
-    files = bundle_files(found, plan, (), nothing, "openai-chat", fix=True)
+        bundle_of(found, config=DECIDED, shape="openai-chat")
+    files = bundle_of(found, config=DECIDED, shape="openai-chat", fix=True)
     assert "toolset.json" not in files
     parts = [loaded(files, f"toolset-{n}.json") for n in (1, 2)]
     assert [len(part) for part in parts] == [120, 90]
@@ -513,7 +508,7 @@ def test_a_split_toolset_is_several_files_that_hold_every_tool_once(tmp_path):
     sets = loaded(files, "clients/vscode.json")
     assert [len(part["tools"]) for part in sets.values()] == [120, 90]
     write_folder(files, tmp_path / "b")
-    write_folder(bundle_files(found, plan, (), nothing), tmp_path / "b")
+    write_folder(bundle_of(found, config=DECIDED), tmp_path / "b")
     assert not (tmp_path / "b" / "toolset-1.json").exists()
     (tmp_path / "b" / "toolset-x.json").write_text("mine", "utf-8")
     with pytest.raises(ExportError, match="something else"):
@@ -531,7 +526,7 @@ def test_the_manifest_says_how_tokens_were_counted(files, analysis, monkeypatch)
     exact = Tokenizer("exact, o200k_base", len)
     monkeypatch.setattr("toolscope_core.catalog.tokens.tokenizer", lambda: exact)
     monkeypatch.setattr("toolscope_core.export.bundle.tokenizer", lambda: exact)
-    again = bundle_files(analysis, plan_merge(analysis, (), ALL), (), ALL)
+    again = bundle_of(analysis)
     told = loaded(again, "manifest.json")["tokens"]
     assert (told["estimate"], told["counted"]) == (False, "exact, o200k_base")
     assert told["before"] > tokens["before"]

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from tests.support.bundle_names import FILES
 from tests.ui.services.small_workspace import catalog
 from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.cli import app
-from toolscope_core.export.bundle import FILES
 from toolscope_core.export.bundle_readme import readme_text
 from toolscope_core.merging.clusters import apply_clusters
 from toolscope_core.model.errors import CatalogError

@@ -38,24 +38,6 @@ from toolscope_core.model.pair import Serves, Verdict
 from toolscope_core.model.plan import MergedTool, MergePlan
 from toolscope_core.model.tool import JsonObject
 
-FILES = (
-    "toolset.json",
-    "relabel.json",
-    "arguments.json",
-    "clusters.json",
-    "pairs.jsonl",
-    "aliases.json",
-    "never_merge.json",
-    "decisions.jsonl",
-    "dangling.json",
-    "fingerprints.json",
-    "tools.csv",
-    "relabel.csv",
-    "neutral.json",
-    "original.json",
-    "README.md",
-    "manifest.json",
-)
 VARIANTS = "variants.jsonl"
 _TURNED: Mapping[Serves, Serves] = {"left": "right", "right": "left"}
 _compact = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
@@ -70,9 +52,8 @@ def bundle_files(
     shape: str | None = None,
     fix: bool = False,
 ) -> dict[str, bytes]:
-    """File name → content, in the order of ``FILES``, before the manifest ``VARIANTS``
-    where document variants were accepted, and the ``CLIENT_FILES`` where tools of servers were
-    pruned.
+    """File name → content, always in the same order: before the manifest ``VARIANTS`` where
+    document variants were accepted, and the ``CLIENT_FILES`` where tools of servers were pruned.
 
     ``shape`` defaults to the input's; ``fix`` applies the fixes that are offered for it, and writes
     too many tools as ``toolset-1.json`` and so on in place of ``toolset.json``. Raises
@@ -82,6 +63,7 @@ def bundle_files(
     asked = shape is not None
     shape = shape or plan.catalog.format
     costs, (pairs, siblings) = Costs(), _pairs(analysis)
+    apart = sorted(constraints(analysis.catalog, log).cannot)
     files = {
         **{
             name: _json(write_toolset(part, plan.catalog.servers, shape, asked), 3)
@@ -94,7 +76,7 @@ def bundle_files(
         "clusters.json": _json([_cluster_row(cluster) for cluster in plan.clusters]),
         "pairs.jsonl": pairs,
         "aliases.json": _json(_aliases(plan)),
-        "never_merge.json": _json(_never_merge(analysis, log)),
+        "never_merge.json": _json([[pair.left, pair.right] for pair in apart]),
         "decisions.jsonl": decision_lines(log, plan.catalog),
         "dangling.json": _json([asdict(item) for item in plan.dangling]),
         "fingerprints.json": _json({tool.id: tool.fingerprint for tool in plan.catalog.tools}),
@@ -120,7 +102,7 @@ def named_toolsets(plan: MergePlan, shape: str, fix: bool) -> dict[str, ToolsetP
     """File name → the tools in it: ``toolset.json``, or the parts of a toolset that is split."""
     parts = toolsets(plan, shape, fix)
     if len(parts) == 1:
-        return {FILES[0]: parts[0]}
+        return {"toolset.json": parts[0]}
     width = len(str(len(parts)))
     return {f"toolset-{n:0{width}}.json": part for n, part in enumerate(parts, 1)}
 
@@ -234,11 +216,6 @@ def _aliases(plan: MergePlan) -> JsonObject:
         if (server, old) not in still and len(new) == 1 and old not in new:
             aliases.setdefault(server, {})[old] = min(new)
     return aliases
-
-
-def _never_merge(analysis: Analysis, log: Sequence[Decision]) -> list[list[str]]:
-    cannot = constraints(analysis.catalog, log).cannot
-    return [[pair.left, pair.right] for pair in sorted(cannot)]
 
 
 def _implied(catalog: Catalog) -> JsonObject:
