@@ -119,9 +119,26 @@ async def client_of(bundle, config, log=None, **callbacks) -> AsyncIterator:
         yield client, gateway
 
 
+async def work(client, act, server="north", **arguments):
+    """The result of the merged *work*, of which ``act`` says what the stub server does."""
+    return await client.call_tool("work", {"act": act, "server": server, **arguments})
+
+
 def stub_reply(result):
     """What a stub server said."""
     return json.loads(result.content[0].text)
+
+
+async def work_reply(client, act, server="north", **arguments):
+    """What a stub server says of a call of *work*."""
+    return stub_reply(await work(client, act, server, **arguments))
+
+
+async def error_text(answer):
+    """The words of a call that ends in an error of the tool."""
+    result = await answer
+    assert result.is_error
+    return result.content[0].text
 
 
 def through(toolset, servers, use, **options):

@@ -3,7 +3,7 @@
 import anyio
 import pytest
 
-from tests.mcp.gateway.stub_toolset import stub_reply, through
+from tests.mcp.gateway.stub_toolset import through, work, work_reply
 
 SAMPLING = {
     "messages": [{"role": "user", "content": {"type": "text", "text": "hi"}}],
@@ -25,7 +25,7 @@ def test_progress_and_logs_reach_the_client_that_calls(toolset, servers):
         await client.call_tool(
             "work", {"act": "progress", "server": "north"}, progress_callback=progress
         )
-        await client.call_tool("work", {"act": "log", "server": "north"})
+        await work(client, "log")
         with anyio.move_on_after(5):
             while not logs:
                 await anyio.sleep(0.01)
@@ -39,8 +39,8 @@ def test_a_call_that_the_client_gives_up_is_cancelled_at_its_original(toolset, s
     async def use(client, gateway):
         await client.call_tool("get", {"path": "a"})
         with anyio.move_on_after(0.2):
-            await client.call_tool("work", {"act": "listen", "server": "north"})
-        answer = stub_reply(await client.call_tool("work", {"act": "cancelled", "server": "north"}))
+            await work(client, "listen")
+        answer = await work_reply(client, "cancelled")
         return answer, gateway.calls.log.outcomes["cancelled"]
 
     assert through(toolset, servers, use) == (True, 1)
@@ -69,11 +69,7 @@ async def roots(context):
 def test_a_client_that_can_answers_what_an_original_asks(toolset, servers):
     async def use(client, gateway):
         return [
-            stub_reply(
-                await client.call_tool(
-                    "work", {"act": f"ask:{method}", "params": params, "server": "north"}
-                )
-            )
+            await work_reply(client, f"ask:{method}", params=params)
             for method, params in (
                 ("sampling/createMessage", SAMPLING),
                 ("elicitation/create", ELICITATION),
@@ -99,9 +95,7 @@ def test_a_client_that_can_answers_what_an_original_asks(toolset, servers):
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_one_that_cannot_refuses_in_words(toolset, servers, mode):
     async def use(client, gateway):
-        return stub_reply(
-            await client.call_tool("work", {"act": "ask:roots/list", "server": "north"})
-        )
+        return await work_reply(client, "ask:roots/list")
 
     refusal = through(toolset, servers, use, callbacks={"mode": mode})
     assert refusal["code"] == -32600

@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.mcp.gateway.stub_toolset import stub_reply, through
+from tests.mcp.gateway.stub_toolset import through, work_reply
 from toolscope_core.mcp.gateway import change_streams
 
 STUB = str(Path(__file__).with_name("modern_stub.py"))
@@ -35,10 +35,6 @@ async def until(holds):
             await anyio.sleep(0.02)
 
 
-async def work(client, act, server="north"):
-    return stub_reply(await client.call_tool("work", {"act": act, "server": server}))
-
-
 @pytest.mark.parametrize("act", ["change", "change in silence"])
 def test_a_tool_that_changes_is_held_whether_or_not_the_stream_breaks(
     toolset, modern, monkeypatch, act
@@ -46,14 +42,14 @@ def test_a_tool_that_changes_is_held_whether_or_not_the_stream_breaks(
     monkeypatch.setattr(change_streams, "FIRST_WAIT", 0.01)
 
     async def use(client, gateway):
-        assert await work(client, "") == {"server": "north", "streams": [LISTS]}
+        assert await work_reply(client, "") == {"server": "north", "streams": [LISTS]}
 
         async def is_held():
             names = {tool.name for tool in (await client.list_tools()).tools}
             return "get" not in names
 
         assert not await is_held()
-        await work(client, act)
+        await work_reply(client, act)
         await until(is_held)
         return (await client.call_tool("get", {"path": "a"})).content[0].text
 
@@ -69,7 +65,7 @@ def test_a_client_that_listens_hears_of_what_it_asked_for_until_it_leaves(
 
     async def use(client, gateway):
         async def followed():
-            at_north = await work(client, "touch")
+            at_north = await work_reply(client, "touch")
             streams = at_north["streams"] if original == "modern" else at_north
             return any("file:///a.txt" in str(one) for one in streams)
 
@@ -77,7 +73,7 @@ def test_a_client_that_listens_hears_of_what_it_asked_for_until_it_leaves(
         wanted = {"resources_list_changed": True, "resource_subscriptions": [FOLLOWED, "none"]}
         async with client.listen(**wanted) as stream:
             assert await followed()
-            await work(client, "touch", "south")
+            await work_reply(client, "touch", "south")
             with anyio.fail_after(10):
                 async for event in stream:
                     heard.append(event)
@@ -88,7 +84,7 @@ def test_a_client_that_listens_hears_of_what_it_asked_for_until_it_leaves(
             return not await followed()
 
         await until(left)
-        assert gateway.parts.content.announcements.followed("north") == ()
+        assert gateway.content.announcements.followed("north") == ()
 
     through(toolset, configuration, use, callbacks={"mode": "auto"})
     assert {getattr(event, "uri", "a list") for event in heard} == {FOLLOWED, "a list"}
@@ -98,7 +94,7 @@ def test_a_client_that_listens_hears_of_what_it_asked_for_until_it_leaves(
 def test_a_client_that_listens_hears_that_the_tools_changed(toolset, servers):
     async def use(client, gateway):
         async with client.listen(tools_list_changed=True) as stream:
-            await work(client, "change")
+            await work_reply(client, "change")
             with anyio.fail_after(10):
                 return type(await anext(stream)).__name__
 
@@ -114,17 +110,17 @@ def test_a_client_of_an_earlier_version_follows_a_resource_of_a_modern_server(to
 
     async def use(client, gateway):
         async def hears():
-            await work(client, "touch")
+            await work_reply(client, "touch")
             return FOLLOWED in heard
 
-        await work(client, "touch")
+        await work_reply(client, "touch")
         await client.subscribe_resource(FOLLOWED)
         await until(hears)
         gateway.calls.servers.lost("north", gateway.calls.servers.open_now["north"])
         heard.clear()
         await until(hears)
         await client.unsubscribe_resource(FOLLOWED)
-        return await work(client, "")
+        return await work_reply(client, "")
 
     assert through(toolset, modern, use, callbacks={"message_handler": messages}) == {
         "server": "north",

@@ -7,7 +7,15 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.mcp.gateway.stub_toolset import QUICK, configuration, stub_reply, through
+from tests.mcp.gateway.stub_toolset import (
+    QUICK,
+    configuration,
+    error_text,
+    stub_reply,
+    through,
+    work,
+    work_reply,
+)
 from toolscope_core.mcp.gateway.call_log import CallLog
 
 HELD = "'get' of north is not what it was"
@@ -32,7 +40,7 @@ def test_a_change_that_is_announced_while_the_tools_are_listed_is_seen(toolset, 
 
 def test_no_call_passes_between_the_announcement_and_the_new_listing(toolset, listing):
     async def use(client, gateway):
-        await client.call_tool("work", {"act": "change", "server": "north"})
+        await work(client, "change")
         return await text_of(client, "get", {"path": "secret"})
 
     assert through(toolset, listing("slow"), use).startswith(HELD)
@@ -42,7 +50,7 @@ def test_a_server_that_announces_and_is_silent_is_opened_again_and_the_others_go
     toolset, listing
 ):
     async def use(client, gateway):
-        await client.call_tool("work", {"act": "announce", "server": "north"})
+        await work(client, "announce")
         first = gateway.calls.servers.open_now["north"]
         with anyio.fail_after(10):
             other = stub_reply(await client.call_tool("south_same", {"x": 1}))["server"]
@@ -55,11 +63,9 @@ def test_a_server_that_announces_and_is_silent_is_opened_again_and_the_others_go
 
 def test_many_announcements_are_one_look(toolset, servers):
     async def use(client, gateway):
-        await client.call_tool("work", {"act": "announce", "size": 500, "server": "north"})
+        await work(client, "announce", size=500)
         await client.call_tool("get", {"path": "a"})
-        return stub_reply(
-            await client.call_tool("work", {"act": "announce", "size": 0, "server": "north"})
-        )["listed"]
+        return (await work_reply(client, "announce", size=0))["listed"]
 
     assert through(toolset, servers, use) <= 4
 
@@ -72,7 +78,7 @@ def test_an_error_of_the_original_passes_whatever_its_code_and_ends_nothing(tool
         await client.call_tool("get", {"path": "a"})
         before = gateway.calls.servers.open_now["north"]
         with pytest.raises(MCPError) as raised:
-            await client.call_tool("work", {"act": "rpc-error", "size": code, "server": "north"})
+            await work(client, "rpc-error", size=code)
         return raised.value.error, before is gateway.calls.servers.open_now["north"]
 
     error, stays = through(toolset, servers, use)
@@ -84,8 +90,8 @@ def test_a_result_that_cannot_be_read_is_said_and_ends_nothing(toolset, servers)
     async def use(client, gateway):
         await client.call_tool("get", {"path": "a"})
         before = gateway.calls.servers.open_now["north"]
-        text = await text_of(client, "work", {"act": "strange", "server": "north"})
-        whole = await client.call_tool("work", {"act": "null-meta", "server": "north"})
+        text = await error_text(work(client, "strange"))
+        whole = await work(client, "null-meta")
         return text, stub_reply(whole)["tool"], before is gateway.calls.servers.open_now["north"]
 
     text, tool, stays = through(toolset, servers, use)
@@ -101,7 +107,7 @@ def test_a_subscription_that_is_refused_leaves_nothing(toolset, servers):
         for _ in range(3):
             with pytest.raises(MCPError):
                 await client.subscribe_resource("north+file:///refused")
-        return gateway.parts.content.announcements.followed("north")
+        return gateway.content.announcements.followed("north")
 
     assert through(toolset, servers, use) == ()
 
@@ -112,9 +118,7 @@ def test_the_level_of_logs_reaches_servers_that_open_later(toolset, servers):
         await client.set_logging_level("debug")
         await client.call_tool("get", {"path": "a"})
         gateway.calls.servers.lost("north", gateway.calls.servers.open_now["north"])
-        return stub_reply(
-            await client.call_tool("work", {"act": "announce", "size": 0, "server": "north"})
-        )["levels"]
+        return (await work_reply(client, "announce", size=0))["levels"]
 
     assert through(toolset, servers, use) == ["debug"]
 
@@ -135,7 +139,7 @@ def test_a_notice_that_nobody_reads_ends_nothing(toolset, servers):
         raise BrokenPipeError(32, "Broken pipe")
 
     async def use(client, gateway):
-        await client.call_tool("work", {"act": "change", "server": "north"})
+        await work(client, "change")
         held = await text_of(client, "get", {"path": "a"})
         return held, stub_reply(await client.call_tool("north_same", {"x": 1}))["server"]
 

@@ -3,11 +3,12 @@
 import json
 import threading
 from dataclasses import replace
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from tests.mcp.gateway.stub_toolset import NORTH, QUICK, stub_reply, through
+from tests.mcp.gateway.stub_toolset import NORTH, QUICK, stub_reply, through, work
 
 HELLO = {
     "protocolVersion": "2025-06-18",
@@ -53,17 +54,14 @@ class Original(BaseHTTPRequestHandler):
             self.reply(202)
             return
         act = ((message.get("params") or {}).get("arguments") or {}).get("act")
-        if act == "busy":
-            self.reply(503)
-            return
-        if act == "moved":
-            self.reply(307, Location="http://127.0.0.1:1/for/the-first")
-            return
-        if act == "silent":
-            self.server.over.wait()
-            return
-        if act == "page":
-            self.reply(200, b"<html>", "text/html")
+        odd = {
+            "busy": partial(self.reply, 503),
+            "moved": partial(self.reply, 307, Location="http://127.0.0.1:1/for/the-first"),
+            "silent": self.server.over.wait,
+            "page": partial(self.reply, 200, b"<html>", "text/html"),
+        }
+        if act in odd:
+            odd[act]()
             return
         result = {
             "initialize": HELLO,
@@ -134,7 +132,7 @@ def test_one_that_restarted_is_named_once_and_opened_again(toolset, reached, ori
 def test_what_is_no_answer_is_a_tool_error_that_names_it(toolset, reached, act, words):
     async def use(client, gateway):
         await client.call_tool("get", {"path": "a"})
-        failed = await client.call_tool("work", {"act": act, "server": "north"})
+        failed = await work(client, act)
         return failed, stub_reply(await client.call_tool("get", {"path": "a"}))
 
     failed, again = through(toolset, reached, use)

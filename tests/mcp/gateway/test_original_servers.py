@@ -10,42 +10,48 @@ import anyio
 import pytest
 from mcp_types import Implementation
 
-from tests.mcp.gateway.stub_toolset import QUICK, client_of, gateway_config, stub_reply, through
+from tests.mcp.gateway.stub_toolset import (
+    QUICK,
+    client_of,
+    error_text,
+    gateway_config,
+    stub_reply,
+    through,
+    work,
+    work_reply,
+)
 from toolscope_core.mcp.gateway import callers, original_servers
 from toolscope_core.mcp.gateway.original_servers import OriginalServers
 from toolscope_core.mcp.gateway.own_client import own_client
 from toolscope_core.mcp.servers.sessions import ServerRequests
 
+SECOND = Implementation(name="second", version="1")
+OUT_OF_MEMORY = (
+    "north ended with status 3 while it ran work; it says: out of memory; start it by hand to "
+    "see why"
+)
 
-async def text_of(client, name, arguments):
-    result = await client.call_tool(name, arguments)
-    assert result.is_error
-    return result.content[0].text
+
+async def get_error(client):
+    """The words of a call of *get* that ends in an error."""
+    return await error_text(client.call_tool("get", {"path": "a"}))
 
 
 def test_a_server_that_dies_in_a_call_is_named_and_started_again(toolset, servers):
     async def use(client, gateway):
-        died = await text_of(client, "work", {"act": "die", "server": "north"})
+        died = await error_text(work(client, "die"))
         other = stub_reply(await client.call_tool("south_same", {"x": 1}))
         again = stub_reply(await client.call_tool("get", {"path": "a"}))
         return died, other["server"], again["server"]
 
     died, *others = through(toolset, servers, use)
-    assert died == (
-        "north ended with status 3 while it ran work; it says: out of memory; start it by hand to "
-        "see why"
-    )
+    assert died == OUT_OF_MEMORY
     assert others == ["south", "north"]
-
-
-SECOND = Implementation(name="second", version="1")
 
 
 async def ends_with(client, act, words):
     """What a client is told of a server that writes these words and ends."""
-    return await text_of(
-        client, "work", {"act": act, "params": words, "size": 3, "server": "north"}
-    )
+    return await error_text(work(client, act, params=words, size=3))
 
 
 @pytest.mark.parametrize(
@@ -54,25 +60,14 @@ async def ends_with(client, act, words):
 )
 def test_only_what_a_server_wrote_during_a_call_is_quoted(toolset, servers, act, quoted):
     async def use(client, gateway):
-        stub_reply(
-            await client.call_tool(
-                "work", {"act": act, "params": "the first call", "server": "north"}
-            )
-        )
+        await work_reply(client, act, params="the first call")
         own = await ends_with(client, act, "the second call")
-        stub_reply(
-            await client.call_tool(
-                "work", {"act": act, "params": "the third call", "server": "north"}
-            )
-        )
-        return own, await text_of(client, "work", {"act": "die", "server": "north"})
+        await work_reply(client, act, params="the third call")
+        return own, await error_text(work(client, "die"))
 
     own, later = through(toolset, servers, use)
     assert quoted in own and "the first call" not in own
-    assert later == (
-        "north ended with status 3 while it ran work; it says: out of memory; start it by hand to "
-        "see why"
-    )
+    assert later == OUT_OF_MEMORY
 
 
 @pytest.fixture
@@ -100,19 +95,11 @@ def two_clients(toolset, servers, monkeypatch):
 @pytest.mark.parametrize("act", ["babble", "whisper"])
 def test_nothing_that_a_server_wrote_for_one_client_is_told_to_another(two_clients, act):
     async def use(first, second):
-        stub_reply(
-            await first.call_tool(
-                "work", {"act": act, "params": "the first client", "server": "north"}
-            )
-        )
+        await work_reply(first, act, params="the first client")
         texts = [await ends_with(second, act, "the second client")]
         alone = await ends_with(second, act, "one client")
-        stub_reply(
-            await second.call_tool(
-                "work", {"act": act, "params": "the second client", "server": "north"}
-            )
-        )
-        return [*texts, await text_of(first, "work", {"act": "die", "server": "north"})], alone
+        await work_reply(second, act, params="the second client")
+        return [*texts, await error_text(work(first, "die"))], alone
 
     texts, alone = two_clients(use)
     assert "one client" in alone, "of a server that no other client has used it is"
@@ -137,7 +124,7 @@ def test_why_a_server_could_not_be_opened_is_told_to_the_client_that_opened_it(
     broken["mcpServers"]["north"]["args"] = ["-I", "-S", "-c", code]
 
     async def use(first, second):
-        return [await text_of(one, "get", {"path": "a"}) for one in (first, first, second)]
+        return [await get_error(one) for one in (first, first, second)]
 
     opened, again, other = two_clients(use, json.dumps(broken))
     assert "words for one" in opened and again.startswith(opened)
@@ -146,8 +133,8 @@ def test_why_a_server_could_not_be_opened_is_told_to_the_client_that_opened_it(
 
 def test_a_result_without_end_ends_in_words(toolset, servers):
     async def use(client, gateway):
-        huge = await text_of(client, "work", {"act": "huge", "size": 300_000, "server": "north"})
-        large = await client.call_tool("work", {"act": "huge", "size": 100_000, "server": "north"})
+        huge = await error_text(work(client, "huge", size=300_000))
+        large = await work(client, "huge", size=100_000)
         return huge, len(large.content[0].text)
 
     huge, size = through(toolset, servers, use)
@@ -157,11 +144,9 @@ def test_a_result_without_end_ends_in_words(toolset, servers):
 
 def test_a_slow_call_ends_in_time_and_the_server_stays(toolset, servers):
     async def use(client, gateway):
-        slow = await text_of(client, "work", {"act": "listen", "server": "north"})
+        slow = await error_text(work(client, "listen"))
         before = gateway.calls.servers.open_now["north"]
-        cancelled = stub_reply(
-            await client.call_tool("work", {"act": "cancelled", "server": "north"})
-        )
+        cancelled = await work_reply(client, "cancelled")
         return slow, cancelled, before is gateway.calls.servers.open_now["north"]
 
     slow, cancelled, stays = through(
@@ -183,9 +168,9 @@ def test_a_server_that_cannot_be_started_is_tried_again_later_and_later(
     broken["mcpServers"]["north"]["command"] = "/no/such/command"
 
     async def use(client, gateway):
-        texts = [await text_of(client, "get", {"path": "a"}) for _ in range(2)]
+        texts = [await get_error(client) for _ in range(2)]
         await anyio.sleep(0.25)
-        texts += [await text_of(client, "get", {"path": "a"}) for _ in range(2)]
+        texts += [await get_error(client) for _ in range(2)]
         return texts, stub_reply(await client.call_tool("south_same", {"x": 1}))["server"]
 
     (first, waits, again, longer), other = through(toolset, json.dumps(broken), use)
@@ -224,7 +209,7 @@ def test_a_tool_that_changes_is_held_until_it_is_looked_at(toolset, servers, tmp
     async def use(client, gateway):
         assert client.server_capabilities.tools.list_changed
         before = [tool.name for tool in (await client.list_tools()).tools]
-        await client.call_tool("work", {"act": "change", "server": "north"})
+        await work(client, "change")
         deadline = time.monotonic() + 10
         while not gateway.held_tools.declared["north"].changed and time.monotonic() < deadline:
             await anyio.sleep(0.01)
@@ -254,8 +239,8 @@ def test_a_tool_that_changed_before_the_first_call_never_gets_one(toolset, serve
     (tmp_path / "north.json").write_text(json.dumps(tools[:3]))
 
     async def use(client, gateway):
-        changed = await text_of(client, "get", {"path": "a"})
-        missing = await text_of(client, "work", {"act": "x", "server": "north"})
+        changed = await get_error(client)
+        missing = await error_text(work(client, "x"))
         south = stub_reply(await client.call_tool("work", {"server": "south"}))
         listed = [tool.name for tool in (await client.list_tools()).tools]
         return changed, missing, south["server"], listed

@@ -1,10 +1,11 @@
 """Resources and prompts of two servers that have the same names."""
 
 import json
+from functools import partial
 
 import pytest
 
-from tests.mcp.gateway.stub_toolset import stub_reply, through
+from tests.mcp.gateway.stub_toolset import through, work_reply
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
@@ -42,7 +43,7 @@ def test_a_server_that_cannot_be_reached_leaves_the_others_in_the_list(toolset, 
 
     async def use(client, gateway):
         listed = [one.uri for one in (await client.list_resources()).resources]
-        return listed, gateway.parts.content.unreachable
+        return listed, gateway.content.unreachable
 
     listed, unreachable = through(toolset, json.dumps(broken), use)
     assert listed == ["south+file:///a.txt"]
@@ -84,9 +85,7 @@ def test_a_client_hears_of_the_resources_it_follows_until_it_follows_them_no_mor
         heard.append((getattr(message, "method", ""), str(getattr(params, "uri", ""))))
 
     async def use(client, gateway):
-        async def touch(server):
-            return stub_reply(await client.call_tool("work", {"act": "touch", "server": server}))
-
+        touch = partial(work_reply, client, "touch")
         assert await touch("north") == []
         await client.subscribe_resource("north+file:///a.txt")
         assert await touch("north") == ["file:///a.txt"]

@@ -7,14 +7,14 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import httpx2
 import pytest
 from typer.testing import CliRunner
 
-from tests.mcp.gateway.stub_toolset import configuration, stub_reply, write_stub_toolset
+from tests.mcp.gateway.stub_toolset import configuration, stub_reply, work, write_stub_toolset
 from tests.mcp.servers.stubs import MARK, living, new_mark
 from toolscope_core.cli import app
 
@@ -32,16 +32,8 @@ def config(tmp_path):
 
 
 def command(toolset, config, *options):
-    return [
-        sys.executable,
-        "-m",
-        "toolscope_core",
-        "serve",
-        str(toolset),
-        "--config",
-        str(config),
-        *options,
-    ]
+    serve = (sys.executable, "-m", "toolscope_core", "serve", str(toolset))
+    return [*serve, "--config", str(config), *options]
 
 
 def test_over_standard_input_and_output(toolset, config, tmp_path):
@@ -112,15 +104,22 @@ def served_over_http(toolset, path, *options):
         process.stderr.close()
 
 
-async def call_over_http(url, *calls):
+@asynccontextmanager
+async def client_at(url, mode="auto"):
+    """An SDK client that has the token."""
     from mcp import Client
     from mcp.client.streamable_http import streamable_http_client
 
     headers = {"Authorization": f"Bearer {TOKEN}"}
     async with (
         httpx2.AsyncClient(headers=headers, timeout=20) as http,
-        Client(streamable_http_client(url, http_client=http)) as client,
+        Client(streamable_http_client(url, http_client=http), mode=mode) as client,
     ):
+        yield client
+
+
+async def call_over_http(url, *calls):
+    async with client_at(url) as client:
         return [stub_reply(await client.call_tool(*one)) for one in calls]
 
 
@@ -154,17 +153,9 @@ def test_over_http_for_whoever_has_the_token_and_nothing_is_left_when_it_is_kill
 
 
 def test_over_http_no_client_is_told_what_a_server_wrote_for_another(toolset, config):
-    from mcp import Client
-    from mcp.client.streamable_http import streamable_http_client
-
-    headers = {"Authorization": f"Bearer {TOKEN}"}
-
     async def said(url, mode, **arguments):
-        async with (
-            httpx2.AsyncClient(headers=headers, timeout=20) as http,
-            Client(streamable_http_client(url, http_client=http), mode=mode) as client,
-        ):
-            return (await client.call_tool("work", arguments | {"server": "north"})).content[0].text
+        async with client_at(url, mode) as client:
+            return (await work(client, **arguments)).content[0].text
 
     async def run(url):
         texts = []

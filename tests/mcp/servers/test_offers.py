@@ -121,24 +121,23 @@ def test_the_last_words_of_a_server_are_shown_without_secrets():
     assert TOKEN not in repr(offer)
 
 
-def test_a_command_that_does_not_exist():
-    config = launch("good")
-    offer = asyncio.run(read_offer(replace(config, command="no-such-command"), QUICK))
-    assert offer.kind == "command"
-    assert "of stub does not exist here; install it, or write its whole path" in offer.failure
-
-
-def test_a_folder_that_does_not_exist(tmp_path):
-    missing = str(tmp_path / "nowhere")
-    offer = asyncio.run(read_offer(replace(launch("good"), cwd=missing), QUICK))
-    assert f"is to run in {missing!r}, which is no folder" in offer.failure
-
-
-def test_a_file_that_is_no_program(tmp_path):
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        (
+            {"command": "no-such-command"},
+            "does not exist here; install it, or write its whole path",
+        ),
+        ({"cwd": "nowhere"}, "is to run in 'nowhere', which is no folder"),
+        ({"command": "./text"}, "cannot be started: Permission denied"),
+    ],
+)
+def test_a_place_where_nothing_can_be_started(tmp_path, monkeypatch, place, words):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "text").write_text("no program")
-    offer = asyncio.run(read_offer(replace(launch("good"), command=str(tmp_path / "text")), QUICK))
+    offer = asyncio.run(read_offer(replace(launch("good"), **place), QUICK))
     assert offer.kind == "command"
-    assert "cannot be started: Permission denied" in offer.failure
+    assert words in offer.failure
 
 
 def test_the_guard_watches_a_server_for_as_long_as_it_runs(monkeypatch):

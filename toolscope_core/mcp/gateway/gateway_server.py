@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
+from toolscope_core.mcp.gateway.held_tools import HeldTools
 from toolscope_core.mcp.gateway.original_calls import FRESH
 from toolscope_core.mcp.gateway.passed_content import PassedContent
 from toolscope_core.mcp.gateway.tool_calls import ToolCalls
+from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.tool import JsonObject
 
 if TYPE_CHECKING:
@@ -35,20 +37,43 @@ class ToolFinder(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class GatewayParts:
-    """What answers; ``finder`` where tools are found by search instead of listed."""
+class Gateway:
+    """What answers in a gateway that is open; ``finder`` where tools are found by search instead of
+    listed.
+    """
 
     calls: ToolCalls
     content: PassedContent
     instructions: str = ""
     finder: ToolFinder | None = None
 
+    @property
+    def held_tools(self) -> HeldTools:
+        return self.calls.held_tools
 
-def gateway_server(parts: GatewayParts, version: str) -> Server[Any]:
+    async def open_all(self) -> dict[str, str]:
+        """Open every server; the failures, in words, by server."""
+        import anyio
+
+        failures: dict[str, str] = {}
+
+        async def look(name: str) -> None:
+            try:
+                await self.calls.servers.ready(name, self.calls.callers.requests(name, None))
+            except ToolScopeError as error:
+                failures[name] = str(error)
+
+        async with anyio.create_task_group() as group:
+            for name in self.calls.table.servers:
+                group.start_soon(look, name)
+        return failures
+
+
+def gateway_server(gateway: Gateway, version: str) -> Server[Any]:
     """The server; its transports are for the caller to run."""
     from mcp.server import NotificationOptions, Server
 
-    callers, tools = parts.calls.callers, parts.finder or parts.calls
+    callers, tools = gateway.calls.callers, gateway.finder or gateway.calls
 
     async def list_tools(
         context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
@@ -69,14 +94,14 @@ def gateway_server(parts: GatewayParts, version: str) -> Server[Any]:
     server: Server[Any] = Server(
         NAME,
         version=version,
-        instructions=parts.instructions or None,
+        instructions=gateway.instructions or None,
         on_list_tools=list_tools,  # type: ignore[arg-type]
         on_call_tool=call_tool,  # type: ignore[arg-type]
     )
     server.create_initialization_options = partial(  # type: ignore[method-assign]
         server.create_initialization_options, NotificationOptions(True, True, True)
     )
-    parts.content.add_to(server)
+    gateway.content.add_to(server)
     server.middleware.append(_as_it_came)
     return server
 

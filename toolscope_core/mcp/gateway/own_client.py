@@ -6,8 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from toolscope_core.mcp.gateway.gateway_server import gateway_server
-from toolscope_core.mcp.gateway.running import Gateway
+from toolscope_core.mcp.gateway.gateway_server import Gateway, gateway_server
 from toolscope_core.model.tool import JsonObject
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ async def own_client(
     """A client that is connected; ``mode`` and ``callbacks`` as the SDK's ``Client`` takes them."""
     from mcp import Client
 
-    server = gateway_server(gateway.parts, version)
+    server = gateway_server(gateway, version)
     async with Client(server, mode=mode, cache=None, **callbacks) as client:
         yield client
 

@@ -11,7 +11,7 @@ from toolscope_core.mcp.gateway.announcements import Announcements
 from toolscope_core.mcp.gateway.bundle_routes import ServedBundle
 from toolscope_core.mcp.gateway.call_log import CallLog
 from toolscope_core.mcp.gateway.callers import Callers
-from toolscope_core.mcp.gateway.gateway_server import GatewayParts, ToolFinder, gateway_server
+from toolscope_core.mcp.gateway.gateway_server import Gateway, ToolFinder, gateway_server
 from toolscope_core.mcp.gateway.held_tools import HeldTools, OnChange
 from toolscope_core.mcp.gateway.http_transport import PATH, HttpPlace, http_server, listening_socket
 from toolscope_core.mcp.gateway.original_servers import OriginalServers
@@ -22,7 +22,6 @@ from toolscope_core.mcp.gateway.tool_calls import ToolCalls
 from toolscope_core.mcp.servers.launches import Launch
 from toolscope_core.mcp.servers.sessions import OpenServer, load_sdk
 from toolscope_core.model.configuration import ConnectionLimits
-from toolscope_core.model.errors import ToolScopeError
 
 Finder = Callable[[ToolCalls], ToolFinder]
 LONGEST_INSTRUCTIONS = 4_000
@@ -41,35 +40,6 @@ class GatewayConfig:
     old_names: bool = False
     finder: Finder | None = None
     notice: Callable[[str], None] = lambda text: None
-
-
-@dataclass(frozen=True, slots=True)
-class Gateway:
-    """The parts of a gateway that is open."""
-
-    calls: ToolCalls
-    parts: GatewayParts
-
-    @property
-    def held_tools(self) -> HeldTools:
-        return self.calls.held_tools
-
-    async def open_all(self) -> dict[str, str]:
-        """Open every server; the failures, in words, by server."""
-        import anyio
-
-        failures: dict[str, str] = {}
-
-        async def look(name: str) -> None:
-            try:
-                await self.calls.servers.ready(name, self.calls.callers.requests(name, None))
-            except ToolScopeError as error:
-                failures[name] = str(error)
-
-        async with anyio.create_task_group() as group:
-            for name in self.calls.table.servers:
-                group.start_soon(look, name)
-        return failures
 
 
 @asynccontextmanager
@@ -100,7 +70,7 @@ async def open_gateway(
         calls = ToolCalls(bundle.table, servers, held, callers, log, config.old_names)
         content = PassedContent(servers, announcements, bundle.table.servers)
         finder = config.finder(calls) if config.finder else None
-        yield Gateway(calls, GatewayParts(calls, content, instructions(bundle), finder))
+        yield Gateway(calls, content, instructions(bundle), finder)
         group.cancel_scope.cancel()
 
 
@@ -110,7 +80,7 @@ def serve_stdio(bundle: ServedBundle, config: GatewayConfig, log: CallLog, versi
 
     async def run() -> None:
         async with open_gateway(bundle, config, log) as gateway:
-            server = gateway_server(gateway.parts, version)
+            server = gateway_server(gateway, version)
 
             async with anyio.create_task_group() as group:
                 group.start_soon(_when_told, group.cancel_scope.cancel)
@@ -135,7 +105,7 @@ def serve_over_http(
 
     async def run() -> None:
         async with open_gateway(bundle, config, log) as gateway:
-            server = http_server(gateway_server(gateway.parts, version), place)
+            server = http_server(gateway_server(gateway, version), place)
 
             def end() -> None:
                 server.should_exit = True

@@ -35,6 +35,8 @@ STATUSES = {
     405: "takes no messages under this path; check the address",
     429: "is busy; try again later",
 }
+Leaves = Sequence[BaseException]
+"""The exceptions that the SDK raised, without the groups around them."""
 OTHER_STATUS = "answers with an error; try again later, or ask who runs it"
 
 
@@ -79,37 +81,25 @@ class Situation:
             "silent",
         )
 
-    def _of_process(
-        self, leaves: Sequence[BaseException], record: ProcessRecord
-    ) -> ServerConnectionError:
+    def _of_process(self, leaves: Leaves, record: ProcessRecord) -> ServerConnectionError:
         if garbage := self._garbage():
             return garbage
         if any(map(is_timeout, leaves)):
             return self.late()
         if any(map(is_closed, leaves)):
-            return ServerConnectionError(
-                f"{self.launch.name} {_end_of(record.status)} {self.doing}{self._says()}; start it "
-                "by hand to see why",
-                "exit",
-            )
+            what = f"{self.launch.name} {_end_of(record.status)} {self.doing}{self._says()}"
+            return ServerConnectionError(f"{what}; start it by hand to see why", "exit")
         return self._protocol(leaves)
 
-    def _of_connection(
-        self, leaves: Sequence[BaseException], record: HttpRecord
-    ) -> ServerConnectionError | None:
+    def _of_connection(self, leaves: Leaves, record: HttpRecord) -> ServerConnectionError | None:
         if record.refusal:
             return ServerConnectionError(record.refusal, "garbage")
-        if self.doing != HANDSHAKE and any(is_forgotten(leaf, record.status) for leaf in leaves):
-            return ServerConnectionError(
-                f"{self.launch.name} does not know the connection any more, as after a restart; "
-                "call again",
-                "exit",
-            )
-        return None
+        if self.doing == HANDSHAKE or not any(is_forgotten(leaf, record.status) for leaf in leaves):
+            return None
+        what = f"{self.launch.name} does not know the connection any more, as after a restart"
+        return ServerConnectionError(f"{what}; call again", "exit")
 
-    def _of_address(
-        self, leaves: Sequence[BaseException], record: HttpRecord
-    ) -> ServerConnectionError:
+    def _of_address(self, leaves: Leaves, record: HttpRecord) -> ServerConnectionError:
         name, host, status = self.launch.name, self.launch.definition.host, record.status
         if status in (401, 403):
             named = "another value for its headers" if self.launch.headers else "a header for it"
@@ -150,7 +140,7 @@ class Situation:
             "unreachable",
         )
 
-    def _protocol(self, leaves: Sequence[BaseException]) -> ServerConnectionError:
+    def _protocol(self, leaves: Leaves) -> ServerConnectionError:
         text = next((one_line(self.launch, str(leaf)) for leaf in leaves if str(leaf)), "")
         return ServerConnectionError(
             f"{self.launch.name} answers with an error {self.doing}: "
