@@ -12,13 +12,7 @@ from toolscope_core.usage.trace_formats import read_trace
 from toolscope_core.usage.traced_calls import CallTrace, TracedCall, TracedRequest
 
 LOG = [
-    {
-        "at": "2026-01-01T10:00:00.500+00:00",
-        "tool": "get",
-        "original": "a/read",
-        "outcome": "ok",
-        "ms": 1,
-    },
+    {"at": "2026-01-01T10:00:00.500+00:00", "tool": "get", "original": "a/read", "outcome": "ok"},
     {"at": "2026-01-02T10:00:00Z", "tool": "get", "original": "a/read", "outcome": "failed"},
     {"at": "2026-01-03T10:00:00Z", "tool": "get", "original": "", "outcome": "refused"},
 ]
@@ -50,52 +44,29 @@ ANTHROPIC = [
         "content": [{"type": "tool_result", "tool_use_id": "1", "is_error": True, "content": "no"}],
     },
 ]
-SPANS = {
-    "resourceSpans": [
-        {
-            "scopeSpans": [
-                {
-                    "spans": [
-                        {
-                            "traceId": "t",
-                            "name": "chat m",
-                            "attributes": [
-                                {
-                                    "key": "gen_ai.input.messages",
-                                    "value": {
-                                        "stringValue": json.dumps(
-                                            [
-                                                {
-                                                    "role": "user",
-                                                    "parts": [
-                                                        {"type": "text", "content": "Read a.txt"}
-                                                    ],
-                                                }
-                                            ]
-                                        )
-                                    },
-                                }
-                            ],
-                        },
-                        {
-                            "traceId": "t",
-                            "name": "execute_tool read",
-                            "startTimeUnixNano": "1767261600000000000",
-                            "status": {"code": 2},
-                            "attributes": [
-                                {
-                                    "key": "gen_ai.operation.name",
-                                    "value": {"stringValue": "execute_tool"},
-                                },
-                                {"key": "gen_ai.tool.name", "value": {"stringValue": "read"}},
-                            ],
-                        },
-                    ]
-                }
-            ]
-        }
-    ]
+
+
+def attribute(name, value):
+    return {"key": name, "value": {"stringValue": value}}
+
+
+MESSAGE = {"role": "user", "parts": [{"type": "text", "content": "Read a.txt"}]}
+CHAT = {
+    "traceId": "t",
+    "name": "chat m",
+    "attributes": [attribute("gen_ai.input.messages", json.dumps([MESSAGE]))],
 }
+EXECUTION = {
+    "traceId": "t",
+    "name": "execute_tool read",
+    "startTimeUnixNano": "1767261600000000000",
+    "status": {"code": 2},
+    "attributes": [
+        attribute("gen_ai.operation.name", "execute_tool"),
+        attribute("gen_ai.tool.name", "read"),
+    ],
+}
+SPANS = {"resourceSpans": [{"scopeSpans": [{"spans": [CHAT, EXECUTION]}]}]}
 ASKED = (TracedRequest("Read a.txt", ("read",)),)
 
 
