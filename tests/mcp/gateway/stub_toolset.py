@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from tests.cli.test_cli import run
 from tests.merging.test_pipeline import analysed
 from toolscope_core.catalog import Source, read_catalog
 from toolscope_core.export.bundle import bundle_files
@@ -90,13 +91,27 @@ def write_stub_toolset(folder, routers=True):
 
 def configuration(folder, **env):
     """The text of a client's configuration with both servers; their tools are files."""
+    return configuration_of(folder, {"north": NORTH, "south": SOUTH}, **env)
+
+
+def configuration_of(folder, tools_by_server, **env):
     servers = {}
-    for name, tools in (("north", NORTH), ("south", SOUTH)):
+    for name, tools in tools_by_server.items():
         path = Path(folder) / f"{name}.json"
         path.write_text(json.dumps(tools))
         args = ["-I", "-S", STUB, name, str(path)]
         servers[name] = {"command": sys.executable, "args": args, "env": env}
     return json.dumps({"mcpServers": servers})
+
+
+def merge_nothing(folder, tools_by_server):
+    """The bundle of servers of which nothing is merged, and the configuration of their stubs."""
+    catalog, config = folder / "catalog.json", folder / "mcp.json"
+    servers = [{"server": name, "tools": tools} for name, tools in tools_by_server.items()]
+    catalog.write_text(json.dumps(servers))
+    config.write_text(configuration_of(folder, tools_by_server))
+    run("merge", catalog, "--accept", "none", "--out", folder / "bundle")
+    return folder / "bundle", config
 
 
 def gateway_config(text, limits=QUICK, **options):

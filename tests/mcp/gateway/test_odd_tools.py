@@ -2,12 +2,17 @@
 
 import asyncio
 import json
-import sys
 
 import pytest
 
 from tests.cli.test_cli import run
-from tests.mcp.gateway.stub_toolset import STUB, client_of, gateway_config, record, stub_reply
+from tests.mcp.gateway.stub_toolset import (
+    client_of,
+    gateway_config,
+    merge_nothing,
+    record,
+    stub_reply,
+)
 from tests.mcp.gateway.test_serving import invoke
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.mcp.gateway.routing import BundleTool, Original, routing_table
@@ -43,17 +48,7 @@ HELD = (
 @pytest.fixture(scope="module")
 def odd(tmp_path_factory):
     """The bundle and the configuration of two servers, one of which has odd tools."""
-    place = tmp_path_factory.mktemp("odd")
-    servers, entries = [], {}
-    for name, tools in (("garden", GARDEN), ("lab", LAB)):
-        servers.append({"server": name, "tools": tools})
-        (place / f"{name}.json").write_text(json.dumps(tools))
-        args = ["-I", "-S", STUB, name, str(place / f"{name}.json")]
-        entries[name] = {"command": sys.executable, "args": args}
-    (place / "catalog.json").write_text(json.dumps(servers))
-    (place / "mcp.json").write_text(json.dumps({"mcpServers": entries}))
-    run("merge", place / "catalog.json", "--accept", "none", "--out", place / "bundle")
-    return place / "bundle", place / "mcp.json"
+    return merge_nothing(tmp_path_factory.mktemp("odd"), {"garden": GARDEN, "lab": LAB})
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])

@@ -211,7 +211,9 @@ def test_a_tool_that_changes_is_held_until_it_is_looked_at(toolset, servers, tmp
         before = [tool.name for tool in (await client.list_tools()).tools]
         await work(client, "change")
         deadline = time.monotonic() + 10
-        while not gateway.held_tools.declared["north"].changed and time.monotonic() < deadline:
+        while (
+            not gateway.calls.held_tools.declared["north"].changed and time.monotonic() < deadline
+        ):
             await anyio.sleep(0.01)
         after = [tool.name for tool in (await client.list_tools()).tools]
         return before, after, await client.call_tool("get", {"path": "a"})

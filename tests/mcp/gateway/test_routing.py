@@ -159,9 +159,8 @@ def test_a_place_has_a_token_that_nobody_sees_by_chance():
     assert (place.host, place.port, place.is_new_token) == ("127.0.0.1", 8765, True)
     assert len(place.token) >= 32
     assert place.token not in repr(place)
-    assert http_place("[::1]:1", "").is_loopback
-    assert http_place("localhost:1", "").is_loopback
-    assert not http_place("10.0.0.1:1", "", ["gate.example"]).is_loopback
+    assert http_place("[::1]:1", "").names == http_place("localhost:1", "").names
+    assert http_place("10.0.0.1:1", "", ["gate.example"]).names == ("gate.example",)
 
 
 def test_prefixes_are_schemes_and_no_two_are_the_same():

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
@@ -15,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.mcp.gateway.stub_toolset import configuration, stub_reply, work, write_stub_toolset
-from tests.mcp.servers.stubs import MARK, living, new_mark
+from tests.mcp.servers.stubs import MARK, living, new_mark, wait_until
 from toolscope_core.cli import app
 
 ROOT = Path(__file__).parents[3]
@@ -59,7 +58,7 @@ def test_over_standard_input_and_output(toolset, config, tmp_path):
     assert names == ["get", "north_same", "work", "south_same"]
     assert answers == [{"server": "north", "tool": "get", "arguments": {"path": "a"}}] * 2
     assert len(while_open) == 1
-    assert gone(mark)
+    wait_until(lambda: living(mark) == [])
     rows = [json.loads(line) for line in log.read_text().splitlines()]
     assert [{k: v for k, v in row.items() if k not in ("at", "ms")} for row in rows] == [
         {"tool": "get", "original": "north/get", "server": "north", "outcome": "ok"},
@@ -71,14 +70,6 @@ def test_over_standard_input_and_output(toolset, config, tmp_path):
             "old_name": "read_file",
         },
     ]
-
-
-def gone(mark):
-    """Whether nothing with the mark is left, within some seconds."""
-    deadline = time.monotonic() + 10
-    while living(mark) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return not living(mark)
 
 
 @contextmanager
@@ -142,7 +133,7 @@ def test_over_http_for_whoever_has_the_token_and_nothing_is_left_when_it_is_kill
         )
         assert len(living(mark)) == 2
         process.send_signal(signal.SIGKILL)
-        assert gone(mark)
+        wait_until(lambda: living(mark) == [])
     assert refused == {
         "no token": 401,
         "another token": 401,
@@ -180,7 +171,7 @@ def test_a_gateway_that_is_told_to_end_ends_its_servers(toolset, config):
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0
         assert "calls: 1 ok" in process.stderr.read()
-    assert gone(mark)
+    wait_until(lambda: living(mark) == [])
 
 
 def invoke(*arguments):

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 TOOLS = [{"name": "far", "description": "Far away.", "inputSchema": {"type": "object"}}]
-STATUSES = {"/401": 401, "/403": 403, "/404": 404, "/429": 429, "/500": 500}
+STATUSES = {"/401": 401, "/403": 403, "/404": 404, "/429": 429, "/500": 500, "/sse": 405}
 
 
 def result_of(request: dict) -> dict | None:
@@ -50,8 +50,6 @@ class Handler(BaseHTTPRequestHandler):
             return self._reply(200, b"x", encoding="gzip")
         if self.path == "/html":
             return self._reply(200, b"<html>", "text/html")
-        if self.path == "/sse":
-            return self._reply(405, b"")
         if "id" not in request:
             return self._reply(202, b"")
         result = result_of(request)

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import time
 import uuid
 from pathlib import Path
 
@@ -41,6 +42,14 @@ def launch(act: str, *rest: object, **env: str) -> Launch:
 
 def new_mark() -> str:
     return uuid.uuid4().hex
+
+
+def wait_until(condition, seconds: float = 10.0) -> None:
+    """Until the condition holds; fails where it does not within so many seconds."""
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert condition()
 
 
 def living(mark: str) -> list[int]:

@@ -4,12 +4,11 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.mcp.servers.stubs import MARK, STUB, living, new_mark
+from tests.mcp.servers.stubs import MARK, STUB, living, new_mark, wait_until
 from toolscope_core.mcp.servers import process_guard
 from toolscope_core.mcp.servers.guarding import Guard
 from toolscope_core.mcp.servers.process_guard import MARKER, marked_processes, signal_all, watch
@@ -30,11 +29,10 @@ time.sleep(60)
 ROOT = Path(__file__).parents[3]
 
 
-def wait_until(condition, seconds=10.0):
-    deadline = time.monotonic() + seconds
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert condition()
+def sleeping(marker):
+    """A process that sleeps, in a group of its own, marked as a server's."""
+    command = [sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)"]
+    return subprocess.Popen(command, env={MARKER: marker}, start_new_session=True)
 
 
 @pytest.mark.parametrize(
@@ -54,20 +52,11 @@ def test_no_server_outlives_a_program_that_is_killed(number, act, processes):
 
 def test_what_is_still_watched_at_the_end_is_ended():
     marker, other = new_mark(), new_mark()
-    command = [sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)"]
-    with (
-        subprocess.Popen(command, env={MARKER: marker}, start_new_session=True) as watched,
-        subprocess.Popen(command, env={MARKER: other}, start_new_session=True) as forgotten,
-    ):
+    with sleeping(marker) as watched, sleeping(other) as forgotten:
         reaper = threading.Thread(target=watched.wait)
         reaper.start()
-        watch(
-            [
-                f"+ {watched.pid} {marker}\n",
-                f"+ {forgotten.pid} {other}\n",
-                f"- {forgotten.pid} {other}\n",
-            ]
-        )
+        what_is_forgotten = f"{forgotten.pid} {other}\n"
+        watch([f"+ {watched.pid} {marker}\n", f"+ {what_is_forgotten}", f"- {what_is_forgotten}"])
         reaper.join(5)
         assert watched.returncode == -signal.SIGTERM
         assert forgotten.poll() is None
@@ -96,11 +85,7 @@ def test_where_the_system_shows_no_processes_the_group_is_ended(monkeypatch, tmp
 
 def test_what_is_forgotten_is_left_alone():
     guard, marker = Guard(), new_mark()
-    with subprocess.Popen(
-        [sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)"],
-        env={MARKER: marker},
-        start_new_session=True,
-    ) as process:
+    with sleeping(marker) as process:
         guard.watch(process.pid, marker)
         guard.forget(process.pid)
         guard.process.stdin.close()
@@ -114,11 +99,7 @@ def test_what_is_forgotten_is_left_alone():
 
 def test_a_guard_that_was_ended_is_replaced_and_knows_all():
     guard, marker = Guard(), new_mark()
-    with subprocess.Popen(
-        [sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)"],
-        env={MARKER: marker},
-        start_new_session=True,
-    ) as process:
+    with sleeping(marker) as process:
         guard.watch(process.pid, marker)
         guard.process.kill()
         guard.process.wait(5)

@@ -7,14 +7,13 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from benchmarks.connect_speed import LIMIT, seconds_over_the_slowest
-from tests.mcp.servers.stubs import MARK, STUB, configuration, living, new_mark
+from tests.mcp.servers.stubs import MARK, configuration, entry, living, new_mark, wait_until
 from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.mcp.servers.survey import read_offers
 from toolscope_core.model.configuration import ready_within
@@ -61,8 +60,8 @@ def installed(tmp_path_factory):
         "time": {**module, "args": ["-m", "mcp_server_time"]},
     }
     mark = new_mark()
-    for entry in entries.values():
-        entry["env"] = {**entry.get("env", {}), MARK: mark}
+    for one in entries.values():
+        one["env"] = {**one.get("env", {}), MARK: mark}
     config = place / "mcp.json"
     config.write_text(json.dumps({"mcpServers": entries}))
     return config, mark
@@ -128,7 +127,7 @@ def test_a_server_of_the_same_sdk_over_http(tmp_path, transport):
         port = free.getsockname()[1]
     (tmp_path / "newest.py").write_text(NEWEST.replace("TRANSPORT", f"{transport!r}, port={port}"))
     with subprocess.Popen([sys.executable, str(tmp_path / "newest.py")], stderr=-3) as server:
-        wait_until(lambda: reachable(port))
+        wait_until(lambda: reachable(port), 60)
         path = "sse" if transport == "sse" else "mcp"
         offer = offer_of({"url": f"http://127.0.0.1:{port}/{path}"})
         server.terminate()
@@ -141,8 +140,8 @@ def reachable(port):
     return False
 
 
-def offer_of(entry):
-    config = configuration(s=entry)
+def offer_of(server):
+    config = configuration(s=server)
     (offer,) = read_offers(config.servers, config, os.environ, ready_within(60))
     return offer
 
@@ -156,11 +155,7 @@ def test_many_servers_take_little_longer_than_the_slowest():
 def test_a_command_that_is_killed_leaves_no_server(tmp_path, number):
     mark = new_mark()
     entries = {
-        f"{act}-{n}": {
-            "command": sys.executable,
-            "args": ["-I", "-S", STUB, act],
-            "env": {MARK: mark},
-        }
+        f"{act}-{n}": entry(act, **{MARK: mark})
         for act in ("mute", "stubborn-mute")
         for n in range(4)
     }
@@ -174,14 +169,7 @@ def test_a_command_that_is_killed_leaves_no_server(tmp_path, number):
         stderr=subprocess.DEVNULL,
         env=dict(os.environ),
     ) as program:
-        wait_until(lambda: len(living(mark)) == len(entries))
+        wait_until(lambda: len(living(mark)) == len(entries), 60)
         program.send_signal(number)
     wait_until(lambda: living(mark) == [], 15)
     assert not (tmp_path / "c.json").exists()
-
-
-def wait_until(condition, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert condition()

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from toolscope_core.mcp.gateway.held_tools import HeldTools
 from toolscope_core.mcp.gateway.original_calls import FRESH
 from toolscope_core.mcp.gateway.passed_content import PassedContent
 from toolscope_core.mcp.gateway.tool_calls import ToolCalls
@@ -46,10 +45,6 @@ class Gateway:
     content: PassedContent
     instructions: str = ""
     finder: ToolFinder | None = None
-
-    @property
-    def held_tools(self) -> HeldTools:
-        return self.calls.held_tools
 
     async def open_all(self) -> dict[str, str]:
         """Open every server; the failures, in words, by server."""

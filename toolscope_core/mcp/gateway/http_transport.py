@@ -36,10 +36,6 @@ class HttpPlace:
     token: str = field(repr=False)
     is_new_token: bool = False
 
-    @property
-    def is_loopback(self) -> bool:
-        return _is_loopback(self.host)
-
 
 def http_place(text: str, token: str, names: Sequence[str] = ()) -> HttpPlace:
     """The place that ``HOST:PORT`` says, a port alone being one of this machine. Without a token

@@ -49,7 +49,7 @@ def check_servers(bundle: ServedBundle, config: GatewayConfig) -> tuple[ServerSt
     async def run() -> tuple[ServerState, ...]:
         async with open_gateway(bundle, config, CallLog()) as gateway:
             failures = await gateway.open_all()
-            declared = gateway.held_tools.declared
+            declared = gateway.calls.held_tools.declared
             return tuple(
                 _state(name, bundle, DeclaredTools(), failures[name])
                 if name in failures
