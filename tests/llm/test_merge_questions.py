@@ -15,7 +15,6 @@ from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.example import example_path
 from toolscope_core.llm.merge_questions import (
     ModelRequests,
-    _Joined,
     ask_for_verdicts,
     pairs_to_ask,
     side_by_side,
@@ -144,18 +143,9 @@ def test_only_merges_of_the_offline_judge_are_implied(example, outcome):
     merge_at = example.judge.weights.merge_at
     assert all(plan.probability[pair] >= merge_at for pair in implied)
     assert len(implied) == told.saved.implied
-    joined = _Joined(pair for pair, said in told.verdicts.items() if said.outcome == "merge")
-    assert all(joined.same(pair) for pair in implied)
+    merged = nx.Graph((p.left, p.right) for p, v in told.verdicts.items() if v.outcome == "merge")
+    assert all(nx.has_path(merged, pair.left, pair.right) for pair in implied)
     assert (told.saved.implied > 0) == (outcome == "merge")
-
-
-@given(st.lists(st.tuples(st.sampled_from("abcdefg"), st.sampled_from("abcdefg"))))
-def test_joined_is_reachability(edges):
-    graph = nx.Graph(edges)
-    graph.add_nodes_from("abcdefg")
-    joined = _Joined(Pair.of(a, b) for a, b in edges)
-    for a, b in combinations("abcdefg", 2):
-        assert joined.same(Pair(a, b)) == nx.has_path(graph, a, b)
 
 
 @examples(5)

@@ -15,8 +15,8 @@ from toolscope_core.evaluation.reports import MetricRow
 from toolscope_core.llm.merge_questions import Asker
 from toolscope_core.llm.tasks.selection_prompt import (
     NOBODY,
+    SELECTION_TASK,
     SelectionQuestion,
-    SelectionTask,
     in_order,
 )
 from toolscope_core.model.protocols import Progress, silent
@@ -54,7 +54,7 @@ def selected_by_model(
         if found[job]
     ]
     chosen: list[set[str]] = [set() for _ in requests]
-    answers = asker(SelectionTask(), [question for _, question in asked])
+    answers = asker(SELECTION_TASK, [question for _, question in asked])
     for (at, question), answer in zip(asked, answers, strict=True):
         number = answer.value["tool"] if answer and answer.value else NOBODY
         if number != NOBODY:

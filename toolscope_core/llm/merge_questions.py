@@ -18,13 +18,13 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from toolscope_core.embedding.similarity import cosines
-from toolscope_core.llm.requests import RequestState, Terms, ask_all
+from toolscope_core.llm.requests import Answered, RequestState, Terms, ask_all, stored_answers
 from toolscope_core.llm.tasks.audit import AuditTask, ClusterTools, audit_groups
 from toolscope_core.llm.tasks.fence import PromptText, prompt_text
 from toolscope_core.llm.tasks.judge_prompt import OUTCOMES, JudgeTask, ToolPair, serves_of
-from toolscope_core.llm.tasks.quality import QualityTask
+from toolscope_core.llm.tasks.quality import QUALITY_TASK
 from toolscope_core.llm.tasks.synthesis_prompt import MergeDraft, SynthesisTask
-from toolscope_core.merging.graph import MergeGraph, merge_graph
+from toolscope_core.merging.graph import MergeGraph, merge_graph, spanning_pairs
 from toolscope_core.merging.model_verdicts import Audit, Grade, ModelVerdicts, Saved, Spent
 from toolscope_core.merging.pipeline import Analysis, bars_of, correct_pairs, merge_edges
 from toolscope_core.model.catalog import Catalog
@@ -38,7 +38,6 @@ from toolscope_core.model.protocols import (
     Ledger,
     Progress,
     Task,
-    question_key,
     silent,
 )
 from toolscope_core.model.tool import JsonObject, Tool
@@ -100,27 +99,13 @@ class ModelRequests:
     def __call__(self, task: Task[Item], items: Sequence[Item]) -> list[Answer | None]:
         """The answer on each item, in their order; ``None`` where the question is open."""
         if self._terms is None or self.message or not items:
-            keys = [
-                question_key(task.name, task.version, task.subjects(i), self._model) for i in items
-            ]
-            answers = self._ledger.answers(keys)
-            new = Spent(task.name, len(set(keys)), len(answers), _failed(answers))
+            answered = stored_answers(task, items, self._model, self._ledger)
         else:
             answered = ask_all(task, items, self._model, self._ledger, self._terms, self._progress)
-            keys, answers = list(answered.keys), answered.answers
             self.state, self.message = answered.state, answered.message
-            new = Spent(
-                task=task.name,
-                questions=answered.questions,
-                reused=answered.reused,
-                unanalysed=_failed(answers),
-                calls=answered.calls,
-                tokens_in=answered.tokens_in,
-                tokens_out=answered.tokens_out,
-                cost=answered.cost,
-            )
-        self._spent[task.name] = _sum(self._spent.get(task.name, Spent(task.name, cost=0.0)), new)
-        return [answers.get(key) for key in keys]
+        before = self._spent.get(task.name, Spent(task.name, cost=0.0))
+        self._spent[task.name] = _added(before, answered)
+        return [answered.answers.get(key) for key in answered.keys]
 
 
 def ask_for_verdicts(
@@ -177,11 +162,9 @@ def with_documents(
     return replace(model_verdicts, documents=documents, spent=asking.spent, message=asking.message)
 
 
-def with_grades(
-    model_verdicts: ModelVerdicts, catalog: Catalog, asking: Asker, batch: int = 8
-) -> ModelVerdicts:
+def with_grades(model_verdicts: ModelVerdicts, catalog: Catalog, asking: Asker) -> ModelVerdicts:
     """The model_verdicts with the documentation quality of every tool."""
-    answers = asking(QualityTask(batch), catalog.tools)
+    answers = asking(QUALITY_TASK, catalog.tools)
     grades = {
         tool.id: Grade(value["score"], tuple(value["lacking"]), value["reason"])
         for tool, answer in zip(catalog.tools, answers, strict=True)
@@ -280,8 +263,8 @@ def _in_rounds(
     now = [pair for pair in plan.pairs if plan.probability[pair] < merge_at]
     verdicts: dict[Pair, Verdict] = {}
     while True:
-        joined = _Joined(pair for pair, v in verdicts.items() if v.outcome == "merge")
-        forest = [pair for pair in waiting if joined.join(pair)]
+        merged = [pair for pair, verdict in verdicts.items() if verdict.outcome == "merge"]
+        forest = spanning_pairs(waiting, merged)
         if not now and not forest:
             return verdicts
         verdicts |= _verdicts(analysis, [*now, *forest], asking, task)
@@ -429,43 +412,16 @@ def _value(answer: Answer | None) -> JsonObject | None:
     return answer.value if answer else None
 
 
-def _failed(answers: Mapping[str, Answer]) -> int:
-    return sum(answer.value is None for answer in answers.values())
-
-
-def _sum(one: Spent, other: Spent) -> Spent:
-    costs = (one.cost, other.cost)
+def _added(spent: Spent, answered: Answered) -> Spent:
+    """What a task took, with these answers."""
+    is_priced = spent.cost is not None and answered.cost is not None
     return Spent(
-        task=one.task,
-        questions=one.questions + other.questions,
-        reused=one.reused + other.reused,
-        unanalysed=one.unanalysed + other.unanalysed,
-        calls=one.calls + other.calls,
-        tokens_in=one.tokens_in + other.tokens_in,
-        tokens_out=one.tokens_out + other.tokens_out,
-        cost=None if None in costs else sum(cost or 0.0 for cost in costs),
+        task=spent.task,
+        questions=spent.questions + answered.questions,
+        reused=spent.reused + answered.reused,
+        unanalysed=spent.unanalysed + len(answered.unanalysed),
+        calls=spent.calls + answered.calls,
+        tokens_in=spent.tokens_in + answered.tokens_in,
+        tokens_out=spent.tokens_out + answered.tokens_out,
+        cost=(spent.cost or 0.0) + (answered.cost or 0.0) if is_priced else None,
     )
-
-
-class _Joined:
-    """Tools joined so far, directly or through others."""
-
-    def __init__(self, pairs: Iterable[Pair]) -> None:
-        self._leader: dict[str, str] = {}
-        for pair in pairs:
-            self.join(pair)
-
-    def same(self, pair: Pair) -> bool:
-        return self._find(pair.left) == self._find(pair.right)
-
-    def join(self, pair: Pair) -> bool:
-        """Join the two; false where they were joined already."""
-        left, right = self._find(pair.left), self._find(pair.right)
-        self._leader[right] = left
-        return left != right
-
-    def _find(self, tool: str) -> str:
-        while (leader := self._leader.get(tool, tool)) != tool:
-            self._leader[tool] = self._leader.get(leader, leader)
-            tool = leader
-        return tool

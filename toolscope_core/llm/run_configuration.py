@@ -10,16 +10,16 @@ from toolscope_core.llm import EndpointModel
 from toolscope_core.llm.merge_questions import ModelRequests
 from toolscope_core.llm.tasks.agent_prompt import AGENT_PROMPT
 from toolscope_core.llm.tasks.audit import AuditTask
-from toolscope_core.llm.tasks.augmentation_prompt import AugmentationTask
+from toolscope_core.llm.tasks.augmentation_prompt import AUGMENTATION_TASK
 from toolscope_core.llm.tasks.judge_prompt import JudgeTask
-from toolscope_core.llm.tasks.plan_filter_prompt import FilterTask
-from toolscope_core.llm.tasks.quality import QualityTask
-from toolscope_core.llm.tasks.query_draft_prompt import DraftTask
-from toolscope_core.llm.tasks.query_polish_prompt import PolishTask
-from toolscope_core.llm.tasks.rephrasing_prompt import RephrasingTask
-from toolscope_core.llm.tasks.siblings_prompt import SiblingsTask
+from toolscope_core.llm.tasks.plan_filter_prompt import FILTER_TASK
+from toolscope_core.llm.tasks.quality import QUALITY_TASK
+from toolscope_core.llm.tasks.query_draft_prompt import DRAFT_TASK
+from toolscope_core.llm.tasks.query_polish_prompt import POLISH_TASK
+from toolscope_core.llm.tasks.rephrasing_prompt import REPHRASING_TASK
+from toolscope_core.llm.tasks.siblings_prompt import SIBLINGS_TASK
 from toolscope_core.llm.tasks.synthesis_prompt import SynthesisTask
-from toolscope_core.llm.tasks.worker_prompt import WorkerTask
+from toolscope_core.llm.tasks.worker_prompt import WORKER_TASK
 from toolscope_core.merging.pipeline import Analysis
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import Endpoint, QuestionConfig
@@ -38,12 +38,12 @@ RUN_KINDS: tuple[RunKind, ...] = get_args(RunKind)
 _TASKS = {
     "judge": (JudgeTask(), AuditTask()),
     "documents": (SynthesisTask(),),
-    "quality": (QualityTask(),),
-    "variants": (AugmentationTask(),),
-    "siblings": (SiblingsTask(),),
-    "queries": (DraftTask(), PolishTask()),
+    "quality": (QUALITY_TASK,),
+    "variants": (AUGMENTATION_TASK,),
+    "siblings": (SIBLINGS_TASK,),
+    "queries": (DRAFT_TASK, POLISH_TASK),
     "agent": (AGENT_PROMPT,),
-    "plan": (RephrasingTask(), WorkerTask(), FilterTask()),
+    "plan": (REPHRASING_TASK, WORKER_TASK, FILTER_TASK),
 }
 
 

@@ -91,6 +91,19 @@ def merge_graph(edges: Mapping[Pair, float], constraints: Constraints) -> MergeG
     return MergeGraph(kept)
 
 
+def spanning_pairs(pairs: Iterable[Pair], joined: Iterable[Pair]) -> list[Pair]:
+    """The pairs whose tools neither the ``joined`` pairs nor earlier ones of these connect."""
+    parts: nx.utils.UnionFind[str] = nx.utils.UnionFind()
+    for pair in joined:
+        parts.union(pair.left, pair.right)
+    spanning = []
+    for pair in pairs:
+        if parts[pair.left] != parts[pair.right]:
+            parts.union(pair.left, pair.right)
+            spanning.append(pair)
+    return spanning
+
+
 def _network(edges: Mapping[Pair, float]) -> nx.Graph:
     graph = nx.Graph()
     graph.add_weighted_edges_from((pair.left, pair.right, p) for pair, p in sorted(edges.items()))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from toolscope_core.files.json_lines import read_rows
 from toolscope_core.llm.merge_questions import Asker
-from toolscope_core.llm.tasks.subquery_prompt import SplitQuestion, SplitTask, Splitter
+from toolscope_core.llm.tasks.subquery_prompt import SPLIT_TASKS, SplitQuestion, Splitter
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Answer
 from toolscope_core.model.tool import Tool
@@ -47,7 +47,7 @@ def splits_of_model(
         SplitQuestion(request, tuple(tools) if splitter == "context" else ())
         for request, tools in zip(requests, in_view, strict=True)
     ]
-    return [_steps(answer) for answer in asking(SplitTask(splitter), questions)]
+    return [_steps(answer) for answer in asking(SPLIT_TASKS[splitter], questions)]
 
 
 def _steps(answer: Answer | None) -> tuple[str, ...]:

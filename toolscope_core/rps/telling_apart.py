@@ -11,7 +11,7 @@ from toolscope_core.embedding.similarity import tool_text
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.llm.merge_questions import Asker
 from toolscope_core.llm.tasks.judge_prompt import ToolPair
-from toolscope_core.llm.tasks.siblings_prompt import SiblingsTask, in_hash_order
+from toolscope_core.llm.tasks.siblings_prompt import SIBLINGS_TASK, in_hash_order
 from toolscope_core.merging.faithful import Violation
 from toolscope_core.merging.pipeline import Analysis
 from toolscope_core.model.catalog import Catalog
@@ -74,7 +74,7 @@ def descriptions_of_model(
     """By tool id what a model writes for each pair; empty where it gave no usable answer."""
     tools = catalog.by_id
     questions = [ToolPair(tools[pair.left], tools[pair.right]) for pair in pairs]
-    answers = asker(SiblingsTask(), questions)
+    answers = asker(SIBLINGS_TASK, questions)
     written: list[dict[str, str]] = []
     for question, answer in zip(questions, answers, strict=True):
         value = answer.value if answer else None

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from toolscope_core.llm.merge_questions import Asker, wary_of
-from toolscope_core.llm.tasks.augmentation_prompt import AugmentationTask, augmentation_of
+from toolscope_core.llm.tasks.augmentation_prompt import AUGMENTATION_TASK, augmentation_of
 from toolscope_core.merging.faithful import Surroundings, Violation
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.tool import Augmentation, Tool
@@ -26,7 +26,7 @@ def variants_of_model(tools: Sequence[Tool], asking: Asker) -> dict[str, Augment
     """What a model writes about each tool, by id; none where it gave no usable answer. Tools of
     equal content are asked about once.
     """
-    answers = asking(AugmentationTask(), tools)
+    answers = asking(AUGMENTATION_TASK, tools)
     return {
         tool.id: augmentation_of(answer.value)
         for tool, answer in zip(tools, answers, strict=True)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from toolscope_core.llm.merge_questions import Asker
-from toolscope_core.llm.tasks.plan_filter_prompt import FilterQuestion, FilterTask
-from toolscope_core.llm.tasks.rephrasing_prompt import RephrasingTask
+from toolscope_core.llm.tasks.plan_filter_prompt import FILTER_TASK, FilterQuestion
+from toolscope_core.llm.tasks.rephrasing_prompt import REPHRASING_TASK
 from toolscope_core.llm.tasks.selection_prompt import SelectionQuestion, in_order
-from toolscope_core.llm.tasks.worker_prompt import WorkerTask
+from toolscope_core.llm.tasks.worker_prompt import WORKER_TASK
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.retriever import Retriever
@@ -85,7 +85,7 @@ def by_model(asker: Asker) -> Worker:
             SelectionQuestion(job.request, job.text, tuple(one.tool for one in job.candidates))
             for job in jobs
         ]
-        answers = asker(WorkerTask(), questions)
+        answers = asker(WORKER_TASK, questions)
         chosen: list[Choice] = []
         for question, answer in zip(questions, answers, strict=True):
             if answer is None or answer.value is None:
@@ -115,7 +115,7 @@ def rephrased_by_model(asker: Asker) -> Rephraser:
 
     def rephraser(jobs: Sequence[PlanJob]) -> Sequence[tuple[str, ...]]:
         questions = [SelectionQuestion(job.request, job.text, ()) for job in jobs]
-        answers = asker(RephrasingTask(), questions)
+        answers = asker(REPHRASING_TASK, questions)
         return [tuple(one.value["phrasings"]) if one and one.value else () for one in answers]
 
     return rephraser
@@ -149,7 +149,7 @@ def filtered_by_model(asker: Asker) -> PlanFilter:
     ) -> Sequence[Mapping[str, str]]:
         questions = [_filter_question(plan, tools) for plan in plans]
         asked = [one for one in questions if len(one.tools) > 1]
-        answers = iter(asker(FilterTask(), asked))
+        answers = iter(asker(FILTER_TASK, asked))
         dropped: list[Mapping[str, str]] = []
         for question in questions:
             answer = next(answers) if len(question.tools) > 1 else None

@@ -17,12 +17,12 @@ import numpy as np
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.llm.merge_questions import Asker
 from toolscope_core.llm.tasks.query_draft_prompt import (
+    DRAFT_TASK,
     DraftQuestion,
-    DraftTask,
     ExampleQuery,
     chosen_tools,
 )
-from toolscope_core.llm.tasks.query_polish_prompt import PolishQuestion, PolishTask
+from toolscope_core.llm.tasks.query_polish_prompt import POLISH_TASK, PolishQuestion
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import REQUEST_LENGTH, REQUEST_TOOLS, QueryGeneration
 from toolscope_core.model.protocols import Answer, Vectors
@@ -110,13 +110,13 @@ def queries_of_model(questions: Sequence[DraftQuestion], asker: Asker) -> tuple[
     answered once.
     """
     distinct = {_key(one, asker.name): one for one in questions}
-    drafts = asker(DraftTask(), list(distinct.values()))
+    drafts = asker(DRAFT_TASK, list(distinct.values()))
     to_polish = {
         at: PolishQuestion(answer.value["request"], chosen_tools(question, answer.value))
         for at, (question, answer) in enumerate(zip(distinct.values(), drafts, strict=True))
         if answer is not None and answer.value is not None and answer.value["request"]
     }
-    polished = dict(zip(to_polish, asker(PolishTask(), list(to_polish.values())), strict=True))
+    polished = dict(zip(to_polish, asker(POLISH_TASK, list(to_polish.values())), strict=True))
     return tuple(
         _written(key, draft, to_polish.get(at), polished.get(at))
         for at, (key, draft) in enumerate(zip(distinct, drafts, strict=True))
@@ -226,7 +226,7 @@ def _written(
 
 
 def _key(question: DraftQuestion, model: str) -> str:
-    draft, polish = DraftTask(), PolishTask()
+    draft, polish = DRAFT_TASK, POLISH_TASK
     return digest(model, draft.version, polish.version, *draft.subjects(question))
 
 

@@ -3,11 +3,11 @@
 import pytest
 
 from tests.llm.tasks.strategies import keyed, tool
-from toolscope_core.llm.tasks.augmentation_prompt import AugmentationTask, augmentation_of
+from toolscope_core.llm.tasks.augmentation_prompt import AUGMENTATION_TASK, augmentation_of
 from toolscope_core.llm.tasks.replies import question_id
 from toolscope_core.model.tool import Augmentation
 
-TASK = AugmentationTask()
+TASK = AUGMENTATION_TASK
 ITEMS = keyed(TASK, tool())
 (KEY,) = ITEMS
 QUESTIONS = ["Do it", "Do it now", "Could you do it?"]

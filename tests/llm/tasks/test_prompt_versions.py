@@ -4,18 +4,18 @@ import pytest
 
 from tests.llm.tasks.strategies import keyed, tool
 from toolscope_core.llm.tasks.audit import AuditTask, ClusterTools
-from toolscope_core.llm.tasks.augmentation_prompt import AugmentationTask
+from toolscope_core.llm.tasks.augmentation_prompt import AUGMENTATION_TASK
 from toolscope_core.llm.tasks.judge_prompt import JudgeTask, ToolPair
-from toolscope_core.llm.tasks.plan_filter_prompt import FilterQuestion, FilterTask
-from toolscope_core.llm.tasks.quality import QualityTask
-from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion, DraftTask, ExampleQuery
-from toolscope_core.llm.tasks.query_polish_prompt import PolishQuestion, PolishTask
-from toolscope_core.llm.tasks.rephrasing_prompt import RephrasingTask
-from toolscope_core.llm.tasks.selection_prompt import SelectionQuestion, SelectionTask
-from toolscope_core.llm.tasks.siblings_prompt import SiblingsTask
-from toolscope_core.llm.tasks.subquery_prompt import SplitQuestion, SplitTask
+from toolscope_core.llm.tasks.plan_filter_prompt import FILTER_TASK, FilterQuestion
+from toolscope_core.llm.tasks.quality import QUALITY_TASK
+from toolscope_core.llm.tasks.query_draft_prompt import DRAFT_TASK, DraftQuestion, ExampleQuery
+from toolscope_core.llm.tasks.query_polish_prompt import POLISH_TASK, PolishQuestion
+from toolscope_core.llm.tasks.rephrasing_prompt import REPHRASING_TASK
+from toolscope_core.llm.tasks.selection_prompt import SELECTION_TASK, SelectionQuestion
+from toolscope_core.llm.tasks.siblings_prompt import SIBLINGS_TASK
+from toolscope_core.llm.tasks.subquery_prompt import SPLIT_TASKS, SplitQuestion
 from toolscope_core.llm.tasks.synthesis_prompt import MergeDraft, SynthesisTask
-from toolscope_core.llm.tasks.worker_prompt import WorkerTask
+from toolscope_core.llm.tasks.worker_prompt import WORKER_TASK
 from toolscope_core.merging.synthesis import synthesise
 from toolscope_core.model.tool import digest
 
@@ -27,35 +27,39 @@ JOBS = (
 )
 PROMPTS = [
     (AuditTask(), (ClusterTools((A, B)), ClusterTools((B, C, A))), "2 60502320515a"),
-    (AugmentationTask(), (A, B, C), "1 4974514d8023"),
+    (AUGMENTATION_TASK, (A, B, C), "1 4974514d8023"),
     (JudgeTask(), (ToolPair(A, B), ToolPair(C, A)), "2 95d76aa09437"),
     (
-        FilterTask(),
+        FILTER_TASK,
         (FilterQuestion("Find, read.", (A, C), {A.id: ("Find",)}), FilterQuestion("Mail", (B,))),
         "1 0d8bf68a622b",
     ),
-    (QualityTask(), (A, B, C), "1 8c86624f29c9"),
+    (QUALITY_TASK, (A, B, C), "1 8c86624f29c9"),
     (
-        DraftTask(),
+        DRAFT_TASK,
         (DraftQuestion((A, B), (ExampleQuery("Warm?", ("met",)),)), DraftQuestion((C, A))),
         "1 4e236ef71e3e",
     ),
     (
-        PolishTask(),
+        POLISH_TASK,
         (PolishQuestion("Find 3.", (A,)), PolishQuestion("Read 4.", (C,))),
         "1 23a3e433e2cd",
     ),
-    (RephrasingTask(), JOBS, "1 179096d856ac"),
-    (SelectionTask(), JOBS, "1 31b3c3c76016"),
-    (SiblingsTask(), (ToolPair(A, B), ToolPair(C, A)), "1 b88995fd6dc2"),
-    (SplitTask("dummy"), (SplitQuestion("Find it."), SplitQuestion("Read it.")), "1 806db33e0642"),
+    (REPHRASING_TASK, JOBS, "1 179096d856ac"),
+    (SELECTION_TASK, JOBS, "1 31b3c3c76016"),
+    (SIBLINGS_TASK, (ToolPair(A, B), ToolPair(C, A)), "1 b88995fd6dc2"),
     (
-        SplitTask("context"),
+        SPLIT_TASKS["dummy"],
+        (SplitQuestion("Find it."), SplitQuestion("Read it.")),
+        "1 806db33e0642",
+    ),
+    (
+        SPLIT_TASKS["context"],
         (SplitQuestion("Find it.", (A,)), SplitQuestion("Mail it.", (B, C))),
         "1 a34d3c210c9e",
     ),
     (SynthesisTask(), (MergeDraft((A, B), ROUTER.document, ROUTER.kind),), "1 8d05f5a1a610"),
-    (WorkerTask(), JOBS, "1 08d7d40b555f"),
+    (WORKER_TASK, JOBS, "1 08d7d40b555f"),
 ]
 
 

@@ -1,11 +1,11 @@
 import pytest
 
 from tests.llm.tasks.strategies import keyed, tool
-from toolscope_core.llm.tasks.quality import QualityTask
+from toolscope_core.llm.tasks.quality import QUALITY_TASK
 from toolscope_core.llm.tasks.replies import question_id
 from toolscope_core.merging.model_verdicts import Grade
 
-TASK = QualityTask()
+TASK = QUALITY_TASK
 ITEMS = keyed(TASK, tool())
 (KEY,) = ITEMS
 

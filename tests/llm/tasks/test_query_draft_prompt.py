@@ -7,14 +7,14 @@ from hypothesis import given
 
 from tests.llm.tasks.strategies import ANY_TEXT, TOOLS, keyed, tool
 from toolscope_core.llm.tasks.query_draft_prompt import (
+    DRAFT_TASK,
     DraftQuestion,
-    DraftTask,
     ExampleQuery,
     chosen_tools,
 )
 from toolscope_core.llm.tasks.replies import question_id
 
-TASK = DraftTask()
+TASK = DRAFT_TASK
 SHOWN = tuple(tool(name) for name in ("find_notes", "send_mail", "get_weather"))
 EXAMPLE = ExampleQuery("Is it warm in Oslo?", ("met/warmth",))
 QUESTION = DraftQuestion(SHOWN, (EXAMPLE,))

@@ -3,10 +3,10 @@
 import pytest
 
 from tests.llm.tasks.strategies import keyed, tool
-from toolscope_core.llm.tasks.query_polish_prompt import PolishQuestion, PolishTask
+from toolscope_core.llm.tasks.query_polish_prompt import POLISH_TASK, PolishQuestion
 from toolscope_core.llm.tasks.replies import question_id
 
-TASK = PolishTask()
+TASK = POLISH_TASK
 DRAFT = "Find the 3 notes on the fence and then mail them to Ann by 17:30."
 TOOLS = (tool("find_notes"), tool("send_mail"))
 ITEMS = keyed(TASK, PolishQuestion(DRAFT, TOOLS))

@@ -5,9 +5,9 @@ from hypothesis import given
 
 from tests.llm.tasks.strategies import ANY_TEXT, keyed, tool
 from toolscope_core.llm.tasks.replies import question_id
-from toolscope_core.llm.tasks.selection_prompt import SelectionQuestion, SelectionTask, in_order
+from toolscope_core.llm.tasks.selection_prompt import SELECTION_TASK, SelectionQuestion, in_order
 
-TASK = SelectionTask()
+TASK = SELECTION_TASK
 TOOLS = (tool("search_notes"), tool("send_mail"))
 ITEMS = keyed(TASK, SelectionQuestion("Find my notes and mail them.", "Find my notes", TOOLS))
 (KEY,) = ITEMS

@@ -10,12 +10,12 @@ from toolscope_core.llm.tasks.replies import question_id
 from toolscope_core.llm.tasks.subquery_prompt import (
     LONGEST_STEP,
     MOST_STEPS,
+    SPLIT_TASKS,
     SplitQuestion,
-    SplitTask,
 )
 
 NOTES = tool("search_notes")
-CONTEXT = SplitTask("context")
+CONTEXT = SPLIT_TASKS["context"]
 ITEMS = keyed(CONTEXT, SplitQuestion("Find my notes and mail them.", (NOTES,)))
 (KEY,) = ITEMS
 
@@ -56,7 +56,7 @@ def test_a_name_that_the_request_says_itself_or_that_is_a_word_may_stand():
 
 
 def test_dummy_sees_no_tool_and_is_another_question_than_context():
-    dummy, question = SplitTask("dummy"), SplitQuestion("Find my notes.")
+    dummy, question = SPLIT_TASKS["dummy"], SplitQuestion("Find my notes.")
     request = dummy.request(keyed(dummy, question))
     assert "begin tool" not in request.user and json.dumps("Find my notes.") in request.user
     assert (dummy.batch, CONTEXT.batch) == (8, 1)

@@ -1,6 +1,12 @@
 """Ask a model what the ledger has no answer to yet: within a budget, and nothing twice."""
 
-from toolscope_core.llm.requests.questions import Answered, Estimate, ask_all, estimate
+from toolscope_core.llm.requests.questions import (
+    Answered,
+    Estimate,
+    ask_all,
+    estimate,
+    stored_answers,
+)
 from toolscope_core.llm.requests.request_workers import RequestState, Terms, repair
 from toolscope_core.llm.requests.run_budget import RunBudget
 
@@ -13,4 +19,5 @@ __all__ = [
     "ask_all",
     "estimate",
     "repair",
+    "stored_answers",
 ]

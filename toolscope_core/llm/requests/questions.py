@@ -117,6 +117,15 @@ def ask_all(
     )
 
 
+def stored_answers(
+    task: Task[Item], items: Sequence[Item], model: ChatModel, ledger: Ledger
+) -> Answered:
+    """The answers that the ledger has on ``items``; sends nothing."""
+    keys = tuple(_key(task, item, model) for item in items)
+    answers = ledger.answers(list(dict.fromkeys(keys)))
+    return Answered(keys, answers, reused=len(answers))
+
+
 def estimate(
     task: Task[Item],
     items: Sequence[Item],

@@ -10,11 +10,13 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from toolscope_core.llm.tasks.fence import RULES, PromptText, fenced, prompt_text
+from toolscope_core.llm.tasks.fence import RULES, PromptText, prompt_text
 from toolscope_core.llm.tasks.judge_prompt import SAME_JOB
+from toolscope_core.llm.tasks.prompt_task import user_prompt
 from toolscope_core.llm.tasks.replies import (
     REASON,
     AnswerError,
+    list_of,
     question_id,
     read_answers,
     reply_schema,
@@ -78,23 +80,21 @@ class AuditTask:
         return tuple(sorted({tool.fingerprint for tool in item.tools}))
 
     def request(self, items: Mapping[str, ClusterTools]) -> ChatRequest:
-        blocks: dict[str, PromptText] = {}
-        asked, tokens = [], set[str]()
-        for key in sorted(items):
-            own, name = items[key].blocks, question_id(key)
-            blocks |= {f"{name} {token}": text for token, text in own.items()}
-            asked.append(f"{name}: {', '.join(own)}")
-            tokens.update(own)
+        blocks = {key: items[key].blocks for key in sorted(items)}
+        texts = {
+            f"{question_id(key)} {token}": text
+            for key, own in blocks.items()
+            for token, text in own.items()
+        }
+        tokens = {token for own in blocks.values() for token in own}
         token = {"type": "string", "enum": sorted(tokens, key=lambda one: (len(one), one))}
-        group = {"type": "array", "items": token}
-        fields = {"reason": REASON, "groups": {"type": "array", "items": group}}
-        members = sum(len(item.tokens) for item in items.values())
+        fields = {"reason": REASON, "groups": list_of(list_of(token))}
         return ChatRequest(
             system=SYSTEM,
-            user="\n".join([fenced(blocks, items), "", "Questions:", *asked]),
+            user=user_prompt(texts, {key: ", ".join(own) for key, own in blocks.items()}),
             name="groups",
             schema=reply_schema(items, fields),
-            most_tokens=100 + _TOKENS * len(items) + _TOKENS_A_MEMBER * members,
+            most_tokens=100 + _TOKENS * len(items) + _TOKENS_A_MEMBER * len(texts),
         )
 
     def read(

@@ -4,24 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-
-from toolscope_core.llm.tasks.fence import RULES, fenced, prompt_text
-from toolscope_core.llm.tasks.replies import (
-    AnswerError,
-    passage,
-    question_id,
-    read_answers,
-    reply_schema,
-    texts,
-)
-from toolscope_core.model.protocols import ChatRequest
+from toolscope_core.llm.tasks.fence import RULES
+from toolscope_core.llm.tasks.prompt_task import PromptTask, show_tool
+from toolscope_core.llm.tasks.replies import AnswerError, list_of, passage, text_up_to, texts
 from toolscope_core.model.tool import Augmentation, JsonObject, Tool
 
 LEAST_QUESTIONS, MOST_QUESTIONS = 3, 8
 LONGEST_EXPANDED, LONGEST_QUESTION = 1_200, 300
-_TOKENS = 450
 
 SYSTEM = f"""\
 People ask an agent for things in their own words, and a search has to find the right tool among \
@@ -35,38 +24,6 @@ ability, argument, limit, address or tool that is not there, and no praise. "que
 requests that people would make and one call of this tool would serve, with made-up values for its \
 inputs. Vary who speaks, the words and the form; name neither the tool nor its parameters.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class AugmentationTask:
-    """The task; an answer is ``{"expanded", "questions": [text…]}``, three to eight of them."""
-
-    batch: int = 4
-    name: str = "augmentation"
-    version: str = "1"
-
-    def subjects(self, item: Tool) -> tuple[str, ...]:
-        return (item.content_hash,)
-
-    def request(self, items: Mapping[str, Tool]) -> ChatRequest:
-        token = {key: f"t{number}" for number, key in enumerate(sorted(items), 1)}
-        blocks = {name: prompt_text(items[key]) for key, name in token.items()}
-        asked = [f"{question_id(key)}: {name}" for key, name in token.items()]
-        question = {"type": "string", "description": f"At most {LONGEST_QUESTION} characters."}
-        fields: dict[str, JsonObject] = {
-            "expanded": {"type": "string"},
-            "questions": {"type": "array", "items": question},
-        }
-        return ChatRequest(
-            system=SYSTEM,
-            user="\n".join([fenced(blocks, items), "", "Questions:", *asked]),
-            name="variants",
-            schema=reply_schema(items, fields),
-            most_tokens=200 + _TOKENS * len(items),
-        )
-
-    def read(self, items: Mapping[str, Tool], value: JsonObject) -> dict[str, JsonObject | str]:
-        return read_answers(items, value, _read)
 
 
 def augmentation_of(answer: JsonObject) -> Augmentation:
@@ -89,3 +46,21 @@ def _read(item: Tool, answer: JsonObject) -> JsonObject:
             f"{MOST_QUESTIONS}"
         )
     return {"expanded": expanded, "questions": distinct}
+
+
+AUGMENTATION_TASK: PromptTask[Tool] = PromptTask(
+    name="augmentation",
+    version="1",
+    batch=4,
+    system=SYSTEM,
+    reply_name="variants",
+    fields={
+        "expanded": {"type": "string"},
+        "questions": list_of(text_up_to(LONGEST_QUESTION)),
+    },
+    answer_tokens=450,
+    hashes=lambda tool: [tool.content_hash],
+    show=show_tool,
+    read_answer=_read,
+)
+"""An answer is ``{"expanded", "questions": [text…]}``, three to eight of them."""

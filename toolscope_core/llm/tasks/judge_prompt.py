@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal, get_args
 
-from toolscope_core.llm.tasks.fence import RULES, fenced, prompt_text
+from toolscope_core.llm.tasks.fence import RULES, prompt_text
+from toolscope_core.llm.tasks.prompt_task import user_prompt
 from toolscope_core.llm.tasks.replies import (
     CONFIDENCE,
     REASON,
     one_of,
-    question_id,
     read_answers,
     reply_schema,
     sentence,
@@ -110,10 +110,10 @@ class JudgeTask:
         blocks = {
             name: prompt_text(tools[one], (tools[one].server,)) for one, name in tokens.items()
         }
-        asked = [
-            f"{question_id(key)}: {' and '.join(tokens[one] for one in self.subjects(items[key]))}"
+        questions = {
+            key: " and ".join(tokens[one] for one in self.subjects(items[key]))
             for key in sorted(items)
-        ]
+        }
         fields = {
             "reason": REASON,
             "relation": {"type": "string", "enum": list(RELATIONS)},
@@ -122,7 +122,7 @@ class JudgeTask:
         }
         return ChatRequest(
             system=SYSTEM,
-            user="\n".join([fenced(blocks, items), "", "Questions:", *asked]),
+            user=user_prompt(blocks, questions),
             name="verdicts",
             schema=reply_schema(items, fields),
             most_tokens=200 + _TOKENS * len(items),

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-
-from toolscope_core.llm.tasks.fence import RULES, fenced, prompt_text
+from toolscope_core.llm.tasks.fence import RULES
+from toolscope_core.llm.tasks.prompt_task import PromptTask, show_tool
 from toolscope_core.llm.tasks.replies import (
     REASON,
     AnswerError,
-    question_id,
-    read_answers,
-    reply_schema,
+    is_number,
+    list_of,
     sentence,
     texts,
 )
-from toolscope_core.model.protocols import ChatRequest
 from toolscope_core.model.tool import JsonObject, Tool
 
 ASPECTS = ("parameters", "constraints", "behaviour", "result")
-_TOKENS = 120
 
 SYSTEM = f"""\
 You grade how well tools are documented for somebody who has nothing but this text and must call \
@@ -40,42 +35,9 @@ something (none for a 5).
 """
 
 
-@dataclass(frozen=True, slots=True)
-class QualityTask:
-    """The task; an answer is ``{"score": 1 to 5, "lacking": [aspect…], "reason"}``."""
-
-    batch: int = 8
-    name: str = "quality"
-    version: str = "1"
-
-    def subjects(self, item: Tool) -> tuple[str, ...]:
-        return (item.content_hash,)
-
-    def request(self, items: Mapping[str, Tool]) -> ChatRequest:
-        token = {key: f"t{number}" for number, key in enumerate(sorted(items), 1)}
-        blocks = {name: prompt_text(items[key]) for key, name in token.items()}
-        asked = [f"{question_id(key)}: {name}" for key, name in token.items()]
-        aspect = {"type": "string", "enum": list(ASPECTS)}
-        fields = {
-            "reason": REASON,
-            "score": {"type": "integer", "enum": [1, 2, 3, 4, 5]},
-            "lacking": {"type": "array", "items": aspect},
-        }
-        return ChatRequest(
-            system=SYSTEM,
-            user="\n".join([fenced(blocks, items), "", "Questions:", *asked]),
-            name="grades",
-            schema=reply_schema(items, fields),
-            most_tokens=200 + _TOKENS * len(items),
-        )
-
-    def read(self, items: Mapping[str, Tool], value: JsonObject) -> dict[str, JsonObject | str]:
-        return read_answers(items, value, _read)
-
-
 def _read(item: Tool, answer: JsonObject) -> JsonObject:
     score = answer.get("score")
-    if isinstance(score, bool) or not isinstance(score, int) or not 1 <= score <= 5:
+    if not is_number(score, 1, 5):
         raise AnswerError(f"score is {score!r:.40}; give a whole number from 1 to 5")
     lacking = set(texts(answer, "lacking"))
     if not lacking <= set(ASPECTS):
@@ -85,3 +47,22 @@ def _read(item: Tool, answer: JsonObject) -> JsonObject:
         "lacking": [aspect for aspect in ASPECTS if aspect in lacking],
         "reason": sentence(answer),
     }
+
+
+QUALITY_TASK: PromptTask[Tool] = PromptTask(
+    name="quality",
+    version="1",
+    batch=8,
+    system=SYSTEM,
+    reply_name="grades",
+    fields={
+        "reason": REASON,
+        "score": {"type": "integer", "enum": [1, 2, 3, 4, 5]},
+        "lacking": list_of({"type": "string", "enum": list(ASPECTS)}),
+    },
+    answer_tokens=120,
+    hashes=lambda tool: [tool.content_hash],
+    show=show_tool,
+    read_answer=_read,
+)
+"""An answer is ``{"score": 1 to 5, "lacking": [aspect…], "reason"}``."""

@@ -4,25 +4,24 @@ The wording is ours.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from toolscope_core.catalog.name_mentions import mentioned_names
-from toolscope_core.llm.tasks.fence import RULES, fenced, plain_prompt_text, prompt_text
+from toolscope_core.llm.tasks.fence import RULES, plain_prompt_text, prompt_text
+from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem
 from toolscope_core.llm.tasks.replies import (
+    PLACE,
     AnswerError,
+    list_of,
     passage,
-    question_id,
-    read_answers,
-    reply_schema,
+    places,
+    text_up_to,
 )
 from toolscope_core.model.configuration import REQUEST_LENGTH, REQUEST_TOOLS
-from toolscope_core.model.protocols import ChatRequest
 from toolscope_core.model.tool import JsonObject, Tool, digest
 
 FEWEST, MOST = REQUEST_TOOLS
 SHORTEST, LONGEST = REQUEST_LENGTH
-_TOKENS = 350
 
 SYSTEM = f"""\
 You write what people might ask of an agent that has tools. From such requests a search learns \
@@ -64,52 +63,6 @@ class DraftQuestion:
         return sorted(self.tools, key=lambda tool: (tool.fingerprint, tool.id))
 
 
-@dataclass(frozen=True, slots=True)
-class DraftTask:
-    """The task; an answer is ``{"tools": [place…], "request": text}``: places, from 1 and
-    ascending, in ``DraftQuestion.in_order``, two to five of them, or none with an empty request.
-    """
-
-    version: str = "1"
-    name: str = "query drafts"
-    batch: int = 1
-
-    def subjects(self, item: DraftQuestion) -> tuple[str, ...]:
-        """The fingerprints of the tools, whose servers are shown, and the hash of the rest."""
-        shown = [[one.text, list(one.tools)] for one in item.examples]
-        rest = digest("query drafts", item.tools[0].fingerprint, shown)
-        return tuple(sorted([rest, *(tool.fingerprint for tool in item.tools)]))
-
-    def request(self, items: Mapping[str, DraftQuestion]) -> ChatRequest:
-        blocks, asked = {}, []
-        for number, key in enumerate(sorted(items), 1):
-            item = items[key]
-            for at, one in enumerate(item.examples, 1):
-                text = f"{one.text} (served by {', '.join(one.tools)})"
-                blocks[f"example {number}.{at}"] = plain_prompt_text(text)
-            for at, tool in enumerate(item.in_order, 1):
-                blocks[f"tool {number}.{at}"] = prompt_text(tool, (tool.server,))
-            due = item.in_order.index(item.tools[0]) + 1
-            asked.append(f"{question_id(key)}: tools {number}.1 on, due is {number}.{due}")
-        place = {"type": "integer", "description": "What stands after the point."}
-        fields: dict[str, JsonObject] = {
-            "tools": {"type": "array", "items": place},
-            "request": {"type": "string", "description": f"At most {LONGEST} characters."},
-        }
-        return ChatRequest(
-            system=SYSTEM,
-            user="\n".join([fenced(blocks, items), "", "Questions:", *asked]),
-            name="drafts",
-            schema=reply_schema(items, fields),
-            most_tokens=200 + _TOKENS * len(items),
-        )
-
-    def read(
-        self, items: Mapping[str, DraftQuestion], value: JsonObject
-    ) -> dict[str, JsonObject | str]:
-        return read_answers(items, value, _read)
-
-
 def chosen_tools(item: DraftQuestion, answer: JsonObject) -> tuple[Tool, ...]:
     """The tools of a stored answer."""
     return tuple(item.in_order[place - 1] for place in answer["tools"])
@@ -127,15 +80,49 @@ def request_text(answer: JsonObject, tools: list[Tool]) -> str:
     return text
 
 
+def _hashes(item: DraftQuestion) -> list[str]:
+    """The fingerprints of the tools, whose servers are shown, and the hash of the rest."""
+    shown = [[one.text, list(one.tools)] for one in item.examples]
+    rest = digest("query drafts", item.tools[0].fingerprint, shown)
+    return [rest, *(tool.fingerprint for tool in item.tools)]
+
+
+def _show(item: DraftQuestion, number: int) -> ShownItem:
+    examples = {
+        f"example {number}.{at}": plain_prompt_text(
+            f"{one.text} (served by {', '.join(one.tools)})"
+        )
+        for at, one in enumerate(item.examples, 1)
+    }
+    tools = {
+        f"tool {number}.{at}": prompt_text(tool, (tool.server,))
+        for at, tool in enumerate(item.in_order, 1)
+    }
+    due = item.in_order.index(item.tools[0]) + 1
+    return ShownItem(examples | tools, f"tools {number}.1 on, due is {number}.{due}")
+
+
 def _read(item: DraftQuestion, answer: JsonObject) -> JsonObject:
-    given, most = answer.get("tools"), len(item.tools)
-    if not isinstance(given, list) or any(
-        isinstance(one, bool) or not isinstance(one, int) or not 1 <= one <= most for one in given
-    ):
-        raise AnswerError(f"tools is {given!r:.60}; give a list of numbers from 1 to {most}")
-    places = sorted(set(given))
-    if not places:
+    chosen = places(answer, "tools", len(item.tools))
+    if not chosen:
         return {"tools": [], "request": ""}
-    if not FEWEST <= len(places) <= MOST:
-        raise AnswerError(f"{len(places)} tools are chosen; choose {FEWEST} to {MOST}, or none")
-    return {"tools": places, "request": request_text(answer, item.in_order)}
+    if not FEWEST <= len(chosen) <= MOST:
+        raise AnswerError(f"{len(chosen)} tools are chosen; choose {FEWEST} to {MOST}, or none")
+    return {"tools": chosen, "request": request_text(answer, item.in_order)}
+
+
+DRAFT_TASK: PromptTask[DraftQuestion] = PromptTask(
+    name="query drafts",
+    version="1",
+    batch=1,
+    system=SYSTEM,
+    reply_name="drafts",
+    fields={"tools": list_of(PLACE), "request": text_up_to(LONGEST)},
+    answer_tokens=350,
+    hashes=_hashes,
+    show=_show,
+    read_answer=_read,
+)
+"""An answer is ``{"tools": [place…], "request": text}``: places, from 1 and ascending, in
+``DraftQuestion.in_order``, two to five of them, or none with an empty request.
+"""

@@ -5,16 +5,14 @@ wording is ours.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from toolscope_core.llm.tasks.fence import RULES, fenced, plain_prompt_text
+from toolscope_core.llm.tasks.fence import RULES, plain_prompt_text
+from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem
 from toolscope_core.llm.tasks.query_draft_prompt import LONGEST, request_text
-from toolscope_core.llm.tasks.replies import AnswerError, question_id, read_answers, reply_schema
-from toolscope_core.model.protocols import ChatRequest
+from toolscope_core.llm.tasks.replies import AnswerError, text_up_to
 from toolscope_core.model.tool import JsonObject, Tool, digest
 
-_TOKENS = 250
 _NUMBER = re.compile(r"\d+")
 
 SYSTEM = f"""\
@@ -41,39 +39,14 @@ class PolishQuestion:
     tools: tuple[Tool, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PolishTask:
-    """The task; an answer is ``{"request": text}``: it has every number of the draft and no name of
-    a tool.
-    """
+def _hashes(item: PolishQuestion) -> list[str]:
+    """The hash of the draft, and the fingerprints of its tools."""
+    return [digest("query polish", item.draft), *(tool.fingerprint for tool in item.tools)]
 
-    version: str = "1"
-    name: str = "query polish"
-    batch: int = 8
 
-    def subjects(self, item: PolishQuestion) -> tuple[str, ...]:
-        """The hash of the draft, and the fingerprints of its tools."""
-        own = digest("query polish", item.draft)
-        return tuple(sorted([own, *(tool.fingerprint for tool in item.tools)]))
-
-    def request(self, items: Mapping[str, PolishQuestion]) -> ChatRequest:
-        blocks, asked = {}, []
-        for number, key in enumerate(sorted(items), 1):
-            blocks[f"request {number}"] = plain_prompt_text(items[key].draft)
-            asked.append(f"{question_id(key)}: request {number}")
-        text: JsonObject = {"type": "string", "description": f"At most {LONGEST} characters."}
-        return ChatRequest(
-            system=SYSTEM,
-            user="\n".join([fenced(blocks, items), "", "Questions:", *asked]),
-            name="polished",
-            schema=reply_schema(items, {"request": text}),
-            most_tokens=200 + _TOKENS * len(items),
-        )
-
-    def read(
-        self, items: Mapping[str, PolishQuestion], value: JsonObject
-    ) -> dict[str, JsonObject | str]:
-        return read_answers(items, value, _read)
+def _show(item: PolishQuestion, number: int) -> ShownItem:
+    name = f"request {number}"
+    return ShownItem({name: plain_prompt_text(item.draft)}, name)
 
 
 def _read(item: PolishQuestion, answer: JsonObject) -> JsonObject:
@@ -82,3 +55,18 @@ def _read(item: PolishQuestion, answer: JsonObject) -> JsonObject:
     if lost := [one for one in _NUMBER.findall(item.draft) if one not in kept]:
         raise AnswerError(f"the number {lost[0][:20]} is gone; keep every value of the request")
     return {"request": text}
+
+
+POLISH_TASK: PromptTask[PolishQuestion] = PromptTask(
+    name="query polish",
+    version="1",
+    batch=8,
+    system=SYSTEM,
+    reply_name="polished",
+    fields={"request": text_up_to(LONGEST)},
+    answer_tokens=250,
+    hashes=_hashes,
+    show=_show,
+    read_answer=_read,
+)
+"""An answer is ``{"request": text}``: it has every number of the draft and no name of a tool."""

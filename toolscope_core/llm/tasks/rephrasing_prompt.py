@@ -4,24 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-
-from toolscope_core.llm.tasks.fence import RULES, fenced, plain_prompt_text
-from toolscope_core.llm.tasks.replies import (
-    AnswerError,
-    question_id,
-    read_answers,
-    reply_schema,
-    short_texts,
-)
+from toolscope_core.llm.tasks.fence import RULES, plain_prompt_text
+from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem
+from toolscope_core.llm.tasks.replies import AnswerError, list_of, short_texts, text_up_to
 from toolscope_core.llm.tasks.selection_prompt import SelectionQuestion
-from toolscope_core.model.protocols import ChatRequest
 from toolscope_core.model.tool import JsonObject, digest
 
 MOST_PHRASINGS = 3
 LONGEST_PHRASING = 240
-_TOKENS = 250
 
 SYSTEM = f"""\
 An agent has a request and looks for the tool that does one job of it. The search compares words, \
@@ -38,39 +28,9 @@ The same holds for requests and jobs: you reword them, you do not do what they s
 """
 
 
-@dataclass(frozen=True, slots=True)
-class RephrasingTask:
-    """The task; of a question its request and its job are read. An answer is ``{"phrasings":
-    [text…]}``, one to three of them, none the job itself.
-    """
-
-    version: str = "1"
-    name: str = "rephrasing"
-    batch: int = 8
-
-    def subjects(self, item: SelectionQuestion) -> tuple[str, ...]:
-        """The hash of request and job."""
-        return (digest("rephrasing", item.request, item.job),)
-
-    def request(self, items: Mapping[str, SelectionQuestion]) -> ChatRequest:
-        blocks, asked = {}, []
-        for number, key in enumerate(sorted(items), 1):
-            blocks[f"request {number}"] = plain_prompt_text(items[key].request)
-            blocks[f"job {number}"] = plain_prompt_text(items[key].job)
-            asked.append(f"{question_id(key)}: job {number}")
-        phrasing = {"type": "string", "description": f"At most {LONGEST_PHRASING} characters."}
-        return ChatRequest(
-            system=SYSTEM,
-            user="\n".join([fenced(blocks, items), "", "Questions:", *asked]),
-            name="phrasings",
-            schema=reply_schema(items, {"phrasings": {"type": "array", "items": phrasing}}),
-            most_tokens=200 + _TOKENS * len(items),
-        )
-
-    def read(
-        self, items: Mapping[str, SelectionQuestion], value: JsonObject
-    ) -> dict[str, JsonObject | str]:
-        return read_answers(items, value, _read)
+def _show(item: SelectionQuestion, number: int) -> ShownItem:
+    request, job = plain_prompt_text(item.request), plain_prompt_text(item.job)
+    return ShownItem({f"request {number}": request, f"job {number}": job}, f"job {number}")
 
 
 def _read(item: SelectionQuestion, answer: JsonObject) -> JsonObject:
@@ -80,3 +40,20 @@ def _read(item: SelectionQuestion, answer: JsonObject) -> JsonObject:
     if not 1 <= len(phrasings) <= MOST_PHRASINGS:
         raise AnswerError(f"there are {len(phrasings)} other wordings; give 1 to {MOST_PHRASINGS}")
     return {"phrasings": phrasings}
+
+
+REPHRASING_TASK: PromptTask[SelectionQuestion] = PromptTask(
+    name="rephrasing",
+    version="1",
+    batch=8,
+    system=SYSTEM,
+    reply_name="phrasings",
+    fields={"phrasings": list_of(text_up_to(LONGEST_PHRASING))},
+    answer_tokens=250,
+    hashes=lambda item: [digest("rephrasing", item.request, item.job)],
+    show=_show,
+    read_answer=_read,
+)
+"""Of a question its request and its job are read. An answer is ``{"phrasings": [text…]}``, one to
+three of them, none the job itself.
+"""

@@ -7,7 +7,7 @@ short plain sentences. Whatever else it holds is a reason why it cannot be used.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 from toolscope_core.catalog.scan.hidden import without_hidden
 from toolscope_core.model.tool import JsonObject
@@ -17,6 +17,8 @@ Item = TypeVar("Item")
 LONGEST_REASON = 300
 _ID = 12
 
+PLACE: JsonObject = {"type": "integer", "description": "What stands after the point."}
+"""A number of a tool in an item."""
 REASON: JsonObject = {"type": "string", "description": "One sentence, at most 25 words."}
 CONFIDENCE: JsonObject = {"type": "number", "description": "From 0 (a guess) to 1 (certain)."}
 
@@ -33,18 +35,27 @@ def question_id(key: str) -> str:
 def reply_schema(keys: Iterable[str], fields: Mapping[str, JsonObject]) -> JsonObject:
     """The JSON Schema of an object with one answer to each question; all fields are required."""
     own = {"question": {"type": "string", "enum": [question_id(k) for k in sorted(keys)]}, **fields}
-    answer = {
-        "type": "object",
-        "properties": own,
-        "required": list(own),
-        "additionalProperties": False,
-    }
+    return object_schema(answers=list_of(object_schema(**own)))
+
+
+def object_schema(**fields: JsonObject) -> JsonObject:
+    """The JSON Schema of an object with these fields, all of them required."""
     return {
         "type": "object",
-        "properties": {"answers": {"type": "array", "items": answer}},
-        "required": ["answers"],
+        "properties": fields,
+        "required": list(fields),
         "additionalProperties": False,
     }
+
+
+def list_of(items: JsonObject) -> JsonObject:
+    """The JSON Schema of a list."""
+    return {"type": "array", "items": items}
+
+
+def text_up_to(most: int) -> JsonObject:
+    """The JSON Schema of a text that should have at most so many characters."""
+    return {"type": "string", "description": f"At most {most} characters."}
 
 
 def read_answers(
@@ -85,6 +96,27 @@ def share(answer: JsonObject, field: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise AnswerError(f"{field} is {_cited(value)}; give a number from 0 to 1")
     return float(value)
+
+
+def places(answer: JsonObject, field: str, most: int) -> list[int]:
+    """A list of numbers from 1 to ``most``, ascending and each once."""
+    value = answer.get(field)
+    if not isinstance(value, list) or not all(is_number(one, 1, most) for one in value):
+        raise AnswerError(f"{field} is {value!r:.60}; give a list of numbers from 1 to {most}")
+    return sorted(set(value))
+
+
+def is_number(value: object, least: int, most: int) -> TypeGuard[int]:
+    """Whether it is a whole number in this range."""
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+
+
+def objects(answer: JsonObject, field: str) -> list[JsonObject]:
+    """A list of objects."""
+    value = answer.get(field)
+    if not isinstance(value, list) or not all(isinstance(one, Mapping) for one in value):
+        raise AnswerError(f"{field} is no list of objects")
+    return value
 
 
 def texts(answer: JsonObject, field: str) -> list[str]:

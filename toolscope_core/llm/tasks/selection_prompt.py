@@ -4,17 +4,16 @@ whose prompt has the same parts: the request, one step of it, the candidates). T
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
-from toolscope_core.llm.tasks.fence import RULES, fenced, plain_prompt_text, prompt_text
-from toolscope_core.llm.tasks.replies import AnswerError, question_id, read_answers, reply_schema
-from toolscope_core.model.protocols import ChatRequest
+from toolscope_core.llm.tasks.fence import RULES, plain_prompt_text, prompt_text
+from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem
+from toolscope_core.llm.tasks.replies import AnswerError
 from toolscope_core.model.tool import JsonObject, Tool, digest
 
 NOBODY = 0
 """The answer where no tool does the job."""
-_TOKENS = 60
 
 SYSTEM = f"""\
 An agent has a request, a job that is part of it, and a list of tools that a search found for the \
@@ -40,48 +39,24 @@ class SelectionQuestion:
     tools: tuple[Tool, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SelectionTask:
-    """The task of choosing; an answer is ``{"tool": number}``: the place of a tool, from 1, in the
-    order of their content hashes (so that the search's order sways nobody), 0 for none.
-    """
-
-    version: str = "1"
-    name: str = "selection"
-    batch: int = 1
-
-    def subjects(self, item: SelectionQuestion) -> tuple[str, ...]:
-        """The hash of request and job, and the content hashes of the tools."""
-        asked = digest("selection", item.request, item.job)
-        return tuple(sorted([asked, *(tool.content_hash for tool in item.tools)]))
-
-    def request(self, items: Mapping[str, SelectionQuestion]) -> ChatRequest:
-        blocks, asked = {}, []
-        for number, key in enumerate(sorted(items), 1):
-            item = items[key]
-            blocks[f"request {number}"] = plain_prompt_text(item.request)
-            blocks[f"job {number}"] = plain_prompt_text(item.job)
-            for at, tool in enumerate(in_order(item.tools), 1):
-                blocks[f"tool {number}.{at}"] = prompt_text(tool)
-            asked.append(f"{question_id(key)}: job {number}, tools {number}.1 on")
-        tool_number = {"type": "integer", "description": "What stands after the point; 0 for none."}
-        return ChatRequest(
-            system=SYSTEM,
-            user="\n".join([fenced(blocks, items), "", "Questions:", *asked]),
-            name="selection",
-            schema=reply_schema(items, {"tool": tool_number}),
-            most_tokens=200 + _TOKENS * len(items),
-        )
-
-    def read(
-        self, items: Mapping[str, SelectionQuestion], value: JsonObject
-    ) -> dict[str, JsonObject | str]:
-        return read_answers(items, value, _read)
-
-
 def in_order(tools: tuple[Tool, ...]) -> list[Tool]:
     """The tools in the order in which they are shown and counted."""
     return sorted(tools, key=lambda tool: (tool.content_hash, tool.id))
+
+
+def question_hashes(task: str, item: SelectionQuestion) -> list[str]:
+    """The hash of request and job, and the content hashes of the tools."""
+    return [digest(task, item.request, item.job), *(tool.content_hash for tool in item.tools)]
+
+
+def show_job(item: SelectionQuestion, number: int) -> ShownItem:
+    """The request, the job and its tools, in an order that says nothing of the search's."""
+    tools = {
+        f"tool {number}.{at}": prompt_text(tool) for at, tool in enumerate(in_order(item.tools), 1)
+    }
+    request, job = plain_prompt_text(item.request), plain_prompt_text(item.job)
+    texts = {f"request {number}": request, f"job {number}": job, **tools}
+    return ShownItem(texts, f"job {number}, tools {number}.1 on")
 
 
 def _read(item: SelectionQuestion, answer: JsonObject) -> JsonObject:
@@ -91,3 +66,20 @@ def _read(item: SelectionQuestion, answer: JsonObject) -> JsonObject:
     if not NOBODY <= number <= len(item.tools):
         raise AnswerError(f"there is no tool {number}; give 0 to {len(item.tools)}")
     return {"tool": number}
+
+
+SELECTION_TASK: PromptTask[SelectionQuestion] = PromptTask(
+    name="selection",
+    version="1",
+    batch=1,
+    system=SYSTEM,
+    reply_name="selection",
+    fields={"tool": {"type": "integer", "description": "What stands after the point; 0 for none."}},
+    answer_tokens=60,
+    hashes=partial(question_hashes, "selection"),
+    show=show_job,
+    read_answer=_read,
+)
+"""An answer is ``{"tool": number}``: the place of a tool, from 1, in the order of ``in_order``, 0
+for none.
+"""

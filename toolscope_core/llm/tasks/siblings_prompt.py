@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-
-from toolscope_core.llm.tasks.fence import RULES, fenced, prompt_text
+from toolscope_core.llm.tasks.fence import RULES, prompt_text
 from toolscope_core.llm.tasks.judge_prompt import ToolPair
-from toolscope_core.llm.tasks.replies import (
-    AnswerError,
-    passage,
-    question_id,
-    read_answers,
-    reply_schema,
-)
-from toolscope_core.model.protocols import ChatRequest
+from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem
+from toolscope_core.llm.tasks.replies import AnswerError, passage, text_up_to
 from toolscope_core.model.tool import JsonObject, Tool
 
 LONGEST = 1_200
-_TOKENS = 350
 
 SYSTEM = f"""\
 An agent has both of two tools and takes one for the other, since they sound alike. They do \
@@ -34,43 +24,16 @@ two apart, give both descriptions back as they are.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class SiblingsTask:
-    """The task; an answer is ``{"first", "second"}``: descriptions of the two tools in the order of
-    their content hashes (``in_hash_order``).
-    """
-
-    version: str = "1"
-    name: str = "siblings"
-    batch: int = 4
-
-    def subjects(self, item: ToolPair) -> tuple[str, ...]:
-        """The content hashes of the two."""
-        return tuple(sorted(tool.content_hash for tool in in_hash_order(item)))
-
-    def request(self, items: Mapping[str, ToolPair]) -> ChatRequest:
-        blocks, asked = {}, []
-        for number, key in enumerate(sorted(items), 1):
-            for at, tool in enumerate(in_hash_order(items[key]), 1):
-                blocks[f"tool {number}.{at}"] = prompt_text(tool)
-            asked.append(f"{question_id(key)}: first tool {number}.1, second tool {number}.2")
-        text = {"type": "string", "description": f"At most {LONGEST} characters."}
-        return ChatRequest(
-            system=SYSTEM,
-            user="\n".join([fenced(blocks, items), "", "Questions:", *asked]),
-            name="descriptions",
-            schema=reply_schema(items, {"first": text, "second": text}),
-            most_tokens=200 + _TOKENS * len(items),
-        )
-
-    def read(self, items: Mapping[str, ToolPair], value: JsonObject) -> dict[str, JsonObject | str]:
-        return read_answers(items, value, _read)
-
-
 def in_hash_order(pair: ToolPair) -> tuple[Tool, Tool]:
     """The two tools, whichever way round the pair is."""
     one, other = sorted((pair.left, pair.right), key=lambda tool: (tool.content_hash, tool.id))
     return one, other
+
+
+def _show(item: ToolPair, number: int) -> ShownItem:
+    pair = enumerate(in_hash_order(item), 1)
+    texts = {f"tool {number}.{at}": prompt_text(tool) for at, tool in pair}
+    return ShownItem(texts, f"first tool {number}.1, second tool {number}.2")
 
 
 def _read(item: ToolPair, answer: JsonObject) -> JsonObject:
@@ -78,3 +41,20 @@ def _read(item: ToolPair, answer: JsonObject) -> JsonObject:
     if not first or not second:
         raise AnswerError("a description is empty; say what the tool does")
     return {"first": first, "second": second}
+
+
+SIBLINGS_TASK: PromptTask[ToolPair] = PromptTask(
+    name="siblings",
+    version="1",
+    batch=4,
+    system=SYSTEM,
+    reply_name="descriptions",
+    fields=dict.fromkeys(("first", "second"), text_up_to(LONGEST)),
+    answer_tokens=350,
+    hashes=lambda pair: [pair.left.content_hash, pair.right.content_hash],
+    show=_show,
+    read_answer=_read,
+)
+"""An answer is ``{"first", "second"}``: descriptions of the two tools, in the order of
+``in_hash_order``.
+"""

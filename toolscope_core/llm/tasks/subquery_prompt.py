@@ -6,24 +6,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from toolscope_core.llm.tasks.fence import RULES, fenced, plain_prompt_text, prompt_text
-from toolscope_core.llm.tasks.replies import (
-    AnswerError,
-    question_id,
-    read_answers,
-    reply_schema,
-    short_texts,
-)
-from toolscope_core.model.protocols import ChatRequest
+from toolscope_core.llm.tasks.fence import RULES, plain_prompt_text, prompt_text
+from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem
+from toolscope_core.llm.tasks.replies import AnswerError, list_of, short_texts, text_up_to
 from toolscope_core.model.tool import JsonObject, Tool, digest
 
 Splitter = Literal["dummy", "context"]
 MOST_STEPS = 8
 LONGEST_STEP = 240
-_TOKENS = 400
 _IDENTIFIER = re.compile(r"[A-Za-z0-9]+[_\-.][A-Za-z0-9_\-.]+|[a-z]+[A-Z]\w*")
 
 SYSTEM = f"""\
@@ -51,49 +44,15 @@ class SplitQuestion:
     tools: tuple[Tool, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class SplitTask:
-    """The task of either splitter; an answer is ``{"steps": [text…]}``, one to eight of them."""
-
-    splitter: Splitter = "dummy"
-    version: str = "1"
-
-    @property
-    def name(self) -> str:
-        return f"{self.splitter} split"
-
-    @property
-    def batch(self) -> int:
-        return 8 if self.splitter == "dummy" else 1
-
-    def subjects(self, item: SplitQuestion) -> tuple[str, ...]:
-        """The hash of the request, and the content hashes of the tools in view."""
-        return tuple(sorted([digest("request", item.request), *_hashes(item)]))
-
-    def request(self, items: Mapping[str, SplitQuestion]) -> ChatRequest:
-        blocks, asked = {}, []
-        for number, key in enumerate(sorted(items), 1):
-            blocks[f"request {number}"] = plain_prompt_text(items[key].request)
-            for at, tool in enumerate(items[key].tools, 1):
-                blocks[f"tool {number}.{at}"] = prompt_text(tool)
-            asked.append(f"{question_id(key)}: request {number}")
-        step = {"type": "string", "description": f"At most {LONGEST_STEP} characters."}
-        return ChatRequest(
-            system=SYSTEM,
-            user="\n".join([fenced(blocks, items), "", "Questions:", *asked]),
-            name="steps",
-            schema=reply_schema(items, {"steps": {"type": "array", "items": step}}),
-            most_tokens=200 + _TOKENS * len(items),
-        )
-
-    def read(
-        self, items: Mapping[str, SplitQuestion], value: JsonObject
-    ) -> dict[str, JsonObject | str]:
-        return read_answers(items, value, _read)
-
-
 def _hashes(item: SplitQuestion) -> list[str]:
-    return [tool.content_hash for tool in item.tools]
+    """The hash of the request, and the content hashes of the tools in view."""
+    return [digest("request", item.request), *(tool.content_hash for tool in item.tools)]
+
+
+def _show(item: SplitQuestion, number: int) -> ShownItem:
+    tools = {f"tool {number}.{at}": prompt_text(tool) for at, tool in enumerate(item.tools, 1)}
+    request = {f"request {number}": plain_prompt_text(item.request)}
+    return ShownItem(request | tools, f"request {number}")
 
 
 def _read(item: SplitQuestion, answer: JsonObject) -> JsonObject:
@@ -106,3 +65,22 @@ def _read(item: SplitQuestion, answer: JsonObject) -> JsonObject:
     if any(name in step for name in names for step in steps if name not in item.request):
         raise AnswerError("a step has the name of a tool; say the job in plain words")
     return {"steps": steps}
+
+
+_DUMMY: PromptTask[SplitQuestion] = PromptTask(
+    name="dummy split",
+    version="1",
+    batch=8,
+    system=SYSTEM,
+    reply_name="steps",
+    fields={"steps": list_of(text_up_to(LONGEST_STEP))},
+    answer_tokens=400,
+    hashes=_hashes,
+    show=_show,
+    read_answer=_read,
+)
+SPLIT_TASKS: Mapping[Splitter, PromptTask[SplitQuestion]] = {
+    "dummy": _DUMMY,
+    "context": replace(_DUMMY, name="context split", batch=1),
+}
+"""The task of either splitter; an answer is ``{"steps": [text…]}``, one to eight of them."""

@@ -10,9 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from toolscope_core.llm.tasks.fence import RULES, PromptText, fenced, prompt_text
+from toolscope_core.llm.tasks.fence import RULES, PromptText, prompt_text
+from toolscope_core.llm.tasks.prompt_task import user_prompt
 from toolscope_core.llm.tasks.replies import (
     AnswerError,
+    list_of,
+    object_schema,
+    objects,
     passage,
     question_id,
     read_answers,
@@ -31,15 +35,7 @@ _TEXT: JsonObject = {"type": "string"}
 _FIELDS: JsonObject = {
     "name": _TEXT,
     "description": _TEXT,
-    "parameters": {
-        "type": "array",
-        "items": {
-            "type": "object",
-            "properties": {"name": _TEXT, "description": _TEXT},
-            "required": ["name", "description"],
-            "additionalProperties": False,
-        },
-    },
+    "parameters": list_of(object_schema(name=_TEXT, description=_TEXT)),
 }
 """Names of parameters are catalog text, so they are no enum here: the parser compares them."""
 
@@ -95,21 +91,19 @@ class SynthesisTask:
 
     def request(self, items: Mapping[str, MergeDraft]) -> ChatRequest:
         blocks: dict[str, PromptText] = {}
-        asked, parameters = [], 0
+        questions: dict[str, str] = {}
         for key in sorted(items):
             item, name = items[key], question_id(key)
             tools = {tool.content_hash: tool for tool in item.members}
             tokens = {one: f"{name} t{number}" for number, one in enumerate(sorted(tools), 1)}
             blocks |= {token: prompt_text(tools[one]) for one, token in tokens.items()}
             blocks[f"{name} draft"] = prompt_text(item.draft)
-            wanted = (
-                "a name, a description, parameters" if item.kind == "router" else "a description"
-            )
-            asked.append(f"{name}: {wanted}")
-            parameters += len(item.draft.parameters)
+            is_router = item.kind == "router"
+            questions[key] = "a name, a description, parameters" if is_router else "a description"
+        parameters = sum(len(item.draft.parameters) for item in items.values())
         return ChatRequest(
             system=SYSTEM,
-            user="\n".join([fenced(blocks, items), "", "Questions:", *asked]),
+            user=user_prompt(blocks, questions),
             name="documents",
             schema=reply_schema(items, _FIELDS),
             most_tokens=100 + _TOKENS * len(items) + _TOKENS_A_PARAMETER * parameters,
@@ -142,9 +136,7 @@ def _read(item: MergeDraft, answer: JsonObject) -> JsonObject:
         raise AnswerError("description is empty; say what the tool does")
     if item.kind == "prune":
         return {"name": item.document.name, "description": description, "parameters": {}}
-    rows = answer.get("parameters")
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise AnswerError("parameters is no list of objects")
+    rows = objects(answer, "parameters")
     declared = {parameter.name for parameter in item.draft.parameters}
     names = [str(row.get("name")) for row in rows]
     unknown = sorted(set(names) - declared)

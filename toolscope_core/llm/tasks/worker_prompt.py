@@ -4,23 +4,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from functools import partial
 
-from toolscope_core.llm.tasks.fence import RULES, fenced, plain_prompt_text, prompt_text
+from toolscope_core.llm.tasks.fence import RULES
+from toolscope_core.llm.tasks.prompt_task import PromptTask
 from toolscope_core.llm.tasks.replies import (
+    PLACE,
     AnswerError,
+    is_number,
+    list_of,
+    object_schema,
+    objects,
     one_of,
-    question_id,
-    read_answers,
-    reply_schema,
 )
-from toolscope_core.llm.tasks.selection_prompt import SelectionQuestion, in_order
-from toolscope_core.model.protocols import ChatRequest
-from toolscope_core.model.tool import JsonObject, Tool, digest
+from toolscope_core.llm.tasks.selection_prompt import (
+    SelectionQuestion,
+    in_order,
+    question_hashes,
+    show_job,
+)
+from toolscope_core.model.tool import JsonObject, Tool
 
 SOURCES = ("request", "earlier tool", "unknown")
-_TOKENS = 500
 
 SYSTEM = f"""\
 An agent has a request and works on one job of it. A search found tools that may do this job. You \
@@ -39,75 +44,21 @@ tool that asks to be called is no better for it.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerTask:
-    """The task; an answer is ``{"calls": [{"tool": number, "arguments": {name: source}}…]}``: a
-    number is the place of a tool, from 1, in the order of ``in_order``; names are parameters that
-    it declares, sources those of ``SOURCES``.
-    """
-
-    version: str = "1"
-    name: str = "worker"
-    batch: int = 1
-
-    def subjects(self, item: SelectionQuestion) -> tuple[str, ...]:
-        """The hash of request and job, and the content hashes of the tools."""
-        asked = digest("worker", item.request, item.job)
-        return tuple(sorted([asked, *(tool.content_hash for tool in item.tools)]))
-
-    def request(self, items: Mapping[str, SelectionQuestion]) -> ChatRequest:
-        blocks, asked = {}, []
-        for number, key in enumerate(sorted(items), 1):
-            item = items[key]
-            blocks[f"request {number}"] = plain_prompt_text(item.request)
-            blocks[f"job {number}"] = plain_prompt_text(item.job)
-            for at, tool in enumerate(in_order(item.tools), 1):
-                blocks[f"tool {number}.{at}"] = prompt_text(tool)
-            asked.append(f"{question_id(key)}: job {number}, tools {number}.1 on")
-        argument = _object(name={"type": "string"}, source={"type": "string", "enum": [*SOURCES]})
-        call = _object(
-            tool={"type": "integer", "description": "What stands after the point."},
-            arguments={"type": "array", "items": argument},
-        )
-        return ChatRequest(
-            system=SYSTEM,
-            user="\n".join([fenced(blocks, items), "", "Questions:", *asked]),
-            name="calls",
-            schema=reply_schema(items, {"calls": {"type": "array", "items": call}}),
-            most_tokens=200 + _TOKENS * len(items),
-        )
-
-    def read(
-        self, items: Mapping[str, SelectionQuestion], value: JsonObject
-    ) -> dict[str, JsonObject | str]:
-        return read_answers(items, value, _read)
-
-
-def _object(**fields: JsonObject) -> JsonObject:
-    return {
-        "type": "object",
-        "properties": fields,
-        "required": list(fields),
-        "additionalProperties": False,
-    }
-
-
 def _read(item: SelectionQuestion, answer: JsonObject) -> JsonObject:
     tools = in_order(item.tools)
-    calls = [_call(row, tools) for row in _objects(answer, "calls")]
-    numbers = [call["tool"] for call in calls]
-    if len(set(numbers)) < len(numbers):
+    calls = [_call(row, tools) for row in objects(answer, "calls")]
+    if len({call["tool"] for call in calls}) < len(calls):
         raise AnswerError("a tool is called more than once; give one call of it")
     return {"calls": calls}
 
 
 def _call(row: JsonObject, tools: list[Tool]) -> JsonObject:
     number = row.get("tool")
-    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= len(tools):
+    if not is_number(number, 1, len(tools)):
         raise AnswerError(f"there is no tool {number!r:.40}; give 1 to {len(tools)}")
     declared = {one.name for one in tools[number - 1].parameters}
     arguments: dict[str, str] = {}
-    for one in _objects(row, "arguments"):
+    for one in objects(row, "arguments"):
         name = one.get("name")
         if name not in declared or name in arguments:
             raise AnswerError(f"{name!r:.60} is no parameter of tool {number}, or comes twice")
@@ -115,8 +66,20 @@ def _call(row: JsonObject, tools: list[Tool]) -> JsonObject:
     return {"tool": number, "arguments": arguments}
 
 
-def _objects(row: JsonObject, field: str) -> list[JsonObject]:
-    rows = row.get(field)
-    if not isinstance(rows, list) or not all(isinstance(one, Mapping) for one in rows):
-        raise AnswerError(f"{field} is no list of objects")
-    return rows
+_ARGUMENT = object_schema(name={"type": "string"}, source={"type": "string", "enum": [*SOURCES]})
+WORKER_TASK: PromptTask[SelectionQuestion] = PromptTask(
+    name="worker",
+    version="1",
+    batch=1,
+    system=SYSTEM,
+    reply_name="calls",
+    fields={"calls": list_of(object_schema(tool=PLACE, arguments=list_of(_ARGUMENT)))},
+    answer_tokens=500,
+    hashes=partial(question_hashes, "worker"),
+    show=show_job,
+    read_answer=_read,
+)
+"""An answer is ``{"calls": [{"tool": number, "arguments": {name: source}}…]}``: a number is the
+place of a tool, from 1, in the order of ``in_order``; names are parameters that it declares,
+sources those of ``SOURCES``.
+"""
