@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.support.fakes import MemoryLedger, ScriptedModel, WordEmbedder
 from tests.support.properties import examples
-from tests.support.replies import answering, asked, same_verb
+from tests.support.replies import answering, same_verb
 from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.example import example_path
@@ -50,20 +50,23 @@ def asking(reply, ledger=None, **terms):
     return ModelRequests(model, ledger or MemoryLedger(), Terms("run", **terms)), model
 
 
+@pytest.fixture(scope="module")
+def verdicts(example):
+    """The verdicts of a model for which tools are one if their names begin alike."""
+    return ask_for_verdicts(example, NOBODY, asking(answering(same_verb))[0])
+
+
+def with_model(analysis, model_verdicts, *options):
+    return plan_merge(replace(analysis, model_verdicts=model_verdicts), (), PlanConfig(*options))
+
+
+def analysed(folder, *tools, threshold=0.4):
+    config = AnalysisConfig(threshold=threshold)
+    return analyse(Catalog(tools), config, WordEmbedder(), VectorCache(folder))
+
+
 def always(outcome):
     return answering(lambda one, other: outcome)
-
-
-def judged(model):
-    """The pairs asked about, by name."""
-    pairs = []
-    for request in model.requests:
-        if request.name == "verdicts":
-            tools, questions = asked(request)
-            pairs += [
-                frozenset(tools[token]["name"] for token in own) for own in questions.values()
-            ]
-    return pairs
 
 
 def test_paper_asks_about_every_candidate_pair_and_every_cluster(example):
@@ -84,13 +87,11 @@ def test_paper_asks_about_every_candidate_pair_and_every_cluster(example):
     assert (told.saved.sure, told.saved.implied, told.saved.clusters) == (0, 0, 0)
 
 
-def test_by_default_what_the_offline_judge_is_sure_to_keep_apart_is_not_asked(example):
-    ask, _ = asking(answering(same_verb))
-    model_verdicts = ask_for_verdicts(example, NOBODY, ask)
-    least, pairs = QuestionConfig().sure_below, list(model_verdicts.verdicts)
+def test_by_default_what_the_offline_judge_is_sure_to_keep_apart_is_not_asked(example, verdicts):
+    least, pairs = QuestionConfig().sure_below, list(verdicts.verdicts)
     assert (example.probabilities(pairs) >= least).all()
-    assert model_verdicts.saved.sure == sum(example.scores.probability < least)
-    assert 0 < len(model_verdicts.verdicts) < len(example.scores) / 2
+    assert verdicts.saved.sure == sum(example.scores.probability < least)
+    assert 0 < len(pairs) < len(example.scores) / 2
 
 
 def test_the_uncertain_are_asked_first(example):
@@ -151,11 +152,12 @@ def test_only_merges_of_the_offline_judge_are_implied(example, outcome):
 @examples(5)
 @given(st.sampled_from([1, 2, 3, 8, 50]))
 def test_the_size_of_a_batch_changes_nothing(example, batch):
-    def verdicts(size):
-        ask, _ = asking(answering(same_verb))
-        return ask_for_verdicts(example, NOBODY, ask, QuestionConfig(batch=size))
-
-    one, other = verdicts(1), verdicts(batch)
+    one, other = (
+        ask_for_verdicts(
+            example, NOBODY, asking(answering(same_verb))[0], QuestionConfig(batch=size)
+        )
+        for size in (1, batch)
+    )
     assert (one.verdicts, one.audits) == (other.verdicts, other.audits)
 
 
@@ -265,36 +267,24 @@ TWO = {"summarize", "summarize_text"}
 """Names that only two tools of the example have."""
 
 
-def test_clusters_of_two_that_the_model_is_sure_of_are_not_audited(example):
+@pytest.mark.parametrize(("confidence", "is_audited"), [(0.95, False), (0.3, True)])
+def test_a_cluster_of_two_is_audited_only_where_the_model_hesitates(
+    example, confidence, is_audited
+):
     def verdict(one, other):
-        return ("merge", 0.95) if {one["name"], other["name"]} == TWO else ("keep", 1.0)
+        return ("merge", confidence) if {one["name"], other["name"]} == TWO else ("keep", 1.0)
 
     told = ask_for_verdicts(example, NOBODY, asking(answering(verdict))[0])
-    two = [p for p, v in told.verdicts.items() if v.outcome == "merge"]
-    assert two
-    audited = [set(audit.members) for audit in told.audits]
-    assert all(len(ids) > 2 for ids in audited)
-
-
-def test_a_hesitant_model_is_asked_about_the_cluster(example):
-    def verdict(one, other):
-        return ("merge", 0.3) if {one["name"], other["name"]} == TWO else ("keep", 1.0)
-
-    told = ask_for_verdicts(example, NOBODY, asking(answering(verdict))[0])
-    assert 2 in [len(audit.members) for audit in told.audits]
+    assert "merge" in {verdict.outcome for verdict in told.verdicts.values()}
+    assert (2 in [len(audit.members) for audit in told.audits]) == is_audited
 
 
 @pytest.mark.parametrize("outcome", ["merge", "family"])
-def test_a_tool_that_was_not_shown_whole_is_no_ground_to_put_it_anywhere(
-    example, tmp_path, outcome
-):
+def test_a_tool_that_was_not_shown_whole_is_no_ground_to_put_it_anywhere(tmp_path, outcome):
     text = "Find notes by their words. " + "It looks at each of them in turn. " * 200
     schema = {"type": "object", "properties": {"q": {"type": "string"}}}
     long = Tool("a", "find_notes", text, schema=schema)
-    other = replace(long, id="b", name="search_notes")
-    analysis = analyse(
-        Catalog((long, other)), AnalysisConfig(threshold=0.4), WordEmbedder(), VectorCache(tmp_path)
-    )
+    analysis = analysed(tmp_path, long, replace(long, id="b", name="search_notes"))
     model_verdicts = ask_for_verdicts(analysis, NOBODY, asking(always(outcome))[0], PAPER)
     (verdict,) = model_verdicts.verdicts.values()
     assert (verdict.outcome, verdict.serves) == ("unsure", "none")
@@ -304,24 +294,21 @@ def test_a_tool_that_was_not_shown_whole_is_no_ground_to_put_it_anywhere(
 
 def test_what_was_left_out_of_the_name_of_a_server_is_told(tmp_path):
     tools = [Tool(one, "find_notes", f"Find {one} notes.", one) for one in ("desk", "sh\u200belf")]
-    analysis = analyse(
-        Catalog(tuple(tools)), AnalysisConfig(threshold=0.1), WordEmbedder(), VectorCache(tmp_path)
-    )
+    analysis = analysed(tmp_path, *tools, threshold=0.1)
     model_verdicts = ask_for_verdicts(analysis, NOBODY, asking(always("keep"))[0], PAPER)
     assert model_verdicts.notes.keys() == {"sh\u200belf"}
 
 
-def test_grades_are_by_tool(example):
-    told = ask_for_verdicts(example, NOBODY, asking(answering(same_verb))[0])
-    told = with_grades(told, example.catalog, asking(answering(score=4))[0])
-    assert told.grades.keys() == example.catalog.by_id.keys()
-    assert {grade.band for grade in told.grades.values()} == {"High"}
+def test_grades_are_by_tool(example, verdicts):
+    grades = with_grades(verdicts, example.catalog, asking(answering(score=4))[0]).grades
+    assert grades.keys() == example.catalog.by_id.keys()
+    assert {grade.band for grade in grades.values()} == {"High"}
 
 
 def test_words_are_asked_for_clusters_that_are_no_copies(example):
     ask, _ = asking(answering(same_verb))
     told = ask_for_verdicts(example, NOBODY, ask)
-    plan = plan_merge(replace(example, model_verdicts=told), (), PlanConfig())
+    plan = with_model(example, told)
     told = with_documents(told, plan, ask)
     tools = plan.catalog.by_id
     wanted = {
@@ -331,26 +318,18 @@ def test_words_are_asked_for_clusters_that_are_no_copies(example):
     assert [spent.task for spent in told.spent] == ["judge", "audit", "synthesis"]
 
 
-def test_a_plan_is_not_changed_by_words_or_grades(example):
+def test_a_plan_is_not_changed_by_words_or_grades(example, verdicts):
     ask, _ = asking(answering(same_verb))
-    told = ask_for_verdicts(example, NOBODY, ask)
-    plan = plan_merge(replace(example, model_verdicts=told), (), PlanConfig("auto"))
-    more = with_grades(with_documents(told, plan, ask), example.catalog, ask)
-    assert plan_merge(replace(example, model_verdicts=more), (), PlanConfig("auto")) == plan
+    plan = with_model(example, verdicts, "auto")
+    more = with_grades(with_documents(verdicts, plan, ask), example.catalog, ask)
+    assert with_model(example, more, "auto") == plan
 
 
-def test_verdicts_name_who_said_them(example):
-    told = ask_for_verdicts(example, NOBODY, asking(answering(same_verb))[0])
-    pair = next(iter(told.verdicts))
-    tools = example.catalog.tools
-    other = next(
-        p
-        for p in (Pair.of(a.id, b.id) for a, b in combinations(tools, 2))
-        if p not in told.verdicts
-    )
-    judges = [
-        verdict.judge for verdict in replace(example, model_verdicts=told).verdicts([pair, other])
-    ]
+def test_verdicts_name_who_said_them(example, verdicts):
+    every_pair = (Pair.of(a.id, b.id) for a, b in combinations(example.catalog.tools, 2))
+    other = next(pair for pair in every_pair if pair not in verdicts.verdicts)
+    both = [next(iter(verdicts.verdicts)), other]
+    judges = [one.judge for one in replace(example, model_verdicts=verdicts).verdicts(both)]
     assert judges == ["fake at 127.0.0.1:1", example.judge.name]
 
 
@@ -371,28 +350,24 @@ def test_knobs_out_of_range_are_refused():
             QuestionConfig(**bad)
 
 
-def test_people_come_above_the_model(example):
-    told = ask_for_verdicts(example, NOBODY, asking(answering(same_verb))[0])
-    plan = plan_merge(replace(example, model_verdicts=told), (), PlanConfig())
+def test_people_come_above_the_model(example, verdicts):
+    plan = with_model(example, verdicts)
     cluster = next(c for c in plan.clusters if len(c.members) == 2)
     prints = [example.catalog.by_id[m].fingerprint for m in cluster.members]
     said = Decision("reject", tuple(prints), cluster.members, "ann", seq=1)
-    after = plan_merge(replace(example, model_verdicts=told), (said,), PlanConfig())
+    after = plan_merge(replace(example, model_verdicts=verdicts), (said,), PlanConfig())
     assert all(not set(cluster.members) <= set(c.members) for c in after.clusters)
 
 
-def test_disagreements_are_pairs_judged_otherwise(example):
-    told = ask_for_verdicts(example, NOBODY, asking(answering(same_verb))[0])
-    found = disagreements(told, example.offline)
+def test_disagreements_are_pairs_judged_otherwise(example, verdicts):
+    found = disagreements(verdicts, example.offline)
     assert found and all(one.offline.outcome != one.model.outcome for one in found)
 
 
 def test_a_catalog_without_candidates_costs_nothing(tmp_path):
-    lone = Catalog((Tool("a", "find_notes", "Find notes."),))
-    analysis = analyse(lone, AnalysisConfig(), WordEmbedder(), VectorCache(tmp_path))
+    analysis = analysed(tmp_path, Tool("a", "find_notes", "Find notes."))
     for config in (QuestionConfig(), PAPER):
         ask, model = asking(answering(same_verb))
         told = ask_for_verdicts(analysis, NOBODY, ask, config)
         assert not told.verdicts and not told.audits and not model.requests
-        heard = replace(analysis, model_verdicts=told)
-        assert plan_merge(heard, (), PlanConfig()) == plan_merge(analysis, (), PlanConfig())
+        assert with_model(analysis, told) == with_model(analysis, None)

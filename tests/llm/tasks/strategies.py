@@ -2,7 +2,8 @@
 
 from hypothesis import strategies as st
 
-from toolscope_core.model.tool import Tool
+from toolscope_core.llm.tasks.replies import question_id
+from toolscope_core.model.tool import Tool, digest
 
 ANY_TEXT = st.text(st.characters(codec=None), max_size=60)
 
@@ -24,6 +25,16 @@ TOOLS = st.builds(
 
 def keyed(task, *items):
     """The items as ``ask_all`` gives them, by a key of 64 hex digits."""
-    from toolscope_core.model.tool import digest
-
     return {digest(task.name, task.subjects(item)): item for item in items}
+
+
+def reader(task, item, **row):
+    """Reads an answer to the question about an item: this row, with the fields of the call."""
+    items = keyed(task, item)
+    (key,) = items
+
+    def read(**fields):
+        answer = {"question": question_id(key), **row, **fields}
+        return task.read(items, {"answers": [answer]})[key]
+
+    return read

@@ -2,20 +2,12 @@
 
 import pytest
 
-from tests.llm.tasks.strategies import keyed, tool
+from tests.llm.tasks.strategies import reader, tool
 from toolscope_core.llm.tasks.augmentation_prompt import AUGMENTATION_TASK, augmentation_of
-from toolscope_core.llm.tasks.replies import question_id
 from toolscope_core.model.tool import Augmentation
 
-TASK = AUGMENTATION_TASK
-ITEMS = keyed(TASK, tool())
-(KEY,) = ITEMS
 QUESTIONS = ["Do it", "Do it now", "Could you do it?"]
-
-
-def read(**said):
-    row = {"question": question_id(KEY), "expanded": " Does it. ", "questions": QUESTIONS}
-    return TASK.read(ITEMS, {"answers": [row | said]})[KEY]
+read = reader(AUGMENTATION_TASK, tool(), expanded=" Does it. ", questions=QUESTIONS)
 
 
 def test_a_good_answer_is_read():
@@ -41,8 +33,3 @@ def test_a_good_answer_is_read():
 )
 def test_anything_else_is_a_reason(bad):
     assert isinstance(read(**bad), str)
-
-
-def test_tools_are_asked_about_in_an_order_of_their_own():
-    items = keyed(TASK, tool("a"), tool("b"), tool("c"))
-    assert TASK.request(items).user == TASK.request(dict(reversed(items.items()))).user

@@ -1,4 +1,3 @@
-import itertools
 import json
 from dataclasses import replace
 
@@ -39,12 +38,6 @@ def test_the_order_of_a_pair_is_not_in_the_question(one, other):
     assert TASK.subjects(ToolPair(one, other)) == TASK.subjects(ToolPair(other, one))
     requests = [TASK.request({KEY: two}) for two in (ToolPair(one, other), ToolPair(other, one))]
     assert requests[0] == requests[1]
-
-
-def test_the_order_of_the_questions_is_not_in_the_call():
-    items = keyed(TASK, ToolPair(A, B), ToolPair(B, C), ToolPair(A, C))
-    requests = {TASK.request(dict(order)).user for order in itertools.permutations(items.items())}
-    assert len(requests) == 1
 
 
 def test_each_tool_is_told_once():

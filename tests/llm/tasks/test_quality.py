@@ -1,18 +1,10 @@
 import pytest
 
-from tests.llm.tasks.strategies import keyed, tool
+from tests.llm.tasks.strategies import reader, tool
 from toolscope_core.llm.tasks.quality import QUALITY_TASK
-from toolscope_core.llm.tasks.replies import question_id
 from toolscope_core.merging.model_verdicts import Grade
 
-TASK = QUALITY_TASK
-ITEMS = keyed(TASK, tool())
-(KEY,) = ITEMS
-
-
-def read(**said):
-    row = {"question": question_id(KEY), "score": 3, "lacking": ["result"], "reason": "Thin."}
-    return TASK.read(ITEMS, {"answers": [row | said]})[KEY]
+read = reader(QUALITY_TASK, tool(), score=3, lacking=["result"], reason="Thin.")
 
 
 def test_a_good_answer_is_read():
@@ -35,11 +27,6 @@ def test_a_good_answer_is_read():
 )
 def test_anything_else_is_a_reason(bad):
     assert isinstance(read(**bad), str)
-
-
-def test_tools_are_asked_about_in_an_order_of_their_own():
-    items = keyed(TASK, tool("a"), tool("b"), tool("c"))
-    assert TASK.request(items).user == TASK.request(dict(reversed(items.items()))).user
 
 
 @pytest.mark.parametrize(

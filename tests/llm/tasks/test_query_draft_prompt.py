@@ -3,9 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
 
-from tests.llm.tasks.strategies import ANY_TEXT, TOOLS, keyed, tool
+from tests.llm.tasks.strategies import keyed, reader, tool
 from toolscope_core.llm.tasks.query_draft_prompt import (
     DRAFT_TASK,
     DraftQuestion,
@@ -23,9 +22,7 @@ ITEMS = keyed(TASK, QUESTION)
 GOOD = "Mail Ann what I wrote about the fence."
 
 
-def read(**said):
-    row = {"question": question_id(KEY), "tools": [1, 2], "request": GOOD}
-    return TASK.read(ITEMS, {"answers": [row | said]})[KEY]
+read = reader(TASK, QUESTION, tools=[1, 2], request=GOOD)
 
 
 def test_a_good_answer_is_read_in_one_line_and_in_order():
@@ -67,10 +64,7 @@ def test_no_reason_repeats_the_name_of_a_tool():
 
 def test_six_tools_are_too_many():
     many = DraftQuestion(tuple(tool(f"do_{one}") for one in "abcdefg"))
-    items = keyed(TASK, many)
-    (key,) = items
-    row = {"question": question_id(key), "tools": [1, 2, 3, 4, 5, 6], "request": GOOD}
-    assert "choose 2 to 5" in TASK.read(items, {"answers": [row]})[key]
+    assert "choose 2 to 5" in reader(TASK, many)(tools=[1, 2, 3, 4, 5, 6], request=GOOD)
 
 
 def test_what_is_shown_decides_the_key_and_the_order_does_not():
@@ -91,12 +85,3 @@ def test_the_tool_that_is_due_is_marked_by_its_number():
     due = QUESTION.in_order.index(SHOWN[0]) + 1
     assert f"{question_id(KEY)}: tools 1.1 on, due is 1.{due}" in TASK.request(ITEMS).user
     assert "Is it warm in Oslo? (served by met/warmth)" in TASK.request(ITEMS).user
-
-
-@given(TOOLS, ANY_TEXT)
-def test_no_text_of_a_stranger_leaves_the_fence(one, text):
-    question = DraftQuestion((one, tool("b")), (ExampleQuery(text, (text,)),))
-    user = TASK.request(keyed(TASK, question)).user
-    marks = [line for line in user.split("\n") if line.startswith("--- ")]
-    assert [line.split(" ")[1] for line in marks] == ["begin", "end"] * 3
-    assert len({line.rpartition(" ")[2] for line in marks}) == 1

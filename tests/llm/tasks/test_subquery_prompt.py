@@ -3,10 +3,8 @@
 import json
 
 import pytest
-from hypothesis import given
 
-from tests.llm.tasks.strategies import ANY_TEXT, keyed, tool
-from toolscope_core.llm.tasks.replies import question_id
+from tests.llm.tasks.strategies import keyed, reader, tool
 from toolscope_core.llm.tasks.subquery_prompt import (
     LONGEST_STEP,
     MOST_STEPS,
@@ -16,18 +14,11 @@ from toolscope_core.llm.tasks.subquery_prompt import (
 
 NOTES = tool("search_notes")
 CONTEXT = SPLIT_TASKS["context"]
-ITEMS = keyed(CONTEXT, SplitQuestion("Find my notes and mail them.", (NOTES,)))
-(KEY,) = ITEMS
-
-
-def read(steps, items=ITEMS):
-    (key,) = items
-    answer = {"question": question_id(key), "steps": steps}
-    return CONTEXT.read(items, {"answers": [answer]})[key]
+read = reader(CONTEXT, SplitQuestion("Find my notes and mail them.", (NOTES,)))
 
 
 def test_steps_are_read_in_their_order_and_in_one_line():
-    assert read(["Find my notes", "Mail\nthe  notes"]) == {
+    assert read(steps=["Find my notes", "Mail\nthe  notes"]) == {
         "steps": ["Find my notes", "Mail the notes"]
     }
 
@@ -45,14 +36,14 @@ def test_steps_are_read_in_their_order_and_in_one_line():
     ],
 )
 def test_anything_else_is_a_reason(steps, reason):
-    assert reason in read(steps)
+    assert reason in read(steps=steps)
 
 
 def test_a_name_that_the_request_says_itself_or_that_is_a_word_may_stand():
-    named = keyed(CONTEXT, SplitQuestion("What does search_notes do?", (NOTES,)))
-    assert read(["Explain search_notes"], named) == {"steps": ["Explain search_notes"]}
-    word = keyed(CONTEXT, SplitQuestion("Find it.", (tool("find"),)))
-    assert read(["find it"], word) == {"steps": ["find it"]}
+    named = SplitQuestion("What does search_notes do?", (NOTES,))
+    word = SplitQuestion("Find it.", (tool("find"),))
+    for question, steps in ((named, ["Explain search_notes"]), (word, ["find it"])):
+        assert reader(CONTEXT, question)(steps=steps) == {"steps": steps}
 
 
 def test_dummy_sees_no_tool_and_is_another_question_than_context():
@@ -64,14 +55,3 @@ def test_dummy_sees_no_tool_and_is_another_question_than_context():
     assert dummy.name != CONTEXT.name
     assert CONTEXT.subjects(question) != CONTEXT.subjects(seen)
     assert "begin tool 1.1" in CONTEXT.request(keyed(CONTEXT, seen)).user
-
-
-@given(ANY_TEXT, ANY_TEXT)
-def test_no_text_gets_out_of_its_fence(request, description):
-    question = SplitQuestion(request, (tool(description=description),))
-    lines = CONTEXT.request(keyed(CONTEXT, question)).user.split("\n")
-    assert [line.split(" ")[:2] for line in lines if line.startswith("--- ")] == [
-        ["---", "begin"],
-        ["---", "end"],
-    ] * 2
-    assert len(lines) == 9

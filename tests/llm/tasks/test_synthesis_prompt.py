@@ -1,7 +1,6 @@
 import pytest
 
-from tests.llm.tasks.strategies import keyed, tool
-from toolscope_core.llm.tasks.replies import question_id
+from tests.llm.tasks.strategies import keyed, reader, tool
 from toolscope_core.llm.tasks.synthesis_prompt import MergeDraft, SynthesisTask, written
 from toolscope_core.merging.synthesis import synthesise
 
@@ -25,16 +24,9 @@ PRUNE = drafted(tool("find", schema=takes("text")), tool("search", schema=takes(
 ROUTER = drafted(tool("find", schema=takes("text")), tool("search", schema=takes("colour")))
 
 
-def read(item, **said):
-    items = keyed(TASK, item)
-    (key,) = items
-    row = {
-        "question": question_id(key),
-        "name": "seek",
-        "description": "Finds notes.",
-        "parameters": [],
-    }
-    return TASK.read(items, {"answers": [row | said]})[key]
+def read(item, **fields):
+    row = {"name": "seek", "description": "Finds notes.", "parameters": []}
+    return reader(TASK, item, **row)(**fields)
 
 
 def test_kinds_are_as_meant():

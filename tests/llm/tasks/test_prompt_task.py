@@ -1,8 +1,9 @@
-"""The prompt of each task, as its version names it: one that changes needs another version."""
+"""The prompt of each task: as its version names it, and with strangers' text in its fences."""
 
 import pytest
+from hypothesis import given
 
-from tests.llm.tasks.strategies import keyed, tool
+from tests.llm.tasks.strategies import ANY_TEXT, TOOLS, keyed, tool
 from toolscope_core.llm.tasks.audit import AuditTask, ClusterTools
 from toolscope_core.llm.tasks.augmentation_prompt import AUGMENTATION_TASK
 from toolscope_core.llm.tasks.judge_prompt import JudgeTask, ToolPair
@@ -71,3 +72,26 @@ def test_a_prompt_stays_as_its_version_names_it(task, items, expected):
         schema = repr(sent.schema)
         shown = (sent.system, sent.user, sent.name, schema, sent.most_tokens, task.batch)
         assert f"{task.version} {digest(*shown)[:12]}" == expected
+
+
+@given(ANY_TEXT, ANY_TEXT, TOOLS)
+def test_no_text_of_a_stranger_leaves_its_fence(text, job, one):
+    question = SelectionQuestion(text, job, (one,))
+    asked = (
+        (SELECTION_TASK, question, 3),
+        (WORKER_TASK, question, 3),
+        (REPHRASING_TASK, question, 2),
+        (FILTER_TASK, FilterQuestion(text, (one,), {one.id: (job,)}), 3),
+        (SPLIT_TASKS["context"], SplitQuestion(text, (one,)), 2),
+        (DRAFT_TASK, DraftQuestion((one, B), (ExampleQuery(text, (job,)),)), 3),
+        (POLISH_TASK, PolishQuestion(text, (one,)), 1),
+        (SIBLINGS_TASK, ToolPair(one, B), 2),
+        (AUGMENTATION_TASK, one, 1),
+        (QUALITY_TASK, one, 1),
+    )
+    for task, item, blocks in asked:
+        lines = task.request(keyed(task, item)).user.split("\n")
+        marks = [line for line in lines if line.startswith("--- ")]
+        assert [line.split(" ")[1] for line in marks] == ["begin", "end"] * blocks
+        assert len({line.rpartition(" ")[2] for line in marks}) == 1
+        assert len(lines) == 3 * blocks + 3
