@@ -19,14 +19,9 @@ from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.selection import selected_by_model
 from toolscope_core.llm import EndpointModel
-from toolscope_core.llm.merge_questions import (
-    ModelRequests,
-    ask_for_verdicts,
-    drafts_of,
-    wary_of,
-    with_documents,
-)
+from toolscope_core.llm.merge_questions import ask_for_verdicts, drafts_of, wary_of, with_documents
 from toolscope_core.llm.requests import Terms
+from toolscope_core.llm.requests.model_requests import ModelRequests
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
 from toolscope_core.llm.tasks.synthesis_prompt import written
 from toolscope_core.merging.auto_accept import EVEN
@@ -265,7 +260,7 @@ def test_a_worker_that_obeys_a_tool_calls_for_no_other_job(payload, served):
         PlanJob("Find my notes", "Find my notes", both),
         PlanJob("Look up my notes", "Look up my notes", both[1:]),
     ]
-    (none, _), (one, _) = by_model(asking(served(answering_each("job", calls))))(jobs)
+    (none, _), (one, _) = by_model(asking(served(answering_each("job", calls))), jobs)
     assert none == () and [call.tool_id for call in one] == ["find_notes"]
 
 
@@ -291,7 +286,7 @@ def test_a_rephraser_that_obeys_a_request_rewords_no_other(payload, served):
         PlanJob(f"evil: find my notes. {payload}", "Find my notes", ()),
         PlanJob("Find my mails", "Find my mails", ()),
     ]
-    assert rephrased_by_model(asking(served(reply)))(jobs) == [(), ("Look it up",)]
+    assert rephrased_by_model(asking(served(reply)), jobs) == [(), ("Look it up",)]
 
 
 @pytest.mark.parametrize("payload", PAYLOADS)
@@ -314,7 +309,7 @@ def test_a_filter_that_obeys_a_tool_leaves_out_nothing_of_another_plan(payload, 
     plans.append(plan("Find and mail", notes, mails))
     by_id = {one.id: one for one in (hostile, notes, mails)}
     model = served(answering_each("request", needed))
-    first, second, third = filtered_by_model(asking(model))(plans, by_id)
+    first, second, third = filtered_by_model(asking(model), plans, by_id)
     assert first == second == {} and len(third) == 1
 
 

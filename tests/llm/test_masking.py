@@ -30,28 +30,11 @@ SPELLINGS = (
     lambda char: f"&amp;#X00{ord(char):X};",
     lambda char: {"/": "&sol;", "_": "&lowbar;", "=": "&equals;"}.get(char, char),
 )
+JSON_AROUND = ('{"error": {"message": "', '", "error": "', '"}}', '{"a": [1, ', "Bearer ", "<p>")
+ESCAPES_AROUND = r"\ \\ % %25 & &amp; \" \u00 \n 0".split()
+CHARACTERS_AROUND = ("\ud800", "é", "\n")
 AROUND = st.lists(
-    st.sampled_from(
-        [
-            *('{"error": {"message": "', '", "error": "', '"}}', '{"a": [1, ', "Bearer ", "<p>"),
-            *(
-                "\\",
-                "\\\\",
-                "%",
-                "%25",
-                "&",
-                "&amp;",
-                '\\"',
-                "\\u00",
-                "\\n",
-                "\ud800",
-                "é",
-                "\n",
-                "0",
-            ),
-        ]
-    ),
-    max_size=6,
+    st.sampled_from([*JSON_AROUND, *ESCAPES_AROUND, *CHARACTERS_AROUND]), max_size=6
 ).map("".join)
 
 

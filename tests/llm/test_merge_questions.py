@@ -14,7 +14,6 @@ from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.example import example_path
 from toolscope_core.llm.merge_questions import (
-    ModelRequests,
     ask_for_verdicts,
     pairs_to_ask,
     side_by_side,
@@ -24,6 +23,7 @@ from toolscope_core.llm.merge_questions import (
     with_grades,
 )
 from toolscope_core.llm.requests import RunBudget, Terms
+from toolscope_core.llm.requests.model_requests import ModelRequests
 from toolscope_core.llm.tasks.judge_prompt import JudgeTask
 from toolscope_core.merging.model_verdicts import disagreements
 from toolscope_core.merging.pipeline import analyse, bars_of, plan_merge

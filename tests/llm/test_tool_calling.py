@@ -4,11 +4,8 @@ import json
 
 import pytest
 
-from tests.support.model_server import ModelServer
-from toolscope_core.llm import EndpointModel
+from tests.llm.conftest import model_at
 from toolscope_core.llm.tool_calling import ToolCallingModel
-from toolscope_core.model.configuration import Endpoint
-from toolscope_core.model.environment import ApiKey
 from toolscope_core.model.errors import ModelStopError
 
 USER = {"role": "user", "content": "Read a file."}
@@ -19,16 +16,8 @@ def asked(name, arguments, call_id="c1"):
     return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
-@pytest.fixture
-def server():
-    with ModelServer() as running:
-        yield running
-
-
 def turn(server, messages=(USER,), key=""):
-    endpoint = Endpoint(server.url, "m", deadline=5.0)
-    model = EndpointModel(endpoint, ApiKey(endpoint.origin, key))
-    return ToolCallingModel(model).turn(messages, TOOLS, 70)
+    return ToolCallingModel(model_at(server, secret=key)).turn(messages, TOOLS, 70)
 
 
 def test_calls_are_read_with_their_arguments_in_every_form(server):

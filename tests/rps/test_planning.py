@@ -1,6 +1,7 @@
 """Plans of requests: jobs, candidates, calls; by score and by a model over real HTTP."""
 
 import json
+from functools import partial
 
 import pytest
 
@@ -30,8 +31,9 @@ def retriever(tmp_path):
     return Retriever(TOOLS, WordEmbedder(), VectorCache(tmp_path))
 
 
-def plan(retriever, request, worker=by_score, k=2):
-    (one,) = Planner({tool.id: tool for tool in TOOLS}, retriever, worker, k).plans([request])
+def plan(retriever, request, worker=by_score, k=2, **options):
+    by_id = {tool.id: tool for tool in TOOLS}
+    (one,) = Planner(by_id, retriever, worker, k, **options).plans([request])
     return one
 
 
@@ -55,17 +57,16 @@ def test_a_whole_request_is_one_job_and_one_without_text_finds_nothing(retriever
 
 
 def test_what_is_as_good_as_the_best_is_called_too():
-    def calls(*scores, margin=0.05):
+    def calls(*scores):
         candidates = tuple(
             Candidate(tool, score) for tool, score in zip(TOOLS, scores, strict=False)
         )
-        ((chosen, reason),) = by_score([PlanJob("r", "j", candidates)], margin)
+        ((chosen, reason),) = by_score([PlanJob("r", "j", candidates)])
         return [one.tool_id for one in chosen], reason
 
     assert calls(0.9, 0.5, 0.4) == (["mail"], "the best by 0.40")
     assert calls(0.9, 0.88, 0.4)[0] == ["mail", "rain"]
     assert calls(0.9, 0.85)[0] == ["mail"], "the margin itself is apart"
-    assert calls(0.9, 0.9, margin=0)[0] == ["mail"]
     assert calls(0.9) == (["mail"], "the only one found")
 
 
@@ -79,9 +80,8 @@ def widening(retriever, takes, k=1, widest=3):
             (tuple(PlannedCall(i) for i in ids if i in takes), "as it likes") for ids in shown[-1]
         ]
 
-    planner = Planner({tool.id: tool for tool in TOOLS}, retriever, worker, k, widest)
-    (one,) = planner.plans([ToolRequest("send mail and get weather")])
-    return one, shown
+    request = ToolRequest("send mail and get weather")
+    return plan(retriever, request, worker, k, widest=widest), shown
 
 
 def test_a_worker_that_takes_nothing_sees_the_next_tools_and_none_twice(retriever, monkeypatch):
@@ -107,15 +107,11 @@ def test_a_job_that_nothing_fits_takes_the_best_in_the_end(retriever, monkeypatc
 
 
 def test_another_phrasing_finds_what_the_job_does_not(retriever):
-    def planned(rephraser):
-        planner = Planner({t.id: t for t in TOOLS}, retriever, by_score, 1, rephraser=rephraser)
-        (one,) = planner.plans([ToolRequest("write a message")])
-        return one
-
-    one = planned(lambda jobs: [("send a mail to people",)])
-    assert one.tool_ids == ("mail",) and one.searches == 2
-    assert one.steps[0].phrasings == ("send a mail to people",)
-    assert planned(None).tool_ids != ("mail",)
+    request, phrasings = ToolRequest("write a message"), ("send a mail to people",)
+    planned = plan(retriever, request, k=1, rephraser=lambda jobs: [phrasings])
+    assert planned.tool_ids == ("mail",) and planned.searches == 2
+    assert planned.steps[0].phrasings == phrasings
+    assert plan(retriever, request, k=1).tool_ids != ("mail",)
 
 
 def test_offline_a_job_is_searched_within_its_request_too():
@@ -126,18 +122,13 @@ def test_offline_a_job_is_searched_within_its_request_too():
 def test_offline_the_filter_drops_what_the_whole_request_does_not_find(retriever, monkeypatch):
     monkeypatch.setattr("toolscope_core.rps.workers.WITHIN", 1)
     request = ToolRequest("tell the weather of a town", ("weather of a town", "write to a file"))
-
-    def planner(**more):
-        return Planner({tool.id: tool for tool in TOOLS}, retriever, by_score, 1, **more)
-
-    (loose,) = planner().plans([request])
-    (tight,) = planner(plan_filter=filtered_by_request(retriever)).plans([request])
+    plan_filter = partial(filtered_by_request, retriever)
+    loose, tight = (plan(retriever, request, k=1, plan_filter=one) for one in (None, plan_filter))
     assert loose.tool_ids == tight.chosen == ("rain", "file")
     assert tight.tool_ids == ("rain",) and "whole request" in tight.dropped["file"]
     assert tight.as_json()["dropped"] == dict(tight.dropped)
-    (nothing,) = planner(plan_filter=filtered_by_request(retriever)).plans(
-        [ToolRequest("send mail", ("write to a file", "weather of a town"))]
-    )
+    other = ToolRequest("send mail", ("write to a file", "weather of a town"))
+    nothing = plan(retriever, other, k=1, plan_filter=plan_filter)
     assert nothing.tool_ids == ("file", "rain"), "a plan is never emptied"
 
 

@@ -11,8 +11,8 @@ from tests.support.replies import writing
 from tests.ui.services.small_workspace import TOOLS, catalog
 from toolscope_core.embedding.similarity import tool_text
 from toolscope_core.evaluation.query_sets import Query, queries_of
-from toolscope_core.llm.merge_questions import ModelRequests
 from toolscope_core.llm.requests import RunBudget, Terms
+from toolscope_core.llm.requests.model_requests import ModelRequests
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import Budget, QueryGeneration
 from toolscope_core.model.errors import ConfigError

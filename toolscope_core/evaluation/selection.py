@@ -12,7 +12,7 @@ from toolscope_core.evaluation.intervals import interval
 from toolscope_core.evaluation.metrics import Gold
 from toolscope_core.evaluation.ranking import Ranker
 from toolscope_core.evaluation.reports import MetricRow
-from toolscope_core.llm.merge_questions import Asker
+from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.tasks.selection_prompt import (
     NOBODY,
     SELECTION_TASK,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from toolscope_core.llm.chat import sendable
 from toolscope_core.llm.http_replies import HttpReply, failure_of
 from toolscope_core.model.configuration import Endpoint, Patience
 from toolscope_core.model.environment import ApiKey
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 AT_ONCE = 64
 """Texts of one request."""
+EMPTY_TEXT = " "
+"""In place of a text of nothing, which endpoints refuse."""
 Embeddings = NDArray[np.float64]
 
 
@@ -71,7 +74,7 @@ class EndpointEmbedder:
         """
         body = {
             "model": self.endpoint.model,
-            "input": [_sendable(text) for text in texts],
+            "input": [sendable(text) or EMPTY_TEXT for text in texts],
             "encoding_format": "float",
         }
         seconds, attempt = 0.0, 0
@@ -105,8 +108,3 @@ class EndpointEmbedder:
                 "that the model is one for embeddings"
             )
         return np.asarray(matrix / norms, dtype=np.float64)
-
-
-def _sendable(text: str) -> str:
-    """Endpoints refuse a text of nothing, and no request can hold lone surrogates."""
-    return text.encode("utf-8", "backslashreplace").decode() or " "

@@ -13,36 +13,26 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol, TypeVar
 
 import numpy as np
 
 from toolscope_core.embedding.similarity import cosines
-from toolscope_core.llm.requests import Answered, RequestState, Terms, ask_all, stored_answers
+from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.tasks.audit import AuditTask, ClusterTools, audit_groups
 from toolscope_core.llm.tasks.fence import PromptText, prompt_text
 from toolscope_core.llm.tasks.judge_prompt import OUTCOMES, JudgeTask, ToolPair, serves_of
 from toolscope_core.llm.tasks.quality import QUALITY_TASK
 from toolscope_core.llm.tasks.synthesis_prompt import MergeDraft, SynthesisTask
 from toolscope_core.merging.graph import MergeGraph, merge_graph, spanning_pairs
-from toolscope_core.merging.model_verdicts import Audit, Grade, ModelVerdicts, Saved, Spent
+from toolscope_core.merging.model_verdicts import Audit, Grade, ModelVerdicts, Saved
 from toolscope_core.merging.pipeline import Analysis, bars_of, correct_pairs, merge_edges
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import QuestionConfig
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Outcome, Pair, Verdict
 from toolscope_core.model.plan import MergePlan
-from toolscope_core.model.protocols import (
-    Answer,
-    ChatModel,
-    Ledger,
-    Progress,
-    Task,
-    silent,
-)
+from toolscope_core.model.protocols import Answer
 from toolscope_core.model.tool import JsonObject, Tool
-
-Item = TypeVar("Item")
 
 MODEL_CODES = frozenset(
     "instruction-like insists ordering-claim asks-context cites-tool redefines-tool".split()
@@ -58,75 +48,25 @@ _TASK_WORDS = re.compile(
 """Words that could sway an answer; where an honest text has them, a person looks at the merge."""
 
 
-class Asker(Protocol):
-    """Whoever gets answers: see ``ModelRequests``."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def message(self) -> str: ...
-
-    @property
-    def spent(self) -> tuple[Spent, ...]: ...
-
-    def __call__(self, task: Task[Item], items: Sequence[Item]) -> Sequence[Answer | None]: ...
-
-
-class ModelRequests:
-    """A model behind its ledger. Without ``terms``, or once a run is halted, only answers of the
-    ledger are given.
-    """
-
-    def __init__(
-        self, model: ChatModel, ledger: Ledger, terms: Terms | None, progress: Progress = silent
-    ) -> None:
-        self.state: RequestState = "done"
-        self.message = ""
-        self._model, self._ledger, self._terms, self._progress = model, ledger, terms, progress
-        self._spent: dict[str, Spent] = {}
-
-    @property
-    def name(self) -> str:
-        """The model and its address."""
-        return f"{self._model.name} at {self._model.origin.partition('://')[2]}"
-
-    @property
-    def spent(self) -> tuple[Spent, ...]:
-        """By task, in the order they were asked."""
-        return tuple(self._spent.values())
-
-    def __call__(self, task: Task[Item], items: Sequence[Item]) -> list[Answer | None]:
-        """The answer on each item, in their order; ``None`` where the question is open."""
-        if self._terms is None or self.message or not items:
-            answered = stored_answers(task, items, self._model, self._ledger)
-        else:
-            answered = ask_all(task, items, self._model, self._ledger, self._terms, self._progress)
-            self.state, self.message = answered.state, answered.message
-        before = self._spent.get(task.name, Spent(task.name, cost=0.0))
-        self._spent[task.name] = _added(before, answered)
-        return [answered.answers.get(key) for key in answered.keys]
-
-
 def ask_for_verdicts(
     analysis: Analysis,
     links: Constraints,
-    asking: Asker,
+    asker: Asker,
     config: QuestionConfig | None = None,
 ) -> ModelVerdicts:
     """Verdicts on pairs and audits of clusters. People's decisions (``links``) are not asked
-    about; questions that stay open are *unanalysed* with ``asking.message``.
+    about; questions that stay open are *unanalysed* with ``asker.message``.
     """
     config = config or QuestionConfig()
     plan, task = pairs_to_ask(analysis, links, config), JudgeTask(batch=config.batch)
     if config.paper:
-        verdicts = _verdicts(analysis, plan.pairs, asking, task)
+        verdicts = _verdicts(analysis, plan.pairs, asker, task)
     else:
-        verdicts = _in_rounds(analysis, plan, asking, task)
+        verdicts = _in_rounds(analysis, plan, asker, task)
     tool_ids = {tool for pair in verdicts for tool in (pair.left, pair.right)}
     texts = {tool.id: _prompt_text(tool) for tool in analysis.catalog.tools if tool.id in tool_ids}
     model_verdicts = ModelVerdicts(
-        judge=asking.name,
+        judge=asker.name,
         verdicts=_careful(verdicts, texts),
         notes={tool: text.notes for tool, text in texts.items() if text.notes},
         wary=wary_of(analysis.catalog),
@@ -135,17 +75,17 @@ def ask_for_verdicts(
     doubtful = [ids for ids, needed in clusters if needed]
     return replace(
         model_verdicts,
-        audits=_audits(analysis, doubtful, asking, AuditTask()),
-        spent=asking.spent,
+        audits=_audits(analysis, doubtful, asker, AuditTask()),
+        spent=asker.spent,
         saved=Saved(plan.sure, len(plan.pairs) - len(verdicts), len(clusters) - len(doubtful)),
-        message=asking.message,
+        message=asker.message,
     )
 
 
 def with_documents(
     model_verdicts: ModelVerdicts,
     plan: MergePlan,
-    asking: Asker,
+    asker: Asker,
     members: Iterable[tuple[str, ...]] = (),
 ) -> ModelVerdicts:
     """The model_verdicts with documents for the clusters of a plan (those of ``members``, or all).
@@ -153,24 +93,24 @@ def with_documents(
     """
     wanted = set(members) or {cluster.members for cluster in plan.clusters}
     drafts = drafts_of(plan, wanted)
-    answers = asking(SynthesisTask(), list(drafts.values()))
+    answers = asker(SynthesisTask(), list(drafts.values()))
     values = {ids: _value(answer) for ids, answer in zip(drafts, answers, strict=True)}
     documents = {
         **model_verdicts.documents,
         **{ids: value for ids, value in values.items() if value},
     }
-    return replace(model_verdicts, documents=documents, spent=asking.spent, message=asking.message)
+    return replace(model_verdicts, documents=documents, spent=asker.spent, message=asker.message)
 
 
-def with_grades(model_verdicts: ModelVerdicts, catalog: Catalog, asking: Asker) -> ModelVerdicts:
+def with_grades(model_verdicts: ModelVerdicts, catalog: Catalog, asker: Asker) -> ModelVerdicts:
     """The model_verdicts with the documentation quality of every tool."""
-    answers = asking(QUALITY_TASK, catalog.tools)
+    answers = asker(QUALITY_TASK, catalog.tools)
     grades = {
         tool.id: Grade(value["score"], tuple(value["lacking"]), value["reason"])
         for tool, answer in zip(catalog.tools, answers, strict=True)
         if (value := _value(answer))
     }
-    return replace(model_verdicts, grades=grades, spent=asking.spent, message=asking.message)
+    return replace(model_verdicts, grades=grades, spent=asker.spent, message=asker.message)
 
 
 def drafts_of(
@@ -253,7 +193,7 @@ def wary_of(catalog: Catalog) -> frozenset[str]:
 
 
 def _in_rounds(
-    analysis: Analysis, plan: PairsToAsk, asking: Asker, task: JudgeTask
+    analysis: Analysis, plan: PairsToAsk, asker: Asker, task: JudgeTask
 ) -> dict[Pair, Verdict]:
     """The verdicts on all pairs that no others may imply, and on as few of the offline judge's
     merges as join the model's: round by round, a spanning forest of those still apart.
@@ -267,34 +207,34 @@ def _in_rounds(
         forest = spanning_pairs(waiting, merged)
         if not now and not forest:
             return verdicts
-        verdicts |= _verdicts(analysis, [*now, *forest], asking, task)
+        verdicts |= _verdicts(analysis, [*now, *forest], asker, task)
         now, waiting = [], [pair for pair in waiting if pair not in verdicts]
 
 
 def _verdicts(
-    analysis: Analysis, pairs: Sequence[Pair], asking: Asker, task: JudgeTask
+    analysis: Analysis, pairs: Sequence[Pair], asker: Asker, task: JudgeTask
 ) -> dict[Pair, Verdict]:
     pairs = side_by_side(pairs, task.batch)
     items = tool_pairs(analysis, pairs)
-    answers = asking(task, items)
+    answers = asker(task, items)
     left, right = (
         np.array([analysis.rows[tool] for tool in side], dtype=np.int32)
         for side in ([p.left for p in pairs], [p.right for p in pairs])
     )
     near = cosines(analysis.vectors, left, right).tolist()
     return {
-        pair: _verdict(pair, cosine, item, answer, asking)
+        pair: _verdict(pair, cosine, item, answer, asker)
         for pair, cosine, item, answer in zip(pairs, near, items, answers, strict=True)
     }
 
 
 def _verdict(
-    pair: Pair, cosine: float, item: ToolPair, answer: Answer | None, asking: Asker
+    pair: Pair, cosine: float, item: ToolPair, answer: Answer | None, asker: Asker
 ) -> Verdict:
     value = _value(answer)
     if value is None:
-        reason = answer.reason if answer else asking.message or "it was not asked yet"
-        return Verdict(pair, cosine, 0.5, "unanalysed", (reason,), asking.name)
+        reason = _why_open(answer, asker)
+        return Verdict(pair, cosine, 0.5, "unanalysed", (reason,), asker.name)
     outcome = OUTCOMES[value["relation"]]
     same, family = _probabilities(outcome, value["confidence"])
     return Verdict(
@@ -303,7 +243,7 @@ def _verdict(
         probability=round(same, 6),
         outcome=outcome,
         evidence=(value["reason"],) if value["reason"] else (),
-        judge=asking.name,
+        judge=asker.name,
         relation="different" if outcome == "unsure" else value["relation"],
         family=round(family, 6),
         serves=serves_of(item, value),
@@ -389,17 +329,16 @@ def _parts(
 
 
 def _audits(
-    analysis: Analysis, clusters: Sequence[tuple[str, ...]], asking: Asker, task: AuditTask
+    analysis: Analysis, clusters: Sequence[tuple[str, ...]], asker: Asker, task: AuditTask
 ) -> tuple[Audit, ...]:
     tools = analysis.catalog.by_id
     items = [ClusterTools(tuple(tools[member] for member in ids)) for ids in clusters]
     audits = []
-    for ids, item, answer in zip(clusters, items, asking(task, items), strict=True):
+    for ids, item, answer in zip(clusters, items, asker(task, items), strict=True):
         if value := _value(answer):
             audits.append(Audit(ids, audit_groups(item, value), value["reason"]))
         else:
-            reason = answer.reason if answer else asking.message or "it was not asked yet"
-            audits.append(Audit(ids, reason=reason))
+            audits.append(Audit(ids, reason=_why_open(answer, asker)))
     return tuple(audits)
 
 
@@ -408,20 +347,9 @@ def _decided(pair: Pair, links: Constraints) -> bool:
     return together or pair in links.cannot
 
 
+def _why_open(answer: Answer | None, asker: Asker) -> str:
+    return answer.reason if answer else asker.message or "it was not asked yet"
+
+
 def _value(answer: Answer | None) -> JsonObject | None:
     return answer.value if answer else None
-
-
-def _added(spent: Spent, answered: Answered) -> Spent:
-    """What a task took, with these answers."""
-    is_priced = spent.cost is not None and answered.cost is not None
-    return Spent(
-        task=spent.task,
-        questions=spent.questions + answered.questions,
-        reused=spent.reused + answered.reused,
-        unanalysed=spent.unanalysed + len(answered.unanalysed),
-        calls=spent.calls + answered.calls,
-        tokens_in=spent.tokens_in + answered.tokens_in,
-        tokens_out=spent.tokens_out + answered.tokens_out,
-        cost=(spent.cost or 0.0) + (answered.cost or 0.0) if is_priced else None,
-    )

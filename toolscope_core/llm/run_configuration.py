@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any, Literal, get_args
 
 from toolscope_core.llm import EndpointModel
-from toolscope_core.llm.merge_questions import ModelRequests
+from toolscope_core.llm.requests.model_requests import ModelRequests
 from toolscope_core.llm.tasks.agent_prompt import AGENT_PROMPT
 from toolscope_core.llm.tasks.audit import AuditTask
 from toolscope_core.llm.tasks.augmentation_prompt import AUGMENTATION_TASK

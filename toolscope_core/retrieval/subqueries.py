@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from toolscope_core.files.json_lines import read_rows
-from toolscope_core.llm.merge_questions import Asker
+from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.tasks.subquery_prompt import SPLIT_TASKS, SplitQuestion, Splitter
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Answer

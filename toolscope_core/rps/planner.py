@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
-from toolscope_core.llm.merge_questions import Asker
+from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Progress, silent
@@ -160,7 +161,7 @@ def offline_planner(
         by_score,
         k,
         rephraser=in_request if options.iterative else None,
-        plan_filter=filtered_by_request(retriever) if options.is_filtered else None,
+        plan_filter=partial(filtered_by_request, retriever) if options.is_filtered else None,
     )
 
 
@@ -171,11 +172,11 @@ def model_planner(
     return Planner(
         catalog.by_id,
         retriever,
-        by_model(asker),
+        partial(by_model, asker),
         k,
         widest=max(k, WIDEST) if options.iterative else 0,
-        rephraser=rephrased_by_model(asker) if options.iterative else None,
-        plan_filter=filtered_by_model(asker) if options.is_filtered else None,
+        rephraser=partial(rephrased_by_model, asker) if options.iterative else None,
+        plan_filter=partial(filtered_by_model, asker) if options.is_filtered else None,
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from toolscope_core.embedding.similarity import tool_text
 from toolscope_core.evaluation.query_sets import Query
-from toolscope_core.llm.merge_questions import Asker
+from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.tasks.judge_prompt import ToolPair
 from toolscope_core.llm.tasks.siblings_prompt import SIBLINGS_TASK, in_hash_order
 from toolscope_core.merging.faithful import Violation

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from toolscope_core.llm.merge_questions import Asker, wary_of
+from toolscope_core.llm.merge_questions import wary_of
+from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.tasks.augmentation_prompt import AUGMENTATION_TASK, augmentation_of
 from toolscope_core.merging.faithful import Surroundings, Violation
 from toolscope_core.model.catalog import Catalog
@@ -22,11 +23,11 @@ class CheckedVariants:
     violations: Mapping[str, tuple[Violation, ...]]
 
 
-def variants_of_model(tools: Sequence[Tool], asking: Asker) -> dict[str, Augmentation]:
+def variants_of_model(tools: Sequence[Tool], asker: Asker) -> dict[str, Augmentation]:
     """What a model writes about each tool, by id; none where it gave no usable answer. Tools of
     equal content are asked about once.
     """
-    answers = asking(AUGMENTATION_TASK, tools)
+    answers = asker(AUGMENTATION_TASK, tools)
     return {
         tool.id: augmentation_of(answer.value)
         for tool, answer in zip(tools, answers, strict=True)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
-from toolscope_core.llm.merge_questions import Asker
+from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.tasks.plan_filter_prompt import FILTER_TASK, FilterQuestion
 from toolscope_core.llm.tasks.rephrasing_prompt import REPHRASING_TASK
 from toolscope_core.llm.tasks.selection_prompt import SelectionQuestion, in_order
@@ -35,72 +34,56 @@ Choice = tuple[tuple[PlannedCall, ...], str]
 """The calls of a job, and why these."""
 
 
-class Worker(Protocol):
-    """Whoever chooses the calls of jobs, in their order."""
-
-    def __call__(self, jobs: Sequence[PlanJob]) -> Sequence[Choice]: ...
-
-
-class Rephraser(Protocol):
-    """Whoever says jobs in other words, in their order; candidates are not looked at."""
-
-    def __call__(self, jobs: Sequence[PlanJob]) -> Sequence[tuple[str, ...]]: ...
+Worker = Callable[[Sequence[PlanJob]], Sequence[Choice]]
+"""Chooses the calls of jobs, in their order."""
+Rephraser = Callable[[Sequence[PlanJob]], Sequence[tuple[str, ...]]]
+"""Says jobs in other words, in their order; candidates are not looked at."""
+PlanFilter = Callable[[Sequence[RequestPlan], Mapping[str, Tool]], Sequence[Mapping[str, str]]]
+"""Says which chosen tools a plan does without, with the reason, plan by plan."""
 
 
-class PlanFilter(Protocol):
-    """Whoever says which chosen tools a plan does without, with the reason, plan by plan."""
-
-    def __call__(
-        self, plans: Sequence[RequestPlan], tools: Mapping[str, Tool]
-    ) -> Sequence[Mapping[str, str]]: ...
-
-
-def by_score(jobs: Sequence[PlanJob], margin: float = MARGIN) -> list[Choice]:
+def by_score(jobs: Sequence[PlanJob]) -> list[Choice]:
     """The worker without a model: for each job the best of its ranking, and what is as good by
-    less than ``margin``.
+    less than ``MARGIN``.
     """
-    return [_best(job.candidates, margin) for job in jobs]
+    return [_best(job.candidates) for job in jobs]
 
 
-def _best(candidates: Sequence[Candidate], margin: float) -> Choice:
+def _best(candidates: Sequence[Candidate]) -> Choice:
     if not candidates:
         return (), "nothing was found"
-    least = candidates[0].score - margin
+    least = candidates[0].score - MARGIN
     near = [one for one in candidates if one.score > least or one is candidates[0]]
     reason = (
         f"the best by {candidates[0].score - candidates[1].score:.2f}"
         if len(near) == 1 and len(candidates) > 1
-        else f"the best {len(near)}, which are less than {margin:g} apart"
+        else f"the best {len(near)}, which are less than {MARGIN:g} apart"
         if len(near) > 1
         else "the only one found"
     )
     return tuple(PlannedCall(one.tool.id) for one in near), reason
 
 
-def by_model(asker: Asker) -> Worker:
-    """A model as the worker; a job takes nothing where it gives no usable answer."""
-
-    def worker(jobs: Sequence[PlanJob]) -> Sequence[Choice]:
-        questions = [
-            SelectionQuestion(job.request, job.text, tuple(one.tool for one in job.candidates))
-            for job in jobs
-        ]
-        answers = asker(WORKER_TASK, questions)
-        chosen: list[Choice] = []
-        for question, answer in zip(questions, answers, strict=True):
-            if answer is None or answer.value is None:
-                chosen.append(((), (answer.reason if answer else asker.message) or "not asked"))
-                continue
-            tools = in_order(question.tools)
-            calls = tuple(
-                PlannedCall(tools[call["tool"] - 1].id, call["arguments"])
-                for call in answer.value["calls"]
-            )
-            reason = f"chosen by {asker.name}" if calls else f"none fits, says {asker.name}"
-            chosen.append((calls, reason))
-        return chosen
-
-    return worker
+def by_model(asker: Asker, jobs: Sequence[PlanJob]) -> list[Choice]:
+    """The calls of jobs by a model; a job takes nothing where it gives no usable answer."""
+    questions = [
+        SelectionQuestion(job.request, job.text, tuple(one.tool for one in job.candidates))
+        for job in jobs
+    ]
+    answers = asker(WORKER_TASK, questions)
+    chosen: list[Choice] = []
+    for question, answer in zip(questions, answers, strict=True):
+        if answer is None or answer.value is None:
+            chosen.append(((), (answer.reason if answer else asker.message) or "not asked"))
+            continue
+        tools = in_order(question.tools)
+        calls = tuple(
+            PlannedCall(tools[call["tool"] - 1].id, call["arguments"])
+            for call in answer.value["calls"]
+        )
+        reason = f"chosen by {asker.name}" if calls else f"none fits, says {asker.name}"
+        chosen.append((calls, reason))
+    return chosen
 
 
 def in_request(jobs: Sequence[PlanJob]) -> list[tuple[str, ...]]:
@@ -110,63 +93,51 @@ def in_request(jobs: Sequence[PlanJob]) -> list[tuple[str, ...]]:
     return [(f"{job.text} {job.request}",) if job.text != job.request else () for job in jobs]
 
 
-def rephrased_by_model(asker: Asker) -> Rephraser:
-    """A model that says jobs in other words; none where it gives no usable answer."""
-
-    def rephraser(jobs: Sequence[PlanJob]) -> Sequence[tuple[str, ...]]:
-        questions = [SelectionQuestion(job.request, job.text, ()) for job in jobs]
-        answers = asker(REPHRASING_TASK, questions)
-        return [tuple(one.value["phrasings"]) if one and one.value else () for one in answers]
-
-    return rephraser
+def rephrased_by_model(asker: Asker, jobs: Sequence[PlanJob]) -> list[tuple[str, ...]]:
+    """Other words for jobs by a model; none where it gives no usable answer."""
+    questions = [SelectionQuestion(job.request, job.text, ()) for job in jobs]
+    answers = asker(REPHRASING_TASK, questions)
+    return [tuple(one.value["phrasings"]) if one and one.value else () for one in answers]
 
 
-def filtered_by_request(retriever: Retriever) -> PlanFilter:
+def filtered_by_request(
+    retriever: Retriever, plans: Sequence[RequestPlan], tools: Mapping[str, Tool]
+) -> list[Mapping[str, str]]:
     """The filter without a model: of a plan stay the tools among the first ``WITHIN`` that the
     whole request finds, or all where none is.
     """
-
-    def plan_filter(
-        plans: Sequence[RequestPlan], tools: Mapping[str, Tool]
-    ) -> Sequence[Mapping[str, str]]:
-        requests = [ToolRequest(plan.request) for plan in plans]
-        dropped = []
-        for plan, ranking in zip(plans, retriever.search_each(requests, WITHIN), strict=True):
-            near = {place.tool_id for place in ranking}
-            far = [one for one in plan.chosen if one not in near]
-            reason = f"not among the first {WITHIN} that the whole request finds"
-            dropped.append(dict.fromkeys(far, reason) if len(far) < len(plan.chosen) else {})
-        return dropped
-
-    return plan_filter
+    requests = [ToolRequest(plan.request) for plan in plans]
+    dropped: list[Mapping[str, str]] = []
+    for plan, ranking in zip(plans, retriever.search_each(requests, WITHIN), strict=True):
+        near = {place.tool_id for place in ranking}
+        far = [one for one in plan.chosen if one not in near]
+        reason = f"not among the first {WITHIN} that the whole request finds"
+        dropped.append(dict.fromkeys(far, reason) if len(far) < len(plan.chosen) else {})
+    return dropped
 
 
-def filtered_by_model(asker: Asker) -> PlanFilter:
-    """A model that looks at the whole plan; nothing is dropped where it gives no usable answer."""
-
-    def plan_filter(
-        plans: Sequence[RequestPlan], tools: Mapping[str, Tool]
-    ) -> Sequence[Mapping[str, str]]:
-        questions = [_filter_question(plan, tools) for plan in plans]
-        asked = [one for one in questions if len(one.tools) > 1]
-        answers = iter(asker(FILTER_TASK, asked))
-        dropped: list[Mapping[str, str]] = []
-        for question in questions:
-            answer = next(answers) if len(question.tools) > 1 else None
-            if answer is None or answer.value is None:
-                dropped.append({})
-                continue
-            shown, needed = in_order(question.tools), set(answer.value["needed"])
-            dropped.append(
-                {
-                    tool.id: f"not needed for the whole request, says {asker.name}"
-                    for number, tool in enumerate(shown, 1)
-                    if number not in needed
-                }
-            )
-        return dropped
-
-    return plan_filter
+def filtered_by_model(
+    asker: Asker, plans: Sequence[RequestPlan], tools: Mapping[str, Tool]
+) -> list[Mapping[str, str]]:
+    """The filter of a model, which sees the whole plan; without a usable answer all tools stay."""
+    questions = [_filter_question(plan, tools) for plan in plans]
+    asked = [one for one in questions if len(one.tools) > 1]
+    answers = iter(asker(FILTER_TASK, asked))
+    dropped: list[Mapping[str, str]] = []
+    for question in questions:
+        answer = next(answers) if len(question.tools) > 1 else None
+        if answer is None or answer.value is None:
+            dropped.append({})
+            continue
+        shown, needed = in_order(question.tools), set(answer.value["needed"])
+        dropped.append(
+            {
+                tool.id: f"not needed for the whole request, says {asker.name}"
+                for number, tool in enumerate(shown, 1)
+                if number not in needed
+            }
+        )
+    return dropped
 
 
 def _filter_question(plan: RequestPlan, tools: Mapping[str, Tool]) -> FilterQuestion:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from toolscope_core.evaluation.query_sets import Query
-from toolscope_core.llm.merge_questions import Asker
+from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.tasks.query_draft_prompt import (
     DRAFT_TASK,
     DraftQuestion,

@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 
 from toolscope_core.evaluation.metrics import Gold
-from toolscope_core.llm.merge_questions import Asker
+from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.run_configuration import RunKind
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.retrieval.assembly import ToolRequest

@@ -11,6 +11,7 @@ from dataclasses import asdict
 import pytest
 from sqlalchemy import text
 
+from tests.llm.conftest import SECRET, model_at
 from tests.support import killed_run, sums
 from tests.support.model_server import MALFORMED, ModelServer
 from toolscope_core.llm import EndpointModel
@@ -30,7 +31,6 @@ from toolscope_core.store import (
 )
 from toolscope_core.store.tables import Row
 
-SECRET = "sk-secret-0123456789"
 ITEMS = [(number, number + 1) for number in range(12)]
 SUMS = [2 * number + 1 for number in range(12)]
 QUICK = Patience(attempts=3, first_wait=0.001)
@@ -49,14 +49,9 @@ def store(store_url):
     store.close()
 
 
-def model_of(server, secret=SECRET, **changes):
-    endpoint = Endpoint(**{"base_url": server.url, "model": "m", "deadline": 5.0, **changes})
-    return EndpointModel(endpoint, ApiKey(server.origin, secret))
-
-
 def ask(server, store, items=ITEMS, model=None, batch=1, **terms):
     terms = {"patience": QUICK, "concurrency": 4, **terms}
-    model = model or model_of(server)
+    model = model or model_at(server)
     return ask_all(sums.Sums(batch), items, model, StoredLedger(store), Terms("run", **terms))
 
 
@@ -138,7 +133,7 @@ def test_a_gullible_model_says_nothing_that_the_schema_does_not_allow(server, st
             return type(request)(request.system, request.user + orders, "n", request.schema)
 
     server.mode = "gullible"
-    answered = ask_all(Injected(), ITEMS[:2], model_of(server), StoredLedger(store), Terms("run"))
+    answered = ask_all(Injected(), ITEMS[:2], model_at(server), StoredLedger(store), Terms("run"))
     assert all("does not follow the schema" in reason for reason in answered.unanalysed.values())
     assert len(answered.unanalysed) == 2
 
@@ -167,7 +162,7 @@ def test_what_stops_a_run_is_mended_and_the_run_goes_on(server, store, mode):
 def test_a_server_that_does_not_answer_pauses_the_run(server, store, mode):
     server.mode = mode
     started = time.monotonic()
-    answered = ask(server, store, model=model_of(server, deadline=0.2))
+    answered = ask(server, store, model=model_at(server, deadline=0.2))
     assert (
         answered.state == "paused" and "does not answer" in answered.message and answered.open == 12
     )
@@ -193,7 +188,7 @@ def cells(store):
 def test_the_key_is_in_no_file_and_no_log(server, store, tmp_path, caplog):
     caplog.set_level(logging.DEBUG)
     save_catalog(store, "one", Catalog(()))
-    model = model_of(server)
+    model = model_at(server)
     open_run(store, "run", 1, "merge", asdict(model.endpoint))
     texts = []
     for mode in ("ok", "echo-key", "refused-key", "html"):
@@ -213,8 +208,8 @@ def test_the_key_is_in_no_file_and_no_log(server, store, tmp_path, caplog):
 
 def test_two_services_of_one_origin_share_no_answer(server, store):
     known = ask(server, store)
-    assert ask(server, store, model=model_of(server, base_url=f"{server.url}/")).calls == 0
-    other = model_of(server, base_url=f"{server.origin}/other/v1")
+    assert ask(server, store, model=model_at(server, base_url=f"{server.url}/")).calls == 0
+    other = model_at(server, base_url=f"{server.origin}/other/v1")
     keys = ask(server, store, model=other).keys
     assert not {*keys} & {*known.keys}
 
@@ -224,13 +219,10 @@ def test_the_key_is_sent_to_its_origin_only(server, store):
         server.mode, server.target = "redirect", other.origin
         assert ask(server, store).state == "stopped" and not other.received
         with pytest.raises(Exception, match="the key belongs to"):
-            ask(
-                server,
-                store,
-                model=EndpointModel(Endpoint(other.url, "m"), ApiKey(server.origin, SECRET)),
-            )
+            foreign = EndpointModel(Endpoint(other.url, "m"), ApiKey(server.origin, SECRET))
+            ask(server, store, model=foreign)
         assert not other.received
-        assert ask(other, store, model=model_of(other, secret="")).state == "done"
+        assert ask(other, store, model=model_at(other, secret="")).state == "done"
         assert all("authorization" not in got.headers for got in other.received)
 
 
@@ -250,7 +242,7 @@ def test_killing_a_run_loses_and_repeats_nothing_that_was_committed(tmp_path, st
         return {"sums": found}
 
     server.answer = answer
-    model = model_of(server, secret="")
+    model = model_at(server, secret="")
     task = sums.Sums()
     keys = [question_key("sum", "1", task.subjects(item), model) for item in items]
     processes = multiprocessing.get_context("forkserver")

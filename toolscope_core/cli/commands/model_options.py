@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.llm import EndpointModel
-from toolscope_core.llm.merge_questions import ModelRequests, ask_for_verdicts, with_grades
+from toolscope_core.llm.merge_questions import ask_for_verdicts, with_grades
 from toolscope_core.llm.requests import RunBudget, Terms
+from toolscope_core.llm.requests.model_requests import ModelRequests
 from toolscope_core.llm.run_configuration import configuration, model_without_key
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
 from toolscope_core.merging.model_verdicts import Grade, ModelVerdicts, Spent

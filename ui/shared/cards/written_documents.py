@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from toolscope_core.llm.merge_questions import Asker, wary_of
+from toolscope_core.llm.merge_questions import wary_of
+from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.tasks.synthesis_prompt import MergeDraft, SynthesisTask, written
 from toolscope_core.merging.faithful import Change, Surroundings, Violation, changes, violations
 from toolscope_core.merging.pipeline import Analysis

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from toolscope_core.evaluation.example import example_requests
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.llm.endpoints import Endpoints
-from toolscope_core.llm.merge_questions import Asker
+from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.run_configuration import RunKind, model_without_key
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
 from toolscope_core.model.catalog import Catalog

@@ -14,14 +14,9 @@ from dataclasses import dataclass, replace
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.llm import EndpointModel
 from toolscope_core.llm.endpoints import Endpoints
-from toolscope_core.llm.merge_questions import (
-    Asker,
-    ModelRequests,
-    ask_for_verdicts,
-    with_documents,
-    with_grades,
-)
+from toolscope_core.llm.merge_questions import ask_for_verdicts, with_documents, with_grades
 from toolscope_core.llm.requests import RunBudget, Terms
+from toolscope_core.llm.requests.model_requests import Asker, ModelRequests
 from toolscope_core.llm.run_configuration import (
     RUN_KINDS,
     RunKind,
