@@ -26,6 +26,19 @@ def model(server):
     return model_at(server)
 
 
+@pytest.fixture
+def answer_with(monkeypatch):
+    """Sets what the server sends in place of a ``completion``, an ``error`` or ``vectors``."""
+
+    def answer(**documents):
+        for kind, document in documents.items():
+            monkeypatch.setattr(
+                f"tests.support.model_server.{kind}", lambda *_, sent=document: sent
+            )
+
+    return answer
+
+
 def endpoint_at(server, **changes):
     return Endpoint(**{"base_url": server.url, "model": "m", "deadline": 5.0, **changes})
 

@@ -127,33 +127,29 @@ def test_what_is_not_the_models_word_may_be_asked_again(server, model, mode, rea
     assert not reply.final and reason in reply.reason and reply.wait == wait
 
 
-def test_a_filter_may_also_refuse_the_request(server, model, monkeypatch):
+def test_a_filter_may_also_refuse_the_request(server, model, answer_with):
     server.statuses.append((400, {}))
-    monkeypatch.setattr(
-        "tests.support.model_server.error", lambda *_: {"error": {"code": "content_filter"}}
-    )
+    answer_with(error={"error": {"code": "content_filter"}})
     assert model.ask(REQUEST).reason == "held back by the endpoint's filter"
 
 
 @pytest.mark.parametrize("document", ["[]", "{}", '{"choices": []}', '{"choices": [{}]}', "null"])
-def test_json_that_is_no_completion(server, model, document, monkeypatch):
-    monkeypatch.setattr("tests.support.model_server.completion", lambda *_: document)
+def test_json_that_is_no_completion(server, model, document, answer_with):
+    answer_with(completion=document)
     assert "no chat completion (application/json)" in model.ask(REQUEST).reason
 
 
 @pytest.mark.parametrize(
     "usage", [None, 7, {}, {"prompt_tokens": -1, "completion_tokens": 1}, {"prompt_tokens": 10**30}]
 )
-def test_tokens_that_are_not_reported_are_estimated(server, model, usage, monkeypatch):
-    reply = completion('{"ready": true}') | {"usage": usage}
-    monkeypatch.setattr("tests.support.model_server.completion", lambda *_: reply)
+def test_tokens_that_are_not_reported_are_estimated(server, model, usage, answer_with):
+    answer_with(completion=completion('{"ready": true}') | {"usage": usage})
     found = model.ask(REQUEST)
     assert (found.tokens_in, found.tokens_out, found.counted) == (REQUEST.tokens, 4, False)
 
 
-def test_a_content_that_is_no_text_is_empty(server, model, monkeypatch):
-    reply = completion([{"type": "text", "text": "{}"}])
-    monkeypatch.setattr("tests.support.model_server.completion", lambda *_: reply)
+def test_a_content_that_is_no_text_is_empty(server, model, answer_with):
+    answer_with(completion=completion([{"type": "text", "text": "{}"}]))
     assert model.ask(REQUEST).reason == "the reply is empty"
 
 
@@ -204,7 +200,7 @@ def test_a_date_to_wait_for_is_understood(server, model):
         ("x" * 5000, "x" * 200),
     ],
 )
-def test_errors_of_any_shape_are_told_in_one_short_line(server, model, said, told, monkeypatch):
+def test_errors_of_any_shape_are_told_in_one_short_line(server, model, said, told, answer_with):
     server.statuses.append((502, {}))
-    monkeypatch.setattr("tests.support.model_server.error", lambda *_: said)
+    answer_with(error=said)
     assert model.ask(REQUEST).reason == f"{server.origin} is busy (502): {told}"

@@ -90,8 +90,8 @@ def one(value):
     ],
     ids=str,
 )
-def test_vectors_that_cannot_be_used_are_refused(server, reply, monkeypatch):
-    monkeypatch.setattr("tests.support.model_server.vectors", lambda texts: reply)
+def test_vectors_that_cannot_be_used_are_refused(server, reply, answer_with):
+    answer_with(vectors=reply)
     with pytest.raises(ModelError, match="no 1 vectors of finite numbers for 1 texts"):
         embedder(server).encode(["a"])
 

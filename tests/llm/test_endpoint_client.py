@@ -179,10 +179,10 @@ def test_a_key_is_in_no_error_and_no_log(server, model, caplog):
     ],
 )
 def test_a_key_in_what_an_endpoint_complains_of_is_cut_out(
-    server, model, status, page, spelled, monkeypatch
+    server, model, status, page, spelled, answer_with
 ):
     server.statuses.append((status, {}))
-    monkeypatch.setattr("tests.support.model_server.error", lambda *_: page.replace("KEY", spelled))
+    answer_with(error=page.replace("KEY", spelled))
     with pytest.raises(ModelStopError, match=r"not for \[key\]!"):
         model.ask(REQUEST)
 

@@ -4,10 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.llm.tasks.strategies import keyed, tool
+from tests.llm.tasks.strategies import keyed, reader, tool
 from toolscope_core.llm.tasks.audit import SYSTEM, AuditTask, ClusterTools, audit_groups
 from toolscope_core.llm.tasks.fence import RULES
-from toolscope_core.llm.tasks.replies import question_id
 
 TASK = AuditTask()
 TOOLS = [tool(f"tool_{letter}") for letter in "abcde"]
@@ -18,8 +17,7 @@ TOKENS = ["t1", "t2", "t3", "t4", "t5"]
 
 
 def read(groups, item=ITEM):
-    row = {"question": question_id(KEY), "groups": groups, "reason": "So."}
-    return TASK.read({KEY: item}, {"answers": [row]})[KEY]
+    return reader(TASK, item, reason="So.")(groups=groups)
 
 
 def test_the_order_of_the_members_is_not_in_the_question():
@@ -43,11 +41,11 @@ def test_a_partition_is_accepted_in_any_order(order, cuts, random):
     groups = [[order[0]]]
     for token, cut in zip(order[1:], cuts, strict=True):
         groups.append([token]) if cut else groups[-1].append(token)
-    found = read(groups)
-    assert {frozenset(g) for g in found["groups"]} == {frozenset(g) for g in groups}
+    answer = read(groups)
+    assert {frozenset(g) for g in answer["groups"]} == {frozenset(g) for g in groups}
     random.shuffle(groups)
-    assert read(groups) == found
-    ids = audit_groups(ITEM, found)
+    assert read(groups) == answer
+    ids = audit_groups(ITEM, answer)
     assert sorted(itertools.chain(*ids)) == sorted(t.id for t in TOOLS)
 
 
@@ -80,8 +78,8 @@ def test_the_reason_names_what_is_wrong(groups, why):
 def test_copies_are_one_token_and_stay_together():
     copies = ClusterTools((tool("a", id="one"), tool("a", id="two"), tool("b", id="three")))
     assert list(copies.tokens.values()) == ["t1", "t2"]
-    found = read([["t1"], ["t2"]], copies)
-    assert sorted(audit_groups(copies, found)) == [("one", "two"), ("three",)]
+    answer = read([["t1"], ["t2"]], copies)
+    assert sorted(audit_groups(copies, answer)) == [("one", "two"), ("three",)]
 
 
 def test_copies_on_two_servers_are_one_token_with_both_owners():
