@@ -21,12 +21,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from functools import wraps
 from pathlib import Path
 from typing import Any
 
-from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.environment import read_environment
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -92,7 +91,7 @@ def profiled(catalog: str, out: Path) -> dict[str, float]:
     """Merge once under the watch; seconds by stage in the order of ``SHARES``."""
     gc.disable()  # as the command line does
     import toolscope_core.cli  # noqa: F401 - as the command line does
-    from toolscope_core.cli.commands.merge_command import MergeRequest, merge_files
+    from toolscope_core.cli.merge_command import merge
 
     settings = read_environment()
     folder = settings.data_dir / catalog
@@ -100,7 +99,8 @@ def profiled(catalog: str, out: Path) -> dict[str, float]:
     watch = Watch()
     lay_around(watch)
     watch.seconds["import"] = time.time() - float(os.environ[_BEGAN])
-    merge_files([path], MergeRequest(out=out, plan=PlanConfig("auto")), settings)
+    with redirect_stdout(sys.stderr):
+        merge([path], out)
     return {stage: watch.seconds.get(stage, 0.0) for stage in SHARES}
 
 
@@ -141,8 +141,10 @@ class Watch:
 def lay_around(watch: Watch) -> None:
     """Replace each stage's functions, where they are called, by watched ones."""
     from toolscope_core.catalog import readers
-    from toolscope_core.cli.commands import merge_command
+    from toolscope_core.cli import merge_command
     from toolscope_core.embedding import similarity
+    from toolscope_core.export import bundle
+    from toolscope_core.files import folders
     from toolscope_core.judging.judge import OfflineJudge
     from toolscope_core.merging import analysing, group_syntheses, grouping, plan_making
 
@@ -156,7 +158,8 @@ def lay_around(watch: Watch) -> None:
         ("graph + correct", grouping, "row_graph correct"),
         ("align + synthesise", group_syntheses, "synthesise guards unit_conflicts"),
         ("plan", plan_making, "build_clusters accept apply_clusters"),
-        ("write", merge_command, "bundle_files write_folder"),
+        ("write", bundle, "bundle_files"),
+        ("write", folders, "write_folder"),
     ):
         for name in names.split():
             setattr(place, name, watch.around(stage, getattr(place, name)))

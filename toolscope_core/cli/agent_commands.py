@@ -97,9 +97,9 @@ def agent_run(
     call_timeout: Annotated[float, typer.Option(help="Seconds for each call of a tool.")] = 60.0,
 ) -> None:
     """Let a model carry out queries with the merged toolset and with the original one."""
+    from toolscope_core.cli.asking import AskRequest
     from toolscope_core.cli.commands.agent_command import AgentRequest, estimate_run
     from toolscope_core.cli.commands.agent_command import run_agent as run_now
-    from toolscope_core.cli.commands.model_options import AskRequest
 
     request = AgentRequest(
         bundle=bundle,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from toolscope_core.cli.merge_commands import Accept
+from toolscope_core.cli.merge_command import Accept
 from toolscope_core.cli.terminal import (
     Catalogs,
     EmbedderName,

@@ -64,12 +64,12 @@ def generate_queries(
     budget_calls: BudgetCalls = None,
 ) -> None:
     """Have a model write queries with the tools that they need, and check them."""
+    from toolscope_core.cli.asking import AskRequest
     from toolscope_core.cli.commands.generate_command import (
         GenerateOptions,
         estimate_queries,
         generate_queries_file,
     )
-    from toolscope_core.cli.commands.model_options import AskRequest
 
     options = GenerateOptions(
         wanted=QueryGeneration(count, seed),

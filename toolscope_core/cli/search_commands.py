@@ -138,7 +138,7 @@ def search(
     budget_calls: BudgetCalls = None,
 ) -> None:
     """Show which tools an agent would be given for a request, the best first."""
-    from toolscope_core.cli.commands.model_options import AskRequest
+    from toolscope_core.cli.asking import AskRequest
     from toolscope_core.cli.commands.search_command import (
         SearchOptions,
         search_queries,
@@ -259,8 +259,8 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
 ) -> None:
     """Measure how well queries find their tools or servers, before and after a merge."""
+    from toolscope_core.cli.asking import AskRequest
     from toolscope_core.cli.commands.evaluate_command import EvaluationOptions, evaluate_files
-    from toolscope_core.cli.commands.model_options import AskRequest
     from toolscope_core.cli.commands.search_command import SearchOptions
 
     wanted = _least_recalls(least or [])

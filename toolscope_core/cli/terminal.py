@@ -80,6 +80,14 @@ BudgetCalls = Annotated[
     typer.Option(help="Maximum number of model calls in this run; run the command again to go on."),
 ]
 
+Paper = Annotated[
+    bool, typer.Option("--paper", help="Ask about every candidate pair and every cluster.")
+]
+Threshold = Annotated[
+    float | None,
+    typer.Option(help="Minimum cosine similarity of a candidate pair; default by model."),
+]
+
 
 def errors_as_sentences(command: Callable[P, R]) -> Callable[P, R]:
     @wraps(command)

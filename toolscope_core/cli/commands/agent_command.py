@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from toolscope_core import __version__
+from toolscope_core.cli.asking import AskRequest, model_access
 from toolscope_core.cli.commands.connect_command import read_configurations
-from toolscope_core.cli.commands.model_options import AskRequest, model_access
 from toolscope_core.cli.commands.serve_command import keys_given
 from toolscope_core.evaluation.agent.agent_report import AgentReport
 from toolscope_core.evaluation.agent.episode_rows import EpisodeFile

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from toolscope_core.catalog import load_paths, read_isolated
-from toolscope_core.cli.commands.model_options import (
+from toolscope_core.cli.asking import (
     AskRequest,
     asking,
     generating_estimates,

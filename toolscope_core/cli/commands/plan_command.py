@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolscope_core.cli.commands.model_options import asking
+from toolscope_core.cli.asking import asking
 from toolscope_core.cli.commands.search_command import Searcher, SearchOptions, searched_catalog
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.merging.model_verdicts import Spent

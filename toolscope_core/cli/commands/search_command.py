@@ -9,8 +9,8 @@ from typing import Literal
 
 from toolscope_core.catalog import load_paths, read_isolated
 from toolscope_core.catalog.document_variants import LoadedVariants, read_variants, with_variants
+from toolscope_core.cli.asking import AskRequest, asking
 from toolscope_core.cli.commands.learn_command import usage_model, usage_queries
-from toolscope_core.cli.commands.model_options import AskRequest, asking
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.query_sets import Query, read_queries
 from toolscope_core.evaluation.ranking import ToolsetRanker

@@ -7,7 +7,6 @@ ledger knows is not asked. The budget counts the calls of one command.
 from __future__ import annotations
 
 import uuid
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -15,20 +14,18 @@ from typing import TYPE_CHECKING
 
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.llm import EndpointModel
-from toolscope_core.llm.merge_questions import ask_for_verdicts, with_grades
+from toolscope_core.llm.merge_questions import ask_for_verdicts
 from toolscope_core.llm.requests import RunBudget, Terms
 from toolscope_core.llm.requests.model_requests import ModelRequests
 from toolscope_core.llm.run_configuration import configuration, model_without_key
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
-from toolscope_core.merging.model_verdicts import Grade, ModelVerdicts, Spent
+from toolscope_core.merging.model_verdicts import Spent
 from toolscope_core.merging.pipeline import Analysis
-from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import Endpoint, QuestionConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.environment import Settings, key_for
 from toolscope_core.model.errors import ConfigError, ModelStopError, PausedError
 from toolscope_core.model.protocols import Progress, silent
-from toolscope_core.model.tool import JsonObject
 from toolscope_core.tool2vec.estimates import (
     Estimates,
     augmenting_takes,
@@ -76,14 +73,6 @@ def with_model_verdicts(
     return replace(analysis, model_verdicts=replace(model_verdicts, configuration=run_config))
 
 
-def grades_of(
-    catalog: Catalog, asked: AskRequest, settings: Settings, progress: Progress = silent
-) -> ModelVerdicts:
-    """The documentation quality of every tool. Raises as ``with_model_verdicts`` does."""
-    with asking(asked, settings, progress) as (_, asker):
-        return with_grades(ModelVerdicts(asker.name), catalog, asker)
-
-
 def estimates_of(
     analysis: Analysis, asked: AskRequest, settings: Settings
 ) -> Mapping[str, Estimates]:
@@ -117,26 +106,6 @@ def generating_estimates(
         endpoint = _endpoint(asked, settings, store)
         model, prices = model_without_key(endpoint), endpoint.prices
         return Estimates(generating_takes(questions, model, StoredLedger(store), prices))
-
-
-def grade_rows(catalog: Catalog, model_verdicts: ModelVerdicts) -> list[JsonObject]:
-    """One row a tool, in their order; without a score where there is no usable answer."""
-    return [
-        _grade_row(tool.id, model_verdicts.grades.get(tool.id), model_verdicts.judge)
-        for tool in catalog.tools
-    ]
-
-
-def bands_of(model_verdicts: ModelVerdicts) -> Counter[str]:
-    """How many tools are in each band."""
-    return Counter(grade.band for grade in model_verdicts.grades.values())
-
-
-def spent_on(model_verdicts: ModelVerdicts | None) -> Spent | None:
-    """What a command took in all; ``None`` where no model was asked."""
-    return (
-        None if model_verdicts is None else spent_in_all(model_verdicts.judge, model_verdicts.spent)
-    )
 
 
 def spent_in_all(name: str, spent: Sequence[Spent]) -> Spent:
@@ -218,16 +187,3 @@ def _endpoint(asked: AskRequest, settings: Settings, store: Store) -> Endpoint:
     if asked.budget_calls is None:
         return saved
     return replace(saved, budget=replace(saved.budget, calls=asked.budget_calls))
-
-
-def _grade_row(tool_id: str, grade: Grade | None, judge: str) -> JsonObject:
-    if grade is None:
-        return {"tool": tool_id, "score": None, "band": None, "judge": judge}
-    return {
-        "tool": tool_id,
-        "score": grade.score,
-        "band": grade.band,
-        "lacking": list(grade.lacking),
-        "reason": grade.reason,
-        "judge": judge,
-    }

@@ -1,0 +1,188 @@
+"""The commands that show what a catalog holds, and what changed in it; no model is loaded."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from toolscope_core.catalog import load_paths, read_isolated
+from toolscope_core.catalog.tokens import ESTIMATE, tokenizer, tool_tokens
+from toolscope_core.cli.terminal import Catalogs, app, errors_as_sentences, fail_for, say
+from toolscope_core.model.catalog import Catalog, Finding, Severity
+from toolscope_core.model.numbers import quantity
+from toolscope_core.model.tool import JsonObject
+
+if TYPE_CHECKING:
+    from toolscope_core.check.versions.diff import CatalogDiff
+
+SEVERITIES: tuple[Severity, ...] = ("block", "warn", "info")
+
+
+class FailOn(StrEnum):
+    """The least severity of a finding that makes ``inspect`` and ``merge`` fail."""
+
+    block = "block"
+    warn = "warn"
+
+
+@app.command()
+@errors_as_sentences
+def inspect(
+    catalogs: Catalogs,
+    as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
+    fail_on: Annotated[
+        FailOn | None,
+        typer.Option(help="Exit with 1 where a finding is that bad or worse; 2 is unusable input."),
+    ] = None,
+) -> None:
+    """Show what a catalog holds: format, counts, problems, findings, tokens."""
+    catalog = read_isolated(load_paths(catalogs))
+    if as_json:
+        typer.echo(json.dumps(_inspection(catalog), indent=1))
+    else:
+        _tell(catalog)
+    fail_for(why_failing(catalog.findings, fail_on.value) if fail_on else "")
+
+
+@app.command()
+@errors_as_sentences
+def diff(
+    old: Annotated[Path, typer.Argument(help="Catalog file or folder as it was.")],
+    new: Annotated[Path, typer.Argument(help="Catalog file or folder as it is now.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
+) -> None:
+    """Show what changed between two versions of a catalog; exit 1 if a change breaks callers."""
+    from toolscope_core.check.version_changes import counted, table
+    from toolscope_core.check.versions.diff import diff as changes_between
+
+    before, after = (read_isolated(load_paths([path])) for path in (old, new))
+    changes = changes_between(before, after)
+    if as_json:
+        typer.echo(json.dumps(_changes(changes), indent=1))
+    else:
+        for row in table(changes):
+            detail = f"{row.field}: {row.old} -> {row.new}" if row.field else ""
+            parts = (
+                f"{row.change:8} {row.tool}",
+                detail,
+                row.breaking and f"BREAKING: {row.breaking}",
+            )
+            say("; ".join(part for part in parts if part))
+        say(counted(changes))
+    if changes.breaking:
+        raise typer.Exit(1)
+
+
+def why_failing(findings: Sequence[Finding], least: Severity) -> str:
+    """How many findings are of that severity or worse and which is the first; empty if none."""
+    bad = SEVERITIES[: SEVERITIES.index(least) + 1]
+    failing = [item for item in findings if item.severity in bad]
+    if not failing:
+        return ""
+    counts = Counter(item.severity for item in failing)
+    totals = ", ".join(f"{counts[severity]} {severity}" for severity in bad if counts[severity])
+    worst = min(failing, key=lambda item: SEVERITIES.index(item.severity))
+    return f"found {totals}; the first: {worst.tool_id}, {worst.field}: {worst.message}"
+
+
+def some(names: Collection[str]) -> str:
+    """The first five names in order, and how many more there are."""
+    shown = ", ".join(sorted(names)[:5])
+    return f"{shown} and {len(names) - 5} more" if len(names) > 5 else shown
+
+
+def tell_files(catalog: Catalog) -> None:
+    """Which files count as servers, since they name none."""
+    if made_up := [file for file in catalog.files if file.server]:
+        servers = ", ".join(f"{file.label} → {file.server}" for file in made_up)
+        say(f"files that name no server count as one each: {servers}")
+
+
+def tell_findings(findings: Iterable[Finding]) -> None:
+    for item in findings:
+        say(f"{item.severity:8} {item.tool_id}, {item.field}: {item.message}")
+
+
+def _inspection(catalog: Catalog) -> JsonObject:
+    """Everything that is known of a catalog, as JSON values."""
+    by_server: Counter[str] = Counter()
+    for tool in catalog.tools:
+        by_server[tool.server] += tool_tokens(tool)
+    counted = tokenizer().label
+    counts = Counter(finding.severity for finding in catalog.findings)
+    return {
+        "format": " and ".join(catalog.read_from),
+        "tools": len(catalog.tools),
+        "servers": len(catalog.servers),
+        "records": len(catalog.tools) + len(catalog.problems),
+        "problems": [{"position": p.position, "reason": p.reason} for p in catalog.problems],
+        "findings": {
+            "counts": {severity: counts[severity] for severity in SEVERITIES},
+            "items": [
+                {
+                    "tool": finding.tool_id,
+                    "severity": finding.severity,
+                    "code": finding.code,
+                    "field": finding.field,
+                    "message": finding.message,
+                    "excerpt": finding.excerpt,
+                }
+                for finding in catalog.findings
+            ],
+        },
+        "tokens": {
+            "estimate": counted == ESTIMATE.label,
+            "counted": counted,
+            "total": by_server.total(),
+            "by_server": dict(sorted(by_server.items())),
+        },
+        "version": catalog.version,
+    }
+
+
+def _tell(catalog: Catalog) -> None:
+    from toolscope_core.judging.implied_servers import implied_servers
+
+    say(
+        f"format {' and '.join(catalog.read_from)}: {quantity(len(catalog.tools), 'tool')} on "
+        f"{quantity(len(catalog.servers), 'server')}, "
+        f"about {sum(map(tool_tokens, catalog.tools))} tokens ({tokenizer().label})"
+    )
+    if implied := [one.name for one in implied_servers(catalog.tools)]:
+        say(f"names imply {quantity(len(implied), 'server')}: {some(implied)}")
+    tell_files(catalog)
+    for problem in catalog.problems:
+        say(f"problem  {problem.position}: {problem.reason}")
+    tell_findings(catalog.findings)
+
+
+def _changes(changes: CatalogDiff) -> JsonObject:
+    """A diff as JSON values; ``old`` and ``new`` are left out on a side that has none."""
+    return {
+        "breaking": changes.breaking,
+        "removed": [tool.id for tool in changes.removed],
+        "renamed": [
+            {"from": change.old.id, "to": change.new.id}
+            for change in changes.changed
+            if change.renamed
+        ],
+        "added": [tool.id for tool in changes.added],
+        "changed": [
+            {
+                "tool": change.new.id,
+                "field": item.field,
+                "kind": item.kind,
+                **({} if item.kind == "added" else {"old": item.old}),
+                **({} if item.kind == "removed" else {"new": item.new}),
+                "breaking": item.breaking,
+            }
+            for change in changes.changed
+            for item in change.fields
+        ],
+    }

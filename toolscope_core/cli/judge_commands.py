@@ -1,0 +1,144 @@
+"""The commands that judge pairs, have tools graded, and estimate what asking a model costs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from toolscope_core.catalog import load_paths, read_isolated
+from toolscope_core.cli.terminal import (
+    BaseUrl,
+    BudgetCalls,
+    Catalogs,
+    ModelName,
+    Paper,
+    Threshold,
+    app,
+    errors_as_sentences,
+    more,
+    progress,
+    say,
+    tell_estimates,
+    tell_spent,
+)
+from toolscope_core.model.configuration import AnalysisConfig
+from toolscope_core.model.environment import read_environment
+from toolscope_core.model.errors import CatalogError
+from toolscope_core.model.numbers import quantity
+
+if TYPE_CHECKING:
+    from toolscope_core.merging.model_verdicts import Grade
+    from toolscope_core.merging.pipeline import Analysis
+    from toolscope_core.model.catalog import Catalog
+    from toolscope_core.model.tool import JsonObject
+
+
+@app.command()
+@errors_as_sentences
+def judge(
+    catalogs: Catalogs,
+    pairs: Annotated[Path, typer.Option(help="JSONL with `left` and `right` tool ids.")],
+    out: Annotated[Path, typer.Option(help="JSONL of verdicts, in the same order.")],
+) -> None:
+    """Give a verdict on each pair of tools, with the evidence."""
+    from toolscope_core.export.bundle import verdict_row
+    from toolscope_core.files.json_lines import read_rows, write_rows
+    from toolscope_core.model.pair import Pair
+
+    catalog = read_isolated(load_paths(catalogs))
+    ids = catalog.by_id.keys()
+    rows = [_pair_ids(number, row, ids) for number, row in read_rows(pairs)]
+    verdicts = _analysis(catalog, AnalysisConfig()).verdicts([Pair.of(*row) for row in rows])
+    write_rows(out, [verdict_row(*row, one) for row, one in zip(rows, verdicts, strict=True)])
+    counts = Counter(verdict.outcome for verdict in verdicts)
+    summary = ", ".join(f"{counts[one]} {one}" for one in ("merge", "family", "unsure", "keep"))
+    say(f"{quantity(len(rows), 'pair')}: {summary}; verdicts: {out}")
+
+
+@app.command()
+@errors_as_sentences
+def quality(
+    catalogs: Catalogs,
+    out: Annotated[Path, typer.Option(help="JSONL of grades, by tool.")],
+    model: ModelName = None,
+    base_url: BaseUrl = None,
+    budget_calls: BudgetCalls = None,
+) -> None:
+    """Have a model grade how well each tool is documented, 1 to 5."""
+    from toolscope_core.cli.asking import AskRequest, asking, spent_in_all
+    from toolscope_core.files.json_lines import write_rows
+    from toolscope_core.llm.merge_questions import with_grades
+    from toolscope_core.merging.model_verdicts import ModelVerdicts
+
+    catalog = read_isolated(load_paths(catalogs))
+    ask = AskRequest(base_url, model, budget_calls=budget_calls)
+    with asking(ask, read_environment(), progress()) as (_, asker):
+        graded = with_grades(ModelVerdicts(asker.name), catalog, asker)
+    write_rows(
+        out,
+        [_grade_row(tool.id, graded.grades.get(tool.id), graded.judge) for tool in catalog.tools],
+    )
+    bands = Counter(grade.band for grade in graded.grades.values())
+    counts = ", ".join(f"{bands[band]} {band}" for band in ("High", "Medium", "Low"))
+    unanalysed = more(len(catalog.tools) - bands.total(), "unanalysed")
+    say(f"{len(catalog.tools)} tools: {counts}{unanalysed}; grades: {out}")
+    tell_spent(spent_in_all(graded.judge, graded.spent))
+
+
+@app.command()
+@errors_as_sentences
+def estimate(
+    catalogs: Catalogs,
+    threshold: Threshold = None,
+    model: ModelName = None,
+    base_url: BaseUrl = None,
+    paper: Paper = False,
+) -> None:
+    """Estimate what asking a model would cost; sends nothing."""
+    from toolscope_core.cli.asking import AskRequest, estimates_of
+
+    analysis = _analysis(read_isolated(load_paths(catalogs)), AnalysisConfig(threshold=threshold))
+    ask = AskRequest(base_url, model, paper)
+    estimates_by_kind = estimates_of(analysis, ask, read_environment())
+    for kind, estimates in estimates_by_kind.items():
+        tell_estimates(kind, estimates)
+    questions, tokens = estimates_by_kind["judge"].saved
+    say(f"saved against the paper's way: {questions} questions, about {tokens} tokens")
+
+
+def _analysis(catalog: Catalog, config: AnalysisConfig) -> Analysis:
+    from toolscope_core.embedding.vector_cache import VectorCache
+    from toolscope_core.llm.embedders import embedder_of
+    from toolscope_core.merging.pipeline import analyse
+
+    settings = read_environment()
+    cache = VectorCache(settings.cache_dir)
+    return analyse(catalog, config, embedder_of(settings), cache, progress())
+
+
+def _grade_row(tool_id: str, grade: Grade | None, judge: str) -> JsonObject:
+    if grade is None:
+        return {"tool": tool_id, "score": None, "band": None, "judge": judge}
+    return {
+        "tool": tool_id,
+        "score": grade.score,
+        "band": grade.band,
+        "lacking": list(grade.lacking),
+        "reason": grade.reason,
+        "judge": judge,
+    }
+
+
+def _pair_ids(number: int, row: JsonObject, ids: Iterable[str]) -> tuple[str, str]:
+    left, right = row.get("left"), row.get("right")
+    for side, tool_id in (("left", left), ("right", right)):
+        if not isinstance(tool_id, str) or tool_id not in ids:
+            raise CatalogError(
+                f"line {number}: {side} is {tool_id!r}, which is no tool id of the catalog; "
+                "`inspect --json` and the bundle's relabel.json list the ids"
+            )
+    return str(left), str(right)

@@ -1,0 +1,213 @@
+"""The command that merges catalogs into a bundle."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from toolscope_core.catalog import load_paths, read_isolated, scan_catalog
+from toolscope_core.catalog.formats.format_table import OFFERED
+from toolscope_core.cli.inspect_commands import (
+    FailOn,
+    some,
+    tell_files,
+    tell_findings,
+    why_failing,
+)
+from toolscope_core.cli.terminal import (
+    BaseUrl,
+    BudgetCalls,
+    Catalogs,
+    EmbedderName,
+    ModelName,
+    Paper,
+    Threshold,
+    app,
+    errors_as_sentences,
+    fail_for,
+    more,
+    progress,
+    say,
+    say_error,
+    tell_spent,
+)
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
+from toolscope_core.model.environment import read_environment
+from toolscope_core.model.errors import ConfigError, DecisionError
+from toolscope_core.model.numbers import quantity
+from toolscope_core.model.plan import MergePlan
+
+
+class Accept(StrEnum):
+    """Which proposed clusters are taken without a recorded decision."""
+
+    auto = "auto"
+    all = "all"
+    none = "none"
+
+
+class Judge(StrEnum):
+    """The judge of a merge."""
+
+    offline = "offline"
+    llm = "llm"
+
+
+def _offered(name: str) -> str:
+    """The name of a format that an export offers. Raises ``typer.BadParameter`` for another."""
+    if name not in OFFERED:
+        raise typer.BadParameter(f"{name!r} is not one of {', '.join(map(repr, OFFERED))}.")
+    return name
+
+
+@app.command()
+@errors_as_sentences
+def merge(
+    catalogs: Catalogs,
+    out: Annotated[Path, typer.Option(help="Folder for the bundle; an old bundle is replaced.")],
+    threshold: Threshold = None,
+    shape: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            parser=_offered,
+            metavar=f"<{'|'.join(OFFERED)}>",
+            help="Shape of toolset.json; default the input's.",
+        ),
+    ] = None,
+    fix: Annotated[
+        bool,
+        typer.Option(
+            "--fix",
+            help="Correct or split what the format does not allow; remove hidden characters.",
+        ),
+    ] = False,
+    accept: Annotated[
+        Accept, typer.Option(help="Clusters accepted without a recorded decision.")
+    ] = Accept.auto,
+    routers: Annotated[
+        bool, typer.Option("--routers", help="Also merge clusters that need a gateway.")
+    ] = False,
+    decisions: Annotated[
+        Path | None, typer.Option(help="A decisions.jsonl to apply, as a bundle holds it.")
+    ] = None,
+    correct: Annotated[
+        bool, typer.Option("--correct/--no-correct", help="Auto-Correction of clusters.")
+    ] = True,
+    expanded: Annotated[
+        bool,
+        typer.Option(
+            "--expanded", help="Write accepted document variants as the tools' descriptions."
+        ),
+    ] = False,
+    embedder: EmbedderName = None,
+    judge: Annotated[
+        Judge, typer.Option(help="The judge: offline, or a model as well.")
+    ] = Judge.offline,
+    model: ModelName = None,
+    base_url: BaseUrl = None,
+    embeddings_model: Annotated[
+        str | None,
+        typer.Option(
+            help="An embedding model of the endpoint; default TOOLSCOPE_EMBEDDINGS_MODEL."
+        ),
+    ] = None,
+    budget_calls: BudgetCalls = None,
+    paper: Paper = False,
+    fail_on: Annotated[
+        FailOn | None,
+        typer.Option(help="Exit with 1 where the outgoing tools hold a finding that bad or worse."),
+    ] = None,
+) -> None:
+    """Merge the tools that do the same job and write the export bundle."""
+    from toolscope_core.catalog.isolation import start_waiting
+
+    start_waiting()
+    from toolscope_core.catalog.scan.cleaning import hidden_in
+    from toolscope_core.cli.asking import AskRequest, spent_in_all, with_model_verdicts
+    from toolscope_core.decisions.constraints import owners
+    from toolscope_core.decisions.imported_decisions import count_of_others, read_decisions
+    from toolscope_core.embedding.vector_cache import VectorCache
+    from toolscope_core.export.bundle import bundle_files
+    from toolscope_core.export.checked_plan import held_back, readable_plan
+    from toolscope_core.files.folders import write_folder
+    from toolscope_core.llm.embedders import embedder_of
+    from toolscope_core.merging.pipeline import analyse, plan_merge, with_owners
+
+    ask = AskRequest(base_url, model, paper, budget_calls)
+    if judge is Judge.offline and ask != AskRequest(base_url):
+        raise ConfigError(
+            "--model, --budget-calls and --paper are for --judge llm; give it too (the embedding "
+            "model is --embedder)"
+        )
+    settings, show = read_environment(), progress()
+    catalog = read_isolated(load_paths(catalogs))
+    log = read_decisions(catalog, decisions) if decisions else ()
+    of_others = count_of_others(catalog, log)
+    if of_others and of_others == sum(bool(one.members) for one in log):
+        raise DecisionError(
+            f"no decision in {decisions} names a tool of this catalog (read: {len(log)}); "
+            "give the decisions.jsonl of the catalog that is merged"
+        )
+    encoder = embedder_of(settings, embedder, embeddings_model, base_url)
+    cache, config = VectorCache(settings.cache_dir), AnalysisConfig(threshold=threshold)
+    analysis = with_owners(analyse(catalog, config, encoder, cache, show), owners(catalog, log))
+    if judge is Judge.llm:
+        analysis = with_model_verdicts(analysis, log, ask, settings, show)
+    options = PlanConfig(accept=accept.value, routers=routers, correct=correct, expanded=expanded)
+    plan = plan_merge(analysis, log, options)
+    files = bundle_files(analysis, plan, log, options, shape, fix)
+    write_folder(files, out)
+    manifest = json.loads(files["manifest.json"])
+    tokens, toolsets = manifest["tokens"], len(manifest["toolsets"])
+    plan = readable_plan(plan, shape, fix)
+    outgoing = [item.tool for item in plan.tools]
+    _tell_plan(plan)
+    say(f"about {tokens['before']} tokens before, {tokens['after']} after ({tokens['counted']})")
+    _tell_servers(plan.catalog)
+    if toolsets > 1:
+        say(
+            f"too many tools for one file: the toolset is in {toolsets}, by server; "
+            "manifest.json lists them"
+        )
+    if len(log) > of_others:
+        unknown = more(of_others, "of tools that this catalog does not have")
+        say(f"decisions: {len(log) - of_others} of this catalog{unknown}")
+    if verdicts := analysis.model_verdicts:
+        tell_spent(spent_in_all(verdicts.judge, verdicts.spent))
+    tell_findings(hidden_in(outgoing))
+    for sentence in held_back(plan):
+        say_error(sentence)
+    say(f"bundle: {out}{more(len(plan.dangling), 'dangling references')}")
+    fail_for(why_failing(scan_catalog(outgoing), fail_on.value) if fail_on else "")
+
+
+def _tell_plan(plan: MergePlan) -> None:
+    states = {
+        state: sum(c.state == state for c in plan.clusters) for state in ("proposed", "stale")
+    }
+    families = sum(c.state == "proposed" and c.relation == "parametric" for c in plan.clusters)
+    among = f", families among them: {families}" if families else ""
+    say(
+        f"{len(plan.catalog.tools)} tools in, {len(plan.tools)} out; "
+        f"{quantity(len(plan.applied), 'cluster')} merged, {states['proposed']} proposed for review"
+        f"{among}{more(states['stale'], 'to be looked at again')}"
+        f"{more(len(plan.edited), 'edited')}{more(len(plan.removed), 'left out')}"
+    )
+
+
+def _tell_servers(catalog: Catalog) -> None:
+    implied = {tool.implied_server for tool in catalog.tools} - {""}
+    tell_files(catalog)
+    for label in (file.label for file in catalog.files if not file.tools):
+        say(f"{label}: no tool is read from it; `inspect` says why")
+    if implied:
+        say(
+            f"names imply {quantity(len(implied), 'server')}, {some(implied)}: no merge across "
+            "them without review; manifest.json lists their tools"
+        )

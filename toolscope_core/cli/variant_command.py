@@ -1,0 +1,78 @@
+"""The command that writes document variants."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from toolscope_core.catalog import load_paths, read_isolated
+from toolscope_core.cli.terminal import (
+    BaseUrl,
+    BudgetCalls,
+    Catalogs,
+    KeepDoubtful,
+    ModelName,
+    app,
+    errors_as_sentences,
+    more,
+    progress,
+    say,
+    tell_spent,
+)
+from toolscope_core.model.environment import read_environment
+from toolscope_core.model.numbers import quantity
+
+MOST_TOLD = 10
+
+
+@app.command()
+@errors_as_sentences
+def augment(
+    catalogs: Catalogs,
+    out: Annotated[Path, typer.Option(help="JSONL of document variants, for --variants.")],
+    source: Annotated[
+        Path | None,
+        typer.Option("--from", help="Check the variants of this JSONL in place of asking a model."),
+    ] = None,
+    keep_doubtful: KeepDoubtful = False,
+    model: ModelName = None,
+    base_url: BaseUrl = None,
+    budget_calls: BudgetCalls = None,
+) -> None:
+    """Have a model write what helps a search to find each tool, and check it."""
+    from toolscope_core.catalog.document_variants import read_variants, variant_rows
+    from toolscope_core.cli.asking import AskRequest, asking, spent_in_all
+    from toolscope_core.files.json_lines import write_rows
+    from toolscope_core.rps.variant_writing import checked_variants, variants_of_model
+
+    catalog = read_isolated(load_paths(catalogs))
+    spent, unknown = None, 0
+    if source is None:
+        ask = AskRequest(base_url, model, budget_calls=budget_calls)
+        with asking(ask, read_environment(), progress()) as (_, asker):
+            variants = variants_of_model(catalog.tools, asker)
+        spent = spent_in_all(asker.name, asker.spent)
+    else:
+        loaded = read_variants(source, catalog)
+        variants, unknown = dict(loaded.by_id), len(loaded.unknown)
+    checked = checked_variants(catalog, variants)
+    against = {
+        tool_id: {"violations": [violation.message for violation in violations]}
+        for tool_id, violations in checked.violations.items()
+    }
+    rows = variant_rows(variants if keep_doubtful else checked.clean)
+    write_rows(out, ({**row, **against.get(row["tool"], {})} for row in rows))
+    missing = len(catalog.tools) - len(checked.clean) - len(checked.doubtful)
+    kept = "written with what speaks against them" if keep_doubtful else "left out"
+    say(
+        f"{quantity(len(catalog.tools), 'tool')}: {len(checked.clean):,} with a variant"
+        f"{more(len(checked.doubtful), f'doubtful, {kept}')}{more(missing, 'without one')}"
+        f"{more(unknown, 'of no tool here')}; variants: {out}"
+    )
+    for tool_id, violations in sorted(checked.violations.items())[:MOST_TOLD]:
+        say(f"doubtful  {tool_id}: {violations[0].message}")
+    if len(checked.violations) > MOST_TOLD:
+        say(f"and {len(checked.violations) - MOST_TOLD:,} more; --keep-doubtful writes them all")
+    tell_spent(spent)
