@@ -18,14 +18,15 @@ from tests.check.compared_bundle import (
 )
 from tests.cli.test_cli import run
 from tests.support.fakes import WordEmbedder
-from toolscope_core.cli.commands import check_command
+from toolscope_core.check import comparison_report
+from toolscope_core.llm import embedders
 
 NEW = on("gamma", MAIL)
 
 
 @pytest.fixture(autouse=True)
 def _words(monkeypatch):
-    monkeypatch.setattr(check_command, "embedder_of", lambda *_: WordEmbedder())
+    monkeypatch.setattr(embedders, "embedder_of", lambda *_: WordEmbedder())
 
 
 @pytest.fixture
@@ -133,13 +134,13 @@ def test_a_long_list_is_cut_on_the_terminal(here):
 
 def test_the_threshold_is_the_one_given_else_that_of_a_bundle_of_the_same_model(here, monkeypatch):
     seen = []
-    compare = check_command.compare
+    compare = comparison_report.compare
 
     def watched(catalog, baseline, judge):
         seen.append(judge.config.threshold)
         return compare(catalog, baseline, judge)
 
-    monkeypatch.setattr(check_command, "compare", watched)
+    monkeypatch.setattr(comparison_report, "compare", watched)
     run("check", "tools.json", "--baseline", "bundle")
     run("check", "tools.json", "--baseline", "bundle", "--threshold", 0.9)
     run("check", "tools.json", "--baseline", "tools.json")

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from tests.mcp.servers.stub_http import stub_http
 from tests.mcp.servers.stubs import MARK, TOKEN, entry, living, new_mark
 from toolscope_core.catalog import load_paths, read_catalog
-from toolscope_core.cli import app, connect_commands
+from toolscope_core.cli import app, connect_command
 
 
 def run(*args, code=0, answers=None):
@@ -35,7 +35,7 @@ def place(tmp_path):
 @pytest.fixture
 def on_terminal(monkeypatch):
     """Answers come from somebody who sees the questions."""
-    monkeypatch.setattr(connect_commands, "_is_terminal", lambda: True)
+    monkeypatch.setattr(connect_command, "_is_terminal", lambda: True)
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ the user can mend, with the reason.
 """
 
 from toolscope_core.cli import (
-    agent_commands,
+    agent_command,
     app_commands,
-    check_commands,
-    connect_commands,
+    check_command,
+    connect_command,
     experiment_commands,
     generation_commands,
     inspect_commands,
@@ -19,7 +19,7 @@ from toolscope_core.cli import (
     plan_commands,
     relabel_command,
     search_commands,
-    serve_commands,
+    serve_command,
     store_commands,
     usage_command,
     variant_command,
@@ -27,11 +27,11 @@ from toolscope_core.cli import (
 from toolscope_core.cli.terminal import app
 
 __all__ = [
-    "agent_commands",
+    "agent_command",
     "app",
     "app_commands",
-    "check_commands",
-    "connect_commands",
+    "check_command",
+    "connect_command",
     "experiment_commands",
     "generation_commands",
     "inspect_commands",
@@ -41,7 +41,7 @@ __all__ = [
     "plan_commands",
     "relabel_command",
     "search_commands",
-    "serve_commands",
+    "serve_command",
     "store_commands",
     "usage_command",
     "variant_command",

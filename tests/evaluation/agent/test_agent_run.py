@@ -215,7 +215,7 @@ def test_the_agent_may_be_given_the_best_tools_of_each_request(agent, endpoint, 
     def best(tools, settings):
         return lambda request, k: [tool.id for tool in tools if "same" in tool.id][:k]
 
-    monkeypatch.setattr("toolscope_core.cli.commands.served_search.tool_search", best)
+    monkeypatch.setattr("toolscope_core.mcp.gateway.served_search.tool_search", best)
     endpoint.turn = lambda body: {"content": "Nothing to do."}
     agent("--k", 1)
     offered = [

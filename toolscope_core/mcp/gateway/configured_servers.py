@@ -11,6 +11,15 @@ from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.unicode_forms import letters_and_digits
 
 
+def keys_given(texts: Sequence[str]) -> dict[str, str]:
+    """What ``--server`` says. Raises ``ConfigError`` for a text that is no ``catalog=key``."""
+    pairs = [text.partition("=") for text in texts]
+    wrong = next((text for text, pair in zip(texts, pairs, strict=True) if not pair[1]), None)
+    if wrong is not None:
+        raise ConfigError(f"--server was given {wrong!r}; give CATALOG=KEY")
+    return {name: key for name, _, key in pairs}
+
+
 def launches_of(
     bundle: ServedBundle,
     configuration: ClientConfiguration,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.cli.terminal import (
     Catalogs,
     EmbedderName,
@@ -18,13 +20,15 @@ from toolscope_core.cli.terminal import (
     progress,
     say,
 )
+from toolscope_core.files.whole_files import read_file
 from toolscope_core.model.configuration import AnalysisConfig
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.numbers import quantity
 
 if TYPE_CHECKING:
+    from toolscope_core.check.comparison_report import Failure, GateReport
     from toolscope_core.check.gate_items import GateItem
-    from toolscope_core.cli.commands.check_command import CheckOutcome
+    from toolscope_core.model.catalog import Catalog
 
 _MOST_SHOWN = 10
 _MOST_DETAILS = 3
@@ -94,8 +98,18 @@ def check(
     from toolscope_core.catalog.isolation import start_waiting
 
     start_waiting()
-    from toolscope_core.check.comparison_report import Limits
-    from toolscope_core.cli.commands.check_command import CheckRequest, check_files
+    from toolscope_core.catalog import load_paths, read_isolated
+    from toolscope_core.catalog.sources import input_files
+    from toolscope_core.check.baseline import read_baseline
+    from toolscope_core.check.comparison_report import Limits, compare, failures
+    from toolscope_core.check.gate_items import gate_items
+    from toolscope_core.check.junit_report import junit_report
+    from toolscope_core.check.new_pairs import PairJudge
+    from toolscope_core.check.pair_addresses import AppPlace
+    from toolscope_core.check.pull_request_summary import pull_request_summary
+    from toolscope_core.embedding.vector_cache import VectorCache
+    from toolscope_core.files.json_lines import write_whole
+    from toolscope_core.llm.embedders import embedder_of
 
     limits = Limits(
         max_new_overlaps,
@@ -103,36 +117,67 @@ def check(
         max_token_growth,
         frozenset(one.value for one in fail_on or ()),
     )
-    request = CheckRequest(
-        baseline=baseline,
-        limits=limits,
-        analysis=AnalysisConfig(threshold=threshold),
-        embedder=embedder,
-        summary=summary,
-        junit=junit,
-        sarif=sarif,
-        app_url=app_url,
-        app_catalog=app_catalog,
-    )
-    outcome = check_files(catalogs, request, read_environment(), progress())
-    _tell(outcome)
+    settings, files = read_environment(), input_files(catalogs)
+    place = AppPlace(app_url, app_catalog or (files[0].stem if files else ""))
+    catalog, accepted = read_isolated(load_paths(catalogs)), read_baseline(baseline)
+    encoder = embedder_of(settings, embedder)
+    if threshold is None and accepted.model == encoder.name:
+        threshold = accepted.threshold
+    config = AnalysisConfig(threshold)
+    judge = PairJudge(encoder, VectorCache(settings.cache_dir), config, progress())
+    report = compare(catalog, accepted, judge)
+    failed = failures(report, limits)
+    items = gate_items(report, failed, place)
+    if summary:
+        write_whole(summary, pull_request_summary(report, failed, items).encode(), "--summary")
+    if junit:
+        write_whole(junit, junit_report(failed, items), "--junit")
+    if sarif:
+        write_whole(sarif, _sarif(catalog, failed, items, files), "--sarif")
+    _tell(report, items)
     if not limits.are_set:
         say("nothing was asked for that fails the check; see --fail-on and --max-new-overlaps")
-    fail_for(outcome.reason and f"the check fails: {outcome.reason}")
+    reason = "; ".join(one.reason for one in failed)
+    fail_for(reason and f"the check fails: {reason}")
 
 
-def _tell(outcome: CheckOutcome) -> None:
+def _sarif(
+    catalog: Catalog,
+    failed: Sequence[Failure],
+    items: Sequence[GateItem],
+    files: Sequence[Path],
+) -> bytes:
+    """The report for code scanning, with the line of each tool that a case names."""
+    from toolscope_core.catalog.record_lines import record_lines
+    from toolscope_core.check.sarif_report import sarif_report
+
+    paths = tuple(map(_from_here, files))
+    named = {tool for item in items for tool in item.tools}
+    by_name = {for_terminal(tool.id): tool for tool in catalog.tools}
+    wanted = [tool for name, tool in by_name.items() if name in named]
+    by_id = record_lines(wanted, {path: read_file(path) for path in paths})
+    lines = {name: by_id[tool.id] for name, tool in by_name.items() if tool.id in by_id}
+    return sarif_report(failed, items, lines, paths[0])
+
+
+def _from_here(path: Path) -> Path:
+    """The path from the working folder, where it lies below it."""
+    here = Path.cwd()
+    return path.absolute().relative_to(here) if path.absolute().is_relative_to(here) else path
+
+
+def _tell(report: GateReport, items: Sequence[GateItem]) -> None:
     from toolscope_core.check.gate_items import TITLES
     from toolscope_core.check.version_changes import counted
 
-    report, total = outcome.report, outcome.report.tokens.total
+    total = report.tokens.total
     say(f"{quantity(len(report.catalog.tools), 'tool')}; {counted(report.tools.changes)}")
     for section in TITLES:
-        items = [item for item in outcome.items if item.section == section and item.tools]
-        for item in items[:_MOST_SHOWN]:
+        cases = [item for item in items if item.section == section and item.tools]
+        for item in cases[:_MOST_SHOWN]:
             _tell_item(item)
-        if len(items) > _MOST_SHOWN:
-            say(f"{section:8} and {len(items) - _MOST_SHOWN} more; --summary lists them")
+        if len(cases) > _MOST_SHOWN:
+            say(f"{section:8} and {len(cases) - _MOST_SHOWN} more; --summary lists them")
     grown = [one for one in report.tokens.servers if one.name and one.growth > 0]
     largest = max(grown, key=lambda one: one.growth, default=None)
     where = f", most of it on {largest.name} ({largest.growth:+,})" if largest else ""

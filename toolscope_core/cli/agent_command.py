@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from toolscope_core import __version__
 from toolscope_core.cli.terminal import (
     BaseUrl,
     BudgetCalls,
@@ -18,12 +20,22 @@ from toolscope_core.cli.terminal import (
     say,
     say_error,
 )
+from toolscope_core.files.whole_files import read_file
 from toolscope_core.model.configuration import AgentConfig, ConnectionLimits
 from toolscope_core.model.environment import read_environment
+from toolscope_core.model.errors import ModelStopError, PausedError
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.tool import digest
 
 if TYPE_CHECKING:
+    from toolscope_core.cli.asking import AskRequest
     from toolscope_core.evaluation.agent.agent_report import AgentReport
+    from toolscope_core.evaluation.agent.toolset_pair import (
+        AgentEstimate,
+        OriginalsConfigured,
+        ToolsetPair,
+    )
+    from toolscope_core.llm.tool_calling import ToolCallingModel
 
 DEFAULT = AgentConfig()
 LABEL = 30
@@ -98,35 +110,81 @@ def agent_run(
 ) -> None:
     """Let a model carry out queries with the merged toolset and with the original one."""
     from toolscope_core.cli.asking import AskRequest
-    from toolscope_core.cli.commands.agent_command import AgentRequest, estimate_run
-    from toolscope_core.cli.commands.agent_command import run_agent as run_now
+    from toolscope_core.evaluation.agent.toolset_pair import OriginalsConfigured, read_toolset_pair
+    from toolscope_core.evaluation.query_sets import read_queries
+    from toolscope_core.mcp.gateway.configured_servers import keys_given
+    from toolscope_core.mcp.servers.configuration_files import read_configurations
 
-    request = AgentRequest(
-        bundle=bundle,
-        configurations=tuple(config),
-        queries=queries,
-        out=out,
-        servers=tuple(server or ()),
-        first=first,
-        skip_unknown=skip_unknown,
-        config=AgentConfig(turns, k, allow_changes, concurrency),
-        limits=ConnectionLimits(start_seconds=timeout, answer_seconds=call_timeout),
-        ask=AskRequest(base_url, model, budget_calls=budget_calls),
-    )
+    agent = AgentConfig(turns, k, allow_changes, concurrency)
+    limits = ConnectionLimits(start_seconds=timeout, answer_seconds=call_timeout)
+    pair = read_toolset_pair(bundle, read_queries(queries), agent, first, skip_unknown)
     if only_estimate:
-        estimate = estimate_run(request)
-        requests = quantity(estimate.queries, "request")
-        say(f"{requests}, at most {quantity(estimate.most_calls, 'call')} of the model")
-        for name, tools in estimate.tools.items():
-            tokens = quantity(estimate.tokens[name], "token")
-            say(f"{name}: {quantity(tools, 'tool')}, {tokens} of definitions")
+        _tell_estimate(pair.estimate(agent))
         return
-    report = run_now(request, read_environment(), say_error, progress())
+    originals = OriginalsConfigured(
+        read_configurations(config),
+        keys_given(server or ()),
+        os.environ,
+        limits,
+        say_error,
+    )
+    ask = AskRequest(base_url, model, budget_calls=budget_calls)
+    report = _work(pair, originals, agent, ask, bundle, out)
     if as_json:
         typer.echo(json.dumps(report.as_json(), indent=1))
         return
     for line in _table(report):
         say(line)
+
+
+def _work(
+    pair: ToolsetPair,
+    originals: OriginalsConfigured,
+    config: AgentConfig,
+    ask: AskRequest,
+    bundle: Path,
+    out: Path,
+) -> AgentReport:
+    """Let the agent work on every query with both toolsets; what is in ``out`` already is not done
+    again.
+    """
+    from toolscope_core.cli.asking import model_access
+    from toolscope_core.evaluation.agent.episode_rows import EpisodeFile
+    from toolscope_core.evaluation.agent.paid_turns import PaidTurns
+    from toolscope_core.evaluation.agent.toolset_pair import ConfiguredAgent, work_with_both
+    from toolscope_core.llm.tool_calling import ToolCallingModel
+    from toolscope_core.mcp.gateway.served_search import tool_search
+
+    settings = read_environment()
+    with model_access(ask, settings) as access:
+        model = ToolCallingModel(access.model)
+        file = EpisodeFile(out, _run_key(bundle, config, model))
+        turns = PaidTurns(model, access.ledger, access.terms)
+        agent = ConfiguredAgent(turns, config, lambda tools: tool_search(tools, settings))
+        try:
+            return work_with_both(pair, originals, agent, file, __version__, progress())
+        except (PausedError, ModelStopError) as error:
+            kept, total = len(file.read(pair.by_id)), len(pair.by_id) * len(pair.bundles)
+            raise type(error)(
+                f"{error}; {kept} of {total} are kept in {out}: the same command goes on from there"
+            ) from None
+
+
+def _run_key(bundle: Path, config: AgentConfig, model: ToolCallingModel) -> str:
+    """The same for runs whose episodes may stand side by side."""
+    from toolscope_core.files.archives import bundle_folder
+
+    with bundle_folder(bundle) as folder:
+        manifest = read_file(folder / "manifest.json").decode("utf-8", "replace")
+    return digest(manifest, model.name, model.origin, config.turns, config.k, config.changes)[:16]
+
+
+def _tell_estimate(estimate: AgentEstimate) -> None:
+    requests = quantity(estimate.queries, "request")
+    say(f"{requests}, at most {quantity(estimate.most_calls, 'call')} of the model")
+    for name, tools in estimate.tools.items():
+        tokens = quantity(estimate.tokens[name], "token")
+        say(f"{name}: {quantity(tools, 'tool')}, {tokens} of definitions")
 
 
 def _table(report: AgentReport) -> list[str]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,14 +20,14 @@ from toolscope_core.cli.terminal import (
     progress,
     say,
 )
-from toolscope_core.model.configuration import ready_within
-from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.configuration import ConnectionLimits, ready_within
+from toolscope_core.model.errors import CatalogError, ConfigError
 from toolscope_core.model.numbers import quantity
 
 if TYPE_CHECKING:
-    from toolscope_core.cli.commands.connect_command import ConnectReport
     from toolscope_core.mcp.servers.offers import ServerOffer
     from toolscope_core.mcp.servers.server_definitions import ClientConfiguration, ServerDefinition
+    from toolscope_core.model.catalog import Catalog
 
 
 @app.command()
@@ -57,7 +60,7 @@ def connect(
     ),
 ) -> None:
     """Read tools from MCP servers: show how each is started, ask, list its tools, end it."""
-    from toolscope_core.cli.commands.connect_command import connect_servers, read_configurations
+    from toolscope_core.mcp.servers.configuration_files import read_configurations
 
     limits = ready_within(timeout, parallel)
     configuration = read_configurations(configurations)
@@ -66,14 +69,15 @@ def connect(
         names = _asked(configuration, yes, asks=out is not None)
     if out is None:
         return
-    report = connect_servers(configuration, names, out, limits, progress())
+    offers, catalog = _connect(configuration, names, out, limits)
+    failed = [offer for offer in offers if offer.failure]
     if as_json:
-        typer.echo(json.dumps([_as_json(offer) for offer in report.offers], indent=1))
+        typer.echo(json.dumps([_as_json(offer) for offer in offers], indent=1))
     else:
-        _say_report(report, out)
+        _tell(offers, catalog, out)
     fail_for(
-        f"{quantity(len(report.failed), 'server')} could not be read; {out} has the others"
-        if report.failed
+        f"{quantity(len(failed), 'server')} could not be read; {out} has the others"
+        if failed
         else ""
     )
 
@@ -93,6 +97,48 @@ def _asked(configuration: ClientConfiguration, yes: bool, asks: bool) -> list[st
             "--server NAME"
         )
     return names
+
+
+def _connect(
+    configuration: ClientConfiguration, names: Sequence[str], out: Path, limits: ConnectionLimits
+) -> tuple[Sequence[ServerOffer], Catalog]:
+    """What each server named offers, in this order, and the catalog written of those that answer.
+
+    Raises ``CatalogError`` where not one does; then nothing is written.
+    """
+    from toolscope_core.catalog import Source, read_isolated
+    from toolscope_core.files.json_lines import write_whole
+    from toolscope_core.mcp.servers.offered_catalog import catalog_document
+    from toolscope_core.mcp.servers.survey import read_offers
+
+    servers = _chosen(configuration, names)
+    if not out.resolve().parent.is_dir():
+        raise ConfigError(f"{str(out.parent)!r} is no folder; give another file with --out")
+    offers = read_offers(servers, configuration, os.environ, limits, progress())
+    if all(offer.failure for offer in offers):
+        reasons = "".join(f"\n  {offer.failure}" for offer in offers)
+        raise CatalogError(f"no server could be read:{reasons}")
+    by_name = {server.name: server for server in servers}
+    document = catalog_document(offers, by_name, datetime.now(UTC).isoformat(timespec="seconds"))
+    text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+    data = text.encode("utf-8", "backslashreplace")
+    catalog = read_isolated([Source(out.name, data)])
+    write_whole(out, data, "--out")
+    return offers, catalog
+
+
+def _chosen(configuration: ClientConfiguration, names: Sequence[str]) -> list[ServerDefinition]:
+    """The servers of those names. Raises ``ConfigError`` for one that is not configured."""
+    by_name = {server.name: server for server in configuration.servers}
+    unknown = [name for name in names if name not in by_name]
+    if unknown or not names:
+        raise ConfigError(
+            f"{configuration.label} has no server {', '.join(map(repr, unknown))}; it has "
+            f"{', '.join(by_name)}"
+            if unknown
+            else "no server was chosen, so none was started"
+        )
+    return [by_name[name] for name in dict.fromkeys(names)]
 
 
 def _is_terminal() -> bool:
@@ -118,15 +164,15 @@ def _shown(server: ServerDefinition) -> list[str]:
     return lines
 
 
-def _say_report(report: ConnectReport, out: Path) -> None:
-    for offer in report.offers:
+def _tell(offers: Sequence[ServerOffer], catalog: Catalog, out: Path) -> None:
+    for offer in offers:
         say(f"failed  {offer.failure}" if offer.failure else f"read    {_offered(offer)}")
         for note in offer.notes:
             say(f"        {offer.name}: {note}")
-    catalog = report.catalog
+    answered = sum(not offer.failure for offer in offers)
     say(
         f"{quantity(len(catalog.tools), 'tool')} of "
-        f"{quantity(len(report.offers) - len(report.failed), 'server')}"
+        f"{quantity(answered, 'server')}"
         f"{more(len(catalog.problems), 'records that cannot be used')}; catalog: {out}"
     )
 

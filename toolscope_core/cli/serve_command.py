@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -10,12 +11,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from toolscope_core import __version__
 from toolscope_core.cli.terminal import app, errors_as_sentences, fail_for, say, say_error
 from toolscope_core.model.configuration import ConnectionLimits
-from toolscope_core.model.environment import read_environment
+from toolscope_core.model.environment import Settings, read_environment
 from toolscope_core.model.numbers import quantity
 
 if TYPE_CHECKING:
+    from toolscope_core.mcp.gateway.bundle_routes import ServedBundle
+    from toolscope_core.mcp.gateway.call_log import CallLog
+    from toolscope_core.mcp.gateway.http_transport import HttpPlace
+    from toolscope_core.mcp.gateway.running import Finder, GatewayConfig
     from toolscope_core.mcp.gateway.serve_check import ServerState
 
 
@@ -93,28 +99,35 @@ def serve(
     call_timeout: Annotated[float, typer.Option(help="Seconds for each call.")] = 300.0,
 ) -> None:
     """Serve a merged toolset as one MCP server; calls go to the original servers."""
-    from toolscope_core.cli.commands.serve_command import ServeRequest
-    from toolscope_core.cli.commands.serve_command import check as check_now
-    from toolscope_core.cli.commands.serve_command import serve as serve_now
+    from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
+    from toolscope_core.mcp.gateway.call_log import CallLog
+    from toolscope_core.mcp.gateway.configured_servers import keys_given, launches_of
+    from toolscope_core.mcp.gateway.http_transport import http_place
+    from toolscope_core.mcp.gateway.running import GatewayConfig
+    from toolscope_core.mcp.gateway.serve_check import check_servers
+    from toolscope_core.mcp.servers.configuration_files import read_configurations
 
-    request = ServeRequest(
-        bundle=bundle,
-        configurations=tuple(config),
-        servers=tuple(server or ()),
-        limits=ConnectionLimits(start_seconds=timeout, answer_seconds=call_timeout),
-        http=http,
-        http_names=tuple(allow_host or ()),
+    limits = ConnectionLimits(start_seconds=timeout, answer_seconds=call_timeout)
+    settings, merged = read_environment(), read_served_bundle(bundle)
+    configuration, given = read_configurations(config), keys_given(server or ())
+    keys, launches = launches_of(merged, configuration, given, os.environ)
+    for sentence in _beginning(merged, keys):
+        say_error(sentence)
+    gateway = GatewayConfig(
+        launches=launches,
+        limits=limits,
         on_change=on_change.value,
         old_names=aliases,
-        search=search,
-        log=log,
-        log_arguments=log_arguments,
+        finder=_finder(merged, settings) if search else None,
+        notice=say_error,
     )
-    settings = read_environment()
     if not check:
-        serve_now(request, settings, say_error)
+        for sentence in _oddities(merged):
+            say_error(sentence)
+        place = http_place(http, settings.gateway_token, allow_host or ()) if http else None
+        _serve(merged, gateway, CallLog(log, log_arguments), place)
         return
-    states = check_now(request, settings, say_error)
+    states = check_servers(merged, gateway)
     if as_json:
         typer.echo(json.dumps([asdict(state) for state in states], indent=1))
     else:
@@ -128,6 +141,26 @@ def serve(
         if wrong
         else ""
     )
+
+
+def _serve(
+    bundle: ServedBundle, gateway: GatewayConfig, log: CallLog, place: HttpPlace | None
+) -> None:
+    """Serve until the client leaves or the program is told to end."""
+    from toolscope_core.mcp.gateway.http_transport import TOKEN_VARIABLE
+    from toolscope_core.mcp.gateway.running import serve_over_http, serve_stdio
+
+    try:
+        if place is None:
+            serve_stdio(bundle, gateway, log, __version__)
+        else:
+            if place.is_new_token:
+                say_error(f"bearer token, for this run ({TOKEN_VARIABLE} sets one): {place.token}")
+            serve_over_http(bundle, gateway, log, __version__, place)
+    finally:
+        log.close()
+        for sentence in _ending(log):
+            say_error(sentence)
 
 
 def _shown(state: ServerState) -> list[str]:
@@ -151,3 +184,53 @@ def _shown(state: ServerState) -> list[str]:
     ):
         lines += [f"    {what}: {sentence}" for sentence in sentences]
     return lines
+
+
+def _beginning(bundle: ServedBundle, keys: dict[str, str]) -> list[str]:
+    """What to know before it starts."""
+    table = bundle.table
+    lines = [
+        f"{quantity(len(table.offered), 'tool')} for "
+        f"{quantity(len(bundle.came_in), 'original')} of {quantity(len(keys), 'server')}"
+    ]
+    lines += [f"server {name!r} is {key!r} of the configuration" for name, key in keys.items()]
+    if bundle.withheld:
+        saved = sum(len(members) - 1 for members in bundle.withheld)
+        lines.append(
+            f"an export with routers would have {quantity(saved, 'tool')} fewer: "
+            f"{quantity(len(bundle.withheld), 'accepted merge')} that only a gateway can serve"
+        )
+    return lines
+
+
+def _oddities(bundle: ServedBundle) -> list[str]:
+    """Which tools clients get under another name, in another form, or not at all."""
+    table = bundle.table
+    return [
+        sentence
+        for server in table.servers
+        for sentence in (
+            *table.renamed_of(server),
+            *table.mended_of(server),
+            *(f"held back: {line}" for line in table.withheld_of(server)),
+        )
+    ]
+
+
+def _ending(log: CallLog) -> list[str]:
+    counts = ", ".join(f"{number} {what}" for what, number in sorted(log.outcomes.items()))
+    lines = [f"calls: {counts}"] if counts else []
+    if log.unwritten:
+        lines.append(f"{quantity(log.unwritten, 'call')} could not be written to the log")
+    return lines + [
+        f"{name} was called by its old name {quantity(number, 'time')}"
+        for name, number in sorted(log.old_names.items())
+    ]
+
+
+def _finder(bundle: ServedBundle, settings: Settings) -> Finder:
+    from toolscope_core.mcp.gateway.served_search import tool_search
+    from toolscope_core.mcp.gateway.tool_search import ToolSearch
+
+    search = tool_search(bundle.catalog.tools, settings)
+    return lambda calls: ToolSearch(calls, search)
