@@ -13,29 +13,21 @@ from ui.shared import page_frame
 from ui.shared.cards import decision_buttons
 from ui.shared.models.runs_table import runs_panel
 
+
+def decisions(catalog_id: int) -> None:
+    """What the last button did, the log, and the form to import one."""
+    decision_buttons.notice()
+    decision_list(catalog_id)
+    import_panel(catalog_id)
+
+
+PANELS = {
+    "Decisions": decisions,
+    "Compare": state_panel,
+    "People": people_panel,
+    "Learning": learning_panel,
+    "Model runs": runs_panel,
+}
+
 st.title("History")
-catalog_id = page_frame.current().id
-decisions, states, people, learning, runs = st.tabs(
-    ["Decisions", "Compare", "People", "Learning", "Model runs"],
-    key="history_part",
-    bind="query-params",
-    on_change="rerun",
-)
-if decisions.open:
-    with decisions:
-        decision_buttons.notice()
-        decision_list(catalog_id)
-        import_panel(catalog_id)
-if states.open:
-    with states:
-        state_panel(catalog_id)
-if people.open:
-    with people:
-        people_panel(catalog_id)
-if learning.open:
-    with learning:
-        decision_buttons.notice()
-        learning_panel(catalog_id)
-if runs.open:
-    with runs:
-        runs_panel()
+page_frame.draw_tabs(PANELS, "history_part")

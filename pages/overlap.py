@@ -12,12 +12,17 @@ from ui.overlap.pair_table import pair_panel
 from ui.overlap.threshold_panel import threshold_panel
 from ui.shared import page_frame, safe_text
 
+PANELS = {
+    "Pairs": pair_panel,
+    "Curve": curve_panel,
+    "Threshold": threshold_panel,
+    "Heatmap": heatmap_panel,
+    "Map": map_panel,
+}
+
 st.title("Overlap")
-analysis, record, explore = (
-    page_frame.analysis(),
-    page_frame.current(),
-    page_frame.workspace().explore,
-)
+analysis, record = page_frame.analysis(), page_frame.current()
+explore = page_frame.workspace().explore
 candidates = explore.pair_counts(record.id)
 clusters = page_frame.workspace().review.progress(record.id).clusters
 if not candidates.total:
@@ -37,26 +42,4 @@ st.markdown(
     f"In Review, pairs are grouped: {quantity(clusters.duplicates.total, 'duplicate')}, "
     f"{quantity(clusters.families.total, 'family')}."
 )
-
-
-pairs, curve, threshold, heatmap, plane = st.tabs(
-    ["Pairs", "Curve", "Threshold", "Heatmap", "Map"],
-    key="view",
-    bind="query-params",
-    on_change="rerun",
-)
-if pairs.open:
-    with pairs:
-        pair_panel(record.id)
-if curve.open:
-    with curve:
-        curve_panel(record.id)
-if threshold.open:
-    with threshold:
-        threshold_panel(record.id)
-if heatmap.open:
-    with heatmap:
-        heatmap_panel(record.id)
-if plane.open:
-    with plane:
-        map_panel(record.id)
+page_frame.draw_tabs(PANELS, "view")

@@ -36,8 +36,8 @@ TABLE = "the table of tools"
 ICONS = {"block": ":red[:material/block:]", "warn": ":orange[:material/warning:]"}
 
 
-def listing_panel(catalog_id: int) -> None:
-    """One tab per table; only the open one is built."""
+def listing_panel() -> None:
+    """One tab per table."""
     parts = {
         "Tools": _tools,
         "Servers": _servers,
@@ -45,11 +45,7 @@ def listing_panel(catalog_id: int) -> None:
         "Documentation": grades_panel,
         "Not read": _unread,
     }
-    tabs = st.tabs(list(parts), key="part", bind="query-params", on_change="rerun")
-    for tab, show in zip(tabs, parts.values(), strict=True):
-        if tab.open:
-            with tab:
-                show(catalog_id)
+    page_frame.draw_tabs(parts, "part")
 
 
 def _tools(catalog_id: int) -> None:

@@ -16,6 +16,7 @@ SHOWN = 8
 
 def learning_panel(catalog_id: int) -> None:
     """Draw what could be learned, what is in use, and the buttons."""
+    decision_buttons.notice()
     page_frame.analysis()
     with st.spinner("Checking what the judge could learn …"):
         view = page_frame.workspace().learned_judge.view(catalog_id)

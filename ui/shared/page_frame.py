@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Literal, NoReturn, TypeVar
@@ -181,6 +181,18 @@ def _wait_for_analysis(record: CatalogRecord) -> NoReturn:
         workspace().analyses.start(record.id)
         st.rerun()
     st.stop()
+
+
+def draw_tabs(parts: Mapping[str, Callable[[int], None]], key: str) -> None:
+    """One tab for each part, which draws what it has of the current catalog; only the open one is
+    built. The address names it under ``key``.
+    """
+    catalog_id = current().id
+    tabs = st.tabs(list(parts), key=key, bind="query-params", on_change="rerun")
+    for tab, draw in zip(tabs, parts.values(), strict=True):
+        if tab.open:
+            with tab:
+                draw(catalog_id)
 
 
 STAGES = {

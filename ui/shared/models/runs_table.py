@@ -28,11 +28,10 @@ TITLES = {
 }
 
 
-def runs_panel() -> None:
+def runs_panel(catalog_id: int) -> None:
     """Draw the runs on this catalog, or all, the newest first."""
-    record = page_frame.current()
     every = st.toggle("All catalogs", key="every_catalog", persist_state="session")
-    runs = page_frame.workspace().judging.runs(None if every else record.id)
+    runs = page_frame.workspace().judging.runs(None if every else catalog_id)
     if not runs:
         st.info(
             "No model runs yet. Set up a model in Settings, then start a run in Review.",
