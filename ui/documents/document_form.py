@@ -37,7 +37,8 @@ class Fields:
 
 
 class Form:
-    """The fields of a document, under keys that end in ``suffix``, which changes with its cluster.
+    """The fields of the document of ``draft``, under keys that end in ``suffix``, which changes
+    with its cluster.
 
     Fields start with the text of the last visit: Streamlit forgets the fields of a page that is
     left.
@@ -48,7 +49,7 @@ class Form:
         self._initial: dict[str, Fields] = st.session_state.setdefault("began", {})
         turns: dict[str, int] = st.session_state.setdefault("discarded", {})
         self.suffix = f"{suffix}_{turns[suffix]}" if suffix in turns else suffix
-        self._turns, self._draft = turns, draft
+        self._turns, self.draft = turns, draft
         if f"name_{self.suffix}" not in st.session_state:
             self._initial[suffix] = self._unsaved.get(suffix, Fields.of(draft))
         self._key = suffix
@@ -65,7 +66,7 @@ class Form:
         fields = replace(start, name=name, description=description)
         problems: tuple[str, ...] = ()
         edited = start.base
-        if self._draft.document.schema is None:
+        if self.draft.document.schema is None:
             st.caption("The tools declare no parameter schema, so there are no parameters to edit.")
         else:
             fields = self._parameters(fields, sources)
@@ -75,7 +76,7 @@ class Form:
                 problems = (str(error),)
         document = replace(edited.document, name=name, description=description)
         edited = replace(edited, document=document)
-        if problems or document != self._draft.document:
+        if problems or document != self.draft.document:
             self._unsaved[self._key] = fields
         else:
             self._unsaved.pop(self._key, None)

@@ -1,1 +1,1 @@
-"""The exported toolset: validation by client and ways below a tool limit."""
+"""The exported toolset: figures, bundle, validation by client, ways below a tool limit."""

@@ -1,0 +1,88 @@
+"""What the exported toolset comes to: its figures, and what stays out of it or keeps its form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from toolscope_core.model.numbers import quantity
+from ui.shared import safe_text
+from ui.shared.cards.exports import ExportFigures
+
+NAMED = 4
+
+
+def figures_panel(figures: ExportFigures) -> None:
+    """Tools, tokens and merges, and a notice for each thing that somebody may not expect."""
+    tokens = f"Tokens per prompt as {figures.tokens[0].shape} ({figures.counted})"
+    for column, (label, before, after) in zip(
+        st.columns(3),
+        (
+            ("Tools", figures.tools_before, figures.tools_after),
+            (tokens, figures.tokens_before, figures.tokens_after),
+            ("Merges", 0, len(figures.merges)),
+        ),
+        strict=True,
+    ):
+        value = f"{before:,} → {after:,}" if before else f"{after:,}"
+        column.metric(label, value, after - before if before else None, delta_color="inverse")
+    _left_out(figures)
+    if figures.unreadable:
+        rest = len(figures.unreadable) - NAMED
+        more = f" And {rest:,} more, listed in README.md." if rest > 0 else ""
+        shown = " ".join(map(safe_text.untrusted, figures.unreadable[:NAMED]))
+        st.warning(f"{shown}{more}", icon=":material/visibility_off:")
+    if figures.hostile:
+        st.error(
+            "The toolset includes tools that the scan blocks for hidden or hostile text: "
+            f"{_listed(figures.hostile)}. Merge them in Review, or edit them or leave them out in "
+            "Documents.",
+            icon=":material/gpp_bad:",
+        )
+
+
+def merges_panel(figures: ExportFigures) -> None:
+    """The merges, and the descriptions that mention a tool which is gone."""
+    st.subheader("Merges", anchor=False)
+    if not figures.merges:
+        st.caption("None yet: the toolset is exported unchanged.")
+    else:
+        names = {"kept": "kept tool", "name": "exported name", "gone": "removed tools"}
+        st.dataframe(
+            figures.merges, hide_index=True, column_config=names, alt="Merges in the bundle"
+        )
+    if figures.dangling:
+        title = "Descriptions that mention removed tools"
+        st.subheader(title, anchor=False)
+        names = {"tool_id": "tool", "now": "renamed to"}
+        st.dataframe(figures.dangling, hide_index=True, column_config=names, alt=title)
+
+
+def _left_out(figures: ExportFigures) -> None:
+    """The merges and edits that are not exported, and why."""
+    if figures.clusters.waiting:
+        st.info(
+            f"Not merged, as nobody has accepted them: {figures.clusters.waiting_in_words}. What "
+            "waits is exported unchanged.",
+            icon=":material/hourglass_empty:",
+        )
+    if figures.withheld:
+        merges = quantity(figures.withheld, "merge")
+        st.info(f"Not exported, as they need a gateway and routers are off: {merges}.")
+    if figures.removed or figures.edited:
+        st.caption(
+            f"Left out: {quantity(len(figures.removed), 'tool')}. Edited single tools: "
+            f"{figures.edited:,}."
+        )
+    if figures.held_back:
+        st.info(
+            f"Edited, but exported in the original form: {_listed(figures.held_back)}. A new name "
+            "or new parameters need a gateway (*Include routers*), and a name must be unique."
+        )
+
+
+def _listed(ids: Sequence[str]) -> str:
+    """The first few ids, safe in markdown, and how many more there are."""
+    more = f" and {len(ids) - NAMED} more" if len(ids) > NAMED else ""
+    return ", ".join(map(safe_text.untrusted, ids[:NAMED])) + more
