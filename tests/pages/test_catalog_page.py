@@ -85,10 +85,7 @@ def test_a_catalog_that_was_never_analysed_offers_it(monkeypatch, work):
 
 
 def test_a_reviewed_catalog_leads_to_the_export(monkeypatch, work):
-    record = work.catalogs.add(
-        "Apart", small_workspace.catalog(small_workspace.MAIL, small_workspace.SUM)
-    )
-    work.analyses.run(record.id)
+    small_workspace.add_analysed(work, "Apart", small_workspace.MAIL, small_workspace.SUM)
     app = open_page(monkeypatch, work, catalog="Apart")
     assert r"**Nothing is proposed\: export**" in links(app)
     assert "All collisions are reviewed" in words(app)
@@ -155,10 +152,7 @@ def test_a_catalog_is_deleted_after_a_question_but_never_the_last(monkeypatch, w
     app = open_page(monkeypatch, work)
     app.button(key="delete_catalog").click().run()
     assert "only catalog" in app.error[0].value
-    record = work.catalogs.add(
-        "Old", small_workspace.catalog(small_workspace.MAIL, small_workspace.SUM)
-    )
-    work.analyses.run(record.id)
+    small_workspace.add_analysed(work, "Old", small_workspace.MAIL, small_workspace.SUM)
     app = open_page(monkeypatch, work, catalog="Old")
     assert "Delete **Old**: 1 version, 0 decisions" in words(app)
     app.button(key="delete_catalog").click().run()
@@ -222,6 +216,7 @@ def test_a_new_version_is_called_so_where_it_is_added(monkeypatch, work):
 
 def test_servers_without_tools_are_said_to_be_all_that_there_is(monkeypatch, work):
     app = upload(open_page(monkeypatch, work), b'{"mcpServers": {"fs": {"command": "npx"}}}')
+    assert "0 tools on 1 server" in words(app)
     assert "There are no others, so nothing can be added" in words(app)
     assert not [button for button in app.button if button.key == "add_0"]
     assert [table.proto.alt for table in app.dataframe].count("The first tools") == 0
@@ -262,8 +257,7 @@ def test_the_tokens_say_nothing_of_safe_merges_where_there_are_none(monkeypatch,
             "after safe merges",
         ),
     ):
-        record = work.catalogs.add(name, small_workspace.catalog(*tools))
-        work.analyses.run(record.id)
+        small_workspace.add_analysed(work, name, *tools)
         app = open_page(monkeypatch, work, catalog=name)
         assert app.metric[2].delta.endswith(delta) and bool(app.metric[2].delta) is bool(delta)
 
@@ -288,13 +282,6 @@ def test_of_many_files_the_format_is_asked_once(monkeypatch, work):
     assert app.selectbox(key="format_0_0").label == "Format of all 6 files"
     app.selectbox(key="format_0_0").select("generic").run()
     assert list(shown(app)["format"]) == ["generic"] * 6
-
-
-def test_a_client_configuration_lists_its_servers_and_cannot_be_added(monkeypatch, work):
-    data = b'{"mcpServers": {"herbs": {"command": "herbs"}}}'
-    app = upload(open_page(monkeypatch, work), data)
-    assert "0 tools on 1 server" in words(app)
-    assert not [button for button in app.button if button.key == "add_0"]
 
 
 def test_a_catalog_without_a_name_is_refused_and_nothing_is_lost(monkeypatch, work):
@@ -355,8 +342,7 @@ def test_implied_servers_are_shown_renamed_split_and_dismissed(monkeypatch, work
         for v in ("acme", "globex")
         for tool in (small_workspace.MAIL, small_workspace.WEATHER, small_workspace.FILES)
     ]
-    record = work.catalogs.add("Shops", small_workspace.catalog(*tools))
-    work.analyses.wait(work.analyses.start(record.id))
+    record = small_workspace.add_analysed(work, "Shops", *tools)
     app = open_page(monkeypatch, work, catalog="Shops")
     (box,) = [box for box in app.expander if box.label == "Implied servers: 2"]
     assert list(box.dataframe[0].value["implied server"]) == ["acme", "globex"]

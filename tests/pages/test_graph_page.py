@@ -76,10 +76,7 @@ def test_a_large_component_is_cut_out_loud(monkeypatch, desk_work):
 
 def test_where_nothing_overlaps_the_closest_pair_is_named(monkeypatch, desk_work):
     work, _ = desk_work
-    record = work.catalogs.add(
-        "Apart", small_workspace.catalog(small_workspace.MAIL, small_workspace.SUM)
-    )
-    work.analyses.run(record.id)
+    small_workspace.add_analysed(work, "Apart", small_workspace.MAIL, small_workspace.SUM)
     said = words(open_page(monkeypatch, work, "graph", catalog="Apart"))
     assert "the judge would merge no tools" in said
     assert r"send\_mail" in said

@@ -172,8 +172,7 @@ def test_tools_without_servers_are_seen_by_clusters(monkeypatch, work):
 
 def test_hostile_names_are_shown_as_text_on_every_level(monkeypatch, work):
     evil = [small_workspace.tool(f"{s} {EVIL}", f"send {EVIL}", EVIL) for s in "ab"]
-    record = work.catalogs.add("Evil", small_workspace.catalog(*evil))
-    work.analyses.run(record.id)
+    small_workspace.add_analysed(work, "Evil", *evil)
     servers = [tool.server for tool in evil]
     ids = sorted(tool.id for tool in evil)
     for deep in (

@@ -266,8 +266,7 @@ def test_hostile_names_are_shown_as_text(monkeypatch, work):
         for i in range(6)
         for s in "ab"
     ]
-    record = work.catalogs.add("Evil", small_workspace.catalog(*evil))
-    work.analyses.run(record.id)
+    record = small_workspace.add_analysed(work, "Evil", *evil)
     app = plane(monkeypatch, work, catalog="Evil", method="PCA")
     key = f"map_{record.id}"
     app.session_state[key] = {"selection": {"points": [{"curve_number": 0, "point_index": 0}]}}

@@ -140,15 +140,11 @@ def test_every_picture_has_a_table(monkeypatch, work, view):
 
 
 def test_a_catalog_without_overlap_names_its_closest_pair(monkeypatch, work):
-    record = work.catalogs.add(
-        "Apart", small_workspace.catalog(small_workspace.MAIL, small_workspace.SUM)
-    )
-    work.analyses.run(record.id)
+    small_workspace.add_analysed(work, "Apart", small_workspace.MAIL, small_workspace.SUM)
     said = words(open_page(monkeypatch, work, "overlap", catalog="Apart"))
     assert "No two tools reach the similarity threshold θ = 0.70" in said
     assert r"send\_mail" in said
-    alone = work.catalogs.add("Alone", small_workspace.catalog(small_workspace.MAIL))
-    work.analyses.run(alone.id)
+    small_workspace.add_analysed(work, "Alone", small_workspace.MAIL)
     assert "No two tools" in words(open_page(monkeypatch, work, "overlap", catalog="Alone"))
 
 
@@ -164,8 +160,7 @@ def test_a_hostile_tool_is_shown_as_text(monkeypatch, work):
         small_workspace.tool(s, "<img src=x onerror=alert(1)>", "![x](http://evil.test)")
         for s in "ab"
     ]
-    record = work.catalogs.add("Evil", small_workspace.catalog(*evil))
-    work.analyses.run(record.id)
+    small_workspace.add_analysed(work, "Evil", *evil)
     app = open_page(monkeypatch, work, "overlap", catalog="Evil")
     assert "![x](" not in words(app)
     assert all("<img" not in element.proto.body for element in app.get("html"))
@@ -258,8 +253,7 @@ def test_a_hostile_name_is_text_beside_the_sliders(monkeypatch, work):
     evil = [
         small_workspace.tool("a", f"![x](http://evil.test) {n}", "Send it.") for n in ("one", "two")
     ]
-    record = work.catalogs.add("Evil", small_workspace.catalog(*evil))
-    work.analyses.run(record.id)
+    small_workspace.add_analysed(work, "Evil", *evil)
     app = open_page(monkeypatch, work, "overlap", catalog="Evil", view="Threshold", probability="0.5")  # fmt: skip
     assert "![x](" not in words(app)
 

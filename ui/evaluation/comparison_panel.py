@@ -37,10 +37,7 @@ def figures_panel(experiment: Experiment) -> None:
     st.dataframe(
         {
             "figure": [row.name for row in rows],
-            "before": [row.before for row in rows],
-            "after": [row.after for row in rows],
-            "change": [row.change for row in rows],
-            "p": [row.p for row in rows],
+            **safe_text.columns(rows, ["before", "after", "change", "p"]),
             "": [MARKS[row.better] for row in rows],
         },
         key="figures",
@@ -98,9 +95,7 @@ def queries_panel(experiment: Experiment) -> None:
     event = st.dataframe(
         {
             "query": [row.text for row in rows[:MOST_ROWS]],
-            "moved": [row.moved for row in rows[:MOST_ROWS]],
-            "change": [row.change for row in rows[:MOST_ROWS]],
-            "id": [row.id for row in rows[:MOST_ROWS]],
+            **safe_text.columns(rows[:MOST_ROWS], ["moved", "change", "id"]),
         },
         key="queries",
         hide_index=True,
@@ -155,10 +150,7 @@ def merges_panel(experiment: Experiment) -> None:
         {
             "change": [row.change for row in rows],
             "members": [", ".join(map(_named, row.members)) for row in rows],
-            "helped": [row.helped for row in rows],
-            "hurt": [row.hurt for row in rows],
-            "queries": [row.queries for row in rows],
-            "joins": [row.joins for row in rows],
+            **safe_text.columns(rows, ["helped", "hurt", "queries", "joins"]),
         },
         key="measured_merges",
         hide_index=True,

@@ -9,10 +9,11 @@ import plotly.graph_objects as go
 
 from toolscope_core.model.tool import JsonObject
 from ui.shared.charts import chart_style
+from ui.shared.charts.chart_style import PALETTE
+from ui.shared.queries.experiment_tables import METRIC_NAMES, SWEPT_METRICS
 
 HEIGHT = 360
 DASHES = {"random": "dot", "closest": "solid"}
-LINES = {"recall": "recall", "ndcg": "nDCG"}
 SHARES = {"reduction": "smaller by", "tccr": "TCCR", "ucc": "UCC"}
 
 
@@ -22,10 +23,10 @@ def sweep_lines(points: Sequence[JsonObject], title: str) -> go.Figure:
     """
     values = [point["value"] for point in points]
     traces = [
-        _line(values, [point["metrics"][key] for point in points], name, chart_style.PALETTE[at])
-        for at, (key, name) in enumerate(LINES.items())
+        _line(values, [point["metrics"][key] for point in points], METRIC_NAMES[key], PALETTE[at])
+        for at, key in enumerate(SWEPT_METRICS)
     ]
-    for at, (key, name) in enumerate(SHARES.items(), len(LINES)):
+    for at, (key, name) in enumerate(SHARES.items(), len(SWEPT_METRICS)):
         shares = [point[key] for point in points]
         if all(share is not None for share in shares) and any(shares):
             traces.append(
@@ -34,7 +35,7 @@ def sweep_lines(points: Sequence[JsonObject], title: str) -> go.Figure:
                     y=shares,
                     name=name,
                     mode="lines+markers",
-                    line={"color": chart_style.PALETTE[at], "dash": "dash"},
+                    line={"color": PALETTE[at], "dash": "dash"},
                 )
             )
     return _figure(traces, title, {"range": [0, 1.02]})
@@ -47,7 +48,7 @@ def stress_lines(toolsets: Mapping[str, Sequence[JsonObject]]) -> go.Figure:
             [point["distractors"] for point in points if point["noise"] == noise],
             [point["recall"] for point in points if point["noise"] == noise],
             f"{chart_style.label(name)}, {noise}",
-            chart_style.PALETTE[at % len(chart_style.PALETTE)],
+            PALETTE[at % len(PALETTE)],
             dash,
         )
         for at, (name, points) in enumerate(toolsets.items())

@@ -7,7 +7,7 @@ import streamlit as st
 from toolscope_core.model.plan import Experiment
 from ui.evaluation.agent_panel import AGENT_RUNS
 from ui.evaluation.measure_panel import KINDS, described
-from ui.shared import page_frame
+from ui.shared import page_frame, safe_text
 from ui.shared.queries.experiment_tables import compared_rows
 
 VIEWS: dict[str, str] = {**{kind: view for view, kind in KINDS.items()}, "agent": AGENT_RUNS}
@@ -27,7 +27,7 @@ def experiments_panel(catalog_id: int) -> None:
             "kind": [one.kind for one in kept],
             "what": [described(one) for one in kept],
             "state": [_state(catalog_id, one) for one in kept],
-            "at": [one.at[:16].replace("T", " ") for one in kept],
+            "at": [safe_text.clock(one.at) for one in kept],
             "seconds": [round(one.seconds, 1) for one in kept],
         },
         key="experiments",

@@ -13,6 +13,7 @@ from toolscope_core.model.plan import Experiment
 from ui.shared import page_frame, safe_text
 from ui.shared.services.evaluations import SYNTHETIC, Kind, Wanted
 from ui.shared.services.measured_sides import ORIGINAL
+from ui.shared.value_choice import chosen_value
 
 EXPERIMENTS = "Experiments"
 KINDS: dict[str, Kind] = {"Stress": "stress", "Sweep": "sweep", "Ablation": "ablation"}
@@ -33,6 +34,10 @@ WHAT_IT_DOES: dict[Kind, str] = {
     "out.",
 }
 RERANKERS = {"automatic": "auto", "off": "none"}
+ABOUT_SPLITS = (
+    "By rule: sentences and clauses that begin with a verb. By step: as the query set says, which "
+    "is part of its answer, so this shows what a perfect planner could reach."
+)
 
 
 def request_panel(catalog_id: int, part: str) -> Wanted:
@@ -55,7 +60,7 @@ def request_panel(catalog_id: int, part: str) -> Wanted:
     before = ORIGINAL
     encoders: tuple[str, ...] = ()
     if kind == "sweep":
-        knob = KNOBS[bar.selectbox("Move", list(KNOBS), key="knob", bind="query-params", width=260)]
+        knob = chosen_value(bar, "Move", KNOBS, "knob", 260)
         after = bar.selectbox(
             "Merges to apply", sides[1:4], index=1, key="after", bind="query-params", width=190
         )
@@ -67,21 +72,11 @@ def request_panel(catalog_id: int, part: str) -> Wanted:
         after = bar.selectbox(
             "against", sides, index=2, key="after", bind="query-params", width=165
         )
-    rerank = "automatic"
+    rerank = "auto"
     if kind in ("comparison", "sweep"):
-        rerank = bar.selectbox(
-            "Reranking", list(RERANKERS), key="evaluation_rerank", bind="query-params", width=120
-        )
-    split = bar.selectbox(
-        "Split requests",
-        list(SPLITS),
-        key="evaluation_split",
-        bind="query-params",
-        width=130,
-        help="By rule: sentences and clauses that begin with a verb. By step: as the query set "
-        "says, which is part of its answer, so this shows what a perfect planner could reach.",
-    )
-    wanted = Wanted(kind, queries, before, after, RERANKERS[rerank], SPLITS[split], knob, encoders)
+        rerank = chosen_value(bar, "Reranking", RERANKERS, "evaluation_rerank", 120)
+    split = chosen_value(bar, "Split requests", SPLITS, "evaluation_split", 130, ABOUT_SPLITS)
+    wanted = Wanted(kind, queries, before, after, rerank, split, knob, encoders)
     if kind in ("comparison", "stress"):
         _upload(catalog_id, sides)
     job = evaluations.job(catalog_id, kind)
@@ -173,7 +168,7 @@ def _describe(catalog_id: int, experiment: Experiment) -> None:
     evaluations = page_frame.workspace().evaluations
     state = "" if experiment.is_done else " Not finished: *Measure* goes on with it."
     st.caption(
-        f"Experiment {experiment.number}, {experiment.at[:16].replace('T', ' ')} UTC, "
+        f"Experiment {experiment.number}, {safe_text.clock(experiment.at)} UTC, "
         f"{experiment.seconds:,.0f} s. {safe_text.untrusted(described(experiment))}.{state}"
     )
     if experiment.configuration["queries"] == SYNTHETIC:

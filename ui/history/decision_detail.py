@@ -49,7 +49,11 @@ def _buttons(catalog_id: int, entry: Entry) -> None:
         if entry.undo is None:
             together = histories.with_dependents(catalog_id, {decision.seq})
             if len(together) > 1:
-                _with_dependents(catalog_id, decision, together)
+                with st.popover(f"Undo, with {quantity(len(together) - 1, 'later decision')}…"):
+                    st.markdown(
+                        "Later decisions on the same tools build on this one. All go back together:"
+                    )
+                    _undo_all(catalog_id, together, f"history_undo_all_{decision.seq}")
             else:
                 st.button("Undo", key=f"history_undo_{decision.seq}", on_click=_take_back,
                           args=(catalog_id, (decision.seq,)))  # fmt: skip
@@ -79,37 +83,29 @@ def _buttons(catalog_id: int, entry: Entry) -> None:
             st.form_submit_button("Keep the note", on_click=_note, args=(catalog_id, decision))
 
 
-def _with_dependents(catalog_id: int, decision: Decision, together: Sequence[Decision]) -> None:
-    with st.popover(f"Undo, with {quantity(len(together) - 1, 'later decision')}…"):
-        st.markdown("Later decisions on the same tools build on this one. All go back together:")
-        _listed(together)
-        st.button(
-            f"Undo all {len(together):,}",
-            key=f"history_undo_all_{decision.seq}",
-            type="primary",
-            on_click=_take_back,
-            args=(catalog_id, tuple(one.seq for one in together)),
-        )
-
-
 def _batch(catalog_id: int, decision: Decision) -> None:
     standing = page_frame.workspace().review.standing(catalog_id)
     batch = next((one for one in batches(standing) if decision.seq in one.seqs), None)
     if batch is None:
         return
     together = page_frame.service(Histories).with_dependents(catalog_id, batch.seqs)
+    more = len(together) - len(batch.decisions)
+    later = f", and {quantity(more, 'later decision')} on the same tools" if more else ""
     with st.popover(f"Undo the batch of {len(batch.decisions):,}…"):
-        more = len(together) - len(batch.decisions)
-        later = f", and {quantity(more, 'later decision')} on the same tools" if more else ""
         st.markdown(f"{quantity(len(batch.decisions), 'decision')} made at once{later}:")
-        _listed(together)
-        st.button(
-            f"Undo all {len(together):,}",
-            key=f"history_undo_batch_{batch.key}",
-            type="primary",
-            on_click=_take_back,
-            args=(catalog_id, tuple(one.seq for one in together)),
-        )
+        _undo_all(catalog_id, together, f"history_undo_batch_{batch.key}")
+
+
+def _undo_all(catalog_id: int, together: Sequence[Decision], key: str) -> None:
+    """Decisions that go back together, as a list, and the button."""
+    _listed(together)
+    st.button(
+        f"Undo all {len(together):,}",
+        key=key,
+        type="primary",
+        on_click=_take_back,
+        args=(catalog_id, tuple(one.seq for one in together)),
+    )
 
 
 def _restore(

@@ -8,10 +8,10 @@ import streamlit as st
 
 from toolscope_core.model.errors import JobError
 from ui.overlap import map_charts as figures
-from ui.overlap.collisions import CLUSTERS, SERVERS
 from ui.overlap.curve_panel import variant_job
+from ui.overlap.map_colours import colouring
 from ui.overlap.map_selection import selected_panel
-from ui.overlap.maps import METHODS, STATES, UNASKED, Maps, Method
+from ui.overlap.maps import METHODS, UNASKED, Maps, Method
 from ui.overlap.silhouettes_panel import silhouettes_panel
 from ui.overlap.variant_figures import VariantFigures
 from ui.shared import page_frame, safe_text
@@ -28,8 +28,6 @@ for one panel of 4,076).
 MARKED = "map_marked"
 """Session key: how the map on the screen was drawn, and the rows it marks."""
 
-COLOURS = {SERVERS: "server", CLUSTERS: "cluster", STATES: "state of the cluster"}
-"""The labels, which are the values in the address."""
 ABOUT_PANELS = (
     "Three panels of what a search compares: the tools' own text, with the accepted variants, and "
     "padded with random words to the same length."
@@ -50,7 +48,7 @@ def map_panel(catalog_id: int) -> None:
     )  # fmt: skip
     by = bar.selectbox(
         "Colour by", maps.colours(catalog_id), key="colour", bind="query-params", width=220,
-        format_func=lambda name: COLOURS.get(name, f"field “{name}”"),
+        format_func=lambda name: colouring(name).label,
     )  # fmt: skip
     has_variants = page_frame.service(VariantFigures).has_any(catalog_id)
     variants = has_variants and bar.toggle(

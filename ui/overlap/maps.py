@@ -15,8 +15,8 @@ from toolscope_core.model.protocols import Progress, Vectors, silent
 from toolscope_core.model.tool import digest
 from toolscope_core.store import Job
 from toolscope_core.store.background import subprocess_jobs
-from ui.overlap import collisions
 from ui.overlap.heatmaps import Heatmaps
+from ui.overlap.map_colours import STATES, colouring, groups_of
 from ui.overlap.merged_vectors import new_texts, plan_vectors
 from ui.overlap.regions import regions
 from ui.shared.charts.figure_records import Panel, Region, Silhouettes, ToolMap
@@ -25,7 +25,6 @@ from ui.shared.services.workspace import Workspace
 
 Method = Literal["PCA", "UMAP", "t-SNE"]
 METHODS: tuple[Method, ...] = ("UMAP", "t-SNE", "PCA")
-STATES = "states"
 BEFORE, AFTER = "as it came in", "merged"
 
 MOST_TSNE = 10_000
@@ -118,8 +117,7 @@ class Maps:
         """The map; ``beside`` it the toolset with the decided and the safe merges.
 
         A merged tool stands where its canonical stood. The same object for as long as nothing
-        changed. Raises ``JobError`` before the projection
-        is known.
+        changed. Raises ``JobError`` before the projection is known.
         """
         points = self.points(catalog_id, method)
         if points is None:
@@ -197,7 +195,7 @@ class Maps:
             lambda: regions(tools, points, len(panels)),
             state=len(panels),
         )
-        return ToolMap(panels, words, _SINGULAR.get(by, "value"))
+        return ToolMap(panels, words, colouring(by).group)
 
     def _merged(self, catalog_id: int, whole: Panel) -> Panel:
         rows = self._analyses.required(catalog_id).rows
@@ -215,7 +213,7 @@ class Maps:
     def _grouped(self, catalog_id: int, by: str) -> tuple[str, ...]:
         """What colours each tool; known for as long as the plan is the same."""
         plan = self._review.plan(catalog_id)
-        return self._groups.get((catalog_id, by), (plan,), lambda: _groups(plan, by))
+        return self._groups.get((catalog_id, by), (plan,), lambda: groups_of(plan, by))
 
     def _hash(self, catalog_id: int) -> str:
         analysis = self._analyses.required(catalog_id)
@@ -235,9 +233,6 @@ class Maps:
         return digest(base, version("scikit-learn"), rows, new_texts(analysis, plan))
 
 
-_SINGULAR = {collisions.SERVERS: "server", collisions.CLUSTERS: "cluster", STATES: "cluster state"}
-
-
 def map_key(vectors: Vectors, method: Method) -> str:
     """The name of a kept projection: equal for equal vectors, parameters and library."""
     return _key(_content(vectors), method)
@@ -250,17 +245,3 @@ def _content(vectors: Vectors) -> str:
 def _key(content: str, method: Method) -> str:
     knobs = (projection.SEED, projection.NEIGHBOURS, projection.PERPLEXITY, projection.PASSES)
     return digest(content, method, knobs, version(_PACKAGES[method]))
-
-
-def _groups(plan: MergePlan, by: str) -> tuple[str, ...]:
-    groups = [""] * len(plan.catalog.tools)
-    if by == STATES:
-        rows = {tool.id: row for row, tool in enumerate(plan.catalog.tools)}
-        for cluster in plan.clusters:
-            for member in cluster.members:
-                groups[rows[member]] = cluster.state
-        return tuple(groups)
-    for block in collisions.blocks_of(plan, by):
-        for row in block.rows.tolist():
-            groups[row] = block.name
-    return tuple(groups)

@@ -9,14 +9,13 @@ import streamlit as st
 
 from toolscope_core.model.configuration import LEAST_PROBABILITY, MergeThresholds
 from ui.overlap import curve_charts
-from ui.overlap.threshold_preview import Effect, Measure, Moved, NextToFall
+from ui.overlap.threshold_preview import MEASURES, Effect, Moved, NextToFall
 from ui.overlap.thresholds import Thresholds
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_words
 from ui.shared.charts import chart_tables
 from ui.shared.charts.pictures import picture
 
-MEASURES: tuple[Measure, ...] = ("similarity", "probability")
 NAMED = 6
 SHOWN = 300
 

@@ -22,14 +22,9 @@ from toolscope_core.model.pair import Pair
 from ui.shared.charts.figure_records import Sweep
 
 Measure = Literal["similarity", "probability"]
-
-
 MEASURES: tuple[Measure, ...] = ("similarity", "probability")
 
-
 STEPS = 100
-
-
 _DECIDED = 2.0
 
 

@@ -11,6 +11,7 @@ from ui.retrieval.learned_panel import TITLES, learned_panel
 from ui.retrieval.request_plans import WORKER_K, PlanOptions
 from ui.shared import page_frame
 from ui.shared.services.searches import Lookup
+from ui.shared.value_choice import chosen_value
 
 MERGES: dict[str, AcceptPolicy] = {
     "accepted and safe": "auto",
@@ -24,22 +25,14 @@ CORPORA: dict[str, Corpus] = {
 }
 RERANKERS = {"automatic": "auto", "token by token": "late", "off": "none"}
 """Choices as they stand in the address too."""
+ABOUT_RERANKING = (
+    "Token by token compares the best 50 again, each word of the request with each word of the "
+    "tool. Automatic does so for tools, not for servers."
+)
 PLAN = "plan"
 """What is found is a plan: the jobs of the request, and tools for each."""
 KEYS = (
-    "q",
-    "find",
-    "corpus",
-    "merges",
-    "rerank",
-    "k",
-    "split",
-    "variants",
-    "ranking",
-    "worker",
-    "per_job",
-    "iterative",
-    "filter",
+    "q find corpus merges rerank k split variants ranking worker per_job iterative filter".split()
 )
 """Widgets, and their names in the address."""
 LAST = "last_search"
@@ -86,30 +79,9 @@ def request_panel(catalog_id: int) -> SubmittedRequest | None:
     )
     corpus: Corpus = "both"
     if wanted == "servers":
-        chosen = bar.selectbox(
-            "Search in",
-            list(CORPORA),
-            key="corpus",
-            bind="query-params",
-            width=165,
-        )
-        corpus = CORPORA[chosen]
-    merges = bar.selectbox(
-        "Merges to apply",
-        list(MERGES),
-        key="merges",
-        bind="query-params",
-        width=180,
-    )
-    rerank = bar.selectbox(
-        "Reranking",
-        list(RERANKERS),
-        key="rerank",
-        bind="query-params",
-        width=150,
-        help="Token by token compares the best 50 again, each word of the request with each word "
-        "of the tool. Automatic does so for tools, not for servers.",
-    )
+        corpus = chosen_value(bar, "Search in", CORPORA, "corpus", 165)
+    merges = chosen_value(bar, "Merges to apply", MERGES, "merges", 180)
+    rerank = chosen_value(bar, "Reranking", RERANKERS, "rerank", 150, ABOUT_RERANKING)
     k = 10
     if wanted != PLAN:
         k = bar.number_input(
@@ -159,11 +131,11 @@ def request_panel(catalog_id: int) -> SubmittedRequest | None:
     lookup = Lookup(
         text[:MOST_REQUEST],
         k,
-        RERANKERS[rerank],
+        rerank,
         split,
         wanted == "servers",
         corpus,
-        MERGES[merges],
+        merges,
         variants,
         TITLES[ranking],
     )

@@ -43,9 +43,14 @@ def catalog(*tools):
 def open_workspace(*tools, name="Desk"):
     """A workspace with the catalog stored and analysed, and the catalog's id."""
     work = Workspace(read_environment(), WordEmbedder())
+    return work, add_analysed(work, name, *tools).id
+
+
+def add_analysed(work, name, *tools):
+    """The record of one more catalog, stored and analysed."""
     record = work.catalogs.add(name, catalog(*tools))
     work.analyses.wait(work.analyses.start(record.id))
-    return work, record.id
+    return record
 
 
 def by_name(work, catalog_id, name):

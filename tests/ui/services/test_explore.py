@@ -245,8 +245,7 @@ def test_a_catalog_without_overlap_tells_its_closest_pair(own):
     nearest = work.explore.closest(record.id)
     vectors = work.analyses.get(record.id).vectors
     assert nearest.similarity == pytest.approx(np.triu(vectors @ vectors.T, 1).max(), abs=1e-5)
-    alone = work.catalogs.add("Alone", small_workspace.catalog(small_workspace.MAIL))
-    work.analyses.run(alone.id)
+    alone = small_workspace.add_analysed(work, "Alone", small_workspace.MAIL)
     assert work.explore.closest(alone.id) is None
 
 

@@ -69,7 +69,6 @@ def test_an_api_that_would_refuse_the_export_says_what_and_how_many(work, catalo
         "Anthropic refuses it: 4 repeated names",
     ]
     many = [small_workspace.tool("s", f"tool_{at}", f"Does job {at}.") for at in range(129)]
-    record = work.catalogs.add("Many", small_workspace.catalog(*many))
-    work.analyses.run(record.id)
+    record = small_workspace.add_analysed(work, "Many", *many)
     (only,) = export_steps(work.review.plan(record.id), {})
     assert only.text == "OpenAI chat refuses it: more than 128 tools"

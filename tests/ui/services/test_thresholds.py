@@ -174,8 +174,7 @@ def test_a_stricter_cut_tells_what_vanishes(shared):
 
 def test_decisions_count(shared):
     work, _ = shared
-    record = work.catalogs.add("Decided", small_workspace.catalog())
-    work.analyses.run(record.id)
+    record = small_workspace.add_analysed(work, "Decided")
     thresholds = work.service(Thresholds).in_use(record.id)
     before = work.service(Thresholds).moved(record.id, thresholds).now
     work.review.decide(

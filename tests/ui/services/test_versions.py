@@ -3,7 +3,17 @@ from dataclasses import replace
 
 import pytest
 
-from tests.ui.services.small_workspace import FILES, MAIL, SUM, TOOLS, WEATHER, by_name, catalog, on
+from tests.ui.services.small_workspace import (
+    FILES,
+    MAIL,
+    SUM,
+    TOOLS,
+    WEATHER,
+    add_analysed,
+    by_name,
+    catalog,
+    on,
+)
 from toolscope_core.check.version_changes import one_line
 from toolscope_core.decisions.imported_decisions import decisions_in
 from toolscope_core.model.catalog import Server
@@ -57,8 +67,7 @@ def test_an_accepted_merge_keeps_what_it_kept_when_a_tool_changes(work):
     other = next(one for one in shown.members if one != shown.canonical)
     work.review.decide(i, "accept", replace(shown, canonical=other), "ann")
     assert by_name(work, i, "send_mail").canonical == other
-    record = work.catalogs.add("Desk", catalog(*NEXT))
-    work.analyses.run(record.id)
+    record = next_version(work, *NEXT)
     waiting = by_name(work, record.id, "send_mail")
     assert (waiting.state, waiting.canonical) == ("stale", other)
 
@@ -93,9 +102,7 @@ def reworded(text):
 
 
 def next_version(work, *tools):
-    record = work.catalogs.add("Desk", catalog(*tools))
-    work.analyses.run(record.id)
-    return record
+    return add_analysed(work, "Desk", *tools)
 
 
 def test_decisions_hold_wait_or_are_about_tools_that_are_gone(work):

@@ -14,8 +14,9 @@ from toolscope_core.model.pair import Pair
 from toolscope_core.model.plan import Experiment
 from toolscope_core.model.tool import JsonObject
 
-SHOWN_METRICS = ("recall", "ndcg", "map", "hit", "csr")
 METRIC_NAMES = {"recall": "recall", "ndcg": "nDCG", "map": "MAP", "hit": "hit", "csr": "CSR"}
+"""The metrics that are shown, in words."""
+SWEPT_METRICS = ("recall", "ndcg")
 SIGNIFICANT = 0.05
 ABLATED = ("recall@1", "recall@5", "recall@10", "csr@10")
 
@@ -117,7 +118,7 @@ def figure_rows(result: JsonObject) -> list[FigureRow]:
             )
     for name, earlier in before["metrics"].items():
         metric, _, k = name.partition("@")
-        if metric in SHOWN_METRICS and not (metric == "map" and k == "1"):
+        if metric in METRIC_NAMES and not (metric == "map" and k == "1"):
             later, p = after["metrics"][name], result["p"].get(name, 1.0)
             change = result["changes"][name]
             rows.append(
@@ -212,8 +213,7 @@ def sweep_rows(result: JsonObject) -> list[dict[str, Any]]:
             "k": point["k"],
             "tools": point["tools"],
             "smaller by": f"{point['reduction']:.1%}",
-            "recall": _interval(point["metrics"]["recall"]),
-            "nDCG": _interval(point["metrics"]["ndcg"]),
+            **{METRIC_NAMES[one]: _interval(point["metrics"][one]) for one in SWEPT_METRICS},
             **({"TCCR": point["tccr"], "UCC": point["ucc"]} if point["calls"] else {}),
             "tokens sent": round(point["tokens_sent"]),
         }
