@@ -118,13 +118,7 @@ def _column_config(ids: Sequence[str]) -> dict[str, Any]:
     """How each column is named and drawn; ``ids`` are the tools of the rows."""
     return {
         "name": st.column_config.TextColumn("tool", width=220, pinned=True),
-        "open": st.column_config.ButtonColumn(
-            "",
-            width=90,
-            type="tertiary",
-            key="open_row",
-            on_click=lambda: tool_drawer.open_tool(ids[st.session_state["open_row"]["row"]]),
-        ),
+        "open": tool_drawer.open_column(ids, "open_row", width=90),
         "operation": st.column_config.TextColumn(
             width=260, help="operationId and summary of the OpenAPI document"
         ),

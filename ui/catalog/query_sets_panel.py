@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from toolscope_core.model.errors import ConfigError, ToolScopeError
+from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
-from ui.shared import page_frame, safe_text
+from ui.shared import kept_failure, page_frame, safe_text
 from ui.shared.queries.generated_panel import GENERATED
 from ui.shared.services.loaded_queries import MOST_BYTES, QuerySetView
 
@@ -20,8 +20,7 @@ def query_sets_panel(catalog_id: int) -> None:
     """
     queries = page_frame.workspace().queries
     views = queries.sets(catalog_id)
-    if failed := st.session_state.pop("queries_error", ""):
-        safe_text.show_error(ConfigError(failed))
+    kept_failure.show("queries_error")
     title = f"Query sets: {len(views):,}" if views else "Query sets"
     with st.expander(title, icon=":material/quiz:"):
         st.caption(
@@ -117,19 +116,15 @@ def _problems(view: QuerySetView) -> None:
             alt="Lines that cannot be read",
         )
     if view.unknown:
-        more = f" and {len(view.unknown) - NAMED:,} more" if len(view.unknown) > NAMED else ""
-        names = ", ".join(map(safe_text.untrusted, view.unknown[:NAMED]))
+        names = safe_text.first_few(view.unknown, NAMED)
         st.warning(
-            f"Not in this catalog, so never found: {names}{more}. Queries that ask for them count "
-            "as missed.",
+            f"Not in this catalog, so never found: {names}. Queries that ask for them count as "
+            "missed.",
             icon=":material/help:",
         )
 
 
 def _add(catalog_id: int, turn: int, content: bytes, name: str) -> None:
-    try:
-        page_frame.workspace().queries.add(catalog_id, content, name)
-    except ToolScopeError as error:
-        st.session_state["queries_error"] = str(error)
-        return
-    st.session_state["queries_turn"] = turn + 1
+    queries = page_frame.workspace().queries
+    if kept_failure.attempt("queries_error", lambda: queries.add(catalog_id, content, name)):
+        st.session_state["queries_turn"] = turn + 1

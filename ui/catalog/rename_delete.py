@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from toolscope_core.model.errors import StoreError, ToolScopeError
 from toolscope_core.model.numbers import quantity
-from ui.shared import page_frame, safe_text
+from ui.shared import kept_failure, page_frame, safe_text
 
 
 def rename_delete_panel() -> None:
     """Rename the catalog, or delete it after a confirmation."""
     record, work = page_frame.current(), page_frame.workspace()
-    if failed := st.session_state.pop("rename_error", ""):
-        safe_text.show_error(StoreError(failed))
+    kept_failure.show("rename_error")
     name = safe_text.untrusted(record.name)
     with st.expander("Rename or delete this catalog", icon=":material/edit:"):
         row = st.container(horizontal=True, vertical_alignment="bottom")
@@ -42,19 +40,12 @@ def rename_delete_panel() -> None:
 
 
 def _rename(name: str, new: str) -> None:
-    try:
-        page_frame.workspace().catalogs.rename(name, new)
-    except ToolScopeError as error:
-        st.session_state["rename_error"] = str(error)
-        return
-    page_frame.show(new)
+    catalogs = page_frame.workspace().catalogs
+    if kept_failure.attempt("rename_error", lambda: catalogs.rename(name, new)):
+        page_frame.show(new)
 
 
 def _delete(name: str) -> None:
     catalogs = page_frame.workspace().catalogs
-    try:
-        catalogs.delete(name)
-    except ToolScopeError as error:
-        st.session_state["rename_error"] = str(error)
-        return
-    page_frame.show(catalogs.newest()[0].name)
+    if kept_failure.attempt("rename_error", lambda: catalogs.delete(name)):
+        page_frame.show(catalogs.newest()[0].name)

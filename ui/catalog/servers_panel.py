@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from toolscope_core.model.configuration import ConnectionLimits, ready_within
-from toolscope_core.model.errors import ConfigError, JobError, ToolScopeError
+from toolscope_core.model.errors import JobError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
 from ui.catalog.upload_panel import preview_and_add
-from ui.shared import audience, page_frame, safe_text, start_token
+from ui.shared import audience, kept_failure, page_frame, safe_text, start_token
 from ui.shared.services.live_servers import (
     ClientConfiguration,
     LiveServers,
@@ -29,8 +29,7 @@ TALL = 3
 def servers_panel() -> None:
     """The panel; nothing is started or opened before a server is ticked and the button pressed."""
     live, record = page_frame.workspace().live_servers, page_frame.current()
-    if failed := st.session_state.pop("servers_error", ""):
-        safe_text.show_error(ConfigError(failed))
+    kept_failure.show("servers_error")
     job, survey = live.job(record.id), live.survey(record.id)
     running = job is not None and job.live
     opened = running or survey is not None
@@ -95,10 +94,10 @@ def _start(
     names: list[str],
     limits: ConnectionLimits,
 ) -> None:
-    try:
-        live.start(catalog_id, configuration, names, audience.is_shared(), limits)
-    except ToolScopeError as error:
-        st.session_state["servers_error"] = str(error)
+    kept_failure.attempt(
+        "servers_error",
+        lambda: live.start(catalog_id, configuration, names, audience.is_shared(), limits),
+    )
 
 
 def _survey(live: LiveServers, survey: Survey, catalog_id: int) -> None:
@@ -135,9 +134,9 @@ def _kept_of(survey: Survey) -> int | None:
     others = [server.name for server in catalog.servers if server.name not in survey.read]
     if not others:
         return None
-    named = ", ".join(others[:NAMED]) + f" and {len(others) - NAMED} more" * (len(others) > NAMED)
     kept = st.checkbox(
-        f"Keep the tools of the servers that were not read now: {safe_text.untrusted(named)}",
+        "Keep the tools of the servers that were not read now: "
+        f"{safe_text.first_few(others, NAMED)}",
         value=True,
         key="servers_kept",
     )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from toolscope_core.model.errors import ConfigError, ToolScopeError
+from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.usage.call_count_words import catalog_count_line, tool_count_line
-from ui.shared import page_frame, safe_text
+from ui.shared import kept_failure, page_frame, safe_text
 from ui.shared.services.usage_evidence import MOST_BYTES, UNUSED_DAYS, UsagePreview
 from ui.shared.tools import leave_out
 
@@ -20,8 +20,7 @@ def usage_panel(catalog_id: int) -> None:
     """
     usage = page_frame.workspace().usage
     logs = usage.logs(catalog_id)
-    if failed := st.session_state.pop("usage_error", ""):
-        safe_text.show_error(ConfigError(failed))
+    kept_failure.show("usage_error")
     title = f"Usage: {quantity(len(logs), 'log')}" if logs else "Usage"
     is_open = bool(st.session_state.get("usage_open"))
     with st.expander(title, icon=":material/monitoring:", expanded=is_open):
@@ -145,10 +144,9 @@ def _strange(preview: UsagePreview) -> None:
 
 
 def _add(catalog_id: int, turn: int, content: bytes, name: str, with_queries: bool) -> None:
-    try:
-        page_frame.workspace().usage.add(catalog_id, content, name, with_queries)
-    except ToolScopeError as error:
-        st.session_state["usage_error"] = str(error)
-        return
-    st.session_state["usage_turn"] = turn + 1
-    st.session_state["usage_open"] = True  # another title is another, closed, box
+    usage = page_frame.workspace().usage
+    if kept_failure.attempt(
+        "usage_error", lambda: usage.add(catalog_id, content, name, with_queries)
+    ):
+        st.session_state["usage_turn"] = turn + 1
+        st.session_state["usage_open"] = True  # another title is another, closed, box

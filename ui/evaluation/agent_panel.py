@@ -8,12 +8,12 @@ import streamlit as st
 
 from toolscope_core.evaluation.agent.agent_work import request_rows, work_rows
 from toolscope_core.model.configuration import AgentConfig
-from toolscope_core.model.errors import ConfigError, JobError, ToolScopeError
+from toolscope_core.model.errors import JobError, ToolScopeError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import Experiment
 from toolscope_core.model.tool import digest
 from ui.evaluation.agent_jobs import AGENT, AgentEstimate, AgentRuns, WantedRun
-from ui.shared import audience, page_frame, safe_text, start_token
+from ui.shared import audience, kept_failure, page_frame, safe_text, start_token
 from ui.shared.models import ask_panel
 from ui.shared.services.live_servers import ClientConfiguration
 from ui.shared.services.measured_sides import POLICIES
@@ -68,8 +68,7 @@ def _form(catalog_id: int) -> None:
         st.caption(NO_QUERIES)
         st.page_link("pages/catalog.py", label="Add a query set", icon=":material/inventory_2:")
         return
-    if failed := st.session_state.pop(FAILED, ""):
-        safe_text.show_error(ConfigError(failed))
+    kept_failure.show(FAILED)
     job = page_frame.workspace().judging.job(catalog_id)
     if job is not None and job.kind == AGENT and job.message and job.state != "done":
         safe_text.show_error(JobError(job.message))
@@ -162,10 +161,9 @@ def _start(
     keys: Mapping[str, str],
 ) -> None:
     runs = page_frame.service(AgentRuns)
-    try:
-        runs.start(catalog_id, wanted, configuration, keys, audience.is_shared())
-    except ToolScopeError as error:
-        st.session_state[FAILED] = str(error)
+    kept_failure.attempt(
+        FAILED, lambda: runs.start(catalog_id, wanted, configuration, keys, audience.is_shared())
+    )
 
 
 def _results(catalog_id: int, run: Experiment) -> None:

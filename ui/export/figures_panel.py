@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import streamlit as st
 
 from toolscope_core.model.numbers import quantity
@@ -36,8 +34,8 @@ def figures_panel(figures: ExportFigures) -> None:
     if figures.hostile:
         st.error(
             "The toolset includes tools that the scan blocks for hidden or hostile text: "
-            f"{_listed(figures.hostile)}. Merge them in Review, or edit them or leave them out in "
-            "Documents.",
+            f"{safe_text.first_few(figures.hostile, NAMED)}. Merge them in Review, or edit them or "
+            "leave them out in Documents.",
             icon=":material/gpp_bad:",
         )
 
@@ -77,12 +75,7 @@ def _left_out(figures: ExportFigures) -> None:
         )
     if figures.held_back:
         st.info(
-            f"Edited, but exported in the original form: {_listed(figures.held_back)}. A new name "
-            "or new parameters need a gateway (*Include routers*), and a name must be unique."
+            "Edited, but exported in the original form: "
+            f"{safe_text.first_few(figures.held_back, NAMED)}. A new name or new parameters need a "
+            "gateway (*Include routers*), and a name must be unique."
         )
-
-
-def _listed(ids: Sequence[str]) -> str:
-    """The first few ids, safe in markdown, and how many more there are."""
-    more = f" and {len(ids) - NAMED} more" if len(ids) > NAMED else ""
-    return ", ".join(map(safe_text.untrusted, ids[:NAMED])) + more

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -113,7 +114,7 @@ def _bridge(bridge: Bridge) -> None:
     sizes = " and ".join(f"{len(side):,}" for side in bridge.sides)
     st.markdown(f"A **bridge**: without this link the component splits into {sizes} tools.")
     for side in bridge.sides:
-        st.markdown(f"- {_listed(side)}")
+        st.markdown(f"- {safe_text.first_few(side, NAMED)}")
     cluster = bridge.cluster
     if cluster is None:
         st.caption("Correction already keeps the two apart: no cluster holds both.")
@@ -198,38 +199,33 @@ def _overview(part: Network, chosen: int) -> None:
 
 def _choice(rows: list[chart_tables.TableRow], key: str, alt: str, edges: Sequence[Edge]) -> None:
     """A table of edges, of which one can be chosen."""
-
-    def chosen() -> None:
-        at = st.session_state[key]["selection"]["rows"]
-        if at:
-            choose_edge(edges[at[0]].pair)
-
     shown = rows[: pictures.ROWS]
     st.dataframe(
-        shown, key=key, hide_index=True, on_select=chosen, selection_mode="single-row", alt=alt,
-        height=min(330, 38 + 35 * len(shown)), column_config=TITLES,
+        shown, key=key, hide_index=True, on_select=partial(_choose_row, key, edges),
+        selection_mode="single-row", alt=alt, height=min(330, 38 + 35 * len(shown)),
+        column_config=TITLES,
     )  # fmt: skip
+
+
+def _choose_row(key: str, edges: Sequence[Edge]) -> None:
+    """Choose the edge whose row was selected in the table."""
+    rows = st.session_state[key]["selection"]["rows"]
+    if rows:
+        choose_edge(edges[rows[0]].pair)
 
 
 def _data_table(catalog_id: int, part: Network) -> None:
     """The links and the tools as tables, selectable with the keyboard, and as files."""
-    edges, ids = (
-        chart_tables.doubtful_first(part),
-        [node.id for node in part.nodes[: pictures.ROWS]],
-    )
+    edges = chart_tables.doubtful_first(part)
+    ids = [node.id for node in part.nodes[: pictures.ROWS]]
     key = f"network_{_version(part)}"
     links, tools = f"{key}_links", f"{key}_tools"
-
-    def link() -> None:
-        rows = st.session_state[f"{links}_rows"]["selection"]["rows"]
-        if rows:
-            choose_edge(edges[rows[0]].pair)
-
     st.markdown("**Links**: select a row, like a click in the graph")
     rows = chart_tables.network_rows(part)
     pictures.table(
         rows, links, f"{ALT}, links",
-        on_select=link, selection_mode="single-row", column_config=TITLES,
+        on_select=partial(_choose_row, f"{links}_rows", edges), selection_mode="single-row",
+        column_config=TITLES,
     )  # fmt: skip
     with st.container(horizontal=True):
         pictures.downloads(rows, "network_links")
@@ -255,8 +251,3 @@ def _data_table(catalog_id: int, part: Network) -> None:
 def _version(part: Network) -> str:
     """A digest of the drawing: row numbers are valid for one drawing only."""
     return digest([node.id for node in part.nodes], len(part.edges))[:8]
-
-
-def _listed(tools: tuple[str, ...]) -> str:
-    more = f" and {len(tools) - NAMED:,} more" if len(tools) > NAMED else ""
-    return ", ".join(safe_text.untrusted(tool) for tool in tools[:NAMED]) + more

@@ -9,13 +9,12 @@ from typing import Any
 import streamlit as st
 
 from toolscope_core.catalog.tokens import tokenizer
-from toolscope_core.model.errors import JobError, ToolScopeError
+from toolscope_core.model.errors import JobError
 from toolscope_core.model.numbers import quantity
 from ui.retrieval.request_panel import SubmittedRequest
 from ui.retrieval.request_plans import PlannedStep, Plans, PlanSide
-from ui.retrieval.result_panel import ANSWER, OPEN, building_panel
-from ui.shared import page_frame, safe_text
-from ui.shared.tools import tool_drawer
+from ui.retrieval.result_panel import ANSWER, OPEN, building_panel, shared_columns
+from ui.shared import kept_failure, page_frame, safe_text
 
 CALLED = "●"
 REFUSED = "plan_refused"
@@ -59,8 +58,7 @@ def _asking(catalog_id: int, asked: SubmittedRequest, sides: tuple[PlanSide, Pla
     if job is not None and job.live:
         page_frame.job_panel(job.id)
         return
-    if refused := st.session_state.pop(REFUSED, ""):
-        safe_text.show_error(JobError(refused))
+    kept_failure.show(REFUSED)
     waiting = max(side.open_questions for side in sides)
     if not waiting:
         return
@@ -84,12 +82,10 @@ def _asking(catalog_id: int, asked: SubmittedRequest, sides: tuple[PlanSide, Pla
 
 
 def _ask(catalog_id: int, asked: SubmittedRequest) -> None:
-    if asked.plan is None:
-        return
-    try:
-        page_frame.service(Plans).start(catalog_id, asked.lookup, asked.plan, asked.per_job)
-    except ToolScopeError as error:
-        st.session_state[REFUSED] = str(error)
+    plan = asked.plan
+    if plan is not None:
+        start = page_frame.service(Plans).start
+        kept_failure.attempt(REFUSED, lambda: start(catalog_id, asked.lookup, plan, asked.per_job))
 
 
 def _figures(side: PlanSide) -> None:
@@ -134,7 +130,15 @@ def _step(side: PlanSide, step: PlannedStep, key: str, number: int) -> None:
             key=f"planned_{key}",
             hide_index=True,
             column_order=[name for name in rows if not is_hidden.get(name)],
-            column_config=_column_config(ids, key),
+            column_config={
+                **shared_columns(ids, f"open_plan_{key}"),
+                "called": st.column_config.TextColumn(
+                    "call", width=55, help="● is called for this job."
+                ),
+                "name": st.column_config.TextColumn("tool", width=190),
+                "server": st.column_config.TextColumn(width=120),
+                "arguments": st.column_config.TextColumn("arguments come from", width=220),
+            },
             alt=f"What was found for job {number}",
         )
 
@@ -155,29 +159,6 @@ def _mark(tool_id: str, calls: Mapping[str, object], dropped: Mapping[str, str])
 
 def _sources(arguments: Mapping[str, str]) -> str:
     return "; ".join(f"{name}: {source}" for name, source in arguments.items())
-
-
-def _column_config(ids: list[str], key: str) -> dict[str, Any]:
-    button = f"open_plan_{key}"
-    return {
-        "called": st.column_config.TextColumn("call", width=55, help="● is called for this job."),
-        "answers": st.column_config.TextColumn(
-            ANSWER, width=35, help="The query set has it as an answer."
-        ),
-        "name": st.column_config.TextColumn("tool", width=190),
-        "open": st.column_config.ButtonColumn(
-            "",
-            width=45,
-            type="tertiary",
-            key=button,
-            on_click=lambda: tool_drawer.open_tool(ids[st.session_state[button]["row"]]),
-        ),
-        "score": st.column_config.ProgressColumn(
-            min_value=0.0, max_value=1.0, format="%.2f", width=85
-        ),
-        "server": st.column_config.TextColumn(width=120),
-        "arguments": st.column_config.TextColumn("arguments come from", width=220),
-    }
 
 
 def _dropped(dropped: Mapping[str, str]) -> None:

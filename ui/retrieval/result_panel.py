@@ -10,7 +10,7 @@ import streamlit as st
 from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.evaluation.search_results import Found, FoundSide
 from toolscope_core.model.numbers import quantity
-from ui.retrieval.score_charts import PART_NAMES, ScoreBar, score_bars
+from ui.retrieval.score_charts import PART_NAMES, score_bars
 from ui.shared import page_frame, safe_text
 from ui.shared.charts.chart_tables import TableRow
 from ui.shared.charts.pictures import picture
@@ -147,10 +147,24 @@ def _elsewhere(place: Found, later: bool) -> str:
     return f"{place.elsewhere} {'▲' if gained > 0 else '▼' if gained < 0 else ''}".strip()
 
 
+def shared_columns(ids: Sequence[str], button: str) -> dict[str, Any]:
+    """How the columns of any ranking are drawn; ``ids`` are the tools of the rows."""
+    return {
+        "answers": st.column_config.TextColumn(
+            ANSWER, width=35, help="The query set has it as an answer."
+        ),
+        "open": tool_drawer.open_column(ids, button, width=45),
+        "score": st.column_config.ProgressColumn(
+            min_value=0.0, max_value=1.0, format="%.2f", width=85
+        ),
+    }
+
+
 def _column_config(ids: Sequence[str], key: str, servers: bool) -> dict[str, Any]:
     """How each column is named and drawn; ``ids`` are those of the rows."""
-    later, button = key == "after", f"open_{key}"
+    later = key == "after"
     return {
+        **shared_columns(ids, f"open_{key}"),
         "rank": st.column_config.NumberColumn("#", width=40),
         "elsewhere": st.column_config.TextColumn(
             "before" if later else "after",
@@ -159,17 +173,7 @@ def _column_config(ids: Sequence[str], key: str, servers: bool) -> dict[str, Any
             if later
             else "Its place after the merge; ▲ the merge moves it up, ▼ down.",
         ),
-        "answers": st.column_config.TextColumn(
-            ANSWER, width=35, help="The query set has it as an answer."
-        ),
         "name": st.column_config.TextColumn("server" if servers else "tool", width=165),
-        "open": st.column_config.ButtonColumn(
-            "",
-            width=45,
-            type="tertiary",
-            key=button,
-            on_click=lambda: tool_drawer.open_tool(ids[st.session_state[button]["row"]]),
-        ),
         "server": st.column_config.TextColumn(width=110),
         "led by": st.column_config.TextColumn(
             width=140, help="The tool that led to the server, or its own text."
@@ -181,16 +185,11 @@ def _column_config(ids: Sequence[str], key: str, servers: bool) -> dict[str, Any
             width=60, help="The sub-query that brought it, by its number above."
         ),
         "merged": st.column_config.NumberColumn(width=65, help="Tools that were merged into it."),
-        "score": st.column_config.ProgressColumn(
-            min_value=0.0, max_value=1.0, format="%.2f", width=85
-        ),
         "tokens": st.column_config.NumberColumn("tokens ≈", width=75),
     }
 
 
 def _bars(places: Sequence[Found], key: str) -> None:
-    bars = [ScoreBar(place.name, place.parts, place.answers) for place in places]
-
     def rows() -> list[TableRow]:
         return [
             {
@@ -206,4 +205,4 @@ def _bars(places: Sequence[Found], key: str) -> None:
         ]
 
     name = "as it is" if key == "before" else "merged"
-    picture(score_bars(bars), rows, f"scores_{key}", f"Parts of the scores, {name}")
+    picture(score_bars(places), rows, f"scores_{key}", f"Parts of the scores, {name}")

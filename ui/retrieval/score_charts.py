@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
+from toolscope_core.evaluation.search_results import Found
 from ui.shared.charts import chart_style
 
 ROW, FRAME = 26, 84
@@ -15,36 +15,25 @@ PART_NAMES = ("dense (meaning)", "sparse (words)", "reranking", "learned")
 _PATTERNS = ("", "/", ".", "x")
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreBar:
-    """One place of a ranking: its label, and what each part gave to its score, in the order of
-    ``PART_NAMES``.
-    """
-
-    name: str
-    parts: tuple[float, ...]
-    answers: bool
-
-
-def score_bars(bars: Sequence[ScoreBar]) -> go.Figure:
+def score_bars(places: Sequence[Found]) -> go.Figure:
     """A stacked bar for each place, the first on top; a check marks what answers the request."""
     labels = [
-        f"{'✓ ' if bar.answers else ''}{chart_style.label(bar.name, 26)}  {rank}"
-        for rank, bar in enumerate(bars, 1)
+        f"{'✓ ' if place.answers else ''}{chart_style.label(place.name, 26)}  {rank}"
+        for rank, place in enumerate(places, 1)
     ]
     traces = [
         go.Bar(
             y=labels,
-            x=[round(bar.parts[at], 4) for bar in bars],
+            x=[round(place.parts[at], 4) for place in places],
             name=name,
             orientation="h",
             marker={"color": chart_style.PALETTE[at], "pattern": {"shape": _PATTERNS[at]}},
             hovertemplate=f"%{{x:.2f}} {name}<extra></extra>",
         )
         for at, name in enumerate(PART_NAMES)
-        if any(bar.parts[at] for bar in bars)
+        if any(place.parts[at] for place in places)
     ]
-    figure = chart_style.figure(traces, height=FRAME + ROW * len(bars))
+    figure = chart_style.figure(traces, height=FRAME + ROW * len(places))
     figure.update_layout(
         barmode="stack",
         bargap=0.3,

@@ -69,6 +69,12 @@ def named(tool_id: str, name: str) -> str:
     return tool_id if name in tool_id else f"{name} ({tool_id})"
 
 
+def first_few(names: Sequence[str], most: int) -> str:
+    """The first names, safe in Markdown, and how many more there are."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(map(untrusted, names[:most])) + more
+
+
 def finding(severity: str, message: str) -> None:
     """What the scan found, whole: a badge would cut the words off."""
     color = {"block": "red", "warn": "orange"}.get(severity, "gray")

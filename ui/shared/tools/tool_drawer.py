@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -22,6 +23,9 @@ from ui.shared.pairs.pair_view import Neighbour
 from ui.shared.services.tools import ToolView
 from ui.shared.tools import leave_out, tool_selection
 from ui.shared.tools.catalog_tables import operation_line
+
+if TYPE_CHECKING:
+    from streamlit.elements.lib.column_types import ButtonColumnResult
 
 TEXT_SHOWN = 4_000
 COLORS: dict[Severity, Color] = {"block": "red", "warn": "orange", "info": "gray"}
@@ -43,6 +47,17 @@ def open_button(tool: Tool, place: str) -> None:
         icon=":material/right_panel_open:", on_click=open_tool, args=(tool.id,),
         help="Shows its definition, similar tools, and decisions.",
     )  # fmt: skip
+
+
+def open_column(ids: Sequence[str], key: str, width: int) -> ButtonColumnResult:
+    """Config of a column of buttons, each of which opens the tool of its row, one of ``ids``."""
+    return st.column_config.ButtonColumn(
+        "",
+        width=width,
+        type="tertiary",
+        key=key,
+        on_click=lambda: open_tool(ids[st.session_state[key]["row"]]),
+    )
 
 
 def declared_line(tool: Tool) -> None:
