@@ -11,6 +11,7 @@ from toolscope_core.embedding.similarity import pairs_above
 from toolscope_core.embedding.vector_cache import embed_cached
 from toolscope_core.merging.pipeline import Analysis
 from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Progress, Vectors, silent
 from toolscope_core.model.tool import digest
 from toolscope_core.store import Job
@@ -68,12 +69,7 @@ class Curves:
     def run(self, catalog_id: int, progress: Progress = silent) -> None:
         """Count here and now what is not counted yet."""
         analysis, decided = self._analyses.required(catalog_id), len(self._review.log(catalog_id))
-        plan = self._review.plan(catalog_id, PlanConfig(accept="auto"))
-        merged = plan_vectors(
-            analysis,
-            plan,
-            lambda texts: embed_cached(texts, self._embedder, self._vectors, progress),
-        )
+        merged = self._embedded(catalog_id, analysis, progress)
         self._merged.put(catalog_id, (analysis,), merged, state=decided)
         for vectors in (analysis.vectors, merged):
             self.count(vectors, progress)
@@ -86,19 +82,26 @@ class Curves:
         """``None`` where the merge is large or a new text has no vector yet."""
         decided = len(self._review.log(catalog_id))
         return self._merged.get(
-            catalog_id, (analysis,), lambda: self._embedded(catalog_id, analysis), state=decided
+            catalog_id, (analysis,), lambda: self._known(catalog_id, analysis), state=decided
         )
 
-    def _embedded(self, catalog_id: int, analysis: Analysis) -> Vectors | None:
+    def _known(self, catalog_id: int, analysis: Analysis) -> Vectors | None:
         if len(analysis.catalog.tools) > COUNTED_AT_ONCE:
             return None
-        plan = self._review.plan(catalog_id, PlanConfig(accept="auto"))
-        texts = list(new_texts(analysis, plan).values())
+        texts = list(new_texts(analysis, self._merged_plan(catalog_id)).values())
         if len(self._vectors.read(analysis.model, texts)) < len(set(texts)):
             return None
+        return self._embedded(catalog_id, analysis, silent)
+
+    def _embedded(self, catalog_id: int, analysis: Analysis, progress: Progress) -> Vectors:
         return plan_vectors(
-            analysis, plan, lambda texts: embed_cached(texts, self._embedder, self._vectors)
+            analysis,
+            self._merged_plan(catalog_id),
+            lambda texts: embed_cached(texts, self._embedder, self._vectors, progress),
         )
+
+    def _merged_plan(self, catalog_id: int) -> MergePlan:
+        return self._review.plan(catalog_id, PlanConfig(accept="auto"))
 
     def variant_of(self, catalog_id: int, name: str, vectors: Vectors) -> CurveVariant | None:
         """The line of one toolset; ``None`` where it has too many tools to be counted at once and

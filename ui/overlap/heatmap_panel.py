@@ -89,8 +89,8 @@ def _level_one(catalog_id: int, by: str, bar: DeltaGenerator) -> None:
         return
     selection = tool_selection.selected(catalog_id)
     if selection is not None:
-        with_selection = page_frame.service(Heatmaps).blocks_with
-        drawn = with_selection(catalog_id, drawn, selection.tool_ids, tool_selection.only())
+        maps, only = page_frame.service(Heatmaps), tool_selection.only()
+        drawn = maps.blocks_with(catalog_id, drawn, selection.tool_ids, only)
     some = f"the {len(drawn.blocks):,} with the most pairs of " * (len(drawn.blocks) < drawn.total)
     outside = f" In none: {quantity(drawn.outside, 'tool')}." if drawn.outside else ""
     st.caption(
@@ -115,34 +115,20 @@ EXPLANATIONS: dict[CellMeasure, str] = {
 }
 
 
-def _with_selection(catalog_id: int, drawn: Tile) -> Tile:
-    selection = tool_selection.selected(catalog_id)
-    if selection is None:
-        return drawn
-    only = tool_selection.only()
-    return (
-        page_frame.workspace()
-        .service(Heatmaps)
-        .tile_with(catalog_id, drawn, selection.tool_ids, only)
-    )
-
-
 def _close_up(catalog_id: int, drawn: Tile, blocks: tuple[Block, Block]) -> None:
-    drawn = _with_selection(catalog_id, drawn)
+    one, other = blocks
     left_out = sum(drawn.left_out)
-    hidden = quantity(left_out, "tool")
-    cut = f" Not shown, as the least similar to the other side: {hidden}." if left_out else ""
-    own = " The diagonal is each tool with itself." if blocks[0] is blocks[1] else ""
-    st.caption(
-        f"{len(drawn.rows):,} by {quantity(len(drawn.columns), 'tool')}, similar ones side by "
-        f"side; {drawn.in_words}.{cut}{own} {_how(drawn.grid)} to see "
-        "the pair."
+    _tile(
+        catalog_id,
+        drawn,
+        f"{len(drawn.rows):,} by {quantity(len(drawn.columns), 'tool')}",
+        f" Not shown, as the least similar to the other side: {quantity(left_out, 'tool')}."
+        if left_out
+        else "",
+        f"tile_{catalog_id}_{digest(one.key, other.key)[:8]}",
+        one=one.key,
+        other=other.key,
     )
-    key = f"tile_{catalog_id}_{digest(blocks[0].key, blocks[1].key)[:8]}"
-    cell = _chosen(drawn.grid, key, "Heatmap of tools")
-    if cell is not None:
-        pair = page_frame.service(Heatmaps).pair_at(catalog_id, drawn, cell)
-        _down(one=blocks[0].key, other=blocks[1].key, cell=pair_key(pair))
 
 
 def _tools(catalog_id: int) -> None:
@@ -153,16 +139,24 @@ def _tools(catalog_id: int) -> None:
         return
     if any(name in st.query_params for name in PLACE):
         _broken_link()
-    drawn = _with_selection(catalog_id, page_frame.service(Heatmaps).whole(catalog_id))
+    drawn = page_frame.service(Heatmaps).whole(catalog_id)
+    count = f"All {quantity(len(drawn.rows), 'tool')}"
+    _tile(catalog_id, drawn, count, "", f"tools_{catalog_id}")
+
+
+def _tile(catalog_id: int, drawn: Tile, count: str, left_out: str, key: str, **place: str) -> None:
+    """Draw tools against tools; the chosen cell leads to its pair, below ``place``."""
+    maps, selection = page_frame.service(Heatmaps), tool_selection.selected(catalog_id)
+    if selection is not None:
+        drawn = maps.tile_with(catalog_id, drawn, selection.tool_ids, tool_selection.only())
+    own = " The diagonal is each tool with itself." if drawn.grid.symmetric else ""
     st.caption(
-        f"All {quantity(len(drawn.rows), 'tool')}, similar ones side by side; "
-        f"{drawn.in_words}. The diagonal is each tool with itself. "
-        f"{_how(drawn.grid)} to see the pair."
+        f"{count}, similar ones side by side; {drawn.in_words}.{left_out}{own} {_how(drawn.grid)} "
+        "to see the pair."
     )
-    cell = _chosen(drawn.grid, f"tools_{catalog_id}", "Heatmap of all tools")
+    cell = _chosen(drawn.grid, key, "Heatmap of tools" if place else "Heatmap of all tools")
     if cell is not None:
-        pair = page_frame.service(Heatmaps).pair_at(catalog_id, drawn, cell)
-        _down(cell=pair_key(pair))
+        _down(**place, cell=pair_key(maps.pair_at(catalog_id, drawn, cell)))
 
 
 def _queries(catalog_id: int) -> None:
