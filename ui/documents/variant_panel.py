@@ -64,9 +64,8 @@ def _form(catalog_id: int) -> None:
         safe_text.show_error(error)
         return
     if loaded.unknown:
-        names = ", ".join(map(safe_text.untrusted, loaded.unknown[:NAMED]))
-        more = f" and {len(loaded.unknown) - NAMED:,} more" if len(loaded.unknown) > NAMED else ""
-        st.warning(f"Not tools of this catalog, left out: {names}{more}.", icon=":material/help:")
+        names = safe_text.first_few(loaded.unknown, NAMED)
+        st.warning(f"Not tools of this catalog, left out: {names}.", icon=":material/help:")
 
     def add() -> None:
         work.add(catalog_id, content, file.name)
@@ -90,13 +89,17 @@ def _summary(catalog_id: int, views: Sequence[VariantView]) -> None:
     bar.markdown(f"{quantity(len(views), 'variant')}: {', '.join(parts)}.")
     if not clean:
         return
+    variants = page_frame.workspace().variants
     bar.button(
         f"Accept {quantity(clean, 'variant')} without warnings",
         key="clean_variants",
         icon=":material/done_all:",
         help=f"Left out: {quantity(doubtful, 'variant')} with warnings. One undo takes all back.",
-        on_click=_accept_clean,
-        args=(catalog_id, clean),
+        on_click=decision_buttons.attempt,
+        args=(
+            lambda: variants.accept_clean(catalog_id, page_frame.reviewer()),
+            f"Accepted {quantity(clean, 'variant')}",
+        ),
     )
 
 
@@ -123,12 +126,7 @@ def _review(catalog_id: int, views: Sequence[VariantView]) -> None:
         key="variant_tool",
         format_func=lambda one: f"{one} ({kept[one].state})",
     )
-    _card(catalog_id, kept[chosen], _following(order, chosen))
-
-
-def _following(order: Sequence[str], chosen: str) -> str:
-    place = order.index(chosen) + 1
-    return order[place] if place < len(order) else order[0]
+    _card(catalog_id, kept[chosen], order[(order.index(chosen) + 1) % len(order)])
 
 
 def _card(catalog_id: int, view: VariantView, onward: str) -> None:
@@ -193,11 +191,3 @@ def _decide(catalog_id: int, wanted: Mapping[str, Augmentation], done: str, onwa
         lambda: work.decide(catalog_id, wanted, page_frame.reviewer()), message
     ):
         st.session_state["variant_tool"] = onward
-
-
-def _accept_clean(catalog_id: int, count: int) -> None:
-    work = page_frame.workspace().variants
-    decision_buttons.attempt(
-        lambda: work.accept_clean(catalog_id, page_frame.reviewer()),
-        f"Accepted {quantity(count, 'variant')}",
-    )

@@ -63,8 +63,11 @@ def _buttons(catalog_id: int, entry: Entry) -> None:
                 "Redo",
                 key=f"history_redo_{decision.seq}",
                 help="Makes the same decision again, in your name.",
-                on_click=_make_again,
-                args=(catalog_id, decision),
+                on_click=decision_buttons.attempt,
+                args=(
+                    lambda: histories.make_again(catalog_id, decision, page_frame.reviewer()),
+                    f"Decision {decision.seq} is made again",
+                ),
             )
         ways = {
             "Restore to before it…": decision.seq - 1,
@@ -116,6 +119,8 @@ def _restore(
     last: int,
 ) -> None:
     back, again = way
+    histories = page_frame.service(Histories)
+    where = f"as decision {seq} left it" if seq else "before the first decision"
     with st.popover(label, icon=":material/restore:"):
         if back:
             st.markdown(f"Takes back {quantity(len(back), 'decision')}:")
@@ -128,8 +133,11 @@ def _restore(
             "Restore",
             key=f"history_restore_{seq}_{last}",
             type="primary",
-            on_click=_do_restore,
-            args=(catalog_id, seq, last),
+            on_click=decision_buttons.attempt,
+            args=(
+                lambda: histories.restore(catalog_id, seq, page_frame.reviewer(), last),
+                f"The toolset is {where}",
+            ),
         )
 
 
@@ -172,23 +180,6 @@ def _take_back(catalog_id: int, seqs: tuple[int, ...]) -> None:
     what = f"{len(seqs)} decisions are" if len(seqs) > 1 else f"Decision {seqs[0]} is"
     decision_buttons.attempt(
         lambda: histories.take_back(catalog_id, seqs, page_frame.reviewer()), f"{what} undone"
-    )
-
-
-def _make_again(catalog_id: int, decision: Decision) -> None:
-    histories = page_frame.service(Histories)
-    decision_buttons.attempt(
-        lambda: histories.make_again(catalog_id, decision, page_frame.reviewer()),
-        f"Decision {decision.seq} is made again",
-    )
-
-
-def _do_restore(catalog_id: int, seq: int, last: int) -> None:
-    histories = page_frame.service(Histories)
-    where = f"as decision {seq} left it" if seq else "before the first decision"
-    decision_buttons.attempt(
-        lambda: histories.restore(catalog_id, seq, page_frame.reviewer(), last),
-        f"The toolset is {where}",
     )
 
 

@@ -64,8 +64,8 @@ def _sliders(plan: MergeThresholds, own: MergeThresholds) -> MergeThresholds:
 
 def _apply(catalog_id: int, thresholds: MergeThresholds, plan: MergeThresholds) -> None:
     """The button that applies the thresholds of the sliders to the plan, and the one to undo it."""
-    standing = page_frame.workspace().review.standing(catalog_id)
-    applied = next((one for one in standing if one.action == "threshold"), None)
+    review = page_frame.workspace().review
+    applied = next((one for one in review.standing(catalog_id) if one.action == "threshold"), None)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Apply to the plan",
@@ -73,8 +73,12 @@ def _apply(catalog_id: int, thresholds: MergeThresholds, plan: MergeThresholds) 
             disabled=thresholds == plan,
             help="Replaces the proposals; decisions stay. Recorded under your name and in the "
             "bundle's manifest. One undo reverts it.",
-            on_click=_applied,
-            args=(catalog_id, thresholds),
+            on_click=decision_buttons.attempt,
+            args=(
+                lambda: review.apply_thresholds(catalog_id, thresholds, page_frame.reviewer()),
+                f"Applied to the plan: similarity {thresholds.similarity:.2f}, probability "
+                f"{thresholds.probability:.2f}",
+            ),
         )
         if applied is not None:
             st.caption(
@@ -88,17 +92,6 @@ def _apply(catalog_id: int, thresholds: MergeThresholds, plan: MergeThresholds) 
                 args=((applied.seq,),),
             )
     decision_buttons.notice()
-
-
-def _applied(catalog_id: int, thresholds: MergeThresholds) -> None:
-    review = page_frame.workspace().review
-    text = (
-        f"Applied to the plan: similarity {thresholds.similarity:.2f}, probability "
-        f"{thresholds.probability:.2f}"
-    )
-    decision_buttons.attempt(
-        lambda: review.apply_thresholds(catalog_id, thresholds, page_frame.reviewer()), text
-    )
 
 
 def _metrics(now: Effect, plan: Effect) -> None:
