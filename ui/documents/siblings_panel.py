@@ -50,19 +50,14 @@ def siblings_panel(catalog_id: int) -> None:
     else:
         st.info("No pair is left here.", icon=":material/check_circle:")
     st.caption(f"{waiting:,} of {quantity(len(pairs), 'pair')} wait, {len(kept):,} shown.")
-    box = st.expander(
+    ask_panel.ask_box(
+        catalog_id,
+        "siblings",
         "Suggest descriptions with a model",
-        key="ask_siblings",
-        icon=":material/forum:",
-        on_change="rerun",
+        "Suggest descriptions",
+        f"For all pairs at {COLLIDE:.2f} or more. Nothing changes until somebody saves a "
+        "description.",
     )
-    if box.open:
-        with box:
-            st.caption(
-                f"For all pairs at {COLLIDE:.2f} or more. Nothing changes until somebody saves a "
-                "description."
-            )
-            ask_panel.ask_panel(catalog_id, "siblings", "Suggest descriptions")
 
 
 def _state(one: SiblingPair, edited: frozenset[str]) -> str:
@@ -88,11 +83,7 @@ def _chosen(
     )
     order = list(by_key)
     onward = order[(order.index(chosen) + 1) % len(order)]
-    _card(
-        catalog_id,
-        page_frame.service(Siblings).card(catalog_id, by_key[chosen]),
-        onward,
-    )
+    _card(catalog_id, page_frame.service(Siblings).card(catalog_id, by_key[chosen]), onward)
 
 
 def _card(catalog_id: int, card: SiblingsCard, onward: str) -> None:

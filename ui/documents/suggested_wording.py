@@ -19,18 +19,15 @@ def suggestion_panel(catalog_id: int, cluster: Cluster, draft: Draft) -> None:
     written = page_frame.workspace().judging.written(catalog_id, cluster)
     if written is not None:
         _offer(cluster, draft, written)
-    box = st.expander(
-        "Suggest wording with a model", key="ask_words", icon=":material/forum:", on_change="rerun"
+    ask_panel.ask_box(
+        catalog_id,
+        "documents",
+        "Suggest wording with a model",
+        "Suggest for all documents",
+        "A model rewrites the documents of merged tools. Nothing changes until somebody accepts a "
+        "suggestion. Exact copies need none.",
+        one=(cluster.id,),
     )
-    if box.open:
-        with box:
-            st.caption(
-                "A model rewrites the documents of merged tools. Nothing changes until somebody "
-                "accepts a suggestion. Exact copies need none."
-            )
-            ask_panel.ask_panel(
-                catalog_id, "documents", "Suggest for all documents", one=(cluster.id,)
-            )
 
 
 def _offer(cluster: Cluster, draft: Draft, written: Written) -> None:

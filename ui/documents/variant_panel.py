@@ -31,16 +31,13 @@ def variant_panel(catalog_id: int) -> None:
     views = page_frame.workspace().variants.views(catalog_id)
     with st.expander("Load variants", expanded=not views, icon=":material/upload_file:"):
         _form(catalog_id)
-    box = st.expander(
+    ask_panel.ask_box(
+        catalog_id,
+        "variants",
         "Write variants with a model",
-        key="ask_variants",
-        icon=":material/forum:",
-        on_change="rerun",
+        "Write variants of all tools",
+        "Stored by what a tool says: one that changes is asked about again.",
     )
-    if box.open:
-        with box:
-            st.caption("Stored by what a tool says: one that changes is asked about again.")
-            ask_panel.ask_panel(catalog_id, "variants", "Write variants of all tools")
     decision_buttons.notice()
     if views:
         _summary(catalog_id, views)
@@ -95,7 +92,7 @@ def _summary(catalog_id: int, views: Sequence[VariantView]) -> None:
         key="clean_variants",
         icon=":material/done_all:",
         help=f"Left out: {quantity(doubtful, 'variant')} with warnings. One undo takes all back.",
-        on_click=decision_buttons.attempt,
+        on_click=decision_buttons.carry_out,
         args=(
             lambda: variants.accept_clean(catalog_id, page_frame.reviewer()),
             f"Accepted {quantity(clean, 'variant')}",

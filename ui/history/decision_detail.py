@@ -63,7 +63,7 @@ def _buttons(catalog_id: int, entry: Entry) -> None:
                 "Redo",
                 key=f"history_redo_{decision.seq}",
                 help="Makes the same decision again, in your name.",
-                on_click=decision_buttons.attempt,
+                on_click=decision_buttons.carry_out,
                 args=(
                     lambda: histories.make_again(catalog_id, decision, page_frame.reviewer()),
                     f"Decision {decision.seq} is made again",
@@ -133,7 +133,7 @@ def _restore(
             "Restore",
             key=f"history_restore_{seq}_{last}",
             type="primary",
-            on_click=decision_buttons.attempt,
+            on_click=decision_buttons.carry_out,
             args=(
                 lambda: histories.restore(catalog_id, seq, page_frame.reviewer(), last),
                 f"The toolset is {where}",

@@ -73,7 +73,7 @@ def _apply(catalog_id: int, thresholds: MergeThresholds, plan: MergeThresholds) 
             disabled=thresholds == plan,
             help="Replaces the proposals; decisions stay. Recorded under your name and in the "
             "bundle's manifest. One undo reverts it.",
-            on_click=decision_buttons.attempt,
+            on_click=decision_buttons.carry_out,
             args=(
                 lambda: review.apply_thresholds(catalog_id, thresholds, page_frame.reviewer()),
                 f"Applied to the plan: similarity {thresholds.similarity:.2f}, probability "

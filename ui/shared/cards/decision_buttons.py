@@ -39,6 +39,11 @@ def attempt(work: Callable[[], object], message: str) -> bool:
     return True
 
 
+def carry_out(work: Callable[[], object], message: str) -> None:
+    """``attempt`` as the callback of a button after which nothing else is to be done."""
+    attempt(work, message)
+
+
 def decide(shown: Cluster, action: Action, onward: str | None, **detail: object) -> None:
     """Record a decision on the cluster that was shown; then show the cluster ``onward``."""
     review, catalog_id = page_frame.workspace().review, page_frame.current().id

@@ -46,6 +46,17 @@ class Question:
     start: Callable[[], object]
 
 
+def ask_box(
+    catalog_id: int, kind: RunKind, title: str, label: str, about: str, one: Sequence[str] = ()
+) -> None:
+    """A closed box with what a run is ``about``, and ``ask_panel`` once it is open."""
+    box = st.expander(title, key=f"ask_box_{kind}", icon=":material/forum:", on_change="rerun")
+    if box.open:
+        with box:
+            st.caption(about)
+            ask_panel(catalog_id, kind, label, one)
+
+
 def ask_panel(catalog_id: int, kind: RunKind, label: str, one: Sequence[str] = ()) -> None:
     """The estimate, the button ``label``, progress, and how the last run ended.
 
