@@ -10,6 +10,8 @@ from ui.export.bundle_panel import bundle_panel
 from ui.export.figures_panel import figures_panel, merges_panel
 from ui.export.validity_panel import limit_panel, validity_panel
 from ui.shared import page_frame
+from ui.shared.services.exports import Exports
+from ui.shared.services.reviewed_variants import Variants
 
 POLICIES: dict[AcceptPolicy, str] = {
     "none": "Accepted merges only",
@@ -20,6 +22,7 @@ POLICIES: dict[AcceptPolicy, str] = {
 st.title("Export")
 page_frame.analysis()
 review, record = page_frame.workspace().review, page_frame.current()
+exports = page_frame.service(Exports)
 own = review.plan(record.id).catalog.format
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -39,7 +42,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         help="relabel.json and arguments.json list new names; a toolset over the tool limit is "
         "split.",
     )
-    expanded = bool(page_frame.workspace().variants.accepted(record.id)) and st.toggle(
+    expanded = bool(page_frame.service(Variants).accepted(record.id)) and st.toggle(
         "Expanded descriptions",
         key="expanded",
         help="Writes the accepted document variants (Documents, For search) as the descriptions of "
@@ -47,10 +50,10 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     )
 shape = None if chosen == own else chosen
 config = PlanConfig(accept=accept, routers=routers, expanded=expanded)
-figures = review.figures(record.id, config, shape, fix)
+figures = exports.figures(record.id, config, shape, fix)
 figures_panel(figures)
 bundle_panel(config, shape, fix, chosen if figures.refusals else "")
 rules = validity_panel(figures, chosen)
 if rules in figures.toolsets:
-    limit_panel(figures.toolsets[rules], review.ways(record.id, routers, rules), POLICIES)
+    limit_panel(figures.toolsets[rules], exports.ways(record.id, routers, rules), POLICIES)
 merges_panel(figures)

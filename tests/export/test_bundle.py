@@ -29,6 +29,7 @@ from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import CatalogError, ExportError
 from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.tool import Tool
+from ui.shared.services.exports import Exports
 
 ALL = PlanConfig(accept="all", routers=True)
 DECIDED = PlanConfig(accept="none")
@@ -245,7 +246,9 @@ def test_an_accepted_family_is_a_router_again_where_its_bundle_is_replayed(tmp_p
         work.review.decide(catalog_id, "drop", family, "ann", {"drop": list(dropped)})
     else:
         work.review.decide(catalog_id, "accept", family, "ann")
-    write_folder(work.review.bundle(catalog_id, PlanConfig(accept="none")), tmp_path / "b")
+    write_folder(
+        work.service(Exports).bundle(catalog_id, PlanConfig(accept="none")), tmp_path / "b"
+    )
     (row,) = json.loads((tmp_path / "b" / "clusters.json").read_text("utf-8"))
     assert (row["state"], row["kind"], row["selector"]) == ("accepted", "router", "provider")
     analysis = work.analyses.get(catalog_id)

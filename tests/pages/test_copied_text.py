@@ -12,6 +12,7 @@ from ui.graph.standalone import graph_html
 from ui.history.histories import Histories
 from ui.shared.charts.figure_records import Edge, Network, Node
 from ui.shared.safe_text import untrusted
+from ui.shared.services.exports import Exports
 
 VIEWS = {
     **{page: (page, {}) for page in PAGES},
@@ -56,7 +57,9 @@ def test_nothing_that_is_downloaded_has_characters_that_nobody_typed(work):
     files = {
         f"{shape} {name}": content
         for shape in SHAPES
-        for name, content in work.review.bundle(catalog_id, config, shape, fix=True).items()
+        for name, content in work.service(Exports)
+        .bundle(catalog_id, config, shape, fix=True)
+        .items()
     }
     files["tools.csv"] = work.explore.tools_csv(catalog_id)
     files["decisions.jsonl"] = work.service(Histories).file(catalog_id)

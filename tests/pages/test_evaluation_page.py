@@ -8,7 +8,8 @@ from tests.ui.services.small_workspace import MAIL, WEATHER, by_name, tool
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.pair import Pair
 from toolscope_core.store import keep_result, open_experiment
-from ui.shared.services.evaluations import Wanted
+from ui.evaluation.evaluations import Evaluations, Wanted
+from ui.shared.services.experiments import Experiments
 
 QUERIES = [
     {
@@ -29,7 +30,7 @@ def page(open_app):
 
 
 def measure(page, **wanted):
-    return page.work.evaluations.run(page.catalog_id, Wanted(queries="q.jsonl", **wanted))
+    return page.work.service(Evaluations).run(page.catalog_id, Wanted(queries="q.jsonl", **wanted))
 
 
 def table(page, column):
@@ -40,11 +41,11 @@ def test_nothing_is_measured_until_somebody_asks(page):
     page.open("evaluation")
     assert "Nothing is measured yet" in page.text
     page.at.button(key="measure").click().run()
-    job = page.work.evaluations.job(page.catalog_id, "comparison")
+    job = page.work.service(Evaluations).job(page.catalog_id, "comparison")
     page.work.analyses.wait(job.id)
     page.at.run()
     assert "as it is against accepted and safe\\: 2 queries of q" in page.text
-    assert len(page.work.evaluations.all(page.catalog_id)) == 1
+    assert len(page.work.service(Experiments).all(page.catalog_id)) == 1
 
 
 def test_figures_of_both_toolsets_and_what_shows_over_merging(page):
@@ -94,7 +95,7 @@ def test_series_have_a_picture_and_a_table(page, view, kind):
 def test_an_encoder_sweep_asks_for_names_and_draws_them(page):
     page.open("evaluation", evaluation_view="Sweep", knob="what embeds (the encoder)")
     (names,) = page.at.text_area
-    own = page.work.evaluations.encoder
+    own = page.work.service(Evaluations).encoder
     assert names.value == own
     number = measure(page, kind="sweep", knob="encoder", encoders=(own,))
     page.open(
@@ -127,7 +128,7 @@ def test_experiments_are_listed_with_what_is_out_of_date(page):
 
 def test_a_half_finished_sweep_is_shown_and_said(page):
     number = measure(page, kind="sweep")
-    whole = page.work.evaluations.get(number).result
+    whole = page.work.service(Experiments).get(number).result
     keep_result(page.work.store, number, {"points": whole["points"][:2]}, 1.0, is_done=False)
     page.open("evaluation", evaluation_view="Sweep")
     assert "Not finished" in page.text
@@ -143,7 +144,7 @@ def test_one_that_is_measured_now_or_was_cancelled_is_not_drawn(page, view):
     later = open_experiment(page.work.store, page.catalog_id, "comparison", {"queries": "q.jsonl"})
     page.open("evaluation", evaluation_view=view)
     assert not page.at.exception and f"Experiment {first}," in page.text
-    page.work.evaluations.delete(first)
+    page.work.service(Experiments).delete(first)
     page.open("evaluation", evaluation_view=view, x=str(later.number))
     assert not page.at.exception and "Nothing is measured yet" in page.text
 
@@ -155,7 +156,7 @@ def test_a_damaged_experiment_is_said_and_not_drawn(through_the_app, page):
 
 
 def test_synthetic_requests_are_called_so(page):
-    page.work.evaluations.run(page.catalog_id, Wanted())
+    page.work.service(Evaluations).run(page.catalog_id, Wanted())
     page.open("evaluation")
     assert "Synthetic: these requests are made from the descriptions" in page.text
 
@@ -166,8 +167,8 @@ def test_what_a_stranger_wrote_stays_text(open_app):
     rows = [{"id": "<b>", "query": "![y](http://attacker/y.png)", "gold": ["evil/x"]}]
     content = "\n".join(map(json.dumps, rows)).encode()
     page.work.queries.add(page.catalog_id, content, "![q](http://attacker/q.png).jsonl")
-    name = page.work.evaluations.query_sets(page.catalog_id)[0]
-    page.work.evaluations.run(page.catalog_id, Wanted(queries=name))
+    name = page.work.service(Evaluations).query_sets(page.catalog_id)[0]
+    page.work.service(Evaluations).run(page.catalog_id, Wanted(queries=name))
     for view in ("Before and after", "Confusions", "Experiments"):
         page.open("evaluation", evaluation_view=view)
         assert "](http" not in page.text
@@ -183,6 +184,6 @@ def test_what_was_measured_stands_where_people_decide(page):
     page.open("overlap", pair=pair_key(pair))
     assert f"1 query of experiment {number} confuses these two" in page.text
     rain = by_name(page.work, page.catalog_id, "get_weather")
-    work = page.work.evaluations
+    work = page.work.service(Evaluations)
     assert work.effect_of(page.catalog_id, ("x", "y")) is None
     assert work.confusion_of(page.catalog_id, Pair.of(*rain.members)) is None

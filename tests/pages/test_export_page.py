@@ -5,6 +5,7 @@ import pytest
 from tests.ui.services import small_workspace
 from tests.ui.services.small_workspace import SUM, by_name, tool
 from toolscope_core.catalog.scan.scanner import scan_catalog
+from ui.shared.services.reviewed_variants import Variants
 
 
 @pytest.fixture
@@ -201,8 +202,8 @@ def test_what_is_left_out_and_edited_on_its_own_is_said(page):
 def test_accepted_variants_can_be_the_descriptions(page):
     assert not [toggle for toggle in page.at.toggle if toggle.key == "expanded"]
     row = b'{"tool": "alpha/send_mail", "expanded": "Post it now.", "questions": []}'
-    page.work.variants.add(page.catalog_id, row, "v.jsonl")
-    page.work.variants.accept_clean(page.catalog_id, "ann")
+    page.work.service(Variants).add(page.catalog_id, row, "v.jsonl")
+    page.work.service(Variants).accept_clean(page.catalog_id, "ann")
     page.at.run()
     before = figures(page)
     page.widget("toggle", "expanded").set_value(True).run()

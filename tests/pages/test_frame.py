@@ -10,6 +10,7 @@ from tests.support.replies import answering, same_verb, served
 from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.environment import ApiKey
 from ui.shared import page_frame, safe_text
+from ui.shared.services.model_runs import ModelRuns
 
 
 def badge(tab):
@@ -21,7 +22,7 @@ def test_the_chip_names_the_judge_of_the_plan(open_app, through_the_app):
     assert "Judge: offline" in badge(tab.open("review"))
     with ModelServer(served(answering(same_verb))) as server:
         tab.work.endpoints.save(Endpoint(server.url, "[m](http://x)"))
-        tab.work.judging.run(tab.catalog_id)
+        tab.work.service(ModelRuns).run(tab.catalog_id)
     told = badge(tab.open("review"))
     assert ":blue-badge" in told and "127" in told and "](http:" not in told
 

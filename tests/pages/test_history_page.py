@@ -9,6 +9,9 @@ from toolscope_core.judging.judge_update import JudgeUpdate
 from toolscope_core.judging.learned_weights import Learned
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.tool import canonical_json
+from ui.shared.services.exports import Exports
+from ui.shared.services.learned_judge import LearnedJudge
+from ui.shared.services.people import People
 
 
 @pytest.fixture
@@ -106,16 +109,16 @@ def test_a_catalog_teaches_the_order_of_its_queue_and_forgets_it(open_app, monke
     before = page.review.safe(1)
     page.press("learn_")
     assert "In use: version" in page.text
-    assert page.work.learned_judge.chosen(1).start == 0.5
+    assert page.work.service(LearnedJudge).chosen(1).start == 0.5
     assert page.review.safe(1) == before, "what is safe is not widened"
     waiting = {one.id for one in page.review.queue(1)}
-    assert set(page.work.learned_judge.of_clusters(1)) == waiting
+    assert set(page.work.service(LearnedJudge).of_clusters(1)) == waiting
     page.open("review")
     page.widget("selectbox", "by").set_value("learned").run()
     assert not page.at.exception
     page.open("history", history_part="Learning")
     page.press("learn_off")
-    assert page.work.learned_judge.chosen(1) is None
+    assert page.work.service(LearnedJudge).chosen(1) is None
     page.open("review")
     assert not page.at.exception, "the order it gave is gone"
 
@@ -150,7 +153,7 @@ def test_decisions_of_a_bundle_are_shown_first_and_added_once(page):
     review.decide(1, "reject", by_name(page.work, 1, "get_weather"), "ann")
     gone = review.decide(1, "accept", by_name(page.work, 1, "list_files"), "ann")
     review.undo(1, "ann", gone.seq)
-    files = review.bundle(1, PlanConfig(accept="none"))
+    files = page.work.service(Exports).bundle(1, PlanConfig(accept="none"))
     review.undo_all(1, "ann", [1, 2])
     rows = [json.loads(line) for line in files["decisions.jsonl"].splitlines()]
     strange = {"action": "accept", "ids": ["x", "y"], "members": ["f", "g"], "reviewer": "zoe"}
@@ -195,7 +198,7 @@ def test_a_share_is_ones_own_and_a_second_look_is_blind(page):
     page.widget("text_input", "share_names_").set_value("ann, reviewer")
     page.at.button[[b.label for b in page.at.button].index("Divide")].click().run()
     assert not page.at.exception
-    own = [i for i, who in page.work.people.owners(1).items() if who == "reviewer"]
+    own = [i for i, who in page.work.service(People).owners(1).items() if who == "reviewer"]
     page.review.decide(1, "accept", by_name(page.work, 1, "send_mail"), "ann")
     page.at.run()
     assert "1 decision left to look at" in page.text and "Accepted" not in page.text

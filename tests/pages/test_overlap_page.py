@@ -14,6 +14,7 @@ from toolscope_core.model.pair import Pair
 from ui.overlap import curves
 from ui.overlap.curves import Curves
 from ui.shared.charts import pictures
+from ui.shared.services.reviewed_variants import Variants
 
 
 def table(app):
@@ -282,8 +283,8 @@ def test_accepted_document_variants_have_a_curve_and_a_map_of_their_own(monkeypa
     choices = [choice.key for choice in app.get("button_group")]
     assert "effect" not in choices, "without variants there is nothing to choose"
     row = b'{"tool": "alpha/send_mail", "expanded": "Post a letter.", "questions": []}'
-    work.variants.add(i, row, "v.jsonl")
-    work.variants.accept_clean(i, "ann")
+    work.service(Variants).add(i, row, "v.jsonl")
+    work.service(Variants).accept_clean(i, "ann")
     app.run()
     app.segmented_control(key="effect").set_value("document variants").run()
     assert {"pairs, own text", "change, with random words"} <= set(table(app))

@@ -12,6 +12,8 @@ from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.errors import JobError, ModelError, ToolScopeError
 from ui.retrieval.request_plans import Plans
 from ui.shared.services import searches
+from ui.shared.services.learned_searches import LearnedSearches
+from ui.shared.services.searches import Searches
 
 QUERIES = [
     {"id": "a", "query": "send a mail", "gold": ["beta/send_mail"]},
@@ -100,9 +102,9 @@ def ended(page):
     """The job that builds the index, once it has ended; the page is drawn again."""
     work = page.work
     with suppress(JobError):
-        work.analyses.wait(work.searches.job(page.catalog_id).id)
+        work.analyses.wait(work.service(Searches).job(page.catalog_id).id)
     page.at.run()
-    return work.searches.job(page.catalog_id)
+    return work.service(Searches).job(page.catalog_id)
 
 
 def test_an_index_that_takes_long_is_built_by_a_job(slow, page):
@@ -209,7 +211,7 @@ def test_a_model_is_trained_used_and_removed(page):
     page.open("retrieval", q="post box letter nine", ranking="Usage")
     assert "Nothing is learned yet, so tools are ranked by their text" in page.text
     page.press("train_model")
-    page.work.analyses.wait(page.work.learned_searches.job(page.catalog_id).id)
+    page.work.analyses.wait(page.work.service(LearnedSearches).job(page.catalog_id).id)
     page.open("retrieval", q="post box letter nine", ranking="Usage")
     assert any("What it gives: recall@5" in one.label for one in page.at.expander)
     assert any("Trained on 13 queries" in one.value for one in page.at.caption)

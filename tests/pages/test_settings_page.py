@@ -14,6 +14,7 @@ from toolscope_core.model.configuration import Budget, Endpoint, Prices
 from toolscope_core.model.errors import ConfigError, JobError
 from ui.settings.endpoint_panel import TESTED
 from ui.settings.prices_panel import price_table
+from ui.shared.services.model_runs import ModelRuns
 
 SECRET = "sk-secret-0123456789"
 HOSTILE = "![p](http://evil.example/p.png) <img src=x onerror=alert(1)>"
@@ -40,7 +41,7 @@ def chosen(page, server, **more):
 
 def asked(page, kind="judge", **more):
     with suppress(JobError):
-        page.work.analyses.wait(page.work.judging.start(page.catalog_id, kind, **more))
+        page.work.analyses.wait(page.work.service(ModelRuns).start(page.catalog_id, kind, **more))
     return page
 
 

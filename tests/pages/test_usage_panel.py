@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.ui.services.small_workspace import MAIL, WEATHER, on
+from ui.shared.services.usage_evidence import UsageEvidence
 
 EVIL = "![x](http://evil.test/a) <b>"
 
@@ -41,13 +42,13 @@ def test_a_log_is_previewed_added_and_deleted(page):
     upload(page, LOG)
     assert "3 calls of 1 tool, 2026-01-01 to 2026-03-01; 1 call of tools that are not" in page.text
     assert EVIL not in page.text
-    assert page.work.usage.logs(page.catalog_id) == ()
+    assert page.work.service(UsageEvidence).logs(page.catalog_id) == ()
     page.press("add_usage_")
     assert page.work.queries.sets(page.catalog_id) == ()
     assert "**2 tools unused for 30 days**" in page.text
     assert "Usage: 1 log" in [box.label for box in page.at.expander]
     page.press("delete_usage_")
-    assert page.work.usage.logs(page.catalog_id) == ()
+    assert page.work.service(UsageEvidence).logs(page.catalog_id) == ()
 
 
 def test_requests_are_kept_where_somebody_ticks_that(page):
@@ -66,7 +67,7 @@ def test_a_file_that_is_no_log_is_refused_in_words(page):
 
 def test_cards_say_how_often_each_copy_was_called(open_app):
     page = open_app(MAIL, on("beta", MAIL), WEATHER)
-    page.work.usage.add(page.catalog_id, LOG, "calls.jsonl")
+    page.work.service(UsageEvidence).add(page.catalog_id, LOG, "calls.jsonl")
     page.open("review")
     assert "Called 3 times, 1 failed, last on 2026-03-01" in page.text
     assert "Never called in the logs" in page.text

@@ -28,7 +28,7 @@ TALL = 3
 
 def servers_panel() -> None:
     """The panel; nothing is started or opened before a server is ticked and the button pressed."""
-    live, record = page_frame.workspace().live_servers, page_frame.current()
+    live, record = page_frame.service(LiveServers), page_frame.current()
     kept_failure.show("servers_error")
     job, survey = live.job(record.id), live.survey(record.id)
     running = job is not None and job.live

@@ -8,7 +8,7 @@ from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.usage.call_count_words import catalog_count_line, tool_count_line
 from ui.shared import kept_failure, page_frame, safe_text
-from ui.shared.services.usage_evidence import MOST_BYTES, UNUSED_DAYS, UsagePreview
+from ui.shared.services.usage_evidence import MOST_BYTES, UNUSED_DAYS, UsageEvidence, UsagePreview
 from ui.shared.tools import leave_out
 
 SHOWN = 500
@@ -18,7 +18,7 @@ def usage_panel(catalog_id: int) -> None:
     """The logs that the catalog has, and the form to add one; nothing is stored before the button
     is pressed.
     """
-    usage = page_frame.workspace().usage
+    usage = page_frame.service(UsageEvidence)
     logs = usage.logs(catalog_id)
     kept_failure.show("usage_error")
     title = f"Usage: {quantity(len(logs), 'log')}" if logs else "Usage"
@@ -47,8 +47,8 @@ def usage_panel(catalog_id: int) -> None:
 
 def _figures(catalog_id: int) -> None:
     """What all logs say, by tool, and what to leave out."""
-    work = page_frame.workspace()
-    figures, tools = work.usage.figures(catalog_id), work.catalogs.open(catalog_id).tools
+    figures = page_frame.service(UsageEvidence).figures(catalog_id)
+    tools = page_frame.workspace().catalogs.open(catalog_id).tools
     st.write(f"{catalog_count_line(figures)}.")
     ordered = sorted(tools, key=lambda tool: (-figures.of(tool.id).calls, tool.id))
     st.dataframe(
@@ -66,7 +66,7 @@ def _figures(catalog_id: int) -> None:
         height=220,
         alt="Calls by tool, the most used first",
     )
-    unused = work.usage.unused(catalog_id)
+    unused = page_frame.service(UsageEvidence).unused(catalog_id)
     if not unused:
         too_short = figures.days < UNUSED_DAYS
         st.caption(
@@ -110,7 +110,7 @@ def _form(catalog_id: int) -> None:
     if file is None:
         return
     try:
-        preview = page_frame.workspace().usage.preview(catalog_id, file.getvalue(), file.name)
+        preview = page_frame.service(UsageEvidence).preview(catalog_id, file.getvalue(), file.name)
     except ConfigError as error:
         safe_text.show_error(error)
         return
@@ -144,7 +144,7 @@ def _strange(preview: UsagePreview) -> None:
 
 
 def _add(catalog_id: int, turn: int, content: bytes, name: str, with_queries: bool) -> None:
-    usage = page_frame.workspace().usage
+    usage = page_frame.service(UsageEvidence)
     if kept_failure.attempt(
         "usage_error", lambda: usage.add(catalog_id, content, name, with_queries)
     ):

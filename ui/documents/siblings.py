@@ -25,6 +25,7 @@ from toolscope_core.rps.telling_apart import (
     sibling_pairs,
 )
 from ui.shared.services.result_cache import ResultCache
+from ui.shared.services.reviewed_variants import Variants
 from ui.shared.services.workspace import Workspace
 
 __all__ = ["COLLIDE", "LEAST", "SiblingPair", "Siblings", "SiblingsCard", "TellingEffect"]
@@ -58,7 +59,7 @@ class Siblings:
         self._analyses = work.analyses
         self._review = work.review
         self._queries = work.queries
-        self._variants = work.variants
+        self._variants = work.service(Variants)
         self._judging = work.judging
         self._pairs: ResultCache[tuple[SiblingPair, ...]] = ResultCache(most=4)
 

@@ -14,7 +14,7 @@ from toolscope_core.model.tool import Augmentation, digest
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.models import ask_panel
-from ui.shared.services.reviewed_variants import NONE, VariantView
+from ui.shared.services.reviewed_variants import NONE, Variants, VariantView
 
 SHOWS = ("waiting", "with warnings", "accepted", "edited", "rejected")
 MOST_OPTIONS = 500
@@ -28,7 +28,7 @@ ABOUT = (
 def variant_panel(catalog_id: int) -> None:
     """The form to load a file, and the review of the variants that the catalog has."""
     st.caption(ABOUT)
-    views = page_frame.workspace().variants.views(catalog_id)
+    views = page_frame.service(Variants).views(catalog_id)
     with st.expander("Load variants", expanded=not views, icon=":material/upload_file:"):
         _form(catalog_id)
     ask_panel.ask_box(
@@ -54,7 +54,7 @@ def _form(catalog_id: int) -> None:
     )
     if file is None:
         return
-    work, content = page_frame.workspace().variants, file.getvalue()
+    work, content = page_frame.service(Variants), file.getvalue()
     try:
         loaded = work.preview(catalog_id, content, file.name)
     except ToolScopeError as error:
@@ -86,7 +86,7 @@ def _summary(catalog_id: int, views: Sequence[VariantView]) -> None:
     bar.markdown(f"{quantity(len(views), 'variant')}: {', '.join(parts)}.")
     if not clean:
         return
-    variants = page_frame.workspace().variants
+    variants = page_frame.service(Variants)
     bar.button(
         f"Accept {quantity(clean, 'variant')} without warnings",
         key="clean_variants",
@@ -182,7 +182,7 @@ def _question(question: str, key: str) -> str:
 
 
 def _decide(catalog_id: int, wanted: Mapping[str, Augmentation], done: str, onward: str) -> None:
-    work = page_frame.workspace().variants
+    work = page_frame.service(Variants)
     message = f"{done}: the variant of {', '.join(wanted)}"
     if decision_buttons.attempt(
         lambda: work.decide(catalog_id, wanted, page_frame.reviewer()), message

@@ -41,11 +41,14 @@ from toolscope_core.model.tool import JsonObject, Tool, digest
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
 from toolscope_core.store import keep_result, open_experiment
-from ui.shared.services.evaluations import SYNTHETIC
-from ui.shared.services.judging import RunAccess
-from ui.shared.services.live_servers import ClientConfiguration
-from ui.shared.services.measured_sides import ORIGINAL, POLICIES
+from ui.evaluation.evaluations import SYNTHETIC, Evaluations
+from ui.evaluation.measured_sides import POLICIES
+from ui.shared.services.experiments import ORIGINAL, Experiments
+from ui.shared.services.exports import Exports
+from ui.shared.services.live_servers import ClientConfiguration, LiveServers
+from ui.shared.services.model_runs import ModelRuns, RunAccess
 from ui.shared.services.result_cache import ResultCache
+from ui.shared.services.searches import Searches
 from ui.shared.services.workspace import Workspace
 
 __all__ = ["AGENT", "AgentEstimate", "AgentRuns", "WantedRun"]
@@ -74,13 +77,15 @@ class AgentRuns:
     """Agent runs on analysed catalogs; servers are started by ``start`` alone."""
 
     def __init__(self, work: Workspace) -> None:
-        self._folder = work.searches.cache.folder / "agent"
+        self._folder = work.vectors.folder / "agent"
         self._store = work.store
         self._review = work.review
-        self._searches = work.searches
-        self._judging = work.judging
-        self._evaluations = work.evaluations
-        self._live_servers = work.live_servers
+        self._exports = work.service(Exports)
+        self._searches = work.service(Searches)
+        self._runs = work.service(ModelRuns)
+        self._evaluations = work.service(Evaluations)
+        self._experiments = work.service(Experiments)
+        self._live_servers = work.service(LiveServers)
         self._pairs: ResultCache[ToolsetPair] = ResultCache(most=2)
 
     def query_sets(self, catalog_id: int) -> tuple[str, ...]:
@@ -121,7 +126,7 @@ class AgentRuns:
                 f"the server {min(missing)!r} is not chosen; choose which of the configuration it "
                 "is and tick it"
             )
-        return self._judging.in_background(
+        return self._runs.in_background(
             catalog_id,
             AGENT,
             lambda progress: self.run(catalog_id, wanted, configuration, keys, progress),
@@ -161,12 +166,12 @@ class AgentRuns:
             seconds = time.monotonic() - start
             keep_result(self._store, kept.number, result, seconds, is_done=True)
 
-        self._judging.in_run(catalog_id, AGENT, work, about)
+        self._runs.in_run(catalog_id, AGENT, work, about)
         return numbers[0]
 
     def finished(self, catalog_id: int) -> tuple[Experiment, ...]:
         """The finished runs on all versions of the catalog, the newest first, without results."""
-        kept = self._evaluations.all(catalog_id)
+        kept = self._experiments.all(catalog_id)
         return tuple(one for one in kept if one.kind == AGENT and one.is_done)
 
     def _pair(self, catalog_id: int, wanted: WantedRun) -> ToolsetPair:
@@ -175,7 +180,7 @@ class AgentRuns:
         plan = self._review.plan(catalog_id, config)
 
         def read() -> ToolsetPair:
-            archive = self._review.download(catalog_id, "toolset", config).archive
+            archive = self._exports.download(catalog_id, "toolset", config).archive
             with tempfile.TemporaryDirectory() as place:
                 path = Path(place) / "toolset.zip"
                 path.write_bytes(archive)

@@ -13,10 +13,12 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import Experiment
 from toolscope_core.model.tool import digest
 from ui.evaluation.agent_jobs import AGENT, AgentEstimate, AgentRuns, WantedRun
+from ui.evaluation.evaluations import Evaluations
+from ui.evaluation.measured_sides import POLICIES
 from ui.shared import audience, kept_failure, page_frame, safe_text, start_token
 from ui.shared.models import ask_panel
-from ui.shared.services.live_servers import ClientConfiguration
-from ui.shared.services.measured_sides import POLICIES
+from ui.shared.services.experiments import Experiments
+from ui.shared.services.live_servers import ClientConfiguration, LiveServers
 from ui.shared.tools import server_choice
 
 AGENT_RUNS = "Agent runs"
@@ -51,11 +53,11 @@ def agent_panel(catalog_id: int) -> None:
         with box:
             _form(catalog_id)
     if shown is not None:
-        _results(catalog_id, page_frame.workspace().evaluations.get(shown.number))
+        _results(catalog_id, page_frame.service(Experiments).get(shown.number))
 
 
 def _form(catalog_id: int) -> None:
-    runs, live = page_frame.service(AgentRuns), page_frame.workspace().live_servers
+    runs, live = page_frame.service(AgentRuns), page_frame.service(LiveServers)
     if reason := live.why_off(audience.is_shared()):
         st.info(reason, icon=":material/block:")
         return
@@ -176,7 +178,7 @@ def _results(catalog_id: int, run: Experiment) -> None:
         f"merges: {asked['after']}."
     )
     st.caption(safe_text.untrusted(about))
-    if not page_frame.workspace().evaluations.is_current(catalog_id, run):
+    if not page_frame.service(Evaluations).is_current(catalog_id, run):
         st.warning(
             "The catalog or the decisions have changed since. Let the agent work again for today's "
             "figures.",

@@ -6,6 +6,7 @@ import streamlit as st
 
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import Experiment
+from ui.evaluation.evaluations import Evaluations
 from ui.shared import page_frame, safe_text
 from ui.shared.pairs.pair_links import pair_link
 from ui.shared.queries.experiment_tables import (
@@ -192,7 +193,7 @@ def _taken_back(row: MergeRow) -> None:
         "History lists the decision, with its undo.",
     ):
         work, record = page_frame.workspace(), page_frame.current()
-        work.evaluations.take_back(record.id, row.members, page_frame.reviewer())
+        work.service(Evaluations).take_back(record.id, row.members, page_frame.reviewer())
         st.toast(f"Taken back: {names}", icon=":material/undo:")
         st.rerun()
 

@@ -6,9 +6,11 @@ import streamlit as st
 
 from toolscope_core.model.plan import Experiment
 from ui.evaluation.agent_panel import AGENT_RUNS
+from ui.evaluation.evaluations import Evaluations
 from ui.evaluation.measure_panel import KINDS, described
 from ui.shared import page_frame, safe_text
 from ui.shared.queries.experiment_tables import compared_rows
+from ui.shared.services.experiments import Experiments
 
 VIEWS: dict[str, str] = {**{kind: view for view, kind in KINDS.items()}, "agent": AGENT_RUNS}
 """The view of each kind of experiment; a comparison's is the first."""
@@ -16,8 +18,7 @@ VIEWS: dict[str, str] = {**{kind: view for view, kind in KINDS.items()}, "agent"
 
 def experiments_panel(catalog_id: int) -> None:
     """The list, and what can be done with those that are selected."""
-    evaluations = page_frame.workspace().evaluations
-    kept = evaluations.all(catalog_id)
+    kept = page_frame.service(Experiments).all(catalog_id)
     if not kept:
         st.caption("No experiments yet.")
         return
@@ -58,13 +59,13 @@ def _state(catalog_id: int, one: Experiment) -> str:
         return "not finished"
     if one.catalog_id != catalog_id:
         return "another version"
-    is_current = page_frame.workspace().evaluations.is_current(catalog_id, one)
+    is_current = page_frame.service(Evaluations).is_current(catalog_id, one)
     return "current" if is_current else "decisions changed"
 
 
 def _compared(one: Experiment, other: Experiment) -> None:
-    evaluations = page_frame.workspace().evaluations
-    rows = compared_rows(evaluations.get(one.number), evaluations.get(other.number))
+    experiments = page_frame.service(Experiments)
+    rows = compared_rows(experiments.get(one.number), experiments.get(other.number))
     if not rows:
         st.info("These two have no figures in common.", icon=":material/compare_arrows:")
         return
@@ -78,13 +79,14 @@ def _open(chosen: Experiment) -> None:
 
 
 def _actions(chosen: Experiment) -> None:
-    evaluations, number = page_frame.workspace().evaluations, chosen.number
+    evaluations, number = page_frame.service(Evaluations), chosen.number
+    experiments = page_frame.service(Experiments)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"Experiment **{number}**", width="content")
         if st.button("Delete", icon=":material/delete:", key=f"delete_{number}"):
-            evaluations.delete(number)
+            experiments.delete(number)
             st.rerun()
-        whole = evaluations.get(number)
+        whole = experiments.get(number)
         st.button(
             "Open",
             icon=":material/open_in_new:",

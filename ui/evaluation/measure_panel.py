@@ -10,9 +10,9 @@ from toolscope_core.model.configuration import Knob, Split
 from toolscope_core.model.errors import JobError, ToolScopeError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import Experiment
+from ui.evaluation.evaluations import SYNTHETIC, Evaluations, Kind, Wanted
 from ui.shared import page_frame, safe_text
-from ui.shared.services.evaluations import SYNTHETIC, Kind, Wanted
-from ui.shared.services.measured_sides import ORIGINAL
+from ui.shared.services.experiments import ORIGINAL, Experiments
 from ui.shared.value_choice import chosen_value
 
 EXPERIMENTS = "Experiments"
@@ -42,7 +42,7 @@ ABOUT_SPLITS = (
 
 def request_panel(catalog_id: int, part: str) -> Wanted:
     """Draw what can be chosen for a part of the page, and the button that measures it."""
-    evaluations = page_frame.workspace().evaluations
+    evaluations = page_frame.service(Evaluations)
     kind: Kind = KINDS.get(part, "comparison")
     sides = evaluations.sides.names(catalog_id)
     sets = evaluations.query_sets(catalog_id)
@@ -96,14 +96,14 @@ def _encoders() -> tuple[str, ...]:
     """The names of the encoders to compare, one a line."""
     names = st.text_area(
         "Encoders, one a line",
-        page_frame.workspace().evaluations.encoder,
+        page_frame.service(Evaluations).encoder,
         key="encoders",
         help="Names or folders of sentence-transformers models, such as "
         "*BAAI/bge-small-en-v1.5*. One that is not on this machine is downloaded from the Hugging "
         "Face hub when you press *Measure*. Each tool is embedded again: four thousand take "
         "minutes.",
     )
-    own = (page_frame.workspace().evaluations.encoder,)
+    own = (page_frame.service(Evaluations).encoder,)
     return tuple(dict.fromkeys(filter(None, map(str.strip, names.splitlines())))) or own
 
 
@@ -116,7 +116,7 @@ def _upload(catalog_id: int, sides: Sequence[str]) -> None:
         if file is None:
             return
         try:
-            side = page_frame.workspace().evaluations.sides.add_bundle(
+            side = page_frame.service(Evaluations).sides.add_bundle(
                 catalog_id, file.getvalue(), file.name
             )
         except ToolScopeError as error:
@@ -131,12 +131,12 @@ def shown_experiment(catalog_id: int, wanted: Wanted) -> Experiment | None:
     """The newest experiment of this kind that has a result, that of the address before others, with
     what it measured in a line.
     """
-    evaluations = page_frame.workspace().evaluations
-    mine = [one for one in evaluations.all(catalog_id) if one.kind == wanted.kind]
+    experiments = page_frame.service(Experiments)
+    mine = [one for one in experiments.all(catalog_id) if one.kind == wanted.kind]
     named = st.query_params.get("x", "")
     mine.sort(key=lambda one: str(one.number) != named)
     for one in mine:
-        experiment = evaluations.get(one.number)
+        experiment = experiments.get(one.number)
         if experiment.result or wanted.kind == "sweep":  # a sweep says that itself
             _describe(catalog_id, experiment)
             return experiment
@@ -165,7 +165,7 @@ def described(experiment: Experiment) -> str:
 
 
 def _describe(catalog_id: int, experiment: Experiment) -> None:
-    evaluations = page_frame.workspace().evaluations
+    evaluations = page_frame.service(Evaluations)
     state = "" if experiment.is_done else " Not finished: *Measure* goes on with it."
     st.caption(
         f"Experiment {experiment.number}, {safe_text.clock(experiment.at)} UTC, "

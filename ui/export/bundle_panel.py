@@ -7,7 +7,8 @@ import streamlit as st
 
 from toolscope_core.model.configuration import PlanConfig
 from ui.shared import page_frame
-from ui.shared.cards.exports import Download
+from ui.shared.cards.export_figures import Download
+from ui.shared.services.exports import Exports
 
 PREVIEW_LINES = 60
 
@@ -53,4 +54,4 @@ def _prepared(
     catalog_id: int, name: str, decisions: int, config: PlanConfig, shape: str | None, fix: bool
 ) -> Download:
     """The bundle; ``decisions`` is how many there are, so that a new one makes it anew."""
-    return page_frame.workspace().review.download(catalog_id, name, config, shape, fix)
+    return page_frame.service(Exports).download(catalog_id, name, config, shape, fix)

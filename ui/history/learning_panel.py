@@ -9,7 +9,7 @@ import streamlit as st
 from toolscope_core.model.numbers import quantity
 from ui.shared import page_frame
 from ui.shared.cards import decision_buttons
-from ui.shared.services.learned_judge import LearningView
+from ui.shared.services.learned_judge import LearnedJudge, LearningView
 
 SHOWN = 8
 
@@ -19,7 +19,7 @@ def learning_panel(catalog_id: int) -> None:
     decision_buttons.notice()
     page_frame.analysis()
     with st.spinner("Checking what the judge could learn …"):
-        view = page_frame.workspace().learned_judge.view(catalog_id)
+        view = page_frame.service(LearnedJudge).view(catalog_id)
     same = sum(one.same for one in view.taught)
     st.markdown(
         f"Decided one by one: **{quantity(view.decisions, 'decision')}** on "
@@ -91,12 +91,12 @@ def _use(catalog_id: int, view: LearningView) -> None:
     offer = view.offer
     if offer is not None:
         decision_buttons.attempt(
-            lambda: page_frame.workspace().learned_judge.use(catalog_id, offer),
+            lambda: page_frame.service(LearnedJudge).use(catalog_id, offer),
             "Review has the order “Learned: surest first” now",
         )
 
 
 def _switch_off(catalog_id: int) -> None:
     decision_buttons.attempt(
-        lambda: page_frame.workspace().learned_judge.switch_off(catalog_id), "Switched off"
+        lambda: page_frame.service(LearnedJudge).switch_off(catalog_id), "Switched off"
     )

@@ -9,6 +9,7 @@ from toolscope_core.model.numbers import quantity
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_words
 from ui.shared.cards.reviewers import Shares, Split
+from ui.shared.services.people import People
 
 SPLITS: dict[Split, str] = {"random": "at random", "server": "by server"}
 SIZES = (10, 20, 50, 100)
@@ -25,7 +26,7 @@ def people_panel(catalog_id: int) -> None:
 
 
 def _shares(catalog_id: int) -> None:
-    shares = page_frame.workspace().people.shares(catalog_id)
+    shares = page_frame.service(People).shares(catalog_id)
     with st.form("shares", border=True):
         st.markdown("**Divide the queue.** Each person switches on *My share* in Review's filter.")
         with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -53,11 +54,11 @@ def _divide(catalog_id: int, names_key: str, by_key: str) -> None:
     people = tuple(name for name in names if name)
     shares = Shares(people, st.session_state[by_key]) if people else None
     text = f"The queue is divided among {', '.join(people)}" if people else "Everybody has all"
-    decision_buttons.attempt(lambda: page_frame.workspace().people.divide(catalog_id, shares), text)
+    decision_buttons.attempt(lambda: page_frame.service(People).divide(catalog_id, shares), text)
 
 
 def _progress(catalog_id: int) -> None:
-    rows = page_frame.workspace().people.progress(catalog_id)
+    rows = page_frame.service(People).progress(catalog_id)
     if not rows:
         return
     st.dataframe(
@@ -78,7 +79,7 @@ def _progress(catalog_id: int) -> None:
 
 
 def _second_looks(catalog_id: int) -> None:
-    people, reviewer = page_frame.workspace().people, page_frame.reviewer()
+    people, reviewer = page_frame.service(People), page_frame.reviewer()
     agreed = people.agreement(catalog_id)
     st.markdown("**Second looks**: others' decisions again, without what they said.")
     if agreed.looks:
@@ -130,7 +131,7 @@ def _question(catalog_id: int, decision: Decision, left: int) -> None:
 
 
 def _look(catalog_id: int, decision: Decision, one_job: bool) -> None:
-    people = page_frame.workspace().people
+    people = page_frame.service(People)
     decision_buttons.attempt(
         lambda: people.look(catalog_id, decision, one_job, page_frame.reviewer()),
         "Kept; nothing is changed by a second look",

@@ -24,7 +24,8 @@ from ui.overlap.curves import THRESHOLDS, Curves
 from ui.overlap.maps import TASKS, Maps, Method, map_key
 from ui.shared.charts.figure_records import Curve, Panel, ToolMap
 from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.searches import AT_ONCE
+from ui.shared.services.reviewed_variants import Variants
+from ui.shared.services.searches import AT_ONCE, Searches
 from ui.shared.services.workspace import Workspace
 
 OWN, WRITTEN, CONTROL = "own text", "with variants", "with random words"
@@ -43,8 +44,8 @@ class VariantFigures:
 
     def __init__(self, work: Workspace) -> None:
         self._analyses = work.analyses
-        self._variants = work.variants
-        self._searches = work.searches
+        self._variants = work.service(Variants)
+        self._searches = work.service(Searches)
         self._curves = work.service(Curves)
         self._maps = work.service(Maps)
         self._arrays = work.arrays

@@ -7,7 +7,13 @@ import streamlit as st
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from ui.shared import page_frame, safe_text
-from ui.shared.services.learned_searches import Ranking, TrainedMethod, TrainedSide, TrainedView
+from ui.shared.services.learned_searches import (
+    LearnedSearches,
+    Ranking,
+    TrainedMethod,
+    TrainedSide,
+    TrainedView,
+)
 
 TITLES: dict[str, Ranking] = {"Text": "text", "Usage": "usage", "Learned": "learned"}
 METHODS: dict[str, dict[str, TrainedMethod]] = {
@@ -31,7 +37,7 @@ COSTS = {
 
 def learned_panel(catalog_id: int, title: str) -> None:
     """Draw what a ranking costs and gives, with the buttons that train and remove it."""
-    learned = page_frame.workspace().learned_searches
+    learned = page_frame.service(LearnedSearches)
     job = learned.job(catalog_id)
     if job is not None and job.live:
         page_frame.job_panel(job.id)
@@ -112,7 +118,7 @@ def _figures(view: TrainedView) -> None:
 
 
 def _train(catalog_id: int, title: str, label: str) -> None:
-    learned = page_frame.workspace().learned_searches
+    learned = page_frame.service(LearnedSearches)
     count = len(learned.queries(catalog_id))
     bar = st.container(horizontal=True, vertical_alignment="bottom")
     methods = METHODS[title]
@@ -139,4 +145,4 @@ def _train(catalog_id: int, title: str, label: str) -> None:
 
 
 def _start(catalog_id: int, method: TrainedMethod) -> None:
-    page_frame.workspace().learned_searches.start(catalog_id, method)
+    page_frame.service(LearnedSearches).start(catalog_id, method)

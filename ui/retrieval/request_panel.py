@@ -10,6 +10,7 @@ from toolscope_core.model.configuration import AcceptPolicy, Corpus
 from ui.retrieval.learned_panel import TITLES, learned_panel
 from ui.retrieval.request_plans import WORKER_K, PlanOptions
 from ui.shared import page_frame
+from ui.shared.services.reviewed_variants import Variants
 from ui.shared.services.searches import Lookup
 from ui.shared.value_choice import chosen_value
 
@@ -97,7 +98,7 @@ def request_panel(catalog_id: int) -> SubmittedRequest | None:
         "that begin with a verb.",
     )
     variants = True
-    if page_frame.workspace().variants.accepted(catalog_id):
+    if page_frame.service(Variants).accepted(catalog_id):
         variants = bar.toggle(
             "Read document variants",
             True,

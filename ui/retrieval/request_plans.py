@@ -23,8 +23,9 @@ from toolscope_core.rps.planner import (
 )
 from toolscope_core.rps.plans import PlannedStep, RequestPlan
 from toolscope_core.store import Job
+from ui.shared.services.model_runs import ModelRuns
 from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.searches import Lookup, OpenToolset
+from ui.shared.services.searches import Lookup, OpenToolset, Searches
 from ui.shared.services.workspace import Workspace
 
 __all__ = ["WORKER_K", "PlanOptions", "PlanSide", "PlannedStep", "Plans"]
@@ -64,8 +65,9 @@ class Plans:
 
     def __init__(self, work: Workspace) -> None:
         self._analyses = work.analyses
-        self._searches = work.searches
+        self._searches = work.service(Searches)
         self._judging = work.judging
+        self._runs = work.service(ModelRuns)
         self._plans: ResultCache[tuple[PlanSide, PlanSide]] = ResultCache(most=4)
 
     def look(
@@ -116,7 +118,7 @@ class Plans:
             for toolset in toolsets:
                 _planner(toolset, options, k, asker).plans([request])
 
-        self._judging.ask(catalog_id, JOB_KIND, work, progress)
+        self._runs.ask(catalog_id, JOB_KIND, work, progress)
 
     def job(self, catalog_id: int) -> Job | None:
         """The latest job that asked for plans."""

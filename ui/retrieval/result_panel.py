@@ -14,7 +14,7 @@ from ui.retrieval.score_charts import PART_NAMES, score_bars
 from ui.shared import page_frame, safe_text
 from ui.shared.charts.chart_tables import TableRow
 from ui.shared.charts.pictures import picture
-from ui.shared.services.searches import Lookup, SearchView
+from ui.shared.services.searches import Lookup, Searches, SearchView
 from ui.shared.tools import tool_drawer
 
 MOST_HEIGHT = 420
@@ -25,7 +25,7 @@ OPEN = ":material/right_panel_open:"
 def result_panel(catalog_id: int, asked: Lookup) -> SearchView | None:
     """Draw both rankings; ``None`` while an index is being built."""
     with st.spinner("Searching", show_time=True):
-        view = page_frame.workspace().searches.look(catalog_id, asked)
+        view = page_frame.service(Searches).look(catalog_id, asked)
     if view is None:
         building_panel(catalog_id, asked)
         return None
@@ -55,7 +55,7 @@ def result_panel(catalog_id: int, asked: Lookup) -> SearchView | None:
 
 def building_panel(catalog_id: int, asked: Lookup) -> None:
     """Start the building of the index once; after a failure only when asked."""
-    searches = page_frame.workspace().searches
+    searches = page_frame.service(Searches)
     page_frame.job_started_once(
         searches.job(catalog_id),
         lambda: searches.start(catalog_id, asked),

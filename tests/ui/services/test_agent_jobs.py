@@ -14,6 +14,9 @@ from toolscope_core.model.configuration import AgentConfig, Budget, Endpoint
 from toolscope_core.model.errors import ConfigError, JobError
 from toolscope_core.model.pair import Pair
 from ui.evaluation.agent_jobs import AGENT, AgentRuns, WantedRun
+from ui.evaluation.evaluations import Evaluations
+from ui.shared.services.experiments import Experiments
+from ui.shared.services.live_servers import LiveServers
 
 KEYS = {"north": "north", "south": "south"}
 SET = "asked.jsonl"
@@ -51,7 +54,9 @@ def toolset(server):
 
 @pytest.fixture
 def servers(toolset, tmp_path):
-    return toolset[0].live_servers.configuration("mcp.json", configuration(tmp_path).encode())
+    return (
+        toolset[0].service(LiveServers).configuration("mcp.json", configuration(tmp_path).encode())
+    )
 
 
 def test_both_toolsets_are_worked_with_and_kept_as_an_experiment(toolset, servers, server):
@@ -63,7 +68,7 @@ def test_both_toolsets_are_worked_with_and_kept_as_an_experiment(toolset, server
     assert runs.servers(catalog_id, WANTED) == ("north", "south")
     work.analyses.wait(runs.start(catalog_id, WANTED, servers, KEYS))
     (kept,) = runs.finished(catalog_id)
-    result = work.evaluations.get(kept.number).result
+    result = work.service(Experiments).get(kept.number).result
     before, after = result["sides"]
     assert before["correct"]["mean"] == pytest.approx(1 / 3) and after["correct"]["mean"] == 1.0
     reading = next(one for one in result["requests"] if one["id"] == "q1")
@@ -73,9 +78,11 @@ def test_both_toolsets_are_worked_with_and_kept_as_an_experiment(toolset, server
     (run,) = work.judging.runs(catalog_id)
     assert (run.kind, run.state, run.calls) == (AGENT, "done", len(server.received))
     assert kept.configuration["model"] == "m"
-    assert work.evaluations.is_current(catalog_id, kept)
+    assert work.service(Evaluations).is_current(catalog_id, kept)
     assert "north" not in json.dumps(kept.configuration), "nothing of the servers is kept"
-    sheet = work.evaluations.spreadsheet(work.evaluations.get(kept.number)).decode()
+    sheet = (
+        work.service(Evaluations).spreadsheet(work.service(Experiments).get(kept.number)).decode()
+    )
     assert len(sheet.splitlines()) == 1 + 2 * 3 and "get, read_file" in sheet
 
 
@@ -128,7 +135,7 @@ def test_a_server_that_cannot_be_started_is_an_error_of_its_calls(
     broken["mcpServers"]["north"]["command"] = "/no/such/command"
     text = json.dumps(broken).encode()
     number = work.service(AgentRuns).run(
-        catalog_id, WANTED, work.live_servers.configuration("mcp.json", text), KEYS
+        catalog_id, WANTED, work.service(LiveServers).configuration("mcp.json", text), KEYS
     )
-    before, _ = work.evaluations.get(number).result["sides"]
+    before, _ = work.service(Experiments).get(number).result["sides"]
     assert before["failed_calls"] > 0

@@ -8,7 +8,8 @@ from tests.ui.services import small_workspace as tools_of
 from tests.ui.services.small_workspace import by_name
 from toolscope_core.model.errors import ConfigError, DecisionError, ModelError, StoreError
 from toolscope_core.store import keep_result
-from ui.shared.services.evaluations import SYNTHETIC, Wanted
+from ui.evaluation.evaluations import SYNTHETIC, Evaluations, Wanted
+from ui.shared.services.experiments import Experiments
 
 QUERIES = [
     {
@@ -36,8 +37,8 @@ def small_workspace(shared):
 
 def run(small_workspace, **wanted):
     work, catalog_id = small_workspace
-    number = work.evaluations.run(catalog_id, Wanted(queries="q.jsonl", **wanted))
-    return work.evaluations.get(number)
+    number = work.service(Evaluations).run(catalog_id, Wanted(queries="q.jsonl", **wanted))
+    return work.service(Experiments).get(number)
 
 
 def test_the_catalog_against_all_proposals(small_workspace):
@@ -77,16 +78,16 @@ def test_a_sweep_that_was_broken_off_goes_on_where_it_was(small_workspace):
             raise CutError
 
     with pytest.raises(CutError):
-        work.evaluations.run(catalog_id, asked, cut)
-    (broken, *_) = work.evaluations.all(catalog_id)
+        work.service(Evaluations).run(catalog_id, asked, cut)
+    (broken, *_) = work.service(Experiments).all(catalog_id)
     assert not broken.is_done
-    points = work.evaluations.get(broken.number).result["points"]
+    points = work.service(Experiments).get(broken.number).result["points"]
     assert len(points) == 3
     points[0]["tools"] = 99
     keep_result(work.store, broken.number, {"points": points}, 1.0, is_done=False)
-    number = work.evaluations.run(catalog_id, asked)
+    number = work.service(Evaluations).run(catalog_id, asked)
     assert number == broken.number
-    done = work.evaluations.get(number)
+    done = work.service(Experiments).get(number)
     assert done.is_done and done.seconds >= 1.0
     values = [point["value"] for point in done.result["points"]]
     assert values == sorted(values) and len(values) == 12
@@ -110,7 +111,7 @@ def test_every_setting_can_be_swept(small_workspace, knob):
 
 def test_encoders_are_swept_by_name_and_one_that_is_not_there_is_an_error(small_workspace):
     work, catalog_id = small_workspace
-    own = work.evaluations.encoder
+    own = work.service(Evaluations).encoder
     asked = {"kind": "sweep", "knob": "encoder", "after": "all proposals"}
     points = run(small_workspace, **asked, encoders=(own, "all-MiniLM-L6-v2")).result["points"]
     assert [point["value"] for point in points] == [own, "all-MiniLM-L6-v2"]
@@ -119,7 +120,7 @@ def test_encoders_are_swept_by_name_and_one_that_is_not_there_is_an_error(small_
     assert points[0]["metrics"]["ndcg"] == at_ten["metrics"]["ndcg"], "the loaded one is used"
     with pytest.raises(ModelError, match="no/such"):
         run(small_workspace, **asked, encoders=(own, "no/such model"))
-    broken = work.evaluations.get(work.evaluations.all(catalog_id)[0].number)
+    broken = work.service(Experiments).get(work.service(Experiments).all(catalog_id)[0].number)
     assert not broken.is_done and len(broken.result["points"]) == 1, "the first is kept"
 
 
@@ -135,8 +136,10 @@ def test_the_parts_are_switched_on_and_off(small_workspace):
 
 def work_table(small_workspace):
     work, catalog_id = small_workspace
-    (newest, *_) = work.evaluations.all(catalog_id)
-    return work.evaluations.spreadsheet(work.evaluations.get(newest.number)).decode()
+    (newest, *_) = work.service(Experiments).all(catalog_id)
+    return (
+        work.service(Evaluations).spreadsheet(work.service(Experiments).get(newest.number)).decode()
+    )
 
 
 def test_the_stress_test_has_both_toolsets(small_workspace):
@@ -150,17 +153,17 @@ def test_the_stress_test_has_both_toolsets(small_workspace):
 
 def test_without_a_query_set_requests_are_made(small_workspace):
     work, catalog_id = small_workspace
-    number = work.evaluations.run(catalog_id, Wanted())
-    made = work.evaluations.get(number)
+    number = work.service(Evaluations).run(catalog_id, Wanted())
+    made = work.service(Experiments).get(number)
     assert made.configuration["queries"] == SYNTHETIC
-    assert work.evaluations.query_sets(catalog_id) == ("q.jsonl", SYNTHETIC)
+    assert work.service(Evaluations).query_sets(catalog_id) == ("q.jsonl", SYNTHETIC)
 
 
 def test_it_is_exported_as_json_and_as_a_table_that_runs_nothing(small_workspace):
     work, _ = small_workspace
     made = run(small_workspace)
-    assert json.loads(work.evaluations.as_json(made))["result"] == made.result
-    lines = work.evaluations.spreadsheet(made).decode().splitlines()
+    assert json.loads(work.service(Evaluations).as_json(made))["result"] == made.result
+    lines = work.service(Evaluations).spreadsheet(made).decode().splitlines()
     assert lines[0].startswith("id,query,outcome")
     assert len(lines) == 1 + 3
 
@@ -168,43 +171,43 @@ def test_it_is_exported_as_json_and_as_a_table_that_runs_nothing(small_workspace
 def test_what_is_not_there_is_refused(small_workspace):
     work, catalog_id = small_workspace
     with pytest.raises(ConfigError, match="no query set 'gone'"):
-        work.evaluations.run(catalog_id, Wanted(queries="gone"))
+        work.service(Evaluations).run(catalog_id, Wanted(queries="gone"))
     with pytest.raises(ConfigError, match="no toolset 'version 9'"):
         run(small_workspace, after="version 9")
     with pytest.raises(StoreError, match="has no experiment 999"):
-        work.evaluations.get(999)
+        work.service(Experiments).get(999)
     made = run(small_workspace, kind="stress")
     keep_result(work.store, made.number, {"x": 1}, 0.0, is_done=True)
     with pytest.raises(StoreError, match=f"experiment {made.number} is damaged"):
-        work.evaluations.get(made.number)
-    work.evaluations.delete(made.number)
+        work.service(Experiments).get(made.number)
+    work.service(Experiments).delete(made.number)
 
 
 def test_decisions_and_versions_make_an_experiment_a_thing_of_the_past(own):
     work, catalog_id = own
     made = run_synthetic(work, catalog_id)
-    assert work.evaluations.is_current(catalog_id, made)
+    assert work.service(Evaluations).is_current(catalog_id, made)
     work.review.decide(catalog_id, "accept", by_name(work, catalog_id, "send_mail"), "ann")
-    assert not work.evaluations.is_current(catalog_id, made)
+    assert not work.service(Evaluations).is_current(catalog_id, made)
     newer = work.catalogs.add("Desk", tools_of.catalog(tools_of.MAIL, tools_of.SUM))
     work.analyses.run(newer.id)
-    assert "version 1" in work.evaluations.sides.names(newer.id)
-    assert not work.evaluations.is_current(newer.id, made)
-    number = work.evaluations.run(newer.id, Wanted(before="as it is", after="version 1"))
-    assert work.evaluations.get(number).result["after"]["name"] == "version 1"
+    assert "version 1" in work.service(Evaluations).sides.names(newer.id)
+    assert not work.service(Evaluations).is_current(newer.id, made)
+    number = work.service(Evaluations).run(newer.id, Wanted(before="as it is", after="version 1"))
+    assert work.service(Experiments).get(number).result["after"]["name"] == "version 1"
 
 
 def test_a_merge_is_taken_back_by_undo_or_by_keeping_apart(own):
     work, catalog_id = own
     cluster = by_name(work, catalog_id, "send_mail")
     work.review.decide(catalog_id, "accept", cluster, "ann")
-    undone = work.evaluations.take_back(catalog_id, cluster.members, "ben")
+    undone = work.service(Evaluations).take_back(catalog_id, cluster.members, "ben")
     assert undone.action == "undo"
-    kept = work.evaluations.take_back(catalog_id, cluster.members, "ben")
+    kept = work.service(Evaluations).take_back(catalog_id, cluster.members, "ben")
     assert (kept.action, sorted(kept.ids)) == ("reject", sorted(cluster.members))
     with pytest.raises(DecisionError, match="not proposed as one any more"):
-        work.evaluations.take_back(catalog_id, cluster.members, "ben")
+        work.service(Evaluations).take_back(catalog_id, cluster.members, "ben")
 
 
 def run_synthetic(work, catalog_id):
-    return work.evaluations.get(work.evaluations.run(catalog_id, Wanted()))
+    return work.service(Experiments).get(work.service(Evaluations).run(catalog_id, Wanted()))

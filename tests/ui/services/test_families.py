@@ -18,6 +18,7 @@ from ui.catalog.overview import Overview
 from ui.documents.document_checks import document_checks
 from ui.shared.cards import written_documents
 from ui.shared.pairs.pair_list import PairFilter
+from ui.shared.services.exports import Exports
 from ui.shared.tools.catalog_figures import Standing, pair_counts
 
 BANKS = tuple(tool.id for tool in family_catalog.BANKS)
@@ -315,10 +316,10 @@ def test_the_words_of_a_model_are_held_against_the_router(own, monkeypatch):
 def test_a_family_is_exported_with_a_selector_only_when_asked(own):
     work, i = own
     work.review.decide(i, "accept", by_name(work, i, SCHWAB), "ann")
-    figures = work.review.figures(i, PlanConfig())
+    figures = work.service(Exports).figures(i, PlanConfig())
     assert (figures.withheld, figures.clusters.waiting_in_words) == (1, "1 duplicate, 1 family")
-    assert work.review.figures(i, PlanConfig(routers=True)).merges[0].kind == "router"
-    files = work.review.bundle(i, PlanConfig(routers=True), "neutral")
+    assert work.service(Exports).figures(i, PlanConfig(routers=True)).merges[0].kind == "router"
+    files = work.service(Exports).bundle(i, PlanConfig(routers=True), "neutral")
     (merged,) = [t for t in json.loads(files["toolset.json"])["tools"] if t["id"] == SCHWAB]
     selector = merged["parameters"]["properties"]["provider"]
     assert selector["enum"] == ["schwab", "fidelity", "robinhood"]

@@ -11,8 +11,9 @@ from tests.support.replies import served, writing
 from tests.ui.services import small_workspace
 from toolscope_core.model.configuration import Budget, Endpoint, Prices, QueryGeneration
 from toolscope_core.model.errors import ConfigError, JobError, StoreError
-from ui.shared.services.evaluations import Wanted
-from ui.shared.services.generated_queries import SET_NAME
+from ui.evaluation.evaluations import Evaluations, Wanted
+from ui.shared.services.experiments import Experiments
+from ui.shared.services.generated_queries import SET_NAME, GeneratedQueries
 
 WANTED = QueryGeneration(4)
 
@@ -33,20 +34,20 @@ def asked(own, server):
 @pytest.fixture
 def written(asked):
     work, catalog_id = asked
-    work.generated.run(catalog_id, WANTED)
+    work.service(GeneratedQueries).run(catalog_id, WANTED)
     return work, catalog_id
 
 
 def run(work, catalog_id, wanted=WANTED):
     """How a job that was waited for ended."""
-    job = work.generated.start(catalog_id, wanted)
+    job = work.service(GeneratedQueries).start(catalog_id, wanted)
     with suppress(JobError):
         work.analyses.wait(job)
     return work.analyses.watch(job)
 
 
 def rows(work, catalog_id):
-    return [view.query for view in work.generated.views(catalog_id)]
+    return [view.query for view in work.service(GeneratedQueries).views(catalog_id)]
 
 
 def sets(work, catalog_id):
@@ -56,7 +57,7 @@ def sets(work, catalog_id):
 def test_the_estimate_is_what_is_then_asked(asked, server):
     work, catalog_id = asked
     work.endpoints.save(Endpoint(server.url, "m", prices=Prices(1.0, 2.0)))
-    estimate = work.generated.estimate(catalog_id, WANTED)
+    estimate = work.service(GeneratedQueries).estimate(catalog_id, WANTED)
     assert not server.received and estimate.cost > 0
     assert {name: one.questions for name, one in estimate.tasks.items()} == {
         "query drafts": 4,
@@ -64,7 +65,7 @@ def test_the_estimate_is_what_is_then_asked(asked, server):
     }
     assert run(work, catalog_id).state == "done"
     assert len(server.received) == estimate.calls == 5
-    assert work.generated.estimate(catalog_id, WANTED).questions == 0
+    assert work.service(GeneratedQueries).estimate(catalog_id, WANTED).questions == 0
     (ran,) = work.judging.runs(catalog_id)
     assert (
         ran.kind == "queries" and ran.calls == 5 and ran.configuration["generation"]["count"] == 4
@@ -75,44 +76,52 @@ def test_nothing_is_a_query_set_before_somebody_keeps_it(written):
     work, catalog_id = written
     queries = rows(work, catalog_id)
     assert len(queries) == 4 and {row.state for row in queries} == {"waiting"}
-    assert sets(work, catalog_id) == {} and work.generated.file(catalog_id) == b""
-    assert work.generated.coverage(catalog_id).covered == 0
-    cover = work.generated.coverage(catalog_id, with_waiting=True)
+    assert sets(work, catalog_id) == {} and work.service(GeneratedQueries).file(catalog_id) == b""
+    assert work.service(GeneratedQueries).coverage(catalog_id).covered == 0
+    cover = work.service(GeneratedQueries).coverage(catalog_id, with_waiting=True)
     assert len(cover.queries) == len(small_workspace.TOOLS) == cover.covered
     assert sum(cover.queries) > 8, "copies answer too"
-    assert work.generated.keep_clean(catalog_id) > 0
+    assert work.service(GeneratedQueries).keep_clean(catalog_id) > 0
     kept = [row for row in rows(work, catalog_id) if row.state == "kept"]
     (name,) = sets(work, catalog_id)
     view = sets(work, catalog_id)[name]
     assert name == SET_NAME and view.unknown == ()
     assert [query.text for query in view.content.queries] == [row.text for row in kept]
-    assert 2 <= work.generated.coverage(catalog_id).covered <= len(small_workspace.TOOLS)
-    lines = [json.loads(line) for line in work.generated.file(catalog_id).splitlines()]
+    assert (
+        2
+        <= work.service(GeneratedQueries).coverage(catalog_id).covered
+        <= len(small_workspace.TOOLS)
+    )
+    lines = [
+        json.loads(line) for line in work.service(GeneratedQueries).file(catalog_id).splitlines()
+    ]
     assert [line["query"] for line in lines] == [row.text for row in kept]
-    number = work.evaluations.run(catalog_id, Wanted(queries=SET_NAME))
-    assert work.evaluations.get(number).is_done
+    number = work.service(Evaluations).run(catalog_id, Wanted(queries=SET_NAME))
+    assert work.service(Experiments).get(number).is_done
 
 
 def test_the_set_is_what_is_kept_and_what_others_changed_meanwhile_stays(written):
     work, catalog_id = written
     one, two, *_ = rows(work, catalog_id)
-    assert work.generated.decide(catalog_id, [one, two], "kept") == 2
+    assert work.service(GeneratedQueries).decide(catalog_id, [one, two], "kept") == 2
     kept_one, kept_two, *_ = rows(work, catalog_id)
-    assert work.generated.decide(catalog_id, [kept_one], "dropped") == 1
+    assert work.service(GeneratedQueries).decide(catalog_id, [kept_one], "dropped") == 1
     assert [q.text for q in sets(work, catalog_id)[SET_NAME].content.queries] == [two.text]
-    assert work.generated.decide(catalog_id, [kept_two], "waiting") == 1
+    assert work.service(GeneratedQueries).decide(catalog_id, [kept_two], "waiting") == 1
     assert sets(work, catalog_id) == {}
-    assert work.generated.clear(catalog_id) == 1 and len(rows(work, catalog_id)) == 3
-    work.generated.run(catalog_id, WANTED)
+    assert (
+        work.service(GeneratedQueries).clear(catalog_id) == 1 and len(rows(work, catalog_id)) == 3
+    )
+    work.service(GeneratedQueries).run(catalog_id, WANTED)
     assert len(rows(work, catalog_id)) == 4, "what was cleared is on offer again, at no cost"
     assert work.judging.runs(catalog_id)[0].calls == 0
     shown, other, *_ = rows(work, catalog_id)
-    work.generated.decide(catalog_id, [shown], "dropped")
-    assert work.generated.decide(catalog_id, [shown, other], "kept") == 1
+    work.service(GeneratedQueries).decide(catalog_id, [shown], "dropped")
+    assert work.service(GeneratedQueries).decide(catalog_id, [shown, other], "kept") == 1
     assert [row.state for row in rows(work, catalog_id)][:2] == ["dropped", "kept"]
-    work.generated.edit(catalog_id, other, "Mail the list of my files to Ann.")
+    work.service(GeneratedQueries).edit(catalog_id, other, "Mail the list of my files to Ann.")
     with pytest.raises(StoreError, match="somebody else"):
-        work.generated.edit(catalog_id, other, "Mail the list of my files to Bob.")
+        work.service(GeneratedQueries).edit(catalog_id, other, "Mail the list of my files to Bob.")
 
 
 def test_an_edit_is_kept_for_all_versions_and_one_that_cannot_be_used_is_refused(written):
@@ -120,16 +129,18 @@ def test_an_edit_is_kept_for_all_versions_and_one_that_cannot_be_used_is_refused
     shown = rows(work, catalog_id)[0]
     for bad in ("Mail it.", "x" * 601, "Mail the list of my files\u200b to Ann."):
         with pytest.raises(ConfigError, match="cannot be kept"):
-            work.generated.edit(catalog_id, shown, bad)
-    work.generated.edit(catalog_id, shown, "Mail the list\nof my  files to Ann.")
+            work.service(GeneratedQueries).edit(catalog_id, shown, bad)
+    work.service(GeneratedQueries).edit(catalog_id, shown, "Mail the list\nof my  files to Ann.")
     edited = rows(work, catalog_id)[0]
     assert (edited.state, edited.text) == ("kept", "Mail the list of my files to Ann.")
     assert edited.draft == shown.draft
-    flaws = work.generated.flaws(catalog_id, shown, f"Use {shown.tools[0].split('/')[1]} for it")
+    flaws = work.service(GeneratedQueries).flaws(
+        catalog_id, shown, f"Use {shown.tools[0].split('/')[1]} for it"
+    )
     assert [flaw.code for flaw in flaws] == ["name"]
     others = [one for one in small_workspace.TOOLS if one.id != shown.tools[0]]
     newer = work.catalogs.add("Desk", small_workspace.catalog(*others)).id
-    (view, *_) = work.generated.views(newer)
+    (view, *_) = work.service(GeneratedQueries).views(newer)
     assert "gone" in {flaw.code for flaw in view.flaws}
     assert sets(work, newer)[SET_NAME].content.queries
 
@@ -162,7 +173,7 @@ def test_a_model_that_never_answers_well_leaves_reasons(asked, server, mode):
     queries = rows(work, catalog_id)
     assert len(queries) == 4 and {row.state for row in queries} == {"failed"}
     assert all(row.reason and not row.text for row in queries)
-    assert work.generated.decide(catalog_id, queries, "kept") == 0
+    assert work.service(GeneratedQueries).decide(catalog_id, queries, "kept") == 0
     assert sets(work, catalog_id) == {}
 
 
@@ -171,14 +182,18 @@ def test_tools_with_queries_of_people_come_last_and_copies_are_pointed_out(writt
     first = rows(work, catalog_id)[0]
     own = {"query": first.text.upper(), "gold": list(first.tools)}
     work.queries.add(catalog_id, json.dumps(own).encode(), "people.jsonl")
-    assert [flaw.code for flaw in work.generated.views(catalog_id)[0].flaws] == ["copy"]
-    work.generated.run(catalog_id, replace(WANTED, count=2))
+    assert [flaw.code for flaw in work.service(GeneratedQueries).views(catalog_id)[0].flaws] == [
+        "copy"
+    ]
+    work.service(GeneratedQueries).run(catalog_id, replace(WANTED, count=2))
     served_to = json.dumps([got.user for got in server.received])
     assert first.text.upper()[:40] in served_to, "it is an example now"
     shown = work.catalogs.open(catalog_id).by_id[first.tools[0]]
     leaders = [
         question.tools[0].name
-        for question in work.generated._questions(catalog_id, replace(WANTED, count=2))
+        for question in work.service(GeneratedQueries)._questions(
+            catalog_id, replace(WANTED, count=2)
+        )
     ]
     assert shown.name not in leaders
 
@@ -186,17 +201,17 @@ def test_tools_with_queries_of_people_come_last_and_copies_are_pointed_out(writt
 def test_a_dropped_query_makes_no_copy_of_another(asked, server):
     work, catalog_id = asked
     server.answer = served(writing(polish=lambda text: "Ann wants to know it by noon."))
-    work.generated.run(catalog_id, WANTED)
-    views = work.generated.views(catalog_id)
+    work.service(GeneratedQueries).run(catalog_id, WANTED)
+    views = work.service(GeneratedQueries).views(catalog_id)
     assert [bool(view.flaws) for view in views] == [False, True, True, True]
-    work.generated.decide(catalog_id, [views[0].query], "dropped")
-    views = work.generated.views(catalog_id)
+    work.service(GeneratedQueries).decide(catalog_id, [views[0].query], "dropped")
+    views = work.service(GeneratedQueries).views(catalog_id)
     assert [bool(view.flaws) for view in views] == [False, False, True, True]
 
 
 def test_without_an_endpoint_the_remedy_is_told(own):
     work, catalog_id = own
     with pytest.raises(ConfigError, match="no model is chosen"):
-        work.generated.start(catalog_id, WANTED)
+        work.service(GeneratedQueries).start(catalog_id, WANTED)
     with pytest.raises(ConfigError, match="no model is chosen"):
-        work.generated.estimate(catalog_id, WANTED)
+        work.service(GeneratedQueries).estimate(catalog_id, WANTED)

@@ -19,7 +19,10 @@ from toolscope_core.model.errors import ConfigError, JobError
 from toolscope_core.model.tool import canonical_json
 from ui.shared.cards.drafts import Draft
 from ui.shared.pairs.pair_list import PairFilter
+from ui.shared.services.exports import Exports
 from ui.shared.services.judging import OFFLINE
+from ui.shared.services.model_runs import ModelRuns
+from ui.shared.services.reviewed_variants import Variants
 from ui.shared.services.workspace import Workspace
 
 SECRET = "sk-secret-0123456789"
@@ -49,7 +52,7 @@ def small_workspace(server):
 
 def run(work, catalog_id, *args, **kwargs):
     """How a job that was waited for ended."""
-    job = work.judging.start(catalog_id, *args, **kwargs)
+    job = work.service(ModelRuns).start(catalog_id, *args, **kwargs)
     with suppress(JobError):
         work.analyses.wait(job)
     return work.analyses.watch(job)
@@ -105,7 +108,7 @@ def test_every_view_hears_the_same_judge(server, small_workspace):
     heard = replace(model_verdicts.verdicts[pair], differs=view.offline.differs)
     assert view.verdict == heard and view.offline.judge != judge
     assert view.waterfall.probability == view.offline.probability
-    files = work.review.bundle(catalog_id, PlanConfig())
+    files = work.service(Exports).bundle(catalog_id, PlanConfig())
     assert files["pairs.jsonl"].decode().count(f'"judge":"{judge}"') == len(asked)
     assert f'"origin":"{server.origin}"'.encode() in files["manifest.json"].replace(b": ", b":")
     graph = {row.id for row in work.explore.clusters(catalog_id)}
@@ -189,22 +192,22 @@ def test_the_estimate_is_what_is_then_asked(server, small_workspace):
     server.answer = served(like_the_offline_judge(work, catalog_id))
     for kind in ("judge", "documents", "quality"):
         server.received.clear()
-        told = work.judging.estimate(catalog_id, kind)
+        told = work.service(ModelRuns).estimate(catalog_id, kind)
         assert not server.received and told.questions > 0 and told.cost > 0
         assert run(work, catalog_id, kind).state == "done"
         assert len(questions_of(server.received)) == told.questions
         assert len(server.received) == told.calls
-        assert work.judging.estimate(catalog_id, kind).questions == 0
+        assert work.service(ModelRuns).estimate(catalog_id, kind).questions == 0
 
 
 def test_less_is_asked_than_in_the_papers_way(server, small_workspace):
     work, catalog_id = small_workspace
-    own, paper = (work.judging.estimate(catalog_id, paper=way) for way in (False, True))
+    own, paper = (work.service(ModelRuns).estimate(catalog_id, paper=way) for way in (False, True))
     assert own.saved[0] == paper.questions - own.questions > 0
     assert own.saved[1] > 0 and paper.saved == (0, 0)
     assert run(work, catalog_id, paper=True).state == "done"
     assert work.judging.runs()[0].configuration["questions"]["paper"]
-    assert work.judging.estimate(catalog_id).questions == 0
+    assert work.service(ModelRuns).estimate(catalog_id).questions == 0
 
 
 def test_a_refused_key_stops_the_run_in_words_and_it_goes_on(server, small_workspace):
@@ -296,7 +299,7 @@ def test_words_are_offered_with_what_speaks_against_and_a_person_takes_them(
 def test_without_an_endpoint_nothing_starts(server):
     work, catalog_id = opened(server)
     with pytest.raises(ConfigError, match="no model is chosen"):
-        work.judging.start(catalog_id)
+        work.service(ModelRuns).start(catalog_id)
     with pytest.raises(JobError, match="no verdicts"):
         run_id = _quality_run(work, catalog_id, server)
         work.judging.use(catalog_id, run_id)
@@ -305,7 +308,7 @@ def test_without_an_endpoint_nothing_starts(server):
 
 def _quality_run(work, catalog_id, server):
     work.endpoints.save(Endpoint(server.url, "m"))
-    return work.judging.run(catalog_id, "quality").id
+    return work.service(ModelRuns).run(catalog_id, "quality").id
 
 
 def test_the_key_is_in_no_file_log_or_bundle(server, small_workspace, tmp_path, caplog):
@@ -316,7 +319,7 @@ def test_the_key_is_in_no_file_log_or_bundle(server, small_workspace, tmp_path, 
         server.mode = mode
         run(work, catalog_id)
     assert SECRET in "".join(got.headers.get("authorization", "") for got in server.received)
-    files = work.review.bundle(catalog_id, PlanConfig())
+    files = work.service(Exports).bundle(catalog_id, PlanConfig())
     assert not [name for name, content in files.items() if SECRET.encode() in content]
     kept = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert kept and not [path for path in kept if SECRET.encode() in path.read_bytes()]
@@ -344,16 +347,16 @@ def test_calls_made_without_a_price_count_once_there_is_one(server, small_worksp
 def test_variants_are_written_once_and_wait_for_a_person(server, small_workspace):
     work, catalog_id = small_workspace
     server.answer = served(answering())
-    estimate = work.judging.estimate(catalog_id, "variants")
+    estimate = work.service(ModelRuns).estimate(catalog_id, "variants")
     assert run(work, catalog_id, "variants").state == "done"
-    views = work.variants.views(catalog_id)
+    views = work.service(Variants).views(catalog_id)
     assert len(views) == len(work.catalogs.open(catalog_id).tools)
     assert {(view.state, view.source) for view in views} == {
         ("waiting", f"m at {server.origin.removeprefix('http://')}")
     }
-    assert work.variants.accepted(catalog_id) == {}
+    assert work.service(Variants).accepted(catalog_id) == {}
     assert work.judging.runs(catalog_id)[0].calls == estimate.calls
-    assert work.judging.estimate(catalog_id, "variants").questions == 0
+    assert work.service(ModelRuns).estimate(catalog_id, "variants").questions == 0
 
 
 def test_variants_of_a_run_that_was_paused_are_on_offer_and_the_rest_is_asked_later(
@@ -364,8 +367,11 @@ def test_variants_of_a_run_that_was_paused_are_on_offer_and_the_rest_is_asked_la
     limited = replace(work.endpoints.get(), budget=Budget(calls=2))
     work.endpoints.save(limited)
     assert run(work, catalog_id, "variants").state == "paused"
-    some, every = len(work.variants.views(catalog_id)), len(work.catalogs.open(catalog_id).tools)
+    some, every = (
+        len(work.service(Variants).views(catalog_id)),
+        len(work.catalogs.open(catalog_id).tools),
+    )
     assert 0 < some < every
     work.endpoints.save(replace(limited, budget=Budget()))
     assert run(work, catalog_id, "variants").state == "done"
-    assert len(work.variants.views(catalog_id)) == every
+    assert len(work.service(Variants).views(catalog_id)) == every

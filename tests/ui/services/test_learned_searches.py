@@ -7,8 +7,10 @@ import pytest
 
 from tests.ui.services.small_workspace import by_name
 from toolscope_core.model.errors import ConfigError
-from ui.shared.services.evaluations import Wanted
-from ui.shared.services.searches import Lookup
+from ui.evaluation.evaluations import Evaluations, Wanted
+from ui.shared.services.experiments import Experiments
+from ui.shared.services.learned_searches import LearnedSearches
+from ui.shared.services.searches import Lookup, Searches
 
 ASKED = "put a letter in the post box nine"
 QUERIES = [
@@ -27,21 +29,21 @@ def small_workspace(shared):
     work.queries.add(catalog_id, "\n".join(map(json.dumps, QUERIES)).encode(), "logged.jsonl")
     mails = by_name(work, catalog_id, "send_mail")
     work.review.decide(catalog_id, "accept", mails, "ann")
-    assert work.learned_searches.view(catalog_id, "usage") is None
-    job = work.learned_searches.start(catalog_id, "tool2vec")
+    assert work.service(LearnedSearches).view(catalog_id, "usage") is None
+    job = work.service(LearnedSearches).start(catalog_id, "tool2vec")
     work.analyses.wait(job)
     return work, catalog_id
 
 
 def test_both_sides_are_trained_and_searched(small_workspace):
     work, catalog_id = small_workspace
-    view = work.learned_searches.view(catalog_id, "usage")
+    view = work.service(LearnedSearches).view(catalog_id, "usage")
     assert view.before.method == "tool2vec"
     assert (view.before.queries, view.before.stale) == (12, 0)
     assert view.after is not None and view.after.tools < view.before.tools
     assert view.after.figures.queries == 12, "relabelled to the merged tool"
-    by_text = work.searches.look(catalog_id, Lookup(ASKED, 3))
-    by_usage = work.searches.look(catalog_id, Lookup(ASKED, 3, ranking="usage"))
+    by_text = work.service(Searches).look(catalog_id, Lookup(ASKED, 3))
+    by_usage = work.service(Searches).look(catalog_id, Lookup(ASKED, 3, ranking="usage"))
     for side in ("before", "after"):
         first = getattr(by_usage, side).places[0]
         assert first.name == "send_mail"
@@ -51,37 +53,41 @@ def test_both_sides_are_trained_and_searched(small_workspace):
 
 def test_nothing_is_learned_where_nothing_was_trained(small_workspace):
     work, catalog_id = small_workspace
-    assert work.learned_searches.view(catalog_id, "learned") is None
-    place = work.searches.look(catalog_id, Lookup(ASKED, 1, ranking="learned")).before.places[0]
+    assert work.service(LearnedSearches).view(catalog_id, "learned") is None
+    place = (
+        work.service(Searches)
+        .look(catalog_id, Lookup(ASKED, 1, ranking="learned"))
+        .before.places[0]
+    )
     assert place.parts[3] == 0.0
 
 
 def test_evaluations_list_it_and_ask_what_it_did_not_learn_from(small_workspace):
     work, catalog_id = small_workspace
-    sides = work.evaluations.sides.names(catalog_id)
+    sides = work.service(Evaluations).sides.names(catalog_id)
     assert {"as it is, by usage", "accepted and safe, by usage"} <= set(sides)
     assert "as it is, learned" not in sides
     wanted = Wanted(queries="logged.jsonl", after="as it is, by usage")
     with pytest.raises(ConfigError, match=r"learned from every query of .logged.jsonl."):
-        work.evaluations.run(catalog_id, wanted)
+        work.service(Evaluations).run(catalog_id, wanted)
     with pytest.raises(ConfigError, match="nothing is learned for 'as it is, learned'"):
-        work.evaluations.run(catalog_id, replace(wanted, after="as it is, learned"))
+        work.service(Evaluations).run(catalog_id, replace(wanted, after="as it is, learned"))
     later = [*QUERIES[:1], {"query": ASKED, "gold": ["beta/send_mail"]}]
     work.queries.add(catalog_id, "\n".join(map(json.dumps, later)).encode(), "later.jsonl")
-    number = work.evaluations.run(catalog_id, replace(wanted, queries="later.jsonl"))
-    result = work.evaluations.get(number).result
+    number = work.service(Evaluations).run(catalog_id, replace(wanted, queries="later.jsonl"))
+    result = work.service(Experiments).get(number).result
     assert [one["query"] for one in result["queries"]] == [ASKED]
     assert result["after"]["name"] == "as it is, by usage"
 
 
 def test_a_damaged_model_is_said_and_can_be_removed(small_workspace):
     work, catalog_id = small_workspace
-    (card,) = work.searches.cache.folder.glob("learned/*/usage/before/model.json")
+    (card,) = work.service(Searches).cache.folder.glob("learned/*/usage/before/model.json")
     whole = card.read_bytes()
     card.write_bytes(whole.replace(b"recall@5", b"recall#5"))
     manifest = card.with_name("manifest.json")
     manifest.write_bytes(manifest.read_bytes() + b" ")
     with pytest.raises(ConfigError, match=r"damaged .model.json is not the file"):
-        work.learned_searches.view(catalog_id, "usage")
-    work.learned_searches.delete(catalog_id, "usage")
-    assert work.learned_searches.view(catalog_id, "usage") is None
+        work.service(LearnedSearches).view(catalog_id, "usage")
+    work.service(LearnedSearches).delete(catalog_id, "usage")
+    assert work.service(LearnedSearches).view(catalog_id, "usage") is None

@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 
 from tests.mcp.servers.stubs import MARK, QUICK, TOKEN, configuration, entry, living, new_mark
-from toolscope_core.model.environment import Settings
 from toolscope_core.model.errors import ConfigError
 from ui.shared.services.live_servers import LiveServers, ServerOffer, Survey, changed_servers
 
@@ -26,20 +25,20 @@ def catalog_id(shared):
 
 @pytest.fixture
 def live(work):
-    return work.live_servers
+    return work.service(LiveServers)
 
 
 def read(work, catalog_id, config, *names):
-    job = work.live_servers.start(catalog_id, config, names, limits=QUICK)
+    job = work.service(LiveServers).start(catalog_id, config, names, limits=QUICK)
     work.analyses.wait(job)
-    return work.live_servers.survey(catalog_id)
+    return work.service(LiveServers).survey(catalog_id)
 
 
 def add(work, catalog_id, survey, name, kept_of=None):
-    record = work.explore.add(name, [work.live_servers.source(survey, kept_of)])
+    record = work.explore.add(name, [work.service(LiveServers).source(survey, kept_of)])
     work.analyses.wait(work.analyses.job(record.id).id)
-    work.live_servers.remember(name, survey)
-    work.live_servers.drop(catalog_id)
+    work.service(LiveServers).remember(name, survey)
+    work.service(LiveServers).drop(catalog_id)
     return record
 
 
@@ -66,11 +65,11 @@ def test_servers_become_a_catalog_and_are_remembered_without_values(work, catalo
     assert living(mark) == []
     record = add(work, catalog_id, survey, "Live")
     assert [tool.id for tool in work.catalogs.open(record.id).tools] == ["good/read", "good/write"]
-    assert work.live_servers.survey(catalog_id) is None
-    before = work.live_servers.last_read("Live")
+    assert work.service(LiveServers).survey(catalog_id) is None
+    before = work.service(LiveServers).last_read("Live")
     assert [server.name for server in before.servers] == ["good"]
     assert before.others == (("good", "3 resources, 1 prompt"),)
-    assert work.live_servers.last_read("Desk") is None
+    assert work.service(LiveServers).last_read("Desk") is None
 
 
 def test_no_value_is_in_the_store(work, catalog_id):
@@ -91,13 +90,13 @@ def test_no_value_is_in_the_store(work, catalog_id):
         assert secret not in repr(survey)
 
 
-def test_nothing_is_started_for_visitors_unless_that_is_allowed(work, catalog_id, tmp_path):
-    config, before = configuration(good=entry("good")), work.live_servers.job(catalog_id)
+def test_nothing_is_started_for_visitors_unless_that_is_allowed(work, catalog_id):
+    config, before = configuration(good=entry("good")), work.service(LiveServers).job(catalog_id)
     with pytest.raises(ConfigError, match="TOOLSCOPE_VISITORS_START_SERVERS=1"):
-        work.live_servers.start(catalog_id, config, ["good"], is_shared=True)
-    assert work.live_servers.job(catalog_id) == before
-    allowed = Settings("", tmp_path, tmp_path, visitors_start_servers=True)
-    live = LiveServers(allowed, work.store, work.catalogs, work.analyses)
+        work.service(LiveServers).start(catalog_id, config, ["good"], is_shared=True)
+    assert work.service(LiveServers).job(catalog_id) == before
+    work.settings = replace(work.settings, visitors_start_servers=True)
+    live = LiveServers(work)
     assert live.why_off(True) == ""
     work.analyses.wait(live.start(catalog_id, config, ["good"], is_shared=True, limits=QUICK))
     assert live.survey(catalog_id).tools == 2
@@ -114,7 +113,7 @@ def test_only_servers_that_were_chosen_are_started(live, catalog_id, names):
 def test_cancelling_ends_the_servers(work, catalog_id):
     mark = new_mark()
     config = configuration(mute=entry("mute", **{MARK: mark}))
-    job = work.live_servers.start(catalog_id, config, ["mute"], limits=QUICK)
+    job = work.service(LiveServers).start(catalog_id, config, ["mute"], limits=QUICK)
     while not living(mark):
         assert work.analyses.watch(job).live
     work.analyses.cancel(job)
@@ -122,7 +121,7 @@ def test_cancelling_ends_the_servers(work, catalog_id):
         pass
     assert work.analyses.watch(job).state == "cancelled"
     assert living(mark) == []
-    assert work.live_servers.survey(catalog_id) is None
+    assert work.service(LiveServers).survey(catalog_id) is None
 
 
 def test_a_server_that_changes_its_tools_suspends_what_was_decided_on_them(
@@ -139,9 +138,14 @@ def test_a_server_that_changes_its_tools_suspends_what_was_decided_on_them(
 
     tools_file(tmp_path, find="Find notes by words. Call me first.", find_notes="Find notes.")
     survey = read(
-        work, record.id, work.live_servers.configuration("mcp.json", as_file(place)), "notes"
+        work,
+        record.id,
+        work.service(LiveServers).configuration("mcp.json", as_file(place)),
+        "notes",
     )
-    ahead = work.versions.ahead("Notes", work.explore.preview([work.live_servers.source(survey)]))
+    ahead = work.versions.ahead(
+        "Notes", work.explore.preview([work.service(LiveServers).source(survey)])
+    )
     assert ahead.summary.startswith("2 changed")
     assert len(ahead.doubts) == 1
     again = add(work, record.id, survey, "Notes")
@@ -158,24 +162,26 @@ def as_file(place):
 def test_servers_that_fail_at_a_refresh_keep_their_tools(work, catalog_id):
     both = configuration(a=entry("good"), b=entry("good"))
     survey = read(work, catalog_id, both, "a", "b")
-    record = work.catalogs.add("Two", work.explore.preview([work.live_servers.source(survey)]))
-    work.live_servers.remember("Two", survey)
+    record = work.catalogs.add(
+        "Two", work.explore.preview([work.service(LiveServers).source(survey)])
+    )
+    work.service(LiveServers).remember("Two", survey)
     broken = configuration(a=entry("good"), b=entry("exits"))
     survey = read(work, record.id, broken, "a", "b")
-    preview = work.explore.preview([work.live_servers.source(survey, record.id)])
+    preview = work.explore.preview([work.service(LiveServers).source(survey, record.id)])
     assert preview.version == work.catalogs.open(record.id).version
-    without = work.explore.preview([work.live_servers.source(survey)])
+    without = work.explore.preview([work.service(LiveServers).source(survey)])
     assert [tool.id for tool in without.tools] == ["a/read", "a/write"]
-    work.live_servers.remember("Two", survey)
-    names = [server.name for server in work.live_servers.last_read("Two").servers]
+    work.service(LiveServers).remember("Two", survey)
+    names = [server.name for server in work.service(LiveServers).last_read("Two").servers]
     assert names == ["a", "b"], "so that it can be tried again"
 
 
 def test_what_needs_no_value_is_read_again_without_its_configuration(work, catalog_id):
     plain = {**entry("good"), "env": {"HOME": "${HOME}"}}
     config = configuration(plain=plain, secret=entry("good"))
-    work.live_servers.remember("Again", read(work, catalog_id, config, "plain", "secret"))
-    stored = work.live_servers.last_read("Again").configuration
+    work.service(LiveServers).remember("Again", read(work, catalog_id, config, "plain", "secret"))
+    stored = work.service(LiveServers).last_read("Again").configuration
     assert [server.needs_configuration for server in stored.servers] == [False, True]
     survey = read(work, catalog_id, stored, "plain", "secret")
     plain, secret = survey.offers
@@ -186,8 +192,8 @@ def test_what_needs_no_value_is_read_again_without_its_configuration(work, catal
 def test_a_server_that_is_started_otherwise_than_before_is_known(work, catalog_id):
     config = configuration(a=entry("good"), b=entry("good"))
     offers = tuple(ServerOffer(server.name) for server in config.servers)
-    work.live_servers.remember("Otherwise", Survey(config.servers, offers, "then"))
-    before = work.live_servers.last_read("Otherwise")
+    work.service(LiveServers).remember("Otherwise", Survey(config.servers, offers, "then"))
+    before = work.service(LiveServers).last_read("Otherwise")
     assert changed_servers(config, before) == ()
     other = configuration(a=entry("good", "more"), b={**entry("good"), "disabled": True})
     assert [server.name for server in changed_servers(other, before)] == ["a"]
@@ -198,12 +204,12 @@ def test_a_server_that_is_started_otherwise_than_before_is_known(work, catalog_i
 def test_what_is_remembered_follows_the_catalogs_name(work, catalog_id):
     config = configuration(a=entry("good"))
     work.catalogs.add("One", work.catalogs.open(catalog_id))
-    work.live_servers.remember("One", Survey(config.servers, (ServerOffer("a"),), "then"))
+    work.service(LiveServers).remember("One", Survey(config.servers, (ServerOffer("a"),), "then"))
     work.catalogs.rename("One", "Other")
-    assert work.live_servers.last_read("One") is None
-    assert work.live_servers.last_read("Other") is not None
+    assert work.service(LiveServers).last_read("One") is None
+    assert work.service(LiveServers).last_read("Other") is not None
     work.catalogs.delete("Other")
-    assert work.live_servers.last_read("Other") is None
+    assert work.service(LiveServers).last_read("Other") is None
 
 
 @pytest.mark.parametrize(
@@ -212,11 +218,11 @@ def test_what_is_remembered_follows_the_catalogs_name(work, catalog_id):
 def test_a_damaged_row_is_as_none(work, value):
     config = configuration(a=entry("good"))
     survey = Survey(config.servers, (ServerOffer("a"),), "then")
-    work.live_servers.remember("Hurt", survey)
-    assert work.live_servers.last_read("Hurt") is not None
+    work.service(LiveServers).remember("Hurt", survey)
+    assert work.service(LiveServers).last_read("Hurt") is not None
     with closing(sqlite3.connect(work.store.place)) as connection, connection:
         connection.execute("UPDATE server_source SET value = ? WHERE name = ?", (value, '"Hurt"'))
-    assert work.live_servers.last_read("Hurt") is None
+    assert work.service(LiveServers).last_read("Hurt") is None
 
 
 def test_an_address_is_a_configuration_too(live):

@@ -13,6 +13,7 @@ from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.tool import Tool
 from ui.shared.cards.queue import Filters, matching
 from ui.shared.cards.reviewers import Shares, agreement, disagreements, shared_out, to_look_at
+from ui.shared.services.people import People
 
 TOOLS = {
     f"s{at % 7}/t{at}": Tool(f"s{at % 7}/t{at}", f"t{at}", "words", f"s{at % 7}")
@@ -98,20 +99,20 @@ def test_kappa_is_that_of_the_textbook_and_says_where_there_is_none():
 
 def test_a_queue_is_divided_and_given_back(own):
     work, catalog_id = own
-    assert work.people.owners(catalog_id) == {}
+    assert work.service(People).owners(catalog_id) == {}
     with pytest.raises(DecisionError, match="two people or more"):
-        work.people.divide(catalog_id, Shares(("ann",), "random"))
-    work.people.divide(catalog_id, Shares(("ann", "bob"), "random"))
+        work.service(People).divide(catalog_id, Shares(("ann",), "random"))
+    work.service(People).divide(catalog_id, Shares(("ann", "bob"), "random"))
     waiting = {one.id for one in work.review.queue(catalog_id)}
-    assert set(work.people.owners(catalog_id)) == waiting
+    assert set(work.service(People).owners(catalog_id)) == waiting
     made = work.review.decide(catalog_id, "accept", by_name(work, catalog_id, "send_mail"), "ann")
-    rows = {one.person: one for one in work.people.progress(catalog_id)}
+    rows = {one.person: one for one in work.service(People).progress(catalog_id)}
     assert (rows["ann"].made, rows["ann"].standing, rows["bob"].made) == (1, 1, 0)
     assert sum(one.waiting for one in rows.values()) == len(waiting) - 1
-    (shown,) = work.people.to_look_at(catalog_id, "bob", 20)
+    (shown,) = work.service(People).to_look_at(catalog_id, "bob", 20)
     assert shown == made
-    work.people.look(catalog_id, shown, False, "bob")
-    assert work.people.agreement(catalog_id).same == 0
+    work.service(People).look(catalog_id, shown, False, "bob")
+    assert work.service(People).agreement(catalog_id).same == 0
     assert work.review.plan(catalog_id).applied, "a second look changes no merge"
-    work.people.divide(catalog_id, None)
-    assert work.people.owners(catalog_id) == {}
+    work.service(People).divide(catalog_id, None)
+    assert work.service(People).owners(catalog_id) == {}

@@ -12,6 +12,7 @@ from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import DecisionError, JobError, StaleDecisionError
 from ui.shared.cards.cards import argument_rows
 from ui.shared.cards.drafts import Draft, ParameterRow, parsed, rows_of, schema_of, with_cells
+from ui.shared.services.exports import Exports
 
 
 @pytest.fixture
@@ -270,7 +271,10 @@ def test_a_new_description_keeps_a_prune_and_is_exported(small_workspace):
     review.decide_each(i, "ann", [("accept", one, {}) for one in review.safe(i).clusters])
     files = by_name(work, i, "list_files")
     assert (files.document.description, files.kind) == ("List what a folder holds.", "prune")
-    assert b"List what a folder holds." in review.bundle(i, PlanConfig())["toolset.json"]
+    assert (
+        b"List what a folder holds."
+        in work.service(Exports).bundle(i, PlanConfig())["toolset.json"]
+    )
 
 
 def test_a_renamed_parameter_takes_the_argument_maps_with_it(small_workspace):
@@ -460,13 +464,15 @@ def test_a_schema_that_cannot_be_read_says_where(text, told):
 def test_the_figures_tell_what_is_merged_and_what_is_not(small_workspace):
     review, i, work = small_workspace
     review.decide(i, "accept", by_name(work, i, "get_weather"), "ann")
-    none = review.figures(i, PlanConfig())
+    none = work.service(Exports).figures(i, PlanConfig())
     assert (none.tools_before, none.tools_after, none.clusters.waiting) == (8, 7, 2)
     assert none.merges[0].gone == ("beta/get_weather",)
     assert none.tokens_after < none.tokens_before
-    assert review.figures(i, PlanConfig("auto")).tools_after == 6
-    assert review.figures(i, PlanConfig("all")).tools_after == 4
-    assert review.figures(i, PlanConfig("all")) is review.figures(i, PlanConfig("all"))
+    assert work.service(Exports).figures(i, PlanConfig("auto")).tools_after == 6
+    assert work.service(Exports).figures(i, PlanConfig("all")).tools_after == 4
+    assert work.service(Exports).figures(i, PlanConfig("all")) is work.service(Exports).figures(
+        i, PlanConfig("all")
+    )
 
 
 def test_an_accepted_router_is_withheld_until_asked_for(small_workspace):
@@ -474,16 +480,20 @@ def test_an_accepted_router_is_withheld_until_asked_for(small_workspace):
     mail = by_name(work, i, "send_mail")
     review.edit(i, mail, edited(review.draft(i, mail), name="mail_it"), "ann")
     review.decide(i, "accept", by_name(work, i, "mail_it"), "ann")
-    assert review.figures(i, PlanConfig()).withheld == 1
-    assert review.figures(i, PlanConfig(routers=True)).withheld == 0
+    assert work.service(Exports).figures(i, PlanConfig()).withheld == 1
+    assert work.service(Exports).figures(i, PlanConfig(routers=True)).withheld == 0
 
 
 def test_a_download_is_named_after_catalog_and_content(small_workspace):
     review, i, work = small_workspace
-    first = review.download(i, "Team / Tools!", PlanConfig())
+    first = work.service(Exports).download(i, "Team / Tools!", PlanConfig())
     assert first.file_name.startswith("toolscope-team-tools-")
-    assert review.download(i, "Team / Tools!", PlanConfig()) == first
+    assert work.service(Exports).download(i, "Team / Tools!", PlanConfig()) == first
     review.decide(i, "accept", by_name(work, i, "get_weather"), "ann")
-    later = review.download(i, "Team / Tools!", PlanConfig())
+    later = work.service(Exports).download(i, "Team / Tools!", PlanConfig())
     assert later.file_name != first.file_name
-    assert review.download(i, "天", PlanConfig()).file_name.startswith("toolscope-catalog-")
+    assert (
+        work.service(Exports)
+        .download(i, "天", PlanConfig())
+        .file_name.startswith("toolscope-catalog-")
+    )

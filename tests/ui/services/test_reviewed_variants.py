@@ -10,9 +10,12 @@ from toolscope_core.decisions.imported_decisions import decisions_in
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import ConfigError, DecisionError
 from toolscope_core.model.tool import Augmentation
-from ui.shared.services.evaluations import Wanted
-from ui.shared.services.measured_sides import VARIANT_SIDES
-from ui.shared.services.searches import Lookup
+from ui.evaluation.evaluations import Evaluations, Wanted
+from ui.evaluation.measured_sides import VARIANT_SIDES
+from ui.shared.services.experiments import Experiments
+from ui.shared.services.exports import Exports
+from ui.shared.services.reviewed_variants import Variants
+from ui.shared.services.searches import Lookup, Searches
 
 WRITTEN = Augmentation("Sends a mail to somebody.", ("Write to Ann about lunch",))
 ROWS = [
@@ -31,90 +34,94 @@ LINES = "\n".join(map(json.dumps, ROWS)).encode()
 @pytest.fixture
 def loaded(own):
     work, catalog_id = own
-    assert work.variants.preview(catalog_id, LINES, "v.jsonl").unknown == ("gone",)
-    assert work.variants.views(catalog_id) == ()
-    assert work.variants.add(catalog_id, LINES, "v.jsonl") == 3
+    assert work.service(Variants).preview(catalog_id, LINES, "v.jsonl").unknown == ("gone",)
+    assert work.service(Variants).views(catalog_id) == ()
+    assert work.service(Variants).add(catalog_id, LINES, "v.jsonl") == 3
     return work, catalog_id
 
 
 def states(work, catalog_id):
-    return {view.tool.id: view.state for view in work.variants.views(catalog_id)}
+    return {view.tool.id: view.state for view in work.service(Variants).views(catalog_id)}
 
 
 def first(work, catalog_id, **change):
-    view = work.searches.look(catalog_id, replace(Lookup("take an umbrella today", k=1), **change))
+    view = work.service(Searches).look(
+        catalog_id, replace(Lookup("take an umbrella today", k=1), **change)
+    )
     return [place.name for place in view.after.places]
 
 
 def test_nothing_is_read_before_somebody_accepts_it(loaded):
     work, catalog_id = loaded
     assert set(states(work, catalog_id).values()) == {"waiting"}
-    assert work.variants.accepted(catalog_id) == {}
+    assert work.service(Variants).accepted(catalog_id) == {}
     assert first(work, catalog_id) != ["get_weather"]
-    work.variants.accept_clean(catalog_id, "ann")
+    work.service(Variants).accept_clean(catalog_id, "ann")
     assert states(work, catalog_id) == {
         "alpha/send_mail": "accepted",
         "beta/get_weather": "accepted",
         "beta/add_numbers": "waiting",  # it cites an address that its tool does not
     }
     with pytest.raises(DecisionError, match="no variant is chosen"):
-        work.variants.accept_clean(catalog_id, "ann")
+        work.service(Variants).accept_clean(catalog_id, "ann")
 
 
 def test_searches_read_what_was_accepted_unless_told_otherwise(loaded):
     work, catalog_id = loaded
     everything = {tool.id: Augmentation(tool.description) for tool in TOOLS}
     asked = Augmentation("", ("Take an umbrella today",))
-    work.variants.decide(catalog_id, {**everything, "beta/get_weather": asked}, "ann")
+    work.service(Variants).decide(catalog_id, {**everything, "beta/get_weather": asked}, "ann")
     assert first(work, catalog_id) == ["get_weather"]
     assert first(work, catalog_id, variants=False) != ["get_weather"]
 
 
 def test_an_edit_and_a_rejection_hold_until_they_are_taken_back(loaded):
     work, catalog_id = loaded
-    work.variants.accept_clean(catalog_id, "ann")
+    work.service(Variants).accept_clean(catalog_id, "ann")
     own = replace(WRITTEN, questions=())
-    edited = work.variants.decide(catalog_id, {"alpha/send_mail": own}, "bob")
-    rejected = work.variants.decide(catalog_id, {"beta/get_weather": Augmentation("")}, "bob")
+    edited = work.service(Variants).decide(catalog_id, {"alpha/send_mail": own}, "bob")
+    rejected = work.service(Variants).decide(
+        catalog_id, {"beta/get_weather": Augmentation("")}, "bob"
+    )
     assert states(work, catalog_id)["alpha/send_mail"] == "edited"
     assert states(work, catalog_id)["beta/get_weather"] == "rejected"
-    assert work.variants.accepted(catalog_id) == {"alpha/send_mail": own}
+    assert work.service(Variants).accepted(catalog_id) == {"alpha/send_mail": own}
     work.review.undo(catalog_id, "bob", rejected.seq)
     work.review.undo(catalog_id, "bob", edited.seq)
-    assert work.variants.accepted(catalog_id)["alpha/send_mail"] == WRITTEN
+    assert work.service(Variants).accepted(catalog_id)["alpha/send_mail"] == WRITTEN
 
 
 def test_merges_and_variants_do_not_wait_for_each_other(loaded):
     work, catalog_id = loaded
     mail = next(c for c in work.review.queue(catalog_id) if "alpha/send_mail" in c.members)
     both = dict.fromkeys(("alpha/send_mail", "beta/send_mail"), WRITTEN)
-    written = work.variants.decide(catalog_id, both, "ann")
+    written = work.service(Variants).decide(catalog_id, both, "ann")
     accepted = work.review.decide(catalog_id, "accept", mail, "ann")  # as it was shown before
     assert work.review.decide(catalog_id, "accept", mail, "ann") == accepted
     work.review.undo(catalog_id, "ann", written.seq)
-    again = work.variants.decide(catalog_id, both, "ann")
+    again = work.service(Variants).decide(catalog_id, both, "ann")
     work.review.undo(catalog_id, "ann", accepted.seq)
     assert again in work.review.standing(catalog_id)
 
 
 def test_a_changed_tool_loses_its_variant_and_the_others_keep_theirs(loaded):
     work, catalog_id = loaded
-    work.variants.accept_clean(catalog_id, "ann")
+    work.service(Variants).accept_clean(catalog_id, "ann")
     changed = [
         replace(tool, description="Post a letter.") if tool.id == MAIL.id else tool
         for tool in TOOLS
     ]
     newer = work.catalogs.add("Desk", catalog(*changed)).id
-    assert set(work.variants.accepted(newer)) == {"beta/get_weather"}
+    assert set(work.service(Variants).accepted(newer)) == {"beta/get_weather"}
     assert "alpha/send_mail" not in states(work, newer)
 
 
 def test_the_bundle_has_them_by_the_ids_that_leave_and_replays_them(loaded):
     work, catalog_id = loaded
     config = PlanConfig(accept="auto")
-    assert "variants.jsonl" not in work.review.bundle(catalog_id, config)
-    work.variants.accept_clean(catalog_id, "ann")
-    files = work.review.bundle(catalog_id, config)
+    assert "variants.jsonl" not in work.service(Exports).bundle(catalog_id, config)
+    work.service(Variants).accept_clean(catalog_id, "ann")
+    files = work.service(Exports).bundle(catalog_id, config)
     rows = [json.loads(line) for line in files["variants.jsonl"].splitlines()]
     leaving = {item.tool.id for item in work.review.plan(catalog_id, config).tools}
     assert {row["tool"] for row in rows} <= leaving
@@ -138,26 +145,28 @@ def test_a_decision_of_another_form_is_refused(own, written):
 def test_a_file_of_another_catalog_is_refused(own):
     work, catalog_id = own
     with pytest.raises(ConfigError, match="no variant of a tool of this catalog"):
-        work.variants.add(catalog_id, json.dumps(ROWS[3]).encode(), "v.jsonl")
+        work.service(Variants).add(catalog_id, json.dumps(ROWS[3]).encode(), "v.jsonl")
 
 
 def test_they_are_measured_beside_the_toolset_as_it_is(loaded):
     work, catalog_id = loaded
-    assert "with variants" not in work.evaluations.sides.names(catalog_id)
-    work.variants.accept_clean(catalog_id, "ann")
+    assert "with variants" not in work.service(Evaluations).sides.names(catalog_id)
+    work.service(Variants).accept_clean(catalog_id, "ann")
 
-    assert set(VARIANT_SIDES) <= set(work.evaluations.sides.names(catalog_id))
+    assert set(VARIANT_SIDES) <= set(work.service(Evaluations).sides.names(catalog_id))
     for side in VARIANT_SIDES:
-        number = work.evaluations.run(catalog_id, Wanted(after=side))
-        assert work.evaluations.get(number).is_done
+        number = work.service(Evaluations).run(catalog_id, Wanted(after=side))
+        assert work.service(Experiments).get(number).is_done
 
 
 def test_on_request_the_toolset_says_what_was_accepted(loaded):
     work, catalog_id = loaded
-    work.variants.accept_clean(catalog_id, "ann")
+    work.service(Variants).accept_clean(catalog_id, "ann")
 
     def descriptions(**more):
-        files = work.review.bundle(catalog_id, PlanConfig(accept="none", **more), "neutral")
+        files = work.service(Exports).bundle(
+            catalog_id, PlanConfig(accept="none", **more), "neutral"
+        )
         about = json.loads(files["manifest.json"])["configuration"]
         assert about.get("expanded", False) is more.get("expanded", False)
         tools = json.loads(files["toolset.json"])["tools"]
@@ -167,14 +176,14 @@ def test_on_request_the_toolset_says_what_was_accepted(loaded):
     changed = {one for one in own if own[one] != expanded[one]}
     assert changed == {"alpha/send_mail", "beta/get_weather"}
     assert expanded["alpha/send_mail"] == WRITTEN.expanded
-    assert work.review.figures(catalog_id, PlanConfig(expanded=True)).tokens_after != (
-        work.review.figures(catalog_id, PlanConfig()).tokens_after
+    assert work.service(Exports).figures(catalog_id, PlanConfig(expanded=True)).tokens_after != (
+        work.service(Exports).figures(catalog_id, PlanConfig()).tokens_after
     )
 
 
 def test_what_people_edited_or_merged_keeps_its_wording(loaded):
     work, catalog_id = loaded
-    work.variants.accept_clean(catalog_id, "ann")
+    work.service(Variants).accept_clean(catalog_id, "ann")
     config = PlanConfig(accept="all", expanded=True)
     plan = work.review.plan(catalog_id, config)
     plain = work.review.plan(catalog_id, replace(config, expanded=False))

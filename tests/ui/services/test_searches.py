@@ -7,7 +7,7 @@ import pytest
 from tests.ui.services.small_workspace import by_name
 from toolscope_core.model.errors import JobError
 from ui.shared.services import searches
-from ui.shared.services.searches import Lookup
+from ui.shared.services.searches import Lookup, Searches
 
 QUERIES = [
     {"id": "a", "query": "send a mail", "gold": [["beta/send_mail", "gamma/send_mail"]]},
@@ -31,7 +31,7 @@ def small_workspace(shared):
 
 def look(small_workspace, text, **asked):
     work, catalog_id = small_workspace
-    return work.searches.look(catalog_id, Lookup(text, accept="none", **asked))
+    return work.service(Searches).look(catalog_id, Lookup(text, accept="none", **asked))
 
 
 def test_three_copies_take_three_places_before_and_one_after(small_workspace):
@@ -111,17 +111,17 @@ def test_nothing_before_the_analysis(small_workspace):
     work, _ = small_workspace
     other = work.catalogs.add_example()
     with pytest.raises(JobError, match="not analysed"):
-        work.searches.look(other.id, Lookup("x"))
+        work.service(Searches).look(other.id, Lookup("x"))
 
 
 def test_what_takes_long_is_built_by_a_job(opened, monkeypatch):
     work, catalog_id = opened
     monkeypatch.setattr(searches, "AT_ONCE", 0)
     asked = Lookup("send a mail", accept="none")
-    assert work.searches.look(catalog_id, asked) is None
-    work.analyses.wait(work.searches.start(catalog_id, asked))
-    assert work.searches.look(catalog_id, asked) is not None
-    assert work.searches.job(catalog_id).state == "done"
+    assert work.service(Searches).look(catalog_id, asked) is None
+    work.analyses.wait(work.service(Searches).start(catalog_id, asked))
+    assert work.service(Searches).look(catalog_id, asked) is not None
+    assert work.service(Searches).job(catalog_id).state == "done"
 
 
 def test_the_example_comes_with_queries_that_its_tools_answer(small_workspace):

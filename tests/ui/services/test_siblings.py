@@ -12,6 +12,9 @@ from toolscope_core.model.configuration import Endpoint, PlanConfig
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.pair import Pair
 from ui.documents.siblings import Siblings
+from ui.shared.services.exports import Exports
+from ui.shared.services.model_runs import ModelRuns
+from ui.shared.services.reviewed_variants import Variants
 
 TEXT_OF_BOTH = "Get the airport of a flight as a code and as a name in plain words"
 START = tool("alpha", "get_flight_origin", TEXT_OF_BOTH, flight=TEXT)
@@ -66,8 +69,8 @@ def test_the_effect_is_on_the_texts_and_on_requests_that_one_of_them_answers(fli
     same = work.service(Siblings).effect(i, PAIR, card.standing)
     assert same.after == pytest.approx(same.before)
     row = {"tool": START.id, "expanded": "", "questions": ["where does it start"]}
-    work.variants.add(i, json.dumps(row).encode(), "v.jsonl")
-    work.variants.accept_clean(i, "ann")
+    work.service(Variants).add(i, json.dumps(row).encode(), "v.jsonl")
+    work.service(Variants).accept_clean(i, "ann")
     asked = {query.text for query in work.service(Siblings).effect(i, PAIR, card.offline).queries}
     assert asked == {"the goal of a flight", "where does it start"}
 
@@ -80,7 +83,7 @@ def test_saved_descriptions_are_edits_that_leave_and_come_back(flights):
     (decision,) = work.service(Siblings).save(i, written, "ann")
     assert decision.action == "edit" and work.service(Siblings).edited(i) == {END.id}
     assert work.service(Siblings).card(i, one).is_edited
-    toolset = json.loads(work.review.bundle(i, PlanConfig(), "neutral")["toolset.json"])
+    toolset = json.loads(work.service(Exports).bundle(i, PlanConfig(), "neutral")["toolset.json"])
     by_id = {row["id"]: row["description"] for row in toolset["tools"]}
     assert by_id[END.id] == written[END.id] and by_id[START.id] == START.description
     with pytest.raises(DecisionError, match="neither description was changed"):
@@ -111,10 +114,10 @@ def test_a_model_writes_descriptions_as_a_run(flights):
 
     with ModelServer(served(reply)) as server:
         work.endpoints.save(Endpoint(server.url, "m"))
-        assert work.judging.estimate(i, "siblings").questions == 1
-        run = work.judging.run(i, "siblings")
+        assert work.service(ModelRuns).estimate(i, "siblings").questions == 1
+        run = work.service(ModelRuns).run(i, "siblings")
         (one,) = work.service(Siblings).pairs(i, 0.6)
         card = work.service(Siblings).card(i, one)
-        assert work.judging.estimate(i, "siblings").questions == 0
+        assert work.service(ModelRuns).estimate(i, "siblings").questions == 0
     assert run.state == "done" and len(shown) == 1
     assert card.by_model == {START.id: "Origin of a flight.", END.id: "Goal of a flight."}

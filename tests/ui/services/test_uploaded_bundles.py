@@ -9,7 +9,9 @@ import pytest
 from tests.ui.services import small_workspace as tools_of
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import ConfigError, ExportError
-from ui.shared.services.evaluations import Wanted
+from ui.evaluation.evaluations import Evaluations, Wanted
+from ui.shared.services.experiments import Experiments
+from ui.shared.services.exports import Exports
 
 
 def zipped(files):
@@ -21,7 +23,7 @@ def zipped(files):
 
 
 def exported(work, catalog_id, accept="all"):
-    return work.review.download(catalog_id, "Desk", PlanConfig(accept=accept)).archive
+    return work.service(Exports).download(catalog_id, "Desk", PlanConfig(accept=accept)).archive
 
 
 def unzipped(content):
@@ -31,7 +33,7 @@ def unzipped(content):
 
 def test_an_exported_zip_is_a_toolset_and_measured_as_the_plan_is(opened):
     work, catalog_id = opened
-    evaluations = work.evaluations
+    evaluations = work.service(Evaluations)
     side = evaluations.sides.add_bundle(catalog_id, exported(work, catalog_id), "My bundle (1).zip")
     assert side.startswith("bundle My-bundle-1-")
     assert side in evaluations.sides.names(catalog_id)
@@ -40,7 +42,7 @@ def test_an_exported_zip_is_a_toolset_and_measured_as_the_plan_is(opened):
     )
     assert again == side
     results = [
-        evaluations.get(evaluations.run(catalog_id, Wanted(after=after))).result
+        work.service(Experiments).get(evaluations.run(catalog_id, Wanted(after=after))).result
         for after in (side, "all proposals")
     ]
     assert results[0]["after"]["name"] == side
@@ -55,8 +57,10 @@ def test_bundles_are_those_of_their_catalog(opened):
     work, catalog_id = opened
     other = work.catalogs.add("Other", tools_of.catalog(tools_of.MAIL, tools_of.SUM))
     work.analyses.run(other.id)
-    side = work.evaluations.sides.add_bundle(catalog_id, exported(work, catalog_id), "b.zip")
-    assert side not in work.evaluations.sides.names(other.id)
+    side = work.service(Evaluations).sides.add_bundle(
+        catalog_id, exported(work, catalog_id), "b.zip"
+    )
+    assert side not in work.service(Evaluations).sides.names(other.id)
 
 
 @pytest.mark.parametrize(
@@ -71,8 +75,10 @@ def test_anything_else_is_refused_and_leaves_nothing(opened, files, reason):
     work, catalog_id = opened
     content = b"PK no zip" if files is None else zipped(files)
     with pytest.raises((ConfigError, ExportError), match=reason):
-        work.evaluations.sides.add_bundle(catalog_id, content, "b.zip")
-    assert not [one for one in work.evaluations.sides.names(catalog_id) if one.startswith("bundle")]
+        work.service(Evaluations).sides.add_bundle(catalog_id, content, "b.zip")
+    assert not [
+        one for one in work.service(Evaluations).sides.names(catalog_id) if one.startswith("bundle")
+    ]
 
 
 def test_a_zip_of_damaged_data_is_refused(opened):
@@ -81,8 +87,10 @@ def test_a_zip_of_damaged_data_is_refused(opened):
     for at in range(200, len(content) - 400, 97):
         content[at] ^= 0xFF
     with pytest.raises((ConfigError, ExportError)):
-        work.evaluations.sides.add_bundle(catalog_id, bytes(content), "b.zip")
-    assert not [one for one in work.evaluations.sides.names(catalog_id) if one.startswith("bundle")]
+        work.service(Evaluations).sides.add_bundle(catalog_id, bytes(content), "b.zip")
+    assert not [
+        one for one in work.service(Evaluations).sides.names(catalog_id) if one.startswith("bundle")
+    ]
 
 
 def test_a_bundle_of_other_tools_is_refused(opened):
@@ -93,7 +101,7 @@ def test_a_bundle_of_other_tools_is_refused(opened):
     relabel["entries"] = relabel["entries"][1:]
     files[name] = json.dumps(relabel)
     with pytest.raises(ConfigError, match="says nothing of"):
-        work.evaluations.sides.add_bundle(catalog_id, zipped(files), "b.zip")
+        work.service(Evaluations).sides.add_bundle(catalog_id, zipped(files), "b.zip")
 
 
 def test_a_zip_writes_nowhere_else(opened, counts_folder):
@@ -101,6 +109,6 @@ def test_a_zip_writes_nowhere_else(opened, counts_folder):
     files = unzipped(exported(work, catalog_id))
     home = next(one for one in files if one.endswith("relabel.json")).removesuffix("relabel.json")
     files |= {f"{home}../../evil.json": "{}", f"{home}sub/evil.json": "{}", "/evil.json": "{}"}
-    work.evaluations.sides.add_bundle(catalog_id, zipped(files), "../../b.zip")
+    work.service(Evaluations).sides.add_bundle(catalog_id, zipped(files), "../../b.zip")
     cache = counts_folder.parent
     assert not list(cache.parent.rglob("evil.json"))

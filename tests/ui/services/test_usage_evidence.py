@@ -6,6 +6,7 @@ import pytest
 
 from tests.ui.services.small_workspace import MAIL, by_name, on, open_workspace
 from toolscope_core.model.errors import ConfigError
+from ui.shared.services.usage_evidence import UsageEvidence
 
 BETA = on("beta", MAIL)
 
@@ -29,27 +30,31 @@ TRACE = json.dumps(
 def test_logs_are_added_once_and_forgotten():
     work, catalog = open_workspace()
     first = log(called(BETA.id, "2026-01-01T00:00:00Z"), called(BETA.id, "2026-03-01T00:00:00Z"))
-    work.usage.add(catalog, first, "one.jsonl")
-    work.usage.add(catalog, first, "one.jsonl")
-    work.usage.add(catalog, log(called(MAIL.id, "2026-02-27T00:00:00Z", "error")), "two.jsonl")
-    figures = work.usage.figures(catalog)
+    work.service(UsageEvidence).add(catalog, first, "one.jsonl")
+    work.service(UsageEvidence).add(catalog, first, "one.jsonl")
+    work.service(UsageEvidence).add(
+        catalog, log(called(MAIL.id, "2026-02-27T00:00:00Z", "error")), "two.jsonl"
+    )
+    figures = work.service(UsageEvidence).figures(catalog)
     assert {one: (use.calls, use.errors) for one, use in figures.by_id.items()} == {
         MAIL.id: (1, 1),
         BETA.id: (2, 0),
     }
-    unused = work.usage.unused(catalog)
+    unused = work.service(UsageEvidence).unused(catalog)
     assert "gamma/send_mail" in unused
     assert not {MAIL.id, BETA.id} & set(unused)
-    work.usage.delete(catalog, work.usage.logs(catalog)[0].key)
-    assert work.usage.figures(catalog).calls == 1
+    work.service(UsageEvidence).delete(catalog, work.service(UsageEvidence).logs(catalog)[0].key)
+    assert work.service(UsageEvidence).figures(catalog).calls == 1
 
 
 def test_requests_are_kept_only_with_consent():
     work, catalog = open_workspace()
-    work.usage.add(catalog, TRACE, "trace.json")
+    work.service(UsageEvidence).add(catalog, TRACE, "trace.json")
     assert work.queries.sets(catalog) == ()
-    assert "Write to Ann" not in json.dumps([log.value for log in work.usage.logs(catalog)])
-    work.usage.add(catalog, TRACE, "trace.json", with_queries=True)
+    assert "Write to Ann" not in json.dumps(
+        [log.value for log in work.service(UsageEvidence).logs(catalog)]
+    )
+    work.service(UsageEvidence).add(catalog, TRACE, "trace.json", with_queries=True)
     (kept,) = work.queries.sets(catalog)
     assert kept.name == "trace requests.jsonl"
     assert [(one.text, one.gold) for one in kept.content.queries] == [
@@ -68,12 +73,12 @@ def test_the_queue_may_begin_with_what_is_used_most():
 def test_what_is_no_log_is_refused_and_nothing_is_kept():
     work, catalog = open_workspace()
     with pytest.raises(ConfigError, match="has no call"):
-        work.usage.add(catalog, b"{}", "x.json")
-    assert work.usage.logs(catalog) == ()
+        work.service(UsageEvidence).add(catalog, b"{}", "x.json")
+    assert work.service(UsageEvidence).logs(catalog) == ()
 
 
 def test_logs_go_with_their_catalog():
     work, catalog = open_workspace(name="One")
-    work.usage.add(catalog, TRACE, "trace.json")
+    work.service(UsageEvidence).add(catalog, TRACE, "trace.json")
     work.catalogs.rename("One", "Two")
-    assert work.usage.figures(catalog).calls == 1
+    assert work.service(UsageEvidence).figures(catalog).calls == 1

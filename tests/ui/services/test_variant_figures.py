@@ -9,7 +9,7 @@ from toolscope_core.model.errors import JobError
 from toolscope_core.store.background import subprocess_jobs
 from ui.overlap import variant_figures
 from ui.overlap.variant_figures import CONTROL, OWN, SIDES, WRITTEN, VariantFigures
-from ui.shared.services.reviewed_variants import NONE
+from ui.shared.services.reviewed_variants import NONE, Variants
 
 ROWS = [
     {"tool": "alpha/send_mail", "expanded": "Post a letter now.", "questions": ["Write to Ann"]},
@@ -21,8 +21,10 @@ ROWS = [
 def varied(opened):
     """A catalog of which two of three equal tools have accepted variants."""
     work, i = opened
-    work.variants.add(i, "\n".join(map(json.dumps, ROWS)).encode(), "v.jsonl")
-    work.variants.decide(i, {view.tool.id: view.offer for view in work.variants.views(i)}, "ann")
+    work.service(Variants).add(i, "\n".join(map(json.dumps, ROWS)).encode(), "v.jsonl")
+    work.service(Variants).decide(
+        i, {view.tool.id: view.offer for view in work.service(Variants).views(i)}, "ann"
+    )
     return work, i
 
 
@@ -34,7 +36,7 @@ def at(view, threshold):
 def test_there_is_nothing_to_compare_without_accepted_variants(opened):
     work, i = opened
     assert not work.service(VariantFigures).has_any(i)
-    work.variants.add(i, json.dumps(ROWS[0]).encode(), "v.jsonl")
+    work.service(Variants).add(i, json.dumps(ROWS[0]).encode(), "v.jsonl")
     assert not work.service(VariantFigures).has_any(i), "what is only on offer is read by nobody"
 
 
@@ -79,8 +81,8 @@ def test_a_page_does_not_wait_for_texts(varied, monkeypatch):
 def test_another_decision_makes_the_figures_again(varied):
     work, i = varied
     before = at(work.service(VariantFigures).curve(i), 0.95)
-    rejected = work.variants.views(i)[0].tool.id
-    work.variants.decide(i, {rejected: NONE}, "ann")
+    rejected = work.service(Variants).views(i)[0].tool.id
+    work.service(Variants).decide(i, {rejected: NONE}, "ann")
     after = at(work.service(VariantFigures).curve(i), 0.95)
     assert after[OWN] == before[OWN]
     assert after[WRITTEN] == before[WRITTEN] + 1, "it is again a copy of the third"

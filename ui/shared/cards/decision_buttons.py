@@ -15,8 +15,8 @@ from toolscope_core.model.tool import digest
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import shortcuts
 from ui.shared.cards.drafts import Draft
-from ui.shared.cards.exports import SafeBatch
 from ui.shared.cards.queue import is_family
+from ui.shared.cards.safe_merges import SafeBatch
 from ui.shared.cards.server_pairs import ServerPairProposals
 from ui.shared.services.settled import SettledCluster
 from ui.shared.tools.ticked_rows import ticked_rows

@@ -9,13 +9,14 @@ import streamlit as st
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair
 from ui.shared import page_frame, safe_text
+from ui.shared.services.experiments import Experiments
 
 MOST_SHOWN = 3
 
 
 def merge_line(catalog_id: int, members: Sequence[str]) -> None:
     """How many queries move by the merge of these tools, if an experiment measured it."""
-    measured = page_frame.workspace().evaluations.effect_of(catalog_id, members)
+    measured = page_frame.service(Experiments).effect_of(catalog_id, members)
     if measured is None:
         return
     number, row = measured
@@ -30,7 +31,7 @@ def merge_line(catalog_id: int, members: Sequence[str]) -> None:
 
 def confused_line(catalog_id: int, pair: Pair) -> None:
     """The queries that confuse two tools, if an experiment measured it."""
-    measured = page_frame.workspace().evaluations.confusion_of(catalog_id, pair)
+    measured = page_frame.service(Experiments).confusion_of(catalog_id, pair)
     if measured is None:
         return
     number, row = measured

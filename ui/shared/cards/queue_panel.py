@@ -14,7 +14,10 @@ from ui.shared import page_frame
 from ui.shared.cards import cluster_card, decision_trail
 from ui.shared.cards.queue import SIZES, Filters, Order, Show, matching, of_show
 from ui.shared.cards.reasons_against import KINDS
+from ui.shared.services.learned_judge import LearnedJudge
+from ui.shared.services.people import People
 from ui.shared.services.settled import SettledCluster
+from ui.shared.services.usage_evidence import UsageEvidence
 from ui.shared.tools import tool_selection
 
 QUEUE_HEIGHT = 560
@@ -89,9 +92,9 @@ def listing(catalog_id: int, show: Show, bar: DeltaGenerator) -> Listing:
     _follow_link()
     review = page_frame.workspace().review
     orders = ORDERS | BY_JUDGES if review.gaps(catalog_id) else ORDERS
-    if page_frame.workspace().learned_judge.chosen(catalog_id):
+    if page_frame.service(LearnedJudge).chosen(catalog_id):
         orders |= BY_LEARNED
-    if page_frame.workspace().usage.figures(catalog_id).calls:
+    if page_frame.service(UsageEvidence).figures(catalog_id).calls:
         orders |= BY_USE
     by: Order = bar.selectbox(
         "Order", list(orders), key="by", format_func=lambda one: orders.get(one, one), width=175,
@@ -117,8 +120,8 @@ def _clusters(
         settled = of_show((one.cluster for one in work.settled.clusters(catalog_id, state)), show)
         place = {cluster_id: number for number, cluster_id in enumerate(order)}
         return tuple(sorted(settled, key=lambda one: place.get(one.id, len(place))))
-    learned = work.learned_judge.of_clusters(catalog_id) if by == "learned" else None
-    used = work.usage.figures(catalog_id).by_id if by == "used" else {}
+    learned = work.service(LearnedJudge).of_clusters(catalog_id) if by == "learned" else None
+    used = work.service(UsageEvidence).figures(catalog_id).by_id if by == "used" else {}
     calls = {one: usage.calls for one, usage in used.items()}
     waiting = work.review.queue(catalog_id, order, by, show, learned, calls)
     if state == "waiting":
@@ -162,7 +165,7 @@ def _filters(bar: DeltaGenerator, catalog_id: int) -> Listed:
                 "Of the new version", list(PARTS.values()), None, key="review_part",
                 placeholder="new and older", persist_state="session", on_change=forget_cluster,
             )  # fmt: skip
-        owners = page_frame.workspace().people.owners(catalog_id)
+        owners = page_frame.service(People).owners(catalog_id)
         if page_frame.reviewer() in owners.values():
             st.toggle(
                 "My share", key="review_share", on_change=forget_cluster, persist_state="session"
@@ -232,7 +235,7 @@ def _listed_only(catalog_id: int) -> frozenset[str] | None:
 
 def _own_share(catalog_id: int) -> frozenset[str] | None:
     """The clusters of the reviewer's share, where the queue is divided and the reviewer has one."""
-    owners, reviewer = page_frame.workspace().people.owners(catalog_id), page_frame.reviewer()
+    owners, reviewer = page_frame.service(People).owners(catalog_id), page_frame.reviewer()
     own = frozenset(one for one, person in owners.items() if person == reviewer)
     return own or None
 

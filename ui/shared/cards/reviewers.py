@@ -104,31 +104,25 @@ def to_look_at(
 
 def agreement(log: Sequence[Decision]) -> Agreement:
     """How far second looks agree with the decisions that stand."""
-    pairs = [(_answer(one), _answer(one) == right) for one, right in _looked_at(log)]
-    same = sum(right for _, right in _looked_at(log))
-    return Agreement(
-        len(pairs), same, cohens_kappa([bool(a) for a, _ in pairs], [b for _, b in pairs])
-    )
+    looked = [(one, look) for one, look in _looked_at(log) if _answer(one) is not None]
+    decided = [_answer(one) is True for one, _ in looked]
+    rights = [look.detail["right"] is True for _, look in looked]
+    seen = [answer == right for answer, right in zip(decided, rights, strict=True)]
+    return Agreement(len(looked), sum(rights), cohens_kappa(decided, seen))
 
 
 def disagreements(log: Sequence[Decision]) -> tuple[tuple[Decision, Decision], ...]:
     """Each standing decision that a second look sees otherwise, with that look, newest first."""
-    standing = {one.seq: one for one in active(log)}
     return tuple(
-        (standing[look.detail["audited"]], look)
-        for look in _looks(log)[::-1]
-        if look.detail["right"] is False and look.detail["audited"] in standing
+        (one, look) for one, look in _looked_at(log)[::-1] if look.detail["right"] is False
     )
 
 
-def _looked_at(log: Sequence[Decision]) -> list[tuple[Decision, bool]]:
+def _looked_at(log: Sequence[Decision]) -> list[tuple[Decision, Decision]]:
+    """The standing decisions that were looked at twice, each with the second look."""
     standing = {one.seq: one for one in active(log)}
-    return [
-        (standing[look.detail["audited"]], look.detail["right"] is True)
-        for look in _looks(log)
-        if look.detail["audited"] in standing
-        and _answer(standing[look.detail["audited"]]) is not None
-    ]
+    looks = [look for look in _looks(log) if look.detail["audited"] in standing]
+    return [(standing[look.detail["audited"]], look) for look in looks]
 
 
 def _looks(log: Sequence[Decision]) -> list[Decision]:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from toolscope_core.llm.run_configuration import RunKind
 from toolscope_core.model.configuration import Budget, Endpoint
 from toolscope_core.model.errors import JobError, ToolScopeError
-from toolscope_core.tool2vec.estimates import Estimates
 from ui.shared import page_frame, safe_text
 from ui.shared.models import runs_table
 from ui.shared.services.judging import OFFLINE
+
+if TYPE_CHECKING:
+    from toolscope_core.tool2vec.estimates import Estimates
 
 TASKS = {
     "judge": "on pairs",
@@ -62,19 +65,21 @@ def ask_panel(catalog_id: int, kind: RunKind, label: str, one: Sequence[str] = (
 
     A second button asks only about the clusters with the ids ``one``.
     """
-    judging = page_frame.workspace().judging
     if not can_ask(catalog_id, kind, "No model is set up, so everything is judged offline."):
         return
+    from ui.shared.services.model_runs import ModelRuns  # with every prompt, for this panel only
+
+    runs = page_frame.service(ModelRuns)
     paper = kind == "judge" and st.toggle(
         "Ask about every pair and cluster", key="paper", persist_state="session", help=ASK_ALL
     )
     question = Question(
         kind,
         (paper,),
-        lambda: judging.estimate(catalog_id, kind, paper),
-        lambda: judging.start(catalog_id, kind, paper),
+        lambda: runs.estimate(catalog_id, kind, paper),
+        lambda: runs.start(catalog_id, kind, paper),
     )
-    only = replace(question, start=lambda: judging.start(catalog_id, kind, paper, one))
+    only = replace(question, start=lambda: runs.start(catalog_id, kind, paper, one))
     question_panel(catalog_id, question, label, only if one else None)
 
 

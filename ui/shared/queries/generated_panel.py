@@ -16,7 +16,7 @@ from ui.shared.charts.pictures import picture
 from ui.shared.charts.query_coverage import coverage_bars, coverage_rows
 from ui.shared.models import ask_panel
 from ui.shared.queries import generated_review
-from ui.shared.services.generated_queries import SET_NAME, GeneratedView
+from ui.shared.services.generated_queries import SET_NAME, GeneratedQueries, GeneratedView
 
 GENERATED = "Generated queries"
 ABOUT = (
@@ -34,7 +34,7 @@ def generated_panel(catalog_id: int) -> None:
     """The form that asks for queries, and the review of those that were written."""
     st.caption(ABOUT)
     work = page_frame.workspace()
-    views = work.generated.views(catalog_id)
+    views = work.service(GeneratedQueries).views(catalog_id)
     runs = [run for run in work.judging.runs(catalog_id) if run.kind == "queries"]
     box = st.expander(
         "Write queries with a model",
@@ -82,7 +82,7 @@ def _asking(catalog_id: int) -> None:
         "Tools without a query in the catalog's query sets come first. Five requests of those sets "
         "are shown as examples; where there is none, requests that come with ToolScope are."
     )
-    work, wanted = page_frame.workspace().generated, QueryGeneration(int(count), int(seed))
+    work, wanted = page_frame.service(GeneratedQueries), QueryGeneration(int(count), int(seed))
     question = ask_panel.Question(
         "queries",
         (wanted, len(page_frame.workspace().queries.sets(catalog_id))),
@@ -97,7 +97,7 @@ def _asking(catalog_id: int) -> None:
 
 def _summary(catalog_id: int, views: Sequence[GeneratedView]) -> None:
     """Counts, the button that keeps what nothing speaks against, and the export."""
-    work = page_frame.workspace().generated
+    work = page_frame.service(GeneratedQueries)
     count = Counter[str](view.query.state for view in views)
     clean = sum(view.query.state == "waiting" and not view.flaws for view in views)
     parts = [f"**{count[one]:,}** {one}" for one in generated_review.STATES if count[one]]
@@ -146,7 +146,7 @@ def _coverage(catalog_id: int) -> None:
     """How many tools have no query, one, two and so on."""
     st.subheader("Tools covered", anchor=False)
     with_waiting = st.toggle("Count waiting queries too", True, key="cover_waiting")
-    view = page_frame.workspace().generated.coverage(catalog_id, with_waiting)
+    view = page_frame.service(GeneratedQueries).coverage(catalog_id, with_waiting)
     without = len(view.queries) - view.covered
     st.markdown(
         f"**{view.covered:,}** of {quantity(len(view.queries), 'tool')} answer a generated query; "

@@ -10,7 +10,12 @@ from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
 from ui.shared import page_frame, safe_text
-from ui.shared.services.generated_queries import UNUSABLE, GeneratedState, GeneratedView
+from ui.shared.services.generated_queries import (
+    UNUSABLE,
+    GeneratedQueries,
+    GeneratedState,
+    GeneratedView,
+)
 
 STATES: tuple[GeneratedState, ...] = ("waiting", "kept", "dropped", "failed")
 WITH_WARNINGS = "with warnings"
@@ -92,7 +97,7 @@ def _table(listed: Sequence[GeneratedView], show: str) -> list[GeneratedView]:
 
 def _together(catalog_id: int, ticked: Sequence[GeneratedView]) -> None:
     """The buttons for several queries."""
-    work, rows = page_frame.workspace().generated, [view.query for view in ticked]
+    work, rows = page_frame.service(GeneratedQueries), [view.query for view in ticked]
     key = digest([row.key for row in rows])[:12]
     with st.container(horizontal=True, vertical_alignment="center"):
         for label, icon, state in BUTTONS:
@@ -110,7 +115,7 @@ def _together(catalog_id: int, ticked: Sequence[GeneratedView]) -> None:
 
 def _card(catalog_id: int, view: GeneratedView) -> None:
     """One query beside what its tools say, with the text to edit."""
-    work, shown = page_frame.workspace().generated, view.query
+    work, shown = page_frame.service(GeneratedQueries), view.query
     suffix = digest(shown.key, shown.text)[:12]
     left, right = st.columns([3, 2], gap="large")
     with left:

@@ -7,12 +7,12 @@ the set of generated queries holds what was kept.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from toolscope_core.evaluation.example import example_requests
 from toolscope_core.evaluation.query_sets import Query
-from toolscope_core.llm.endpoints import Endpoints
 from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.run_configuration import RunKind, model_without_key
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
@@ -26,7 +26,6 @@ from toolscope_core.store import (
     GeneratedQuery,
     GeneratedState,
     ModelRun,
-    Store,
     StoredLedger,
     clear_generated,
     decide_generated,
@@ -48,11 +47,9 @@ from toolscope_core.tool2vec.query_writing import (
     query_rows,
 )
 from ui.shared.charts.query_coverage import QueryCoverage
-from ui.shared.services.analyses import Analyses
-from ui.shared.services.catalogs import Catalogs
-from ui.shared.services.judging import Judging
-from ui.shared.services.loaded_queries import LoadedQueries
+from ui.shared.services.model_runs import ModelRuns
 from ui.shared.services.result_cache import ResultCache
+from ui.shared.services.workspace import Workspace
 
 __all__ = ["SET_NAME", "UNUSABLE", "GeneratedQueries", "GeneratedState", "GeneratedView"]
 
@@ -72,21 +69,13 @@ class GeneratedView:
 class GeneratedQueries:
     """The queries that models wrote for analysed catalogs."""
 
-    def __init__(
-        self,
-        store: Store,
-        catalogs: Catalogs,
-        analyses: Analyses,
-        queries: LoadedQueries,
-        judging: Judging,
-        endpoints: Endpoints,
-    ) -> None:
-        self._store = store
-        self._catalogs = catalogs
-        self._analyses = analyses
-        self._queries = queries
-        self._judging = judging
-        self._endpoints = endpoints
+    def __init__(self, work: Workspace) -> None:
+        self._store = work.store
+        self._catalogs = work.catalogs
+        self._analyses = work.analyses
+        self._queries = work.queries
+        self._runs = work.service(ModelRuns)
+        self._endpoints = work.endpoints
         self._near: ResultCache[tuple[tuple[NearCopy, ...], ...]] = ResultCache(most=4)
         self._checkers: ResultCache[QueryChecks] = ResultCache(most=4)
 
@@ -128,7 +117,7 @@ class GeneratedQueries:
             "seed": wanted.seed,
             "examples": digest(*sorted({one.text for item in questions for one in item.examples})),
         }
-        return self._judging.ask(catalog_id, JOB_KIND, work, progress, generation)
+        return self._runs.ask(catalog_id, JOB_KIND, work, progress, generation)
 
     def views(self, catalog_id: int) -> tuple[GeneratedView, ...]:
         """What is on offer, in order of its arrival. A copy is held against what arrived before it
@@ -217,20 +206,15 @@ class GeneratedQueries:
             for query in view.content.queries
         ]
 
-    def _as_file(self, catalog_id: int) -> _FileOf:
-        return _FileOf(self._catalogs.open(catalog_id))
+    def _as_file(self, catalog_id: int) -> Callable[[Sequence[GeneratedQuery]], bytes]:
+        """What writes queries as a file for the catalog."""
+        return partial(_query_file, self._catalogs.open(catalog_id))
 
 
-class _FileOf:
-    """Queries as a file for a catalog."""
-
-    def __init__(self, catalog: Catalog) -> None:
-        self._catalog = catalog
-
-    def __call__(self, queries: Sequence[GeneratedQuery]) -> bytes:
-        rows = query_rows(self._catalog, map(_written, queries))
-        lines = (f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
-        return "".join(lines).encode("utf-8", "backslashreplace")
+def _query_file(catalog: Catalog, queries: Sequence[GeneratedQuery]) -> bytes:
+    rows = query_rows(catalog, map(_written, queries))
+    lines = (f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+    return "".join(lines).encode("utf-8", "backslashreplace")
 
 
 def _written(row: GeneratedQuery) -> WrittenQuery:

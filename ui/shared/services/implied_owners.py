@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from toolscope_core.decisions.constraints import owners
-from toolscope_core.decisions.decision_lines import decision_of_row
 from toolscope_core.decisions.log import admit
 from toolscope_core.judging.implied_servers import present_servers
 from toolscope_core.model.catalog import ImpliedServer
 from toolscope_core.model.decision import Decision
-from toolscope_core.store import Store, append_decision, now
+from toolscope_core.store import Store, append_decision
 from ui.shared.services.catalogs import Catalogs
-from ui.shared.services.logs import Logs
+from ui.shared.services.logs import Logs, make_decision
 from ui.shared.services.result_cache import ResultCache
 
 
@@ -47,7 +46,6 @@ class ImpliedOwners:
         """Count these tools as those of ``owner``, or of none where it is empty: all of a server
         renames or dismisses it, some of them split it. Raises ``DecisionError``.
         """
-        row = {"action": "owner", "ids": list(ids), "reviewer": reviewer, "at": now()}
         catalog = self._catalogs.open(catalog_id)
-        decision = decision_of_row(catalog, {**row, "detail": {"owner": owner.strip()}})
+        decision = make_decision(catalog, "owner", ids, reviewer, {"owner": owner.strip()})
         return append_decision(self._store, catalog_id, lambda log: admit(log, decision))

@@ -19,12 +19,10 @@ from toolscope_core.judging.learned_weights import (
     lessons,
 )
 from toolscope_core.model.pair import Pair
-from toolscope_core.store import Store, setting_as, write_setting
+from toolscope_core.store import setting_as, write_setting
 from ui.shared.cards.queue import waits
-from ui.shared.services.analyses import Analyses
-from ui.shared.services.catalogs import Catalogs
 from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.review import Review
+from ui.shared.services.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +55,10 @@ class LearnedJudge:
     and what is merged stay with the judge and the people.
     """
 
-    def __init__(
-        self, store: Store, catalogs: Catalogs, analyses: Analyses, review: Review
-    ) -> None:
-        self._store = store
-        self._catalogs = catalogs
-        self._analyses = analyses
-        self._review = review
+    def __init__(self, work: Workspace) -> None:
+        self._store = work.store
+        self._analyses = work.analyses
+        self._review = work.review
         self._views: ResultCache[LearningView] = ResultCache(most=4)
         self._of_clusters: ResultCache[Mapping[str, float]] = ResultCache(most=4)
 

@@ -13,16 +13,14 @@ from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.tool import digest
-from toolscope_core.store import Job, Store, list_catalogs
+from toolscope_core.store import Job, list_catalogs
 from toolscope_core.tool2vec.held_out import HeldOutFigures, figures_of_json
 from toolscope_core.tool2vec.learned_model import LearnedModel
 from toolscope_core.tool2vec.model_folder import read_model, write_model
 from toolscope_core.tool2vec.training import LearnOptions, Method, Trainer, trained_model
-from ui.shared.services.analyses import Analyses
-from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.review import Review
 from ui.shared.services.reviewed_variants import Variants
+from ui.shared.services.workspace import Workspace
 
 TrainedMethod = Method
 Ranking = Literal["text", "usage", "learned"]
@@ -63,17 +61,13 @@ class TrainedView:
 class LearnedSearches:
     """One model a catalog and ranking, for each side of the merge, in the cache folder."""
 
-    def __init__(
-        self,
-        store: Store,
-        analyses: Analyses,
-        review: Review,
-        queries: LoadedQueries,
-        variants: Variants,
-        trainer: Trainer,
-    ) -> None:
-        self._store, self._analyses, self._review = store, analyses, review
-        self._queries, self._variants, self._trainer = queries, variants, trainer
+    def __init__(self, work: Workspace) -> None:
+        self._store = work.store
+        self._analyses = work.analyses
+        self._review = work.review
+        self._queries = work.queries
+        self._variants = work.service(Variants)
+        self._trainer = Trainer(work.embedder, work.vectors)
         self._models: ResultCache[LearnedModel] = ResultCache(most=8)
 
     @property
@@ -151,7 +145,9 @@ class LearnedSearches:
             return None
         try:
             about, figures = model.about, figures_of_json(model.about["held_out"])
-            counts = [int(about[name]) for name in ("queries", "questions", "tools")]
+            queries, questions, tools = (
+                int(about[name]) for name in ("queries", "questions", "tools")
+            )
         except (LookupError, TypeError, ValueError) as error:
             raise ConfigError(
                 "the trained model says nothing of what it reached; remove it and train again"
@@ -160,17 +156,7 @@ class LearnedSearches:
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         helps = any(model.blend.weights.values())
         stale = self._stale(catalog_id, model, side)
-        queries, questions, tools = counts
-        return TrainedSide(
-            method=model.method,
-            figures=figures,
-            queries=queries,
-            questions=questions,
-            tools=tools,
-            size=size,
-            stale=stale,
-            helps=helps,
-        )
+        return TrainedSide(model.method, figures, queries, questions, tools, size, stale, helps)
 
     def _stale(self, catalog_id: int, model: LearnedModel, side: str) -> int:
         catalog, learned = self._analyses.required(catalog_id).catalog, set(model.fingerprints)

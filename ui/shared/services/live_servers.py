@@ -18,18 +18,15 @@ from toolscope_core.mcp.servers.server_definitions import (
 )
 from toolscope_core.mcp.servers.survey import read_offers
 from toolscope_core.model.configuration import ConnectionLimits
-from toolscope_core.model.environment import Settings
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Progress
 from toolscope_core.store import (
     Job,
-    Store,
     keep_server_source,
     now,
     read_server_source,
 )
-from ui.shared.services.analyses import Analyses
-from ui.shared.services.catalogs import Catalogs
+from ui.shared.services.workspace import Workspace
 
 JOB_KIND = "connect"
 KEPT = 8
@@ -80,13 +77,11 @@ class ServersRead:
 class LiveServers:
     """Reads servers in the background; nothing is started but by ``start``."""
 
-    def __init__(
-        self, settings: Settings, store: Store, catalogs: Catalogs, analyses: Analyses
-    ) -> None:
-        self._settings = settings
-        self._store = store
-        self._catalogs = catalogs
-        self._analyses = analyses
+    def __init__(self, work: Workspace) -> None:
+        self._settings = work.settings
+        self._store = work.store
+        self._catalogs = work.catalogs
+        self._analyses = work.analyses
         self._surveys: dict[int, Survey] = {}
 
     def why_off(self, is_shared: bool) -> str:

@@ -1,9 +1,15 @@
-"""The logs of decisions as they stand, each read from the store once for every change of it."""
+"""The logs of decisions: each read once for every change of it, and the row of a new decision."""
 
 from __future__ import annotations
 
-from toolscope_core.model.decision import Decision
-from toolscope_core.store import Store, count_decisions, read_log
+from collections.abc import Iterable
+from types import MappingProxyType
+
+from toolscope_core.decisions.decision_lines import decision_of_row
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.decision import Action, Decision
+from toolscope_core.model.tool import JsonObject
+from toolscope_core.store import Store, count_decisions, now, read_log
 from ui.shared.services.result_cache import ResultCache
 
 
@@ -24,3 +30,17 @@ class Logs:
             lambda: read_log(self._store, catalog_id),
             state=count_decisions(self._store, catalog_id),
         )
+
+
+def make_decision(
+    catalog: Catalog,
+    action: Action,
+    ids: Iterable[str],
+    reviewer: str,
+    detail: JsonObject = MappingProxyType({}),
+) -> Decision:
+    """What ``reviewer`` says now of tools of the catalog (ids), not yet admitted. Raises
+    ``DecisionError``.
+    """
+    row = {"action": action, "ids": list(ids), "reviewer": reviewer, "detail": dict(detail)}
+    return decision_of_row(catalog, {**row, "at": now()})

@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError
-from toolscope_core.store import Store, setting_as, write_setting
+from toolscope_core.store import setting_as, write_setting
 from ui.shared.cards.queue import waits
 from ui.shared.cards.reviewers import (
     Agreement,
@@ -18,22 +18,18 @@ from ui.shared.cards.reviewers import (
     shared_out,
     to_look_at,
 )
-from ui.shared.services.analyses import Analyses
 from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.review import Review
-from ui.shared.services.toolsets import ToolSets
+from ui.shared.services.workspace import Workspace
 
 
 class People:
     """Who reviews what of a catalog, and how far they agree."""
 
-    def __init__(
-        self, store: Store, analyses: Analyses, review: Review, toolsets: ToolSets
-    ) -> None:
-        self._store = store
-        self._analyses = analyses
-        self._review = review
-        self._toolsets = toolsets
+    def __init__(self, work: Workspace) -> None:
+        self._store = work.store
+        self._analyses = work.analyses
+        self._review = work.review
+        self._toolsets = work.toolsets
         self._owners: ResultCache[dict[str, str]] = ResultCache(most=4)
 
     def shares(self, catalog_id: int) -> Shares | None:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from toolscope_core.decisions.constraints import suspended_decisions
-from toolscope_core.decisions.decision_lines import decision_of_row
 from toolscope_core.decisions.log import admit, version_of
 from toolscope_core.merging.pipeline import Analysis, plan_merge
 from toolscope_core.model.cluster import Cluster
@@ -27,6 +26,7 @@ from ui.shared.cards.reshaping import (
     parts_with,
 )
 from ui.shared.services.analyses import Analyses
+from ui.shared.services.logs import make_decision
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.review import Review
 
@@ -96,13 +96,7 @@ class Reshapes:
             if asked is None:
                 return Reshaped(None, version, *as_planned(self._review.plan(catalog_id), parts))
             action, detail = asked
-            row = {
-                "action": action,
-                "ids": sorted(parts),
-                "reviewer": reviewer,
-                "detail": detail,
-            }
-            decision = decision_of_row(analysis.catalog, row)
+            decision = make_decision(analysis.catalog, action, sorted(parts), reviewer, detail)
             try:
                 made = admit(log, decision, version, suspended_decisions(analysis.catalog, log))
             except DecisionError as error:

@@ -7,19 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 from toolscope_core.catalog.document_variants import with_expanded
-from toolscope_core.catalog.tokens import Costs
 from toolscope_core.decisions.actions import WITH_RELATION
 from toolscope_core.decisions.constraints import edits, suspended_decisions, variants
-from toolscope_core.decisions.decision_lines import decision_of_row
 from toolscope_core.decisions.edit_validity import document_problems
 from toolscope_core.decisions.imported_decisions import ImportPreview, decisions_in, import_preview
 from toolscope_core.decisions.log import active, admit
-from toolscope_core.export.bundle import bundle_files
 from toolscope_core.merging.group_syntheses import cluster_id
 from toolscope_core.merging.model_verdicts import Disagreement, disagreements
 from toolscope_core.merging.pipeline import Analysis, Proposed, alone, plan_of, proposed
 from toolscope_core.model.cluster import Cluster, Document
-from toolscope_core.model.configuration import AcceptPolicy, MergeThresholds, PlanConfig
+from toolscope_core.model.configuration import MergeThresholds, PlanConfig
 from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.plan import MergePlan
@@ -27,26 +24,14 @@ from toolscope_core.model.tool import digest
 from toolscope_core.store import Store, append_decision, append_decisions, now
 from ui.shared.cards.cards import Card, card_of, tokens_of
 from ui.shared.cards.drafts import Draft, synthesised, with_draft
-from ui.shared.cards.exports import (
-    Download,
-    ExportFigures,
-    SafeBatch,
-    Way,
-    download_of,
-    figures_of,
-    safe_batch,
-    way_of,
-)
 from ui.shared.cards.queue import Order, Show, in_order, of_show, waits
+from ui.shared.cards.safe_merges import SafeBatch, safe_batch
 from ui.shared.cards.server_pairs import ServerPairProposals, server_pairs
 from ui.shared.services.analyses import Analyses
 from ui.shared.services.catalogs import Catalogs
-from ui.shared.services.logs import Logs
+from ui.shared.services.logs import Logs, make_decision
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.tools.catalog_figures import Progressed, progressed
-
-POLICIES: tuple[AcceptPolicy, ...] = ("none", "auto", "all")
-"""From the one that merges least."""
 
 
 class Review:
@@ -62,8 +47,6 @@ class Review:
         self._disagreements: ResultCache[tuple[Disagreement, ...]] = ResultCache()
         self._safe: ResultCache[SafeBatch] = ResultCache()
         self._server_pairs: ResultCache[tuple[ServerPairProposals, ...]] = ResultCache()
-        self._costs = Costs()
-        self._figures: ResultCache[ExportFigures] = ResultCache()
         self._saved: ResultCache[Mapping[str, int]] = ResultCache(most=4)
 
     def log(self, catalog_id: int) -> tuple[Decision, ...]:
@@ -197,14 +180,9 @@ class Review:
         if action == "accept" and is_as_shown:
             seen["canonical"] = cluster.canonical
             seen |= {"kind": "prune"} if cluster.kind == "prune" else {}
-        row = {
-            "action": action,
-            "ids": cluster.members,
-            "reviewer": reviewer,
-            "at": now(),
-            "detail": {**seen, **(detail or {})},
-        }
-        decision = decision_of_row(catalog, row)
+        decision = make_decision(
+            catalog, action, cluster.members, reviewer, {**seen, **(detail or {})}
+        )
         return self.record(catalog_id, decision, cluster.version)
 
     def record(self, catalog_id: int, decision: Decision, version: str | None = None) -> Decision:
@@ -282,9 +260,8 @@ class Review:
     ) -> Decision:
         """Make the plan with these thresholds from now on; undo takes it back."""
         detail = {"similarity": thresholds.similarity, "probability": thresholds.probability}
-        row = {"action": "threshold", "reviewer": reviewer, "at": now(), "detail": detail}
         catalog = self._catalogs.open(catalog_id)
-        return self.record(catalog_id, decision_of_row(catalog, row))
+        return self.record(catalog_id, make_decision(catalog, "threshold", (), reviewer, detail))
 
     def preview_import(self, catalog_id: int, content: bytes, name: str) -> ImportPreview:
         """What the decisions file ``name`` would add; writes nothing. Raises ``ConfigError`` or
@@ -385,37 +362,3 @@ class Review:
         tools = self._catalogs.open(catalog_id).tools
         outside = {tool.name for tool in tools if tool.id not in cluster.members}
         return document_problems(document, cluster.document, frozenset(outside))
-
-    def figures(
-        self, catalog_id: int, config: PlanConfig, shape: str | None = None, fix: bool = False
-    ) -> ExportFigures:
-        """What the bundle would hold, in figures; ``shape`` defaults to the input's."""
-        plan = self.plan(catalog_id, config)
-        return self._figures.get(
-            (catalog_id, config, shape, fix),
-            (plan,),
-            lambda: figures_of(plan, shape, fix, self._costs),
-        )
-
-    def ways(self, catalog_id: int, routers: bool, target: str) -> tuple[Way, ...]:
-        """What each accept policy means for the limit of ``target`` on tools."""
-        configs = [PlanConfig(accept=accept, routers=routers) for accept in POLICIES]
-        return tuple(way_of(self.plan(catalog_id, c), c.accept, target) for c in configs)
-
-    def bundle(
-        self, catalog_id: int, config: PlanConfig, shape: str | None = None, fix: bool = False
-    ) -> dict[str, bytes]:
-        """The files of the export bundle. Raises ``ExportError`` where the target refuses it."""
-        analysis, plan = self._analyses.required(catalog_id), self.plan(catalog_id, config)
-        return bundle_files(analysis, plan, self.log(catalog_id), config, shape, fix)
-
-    def download(
-        self,
-        catalog_id: int,
-        name: str,
-        config: PlanConfig,
-        shape: str | None = None,
-        fix: bool = False,
-    ) -> Download:
-        """The bundle as one file; ``name`` is the catalog's."""
-        return download_of(self.bundle(catalog_id, config, shape, fix), name)

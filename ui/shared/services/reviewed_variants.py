@@ -8,17 +8,15 @@ from typing import Literal
 
 from toolscope_core.catalog.document_variants import LoadedVariants, variants_in
 from toolscope_core.decisions.constraints import variants
-from toolscope_core.decisions.decision_lines import decision_of_row
-from toolscope_core.decisions.log import admit
 from toolscope_core.merging.faithful import Violation
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.tool import Augmentation, Tool
 from toolscope_core.rps.variant_writing import CheckedVariants, checked_variants
-from toolscope_core.store import Store, append_decision, keep_variants, list_variants, now
-from ui.shared.services.catalogs import Catalogs
+from toolscope_core.store import keep_variants, list_variants
+from ui.shared.services.logs import make_decision
 from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.review import Review
+from ui.shared.services.workspace import Workspace
 
 VariantState = Literal["waiting", "accepted", "edited", "rejected"]
 NONE = Augmentation("")
@@ -49,10 +47,10 @@ class VariantView:
 class Variants:
     """The document variants of catalogs."""
 
-    def __init__(self, store: Store, catalogs: Catalogs, review: Review) -> None:
-        self._store = store
-        self._catalogs = catalogs
-        self._review = review
+    def __init__(self, work: Workspace) -> None:
+        self._store = work.store
+        self._catalogs = work.catalogs
+        self._review = work.review
         self._checked: ResultCache[CheckedVariants] = ResultCache(most=4)
 
     def preview(self, catalog_id: int, content: bytes, name: str) -> LoadedVariants:
@@ -121,15 +119,8 @@ class Variants:
                 for one in wanted.values()
             ]
         }
-        row = {
-            "action": "augment",
-            "ids": list(wanted),
-            "reviewer": reviewer,
-            "at": now(),
-            "detail": detail,
-        }
-        decision = decision_of_row(catalog, row)
-        return append_decision(self._store, catalog_id, lambda log: admit(log, decision))
+        decision = make_decision(catalog, "augment", wanted, reviewer, detail)
+        return self._review.record(catalog_id, decision)
 
     def accept_clean(self, catalog_id: int, reviewer: str) -> Decision:
         """Accept every waiting variant that nothing speaks against, as one decision. Raises

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from toolscope_core.catalog.document_variants import with_variants
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import Costs
-from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.metrics import Gold
 from toolscope_core.evaluation.query_sets import Query, owners_after, relabelled
 from toolscope_core.evaluation.ranking import ToolsetRanker
@@ -24,7 +23,7 @@ from toolscope_core.evaluation.search_results import (
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AcceptPolicy, Corpus, PlanConfig, RetrievalConfig
 from toolscope_core.model.plan import MergePlan
-from toolscope_core.model.protocols import Embedder, Progress, Step, silent
+from toolscope_core.model.protocols import Progress, Step, silent
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
@@ -32,12 +31,10 @@ from toolscope_core.retrieval.learned_scores import LearnedRanking
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.retrieval.servers import ServerRetriever
 from toolscope_core.store import Job
-from ui.shared.services.analyses import Analyses
 from ui.shared.services.learned_searches import LearnedSearches, Ranking
-from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.review import Review
 from ui.shared.services.reviewed_variants import Variants
+from ui.shared.services.workspace import Workspace
 
 JOB_KIND = "index"
 
@@ -99,21 +96,14 @@ class _LongWaitError(Exception):
 class Searches:
     """Requests to analysed catalogs; changes nothing."""
 
-    def __init__(
-        self,
-        analyses: Analyses,
-        review: Review,
-        queries: LoadedQueries,
-        variants: Variants,
-        learned: LearnedSearches,
-    ) -> None:
-        self._analyses = analyses
-        self._review = review
-        self._queries = queries
-        self.variants = variants
-        self.embedder: Embedder = learned.trainer.embedder
-        self.cache: VectorCache = learned.trainer.cache
-        self.learned = learned
+    def __init__(self, work: Workspace) -> None:
+        self._analyses = work.analyses
+        self._review = work.review
+        self._queries = work.queries
+        self._variants = work.service(Variants)
+        self._learned = work.service(LearnedSearches)
+        self.embedder = work.embedder
+        self.cache = work.vectors
         self._costs = Costs()
         self._retrievers: ResultCache[Retriever | ServerRetriever] = ResultCache(most=8)
         self._searched_catalogs: ResultCache[tuple[Catalog, Catalog]] = ResultCache()
@@ -207,7 +197,7 @@ class Searches:
     def _catalogs(self, catalog_id: int, asked: Lookup) -> tuple[Catalog, Catalog]:
         """The catalog as it is, and as the merge leaves it, both with variants if asked."""
         plan = self._plan(catalog_id, asked)
-        written = self.variants.accepted(catalog_id) if asked.variants else {}
+        written = self._variants.accepted(catalog_id) if asked.variants else {}
 
         def make() -> tuple[Catalog, Catalog]:
             came = self._analyses.required(catalog_id).catalog
@@ -253,7 +243,7 @@ class Searches:
         if isinstance(retriever, ServerRetriever):
             return retriever
         side_trained = "after" if side_name else "before"
-        return retriever.with_learned(self.learned.model(catalog_id, asked.ranking, side_trained))
+        return retriever.with_learned(self._learned.model(catalog_id, asked.ranking, side_trained))
 
     def _searched(
         self,

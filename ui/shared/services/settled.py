@@ -64,7 +64,12 @@ class Settled:
         accepted.sort(key=lambda c: (c.document.name.casefold(), c.id))
         return tuple(
             SettledCluster(
-                c, max((latest[m] for m in c.members if m in latest), key=_seq, default=None)
+                c,
+                max(
+                    (latest[m] for m in c.members if m in latest),
+                    key=lambda one: one.seq,
+                    default=None,
+                ),
             )
             for c in accepted
         )
@@ -79,10 +84,6 @@ class Settled:
         own = self.flags(catalog_id)
         standing = {one.seq: one for member in cluster.members for one in own.get(member, ())}
         return tuple(standing[seq] for seq in sorted(standing))
-
-
-def _seq(decision: Decision) -> int:
-    return decision.seq
 
 
 def _is_unchanged(analysis: Analysis, decision: Decision) -> bool:

@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import Literal
 
 from toolscope_core.decisions.constraints import omitted
-from toolscope_core.decisions.decision_lines import decision_of_row
 from toolscope_core.decisions.forms import id_list
 from toolscope_core.decisions.log import admit, version_of
 from toolscope_core.merging.pipeline import plan_merge
@@ -17,10 +16,10 @@ from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.errors import DecisionError, JobError
 from toolscope_core.model.pair import Pair, Relation
 from toolscope_core.model.tool import JsonObject
-from toolscope_core.store import now
 from ui.shared.cards.queue import cluster_with
 from ui.shared.services.analyses import Analyses
 from ui.shared.services.catalogs import Catalogs
+from ui.shared.services.logs import make_decision
 from ui.shared.services.review import Review
 
 MOST_ON_A_CARD = 30
@@ -162,11 +161,4 @@ class ToolSets:
         reviewer: str,
         detail: JsonObject = MappingProxyType({}),
     ) -> Decision:
-        row: JsonObject = {
-            "action": action,
-            "ids": list(ids),
-            "reviewer": reviewer,
-            "at": now(),
-            "detail": dict(detail),
-        }
-        return decision_of_row(self._catalogs.open(catalog_id), row)
+        return make_decision(self._catalogs.open(catalog_id), action, ids, reviewer, detail)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from toolscope_core.model.tool import JsonObject, canonical_json
 from toolscope_core.store import (
-    Store,
     UsageLog,
     delete_usage_log,
     keep_usage_log,
@@ -24,9 +23,8 @@ from toolscope_core.usage.call_counts import (
 )
 from toolscope_core.usage.call_times import utc_time
 from toolscope_core.usage.trace_formats import read_trace
-from ui.shared.services.catalogs import Catalogs
-from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.result_cache import ResultCache
+from ui.shared.services.workspace import Workspace
 
 MOST_BYTES = 200_000_000
 UNUSED_DAYS = 30
@@ -46,8 +44,10 @@ class UsagePreview:
 class UsageEvidence:
     """The logs of catalogs; of each only counts and times are kept."""
 
-    def __init__(self, store: Store, catalogs: Catalogs, queries: LoadedQueries) -> None:
-        self._store, self._catalogs, self._queries = store, catalogs, queries
+    def __init__(self, work: Workspace) -> None:
+        self._store = work.store
+        self._catalogs = work.catalogs
+        self._queries = work.queries
         self._figures: ResultCache[CatalogCallCounts] = ResultCache(most=16)
 
     def preview(self, catalog_id: int, content: bytes, name: str) -> UsagePreview:

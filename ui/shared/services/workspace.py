@@ -13,31 +13,21 @@ from toolscope_core.llm.endpoints import Endpoints
 from toolscope_core.model.environment import Settings
 from toolscope_core.model.protocols import Embedder, Progress, silent
 from toolscope_core.store import CatalogRecord, Store
-from toolscope_core.tool2vec.training import Trainer
 from ui.shared.services.analyses import Analyses
 from ui.shared.services.catalogs import Catalogs
 from ui.shared.services.chosen_judge import ChosenJudge
-from ui.shared.services.evaluations import Evaluations
 from ui.shared.services.explore import Explore
-from ui.shared.services.generated_queries import GeneratedQueries
 from ui.shared.services.implied_owners import ImpliedOwners
 from ui.shared.services.judging import Judging
-from ui.shared.services.learned_judge import LearnedJudge
-from ui.shared.services.learned_searches import LearnedSearches
-from ui.shared.services.live_servers import LiveServers
 from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.logs import Logs
 from ui.shared.services.pairs import Pairs
-from ui.shared.services.people import People
 from ui.shared.services.reshapes import Reshapes
 from ui.shared.services.review import Review
-from ui.shared.services.reviewed_variants import Variants
-from ui.shared.services.searches import Searches
 from ui.shared.services.selections import Selections
 from ui.shared.services.settled import Settled
 from ui.shared.services.tools import Tools
 from ui.shared.services.toolsets import ToolSets
-from ui.shared.services.usage_evidence import UsageEvidence
 from ui.shared.services.versions import Versions
 
 S = TypeVar("S")
@@ -55,7 +45,7 @@ class Workspace:
         self.vectors = VectorCache(settings.cache_dir)
         self.arrays = ArrayCache(settings.cache_dir)
         self.embedder = embedder or embedder_of(settings)
-        chosen_judge = ChosenJudge(self.store)
+        self.chosen_judge = ChosenJudge(self.store)
         logs = Logs(self.store)
         self.implied_owners = ImpliedOwners(self.store, self.catalogs, logs)
         self.analyses = Analyses(
@@ -63,45 +53,23 @@ class Workspace:
             self.catalogs,
             self.embedder,
             self.vectors,
-            chosen_judge,
+            self.chosen_judge,
             self.implied_owners,
         )
         self.endpoints = Endpoints(settings, self.store)
         self.judging = Judging(
-            self.store, self.catalogs, self.analyses, chosen_judge, self.endpoints
+            self.store, self.catalogs, self.analyses, self.chosen_judge, self.endpoints
         )
         self.review = Review(self.store, self.catalogs, self.analyses, logs)
         self.explore = Explore(self.catalogs, self.analyses, self.review)
         self.pairs = Pairs(self.catalogs, self.analyses, self.review)
         self.toolsets = ToolSets(self.catalogs, self.analyses, self.review)
-        self.learned_judge = LearnedJudge(self.store, self.catalogs, self.analyses, self.review)
-        self.people = People(self.store, self.analyses, self.review, self.toolsets)
         self.settled = Settled(self.catalogs, self.analyses, self.review)
         self.reshapes = Reshapes(self.analyses, self.review)
         self.queries = LoadedQueries(self.store, self.catalogs)
-        self.generated = GeneratedQueries(
-            self.store, self.catalogs, self.analyses, self.queries, self.judging, self.endpoints
-        )
-        self.usage = UsageEvidence(self.store, self.catalogs, self.queries)
-        self.variants = Variants(self.store, self.catalogs, self.review)
-        self.learned_searches = LearnedSearches(
-            self.store,
-            self.analyses,
-            self.review,
-            self.queries,
-            self.variants,
-            Trainer(self.embedder, self.vectors),
-        )
-        self.searches = Searches(
-            self.analyses, self.review, self.queries, self.variants, self.learned_searches
-        )
-        self.evaluations = Evaluations(
-            self.store, self.catalogs, self.analyses, self.review, self.queries, self.searches
-        )
         self.selections = Selections(self.store, self.catalogs)
         self.tools = Tools(self.catalogs, self.analyses, self.review)
         self.versions = Versions(self.store, self.catalogs, self.review)
-        self.live_servers = LiveServers(settings, self.store, self.catalogs, self.analyses)
 
     def service(self, kind: Callable[[Workspace], S]) -> S:
         """The service of one page, made when it is first asked for: ``service(Heatmaps)``."""

@@ -21,6 +21,7 @@ from ui.shared.cards.outcome_badges import Color
 from ui.shared.models.grades_panel import grade_of
 from ui.shared.pairs.pair_view import Neighbour
 from ui.shared.services.tools import ToolView
+from ui.shared.services.usage_evidence import UsageEvidence
 from ui.shared.tools import leave_out, tool_selection
 from ui.shared.tools.catalog_tables import operation_line
 
@@ -68,7 +69,7 @@ def declared_line(tool: Tool) -> None:
 
 def usage_caption(tool: Tool) -> None:
     """How often the tool was called, where logs were added to the catalog."""
-    figures = page_frame.workspace().usage.figures(page_frame.current().id)
+    figures = page_frame.service(UsageEvidence).figures(page_frame.current().id)
     if figures.calls:
         st.caption(f":material/call_made: {tool_count_line(figures.of(tool.id))}")
 

@@ -22,13 +22,10 @@ from toolscope_core.export.checked_plan import (
     refusals,
     toolsets,
 )
-from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import AcceptPolicy
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import Dangling, MergePlan
-from ui.shared.cards.cards import tokens_of
-from ui.shared.cards.queue import is_safe
 from ui.shared.tools.catalog_figures import ClusterCounts, cluster_counts
 
 
@@ -117,19 +114,6 @@ class ExportFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class SafeBatch:
-    """What *accept safe* would do now, and how many clusters it leaves out for which reason.
-
-    A cluster that is left out counts once, under the first reason that holds.
-    """
-
-    clusters: tuple[Cluster, ...]
-    tools: int
-    tokens_saved: int
-    left_out: tuple[tuple[str, int], ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Download:
     """The files of a bundle and their zip; ``file_name`` changes only with the content."""
 
@@ -193,47 +177,6 @@ def _hostile(plan: MergePlan) -> tuple[str, ...]:
     }
     same = (t.id for t in exported if cleaned(came[t.id].description) == cleaned(t.description))
     return tuple(tool_id for tool_id in same if tool_id in hidden | worded)
-
-
-def safe_batch(catalog: Catalog, clusters: Sequence[Cluster]) -> SafeBatch:
-    """The waiting ``clusters`` as safe ones and others."""
-    tools = catalog.by_id
-    safe, saved, left = [], 0, dict.fromkeys(_DOUBTS, 0)
-    for cluster in clusters:
-        if is_safe(cluster):
-            first = sorted(cluster.members, key=lambda member: member != cluster.canonical)
-            before, after = tokens_of([tools[member] for member in first], cluster.document)
-            safe.append(cluster)
-            saved += before - after
-            continue
-        servers = {tools[member].server for member in cluster.members}
-        holds = (
-            bool(cluster.newcomers),
-            cluster.state != "proposed",
-            bool(catalog.blocked.intersection(cluster.members)),
-            cluster.relation == "parametric",
-            cluster.kind == "router",
-            len(servers) > 1,
-            True,
-        )
-        left[_DOUBTS[holds.index(True)]] += 1
-    return SafeBatch(
-        clusters=tuple(safe),
-        tools=sum(len(cluster.members) for cluster in safe),
-        tokens_saved=saved,
-        left_out=tuple((doubt, count) for doubt, count in left.items() if count),
-    )
-
-
-_DOUBTS = (
-    "with a newcomer to an accepted merge",
-    "stale or in conflict",
-    "with a tool that holds hidden or hostile text",
-    "in families, for which a gateway is needed",
-    "for which a gateway is needed",
-    "over several servers",
-    "with other words, a weak pair, another effect, or cut from a chain",
-)
 
 
 def toolset_lines(plan: MergePlan, target: str, costs: Costs) -> tuple[ToolsetLine, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
@@ -38,57 +38,26 @@ from toolscope_core.model.configuration import (
     Split,
 )
 from toolscope_core.model.decision import Decision
-from toolscope_core.model.errors import ConfigError, DecisionError, StoreError
-from toolscope_core.model.pair import Pair
+from toolscope_core.model.errors import ConfigError, DecisionError
 from toolscope_core.model.plan import Experiment
 from toolscope_core.model.protocols import Embedder, Progress, silent
 from toolscope_core.model.tool import JsonObject, Tool, digest
 from toolscope_core.store import (
     Job,
-    Store,
-    delete_experiment,
-    get_experiment,
     keep_result,
-    list_experiments,
     open_experiment,
 )
-from ui.shared.queries.experiment_tables import ConfusionRow, MergeRow, confusion_rows, merge_rows
-from ui.shared.services.analyses import Analyses
-from ui.shared.services.catalogs import Catalogs
-from ui.shared.services.loaded_queries import LoadedQueries
-from ui.shared.services.measured_sides import ORIGINAL, POLICIES, MeasuredSides
+from ui.evaluation.measured_sides import POLICIES, MeasuredSides
+from ui.shared.services.experiments import ORIGINAL
 from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.review import Review
 from ui.shared.services.searches import Searches
+from ui.shared.services.workspace import Workspace
 
 Kind = Literal["comparison", "stress", "sweep", "ablation"]
 
 SYNTHETIC = "made from descriptions"
 CUTOFFS = (1, 5, 10)
 MOST_CONFUSIONS = 5_000
-MOST_READ = 5
-"""Comparisons that are looked through for a merge."""
-_PARTS = {
-    "comparison": (
-        "before",
-        "after",
-        "changes",
-        "p",
-        "queries",
-        "merges",
-        "confusions",
-        "joined",
-        "never",
-    ),
-    "stress": ("toolsets",),
-    "sweep": ("points",),
-    "ablation": ("rows",),
-    "agent": ("sides", "requests"),
-}
-"""What the result of a finished experiment has."""
-_ASKED = ("queries", "before", "after", "query_count")
-_SEARCHED = ("rerank", "split", "knob")
-"""What the configuration of an experiment has, and that of one that searches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,34 +78,17 @@ class Wanted:
     encoders: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Findings:
-    """What a comparison found of merges, by their members, and of pairs."""
-
-    merges: Mapping[tuple[str, ...], MergeRow]
-    confusions: Mapping[Pair, ConfusionRow]
-
-
 class Evaluations:
     """Experiments on analysed catalogs."""
 
-    def __init__(
-        self,
-        store: Store,
-        catalogs: Catalogs,
-        analyses: Analyses,
-        review: Review,
-        queries: LoadedQueries,
-        searches: Searches,
-    ) -> None:
-        self._store = store
-        self._analyses = analyses
-        self._review = review
-        self._queries = queries
-        self._searches = searches
-        self.sides = MeasuredSides(store, catalogs, analyses, review, searches)
+    def __init__(self, work: Workspace) -> None:
+        self._store = work.store
+        self._analyses = work.analyses
+        self._review = work.review
+        self._queries = work.queries
+        self._searches = work.service(Searches)
+        self.sides = work.service(MeasuredSides)
         self._costs = Costs()
-        self._read: ResultCache[_Findings] = ResultCache(most=MOST_READ)
         self._hashes: ResultCache[str] = ResultCache()
 
     def query_sets(self, catalog_id: int) -> tuple[str, ...]:
@@ -200,30 +152,6 @@ class Evaluations:
             keep({"points": points}, is_done=True)
         return kept.number
 
-    def all(self, catalog_id: int) -> tuple[Experiment, ...]:
-        """The experiments on every version of the catalog, the newest first, without results."""
-        return list_experiments(self._store, catalog_id)
-
-    def get(self, number: int) -> Experiment:
-        """An experiment with its result. Raises ``StoreError`` where there is none, or one that
-        somebody else wrote in another form.
-        """
-        kept = get_experiment(self._store, number)
-        result, asked = kept.result or {}, kept.configuration
-        missing = [key for key in _PARTS.get(kept.kind, ()) if key not in result]
-        needed = _ASKED if kept.kind == "agent" else (*_ASKED, *_SEARCHED)
-        missing += [key for key in needed if key not in asked]
-        if kept.is_done and missing:
-            raise StoreError(
-                f"experiment {number} is damaged (it has no {missing[0]!r}); delete it under "
-                "Experiments and measure again"
-            )
-        return kept
-
-    def delete(self, number: int) -> None:
-        """Delete an experiment."""
-        delete_experiment(self._store, number)
-
     def is_current(self, catalog_id: int, experiment: Experiment) -> bool:
         """Whether the catalog and its decisions are those that the experiment measured."""
         return experiment.catalog_id == catalog_id and experiment.configuration.get(
@@ -248,50 +176,6 @@ class Evaluations:
         rows = table_of(experiment.kind, experiment.result or {})
         names = list(dict.fromkeys(name for row in rows for name in row))
         return csv_bytes(names, ([row.get(name, "") for name in names] for row in rows))
-
-    def effect_of(self, catalog_id: int, members: Sequence[str]) -> tuple[int, MergeRow] | None:
-        """What the newest comparison on this version that left out the merge of these tools found,
-        with the experiment's number; ``None`` where none did.
-        """
-        wanted = tuple(sorted(members))
-        for number in self._comparisons(catalog_id):
-            effect = self._findings(number).merges.get(wanted)
-            if effect is not None:
-                return number, effect
-        return None
-
-    def confusion_of(self, catalog_id: int, pair: Pair) -> tuple[int, ConfusionRow] | None:
-        """The queries of the newest comparison on this version that confuse two tools, with its
-        number; ``None`` where none does.
-        """
-        for number in self._comparisons(catalog_id)[:1]:
-            confusion = self._findings(number).confusions.get(pair)
-            if confusion is not None:
-                return number, confusion
-        return None
-
-    def _comparisons(self, catalog_id: int) -> list[int]:
-        """The finished comparisons on this version with the catalog as it is, newest first."""
-        return [
-            one.number
-            for one in self.all(catalog_id)
-            if one.kind == "comparison"
-            and one.is_done
-            and one.catalog_id == catalog_id
-            and one.configuration.get("before") == ORIGINAL
-        ][:MOST_READ]
-
-    def _findings(self, number: int) -> _Findings:
-        def read() -> _Findings:
-            try:
-                result = self.get(number).result or {}
-            except StoreError:
-                return _Findings({}, {})
-            merges = {tuple(sorted(row.members)): row for row in merge_rows(result)}
-            confusions = {Pair.of(row.left, row.right): row for row in confusion_rows(result)}
-            return _Findings(merges, confusions)
-
-        return self._read.get(number, (), read)
 
     def take_back(self, catalog_id: int, members: Sequence[str], reviewer: str) -> Decision:
         """Undo the merge of these tools: the decision that accepted it, or where nobody decided a

@@ -16,16 +16,15 @@ from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.rps.control import noise_matched
-from toolscope_core.store import Store, list_catalogs
+from toolscope_core.store import list_catalogs
 from toolscope_core.tool2vec.learned_model import LearnedModel
-from ui.shared.services.analyses import Analyses
-from ui.shared.services.catalogs import Catalogs
-from ui.shared.services.learned_searches import Ranking
-from ui.shared.services.review import Review
+from ui.evaluation.uploaded_bundles import PREFIX, UploadedBundles
+from ui.shared.services.experiments import ORIGINAL
+from ui.shared.services.learned_searches import LearnedSearches, Ranking
+from ui.shared.services.reviewed_variants import Variants
 from ui.shared.services.searches import Searches
-from ui.shared.services.uploaded_bundles import PREFIX, UploadedBundles
+from ui.shared.services.workspace import Workspace
 
-ORIGINAL = "as it is"
 POLICIES: dict[str, AcceptPolicy] = {
     "accepted": "none",
     "accepted and safe": "auto",
@@ -54,20 +53,15 @@ class MeasuredSides:
     them.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        catalogs: Catalogs,
-        analyses: Analyses,
-        review: Review,
-        searches: Searches,
-    ) -> None:
-        self._store = store
-        self._catalogs = catalogs
-        self._analyses = analyses
-        self._review = review
-        self._searches = searches
-        self._bundles = UploadedBundles(searches.cache.folder)
+    def __init__(self, work: Workspace) -> None:
+        self._store = work.store
+        self._catalogs = work.catalogs
+        self._analyses = work.analyses
+        self._review = work.review
+        self._searches = work.service(Searches)
+        self._variants = work.service(Variants)
+        self._learned = work.service(LearnedSearches)
+        self._bundles = UploadedBundles(work.vectors.folder)
 
     def names(self, catalog_id: int) -> tuple[str, ...]:
         """The toolsets that can be compared: as it is, under each accept policy, uploaded bundles,
@@ -76,7 +70,7 @@ class MeasuredSides:
         analysis = self._analyses.required(catalog_id)
         thetas = (f"θ {value:g}" for value in values_of("theta", analysis))
         bundles = self._bundles.names(self._name(catalog_id))
-        written = VARIANT_SIDES if self._searches.variants.accepted(catalog_id) else ()
+        written = VARIANT_SIDES if self._variants.accepted(catalog_id) else ()
         learned = [one for one in LEARNED_SIDES if self.model(catalog_id, one) is not None]
         others = (*bundles, *thetas, *self._versions(catalog_id))
         return (ORIGINAL, *POLICIES, *written, *learned, *others)
@@ -123,12 +117,12 @@ class MeasuredSides:
         if side not in LEARNED_SIDES:
             return None
         which, ranking, _ = LEARNED_SIDES[side]
-        return self._searches.learned.model(catalog_id, ranking, which)
+        return self._learned.model(catalog_id, ranking, which)
 
     def _with_variants(self, catalog_id: int, side: str) -> Toolset:
         """A toolset whose accepted variants are searched, or as many random words instead."""
         catalog = self._analyses.required(catalog_id).catalog
-        written = self._searches.variants.accepted(catalog_id)
+        written = self._variants.accepted(catalog_id)
         if side == CONTROL:
             return augmented(as_it_is(catalog, side), noise_matched(catalog, written))
         if side == AUGMENTED:

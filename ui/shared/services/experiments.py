@@ -1,0 +1,124 @@
+"""The experiments that are kept of a catalog, and what they found of its merges and pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from toolscope_core.model.errors import StoreError
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.plan import Experiment
+from toolscope_core.store import delete_experiment, get_experiment, list_experiments
+from ui.shared.queries.experiment_tables import ConfusionRow, MergeRow, confusion_rows, merge_rows
+from ui.shared.services.result_cache import ResultCache
+from ui.shared.services.workspace import Workspace
+
+ORIGINAL = "as it is"
+"""What the catalog before any merge is called as a toolset."""
+MOST_READ = 5
+"""Comparisons that are looked through for a merge."""
+_PARTS = {
+    "comparison": (
+        "before",
+        "after",
+        "changes",
+        "p",
+        "queries",
+        "merges",
+        "confusions",
+        "joined",
+        "never",
+    ),
+    "stress": ("toolsets",),
+    "sweep": ("points",),
+    "ablation": ("rows",),
+    "agent": ("sides", "requests"),
+}
+"""What the result of a finished experiment has."""
+_ASKED = ("queries", "before", "after", "query_count")
+_SEARCHED = ("rerank", "split", "knob")
+"""What the configuration of an experiment has, and that of one that searches."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Findings:
+    """What a comparison found of merges, by their members, and of pairs."""
+
+    merges: Mapping[tuple[str, ...], MergeRow]
+    confusions: Mapping[Pair, ConfusionRow]
+
+
+class Experiments:
+    """Experiments that were run, whoever ran them."""
+
+    def __init__(self, work: Workspace) -> None:
+        self._store = work.store
+        self._read: ResultCache[_Findings] = ResultCache(most=MOST_READ)
+
+    def all(self, catalog_id: int) -> tuple[Experiment, ...]:
+        """The experiments on every version of the catalog, the newest first, without results."""
+        return list_experiments(self._store, catalog_id)
+
+    def get(self, number: int) -> Experiment:
+        """An experiment with its result. Raises ``StoreError`` where there is none, or one that
+        somebody else wrote in another form.
+        """
+        kept = get_experiment(self._store, number)
+        result, asked = kept.result or {}, kept.configuration
+        missing = [key for key in _PARTS.get(kept.kind, ()) if key not in result]
+        needed = _ASKED if kept.kind == "agent" else (*_ASKED, *_SEARCHED)
+        missing += [key for key in needed if key not in asked]
+        if kept.is_done and missing:
+            raise StoreError(
+                f"experiment {number} is damaged (it has no {missing[0]!r}); delete it under "
+                "Experiments and measure again"
+            )
+        return kept
+
+    def delete(self, number: int) -> None:
+        """Delete an experiment."""
+        delete_experiment(self._store, number)
+
+    def effect_of(self, catalog_id: int, members: Sequence[str]) -> tuple[int, MergeRow] | None:
+        """What the newest comparison on this version that left out the merge of these tools found,
+        with the experiment's number; ``None`` where none did.
+        """
+        wanted = tuple(sorted(members))
+        for number in self._comparisons(catalog_id):
+            effect = self._findings(number).merges.get(wanted)
+            if effect is not None:
+                return number, effect
+        return None
+
+    def confusion_of(self, catalog_id: int, pair: Pair) -> tuple[int, ConfusionRow] | None:
+        """The queries of the newest comparison on this version that confuse two tools, with its
+        number; ``None`` where none does.
+        """
+        for number in self._comparisons(catalog_id)[:1]:
+            confusion = self._findings(number).confusions.get(pair)
+            if confusion is not None:
+                return number, confusion
+        return None
+
+    def _comparisons(self, catalog_id: int) -> list[int]:
+        """The finished comparisons on this version with the catalog as it is, newest first."""
+        return [
+            one.number
+            for one in self.all(catalog_id)
+            if one.kind == "comparison"
+            and one.is_done
+            and one.catalog_id == catalog_id
+            and one.configuration.get("before") == ORIGINAL
+        ][:MOST_READ]
+
+    def _findings(self, number: int) -> _Findings:
+        def read() -> _Findings:
+            try:
+                result = self.get(number).result or {}
+            except StoreError:
+                return _Findings({}, {})
+            merges = {tuple(sorted(row.members)): row for row in merge_rows(result)}
+            confusions = {Pair.of(row.left, row.right): row for row in confusion_rows(result)}
+            return _Findings(merges, confusions)
+
+        return self._read.get(number, (), read)
