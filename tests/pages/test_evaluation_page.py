@@ -184,6 +184,6 @@ def test_what_was_measured_stands_where_people_decide(page):
     page.open("overlap", pair=pair_key(pair))
     assert f"1 query of experiment {number} confuses these two" in page.text
     rain = by_name(page.work, page.catalog_id, "get_weather")
-    work = page.work.service(Evaluations)
+    work = page.work.service(Experiments)
     assert work.effect_of(page.catalog_id, ("x", "y")) is None
     assert work.confusion_of(page.catalog_id, Pair.of(*rain.members)) is None

@@ -21,6 +21,7 @@ from ui.shared.tools.catalog_tables import (
     FindingRow,
     ToolRow,
     finding_kinds,
+    finding_rows,
     rejects_csv,
 )
 
@@ -185,7 +186,7 @@ def _servers(catalog_id: int) -> None:
 
 
 def _findings(catalog_id: int) -> None:
-    rows = page_frame.workspace().explore.findings(catalog_id)
+    rows = finding_rows(page_frame.workspace().catalogs.open(catalog_id))
     if not rows:
         st.success("No suspicious text was found in these tools.", icon=":material/verified:")
         return
@@ -245,14 +246,14 @@ def _one_finding(catalog_id: int, row: FindingRow) -> None:
 
 def _go_to(catalog_id: int, tool_id: str) -> None:
     """Open the Tools tab with only this tool's server and name."""
-    tool = page_frame.workspace().explore.tool(catalog_id, tool_id)
+    tool = page_frame.workspace().catalogs.open(catalog_id).by_id[tool_id]
     st.session_state["part"] = "Tools"
     st.session_state["catalog_find"] = tool.name
     st.session_state["on"] = tool.server or None
 
 
 def _unread(catalog_id: int) -> None:
-    problems = page_frame.workspace().explore.problems(catalog_id)
+    problems = page_frame.workspace().catalogs.open(catalog_id).problems
     if not problems:
         st.success("All records were read.", icon=":material/verified:")
         return

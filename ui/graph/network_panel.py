@@ -150,7 +150,7 @@ def _tool_panel(catalog_id: int, part: Network, node: Node) -> None:
             safe_text.owner(node.id, node.name, node.server), color="gray", icon=":material/dns:"
         )
         st.badge(NODE_SHAPES[node.state][2], color="blue")
-        tool = page_frame.workspace().explore.tool(catalog_id, node.id)
+        tool = page_frame.workspace().catalogs.open(catalog_id).by_id[node.id]
         tool_drawer.open_button(tool, "graph")
         reshape_panel.open_link(catalog_id, (node.id,))
     if tool.description:

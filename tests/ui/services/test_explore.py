@@ -129,7 +129,9 @@ def test_a_file_without_tools_is_refused_in_words_and_nothing_is_stored(own):
 def test_unread_records_stay_with_the_catalog(own):
     work, _ = own
     added = work.explore.add("Mine", [source(record("one"), 7)])
-    assert len(work.explore.problems(added.id)) == work.explore.overview(added.id).problems == 1
+    assert (
+        len(work.catalogs.open(added.id).problems) == work.explore.overview(added.id).problems == 1
+    )
 
 
 # --- overlap ----------------------------------------------------------------------------------

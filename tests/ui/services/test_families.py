@@ -351,7 +351,7 @@ def test_nobody_is_said_to_serve_whom_where_parameters_are_not_known():
 def test_a_merge_of_unknown_parameters_is_not_called_lossless(own):
     work, i = own
     cluster = by_name(work, i, "get_recipe")
-    tools = [work.explore.tool(i, member) for member in cluster.members]
+    tools = [work.catalogs.open(i).by_id[member] for member in cluster.members]
     assert all(one.holds for one in document_checks(cluster, tools)[1:3])
     silent = document_checks(cluster, [replace(tool, schema=None) for tool in tools])
     unknown = f"the parameters of {', '.join(cluster.members)} are not known"

@@ -11,11 +11,11 @@ from toolscope_core.catalog.sources import Source
 from toolscope_core.catalog.tokens import Costs, tokenizer
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.merging.pipeline import family_edges, joined_pairs, judged_edges, unsure_pairs
-from toolscope_core.model.catalog import Catalog, Problem
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.plan import MergedTool
-from toolscope_core.model.tool import Tool, digest
+from toolscope_core.model.tool import digest
 from toolscope_core.store import CatalogRecord
 from ui.shared.cards import components
 from ui.shared.charts.figure_records import Network
@@ -77,7 +77,7 @@ class Explore:
         return CatalogFigures(
             tools=len(catalog.tools),
             servers=len(catalog.servers),
-            tokens=sum(self._costs(catalog_id).values()),
+            tokens=sum(self.tokens(catalog_id).values()),
             blocked=len(catalog.blocked),
             problems=len(catalog.problems),
             counted=tokenizer().label,
@@ -85,7 +85,7 @@ class Explore:
 
     def forecast(self, catalog_id: int) -> Forecast:
         """What merging brings. Raises ``JobError`` before the analysis is finished."""
-        costs = self._costs(catalog_id)
+        costs = self.tokens(catalog_id)
         plan = self._review.plan(catalog_id, PlanConfig(accept="auto"))
         decided = {one.id for one in self._review.plan(catalog_id).applied}
         accepted = sum(one.id in decided for one in plan.applied)
@@ -115,7 +115,7 @@ class Explore:
         rows = self._rows.get(
             (catalog_id, shape),
             (),
-            lambda: catalog_tables.tool_rows(catalog, self._costs(catalog_id, shape)),
+            lambda: catalog_tables.tool_rows(catalog, self.tokens(catalog_id, shape)),
         )
         return catalog_tables.matching(rows, find, server)
 
@@ -127,7 +127,7 @@ class Explore:
         return self._servers.get(
             (catalog_id, shape),
             (),
-            lambda: catalog_tables.server_rows(catalog, self._costs(catalog_id, shape)),
+            lambda: catalog_tables.server_rows(catalog, self.tokens(catalog_id, shape)),
         )
 
     def tools_csv(self, catalog_id: int) -> bytes:
@@ -135,24 +135,12 @@ class Explore:
         tools = self._catalogs.open(catalog_id).tools
         return tools_csv([MergedTool(tool, (tool.id,)) for tool in tools])
 
-    def findings(self, catalog_id: int) -> tuple[catalog_tables.FindingRow, ...]:
-        """Rows of the findings, the worst first."""
-        return catalog_tables.finding_rows(self._catalogs.open(catalog_id))
-
-    def tool(self, catalog_id: int, tool_id: str) -> Tool:
-        """One tool by its id."""
-        return self._catalogs.open(catalog_id).by_id[tool_id]
-
-    def problems(self, catalog_id: int) -> tuple[Problem, ...]:
-        """The records that could not be read, in the order of the files."""
-        return self._catalogs.open(catalog_id).problems
-
     def pairs(self, catalog_id: int, wanted: pair_list.PairFilter) -> pair_list.PairList:
         """The strongest candidate pairs that pass the filter; the last few lists are kept."""
         analysis = self._analyses.required(catalog_id)
         lists = self._pairs.get(catalog_id, (analysis,), lambda: ResultCache(LISTS_KEPT))
         return lists.get(
-            wanted, (), lambda: pair_list.pair_list(analysis, wanted, self._costs(catalog_id))
+            wanted, (), lambda: pair_list.pair_list(analysis, wanted, self.tokens(catalog_id))
         )
 
     def pair_counts(self, catalog_id: int) -> PairCounts:
@@ -188,12 +176,8 @@ class Explore:
         """What falls apart without the edge of ``pair``, where it is a bridge."""
         return components.bridge_of(self._merging(catalog_id), pair)
 
-    def tokens(self, catalog_id: int) -> dict[str, int]:
-        """What each tool costs in every prompt, by id."""
-        return self._costs(catalog_id)
-
-    def _costs(self, catalog_id: int, shape: str = PROMPT_SHAPES[0]) -> dict[str, int]:
-        """Tokens of each tool, by id; catalogs never change."""
+    def tokens(self, catalog_id: int, shape: str = PROMPT_SHAPES[0]) -> dict[str, int]:
+        """What each tool costs in every prompt, by id; catalogs never change."""
         tools = self._catalogs.open(catalog_id).tools
         return self._tokens.get(
             (catalog_id, shape), (), lambda: {t.id: self._counted.of(t, shape) for t in tools}
