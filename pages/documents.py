@@ -7,7 +7,8 @@ import streamlit as st
 from toolscope_core.model.numbers import quantity
 from ui.documents import document_choice, document_panel, siblings_panel, variant_panel
 from ui.shared import page_frame
-from ui.shared.cards import cluster_card, decision_buttons
+from ui.shared.cards import decision_buttons
+from ui.shared.cards.queue import all_members
 from ui.shared.tools import leave_out, tool_drawer, tool_selection
 
 MERGES, VARIANTS, SIBLINGS = "Merges", "For search", "Tell apart"
@@ -36,7 +37,7 @@ if mode == MERGES and picked and tool_selection.only():
     clusters = {
         key: cluster
         for key, cluster in clusters.items()
-        if not picked.tool_ids.isdisjoint(cluster_card.all_members(cluster))
+        if not picked.tool_ids.isdisjoint(all_members(cluster))
     }
     st.caption(f"{len(clusters):,} of {quantity(total, 'cluster')} hold selected tools.")
     if not clusters:

@@ -108,10 +108,10 @@ with st.bottom:
 with st.bottom, st.container(horizontal=True, vertical_alignment="center"):
     if parts is None:
         shortcuts.help_button()
-        for name in shortcuts.IN_THE_BAR:
+        for name, shortcut in shortcuts.SHORTCUTS.items():
             if name == "undo":
                 decision_buttons.undo_button(standing)
-            elif name in actions:
+            elif shortcut.in_the_bar and name in actions:
                 action, args = actions[name]
                 st.button(
                     shortcuts.label(name, blind),

@@ -73,7 +73,7 @@ DRAWS = set(
     decision_buttons decision_detail decision_list decision_trail document_choice document_form
     generated_review kept_failure leave_out look_again map_selection measured_effects
     network_component outcome_badges page_frame pair_evidence pair_links pair_table pair_tools
-    parameter_editor pictures rename_delete request_guard review_card runs_table safe_text
+    parameter_editor pictures queue_table rename_delete request_guard review_card runs_table safe_text
     server_choice shortcuts sign_in start_token sticky_question suggested_wording ticked_rows
     tool_drawer tool_selection try_it value_choice""".split()
 )

@@ -20,6 +20,7 @@ from ui.shared.cards import (
     shortcuts,
 )
 from ui.shared.cards.measured_effects import merge_line
+from ui.shared.cards.queue import all_members
 from ui.shared.tools import tool_selection
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def _further(catalog_id: int, card: Card, key: str, blind: bool) -> None:
         together = page_frame.workspace().review.server_pair_of(catalog_id, shown)
         if together is not None:
             server_pair_panel.open_link(together)
-        members = cluster_card.all_members(shown)
+        members = all_members(shown)
         tool_selection.select_button(catalog_id, members, "a cluster", key, "Select members")
     if not blind:
         cluster_card.differing(card)
@@ -204,7 +205,7 @@ def _flags(catalog_id: int, listed: Listing) -> None:
 
 def _flag_it(catalog_id: int, listed: Listing, key: str) -> None:
     note, shown = st.session_state[key], listed.shown
-    sets, members = page_frame.workspace().toolsets, cluster_card.all_members(shown)
+    sets, members = page_frame.workspace().toolsets, all_members(shown)
     if decision_buttons.attempt(
         lambda: sets.flag(catalog_id, members, page_frame.reviewer(), note),
         f"Flagged: {shown.document.name}",

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-import pandas as pd
 import streamlit as st
 
 from toolscope_core.catalog.tokens import tokenizer
-from toolscope_core.judging.relation_words import FamilySelector, selector_in
+from toolscope_core.judging.relation_words import FamilySelector
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.cluster import Cluster, State
 from toolscope_core.model.pair import Pair
@@ -23,19 +22,12 @@ from ui.shared.cards.queue import kind_of
 from ui.shared.tools import tool_drawer
 
 if TYPE_CHECKING:
-    from streamlit.elements.lib.column_types import ColumnConfig
+    pass
 
 MEMBERS_SHOWN = 12
 TEXT_SHOWN = 3_000
 DIFFERING_SHOWN = 10
 NAMED = 4
-QUEUE_WIDTHS = {
-    **{"": 25, "name": 145, "gap": 50, "tools": 42, "weakest": 62, "kind": 55},
-    "what differs": 160,
-    "state": 80,
-}
-JUDGE_COLUMNS = ("gap", "what differs", "weakest", "kind")
-"""Columns of the queue that say what the judge thinks."""
 KINDS = {
     "prune": "Prune: switch the other tools off, no code needed",
     "router": "Router: needs a gateway in front of the servers",
@@ -52,65 +44,6 @@ STATES: dict[State, tuple[str, Color, str]] = {
     "conflict": ("In conflict", "red", ":material/warning:"),
     "rejected": ("Never merge", "gray", ":material/block:"),
 }
-
-
-def all_members(cluster: Cluster) -> tuple[str, ...]:
-    """The ids of the members and of the newcomers."""
-    return (*cluster.members, *cluster.newcomers)
-
-
-def queue_table(
-    waiting: Sequence[Cluster],
-    selected: Collection[str] = (),
-    gaps: Mapping[str, float] | None = None,
-    families: bool = False,
-) -> pd.DataFrame:
-    """The waiting clusters as the rows of a table; those with a ``selected`` tool are marked.
-    ``gaps`` says by tool how far the judges differ on it. ``families`` adds the column that says
-    what differs between the members.
-    """
-    states = [cluster.state for cluster in waiting]
-    marks = ["●" if any(i in selected for i in all_members(cluster)) else "" for cluster in waiting]
-    return pd.DataFrame(
-        ({"": marks} if selected else {})
-        | {
-            "name": [cluster.document.name for cluster in waiting],
-        }
-        | ({"gap": [_widest(cluster, gaps) for cluster in waiting]} if gaps else {})
-        | {
-            "tools": [len(cluster.members) for cluster in waiting],
-        }
-        | ({"what differs": [_differs(cluster) for cluster in waiting]} if families else {})
-        | {
-            "weakest": [round(cluster.weakest_edge, 2) for cluster in waiting],
-            "kind": [kind_of(cluster) for cluster in waiting],
-        }
-        | ({} if all(state == "proposed" for state in states) else {"state": states})
-    )
-
-
-def queue_columns() -> dict[str, ColumnConfig]:
-    """The column configuration of the queue."""
-    widths = {name: st.column_config.Column(width=width) for name, width in QUEUE_WIDTHS.items()}
-    weakest = st.column_config.NumberColumn(format="%.2f", width=QUEUE_WIDTHS["weakest"])
-    return {**widths, "weakest": weakest}
-
-
-def sorted_rows(table: pd.DataFrame, column: str, descending: bool) -> list[int]:
-    """The row numbers of a table sorted by a column; text without regard to case."""
-    values = table[column]
-    keys = values.str.casefold() if values.dtype == object else values
-    return list(keys.sort_values(ascending=not descending, kind="stable").index)
-
-
-def _differs(cluster: Cluster) -> str:
-    selector = selector_in(cluster)
-    return selector.in_words if selector else ""
-
-
-def _widest(cluster: Cluster, gaps: Mapping[str, float]) -> str:
-    widths = [gaps[tool] for tool in all_members(cluster) if tool in gaps]
-    return f"{max(widths):.2f}" if widths else ""
 
 
 def title(card: Card, blind: bool = False) -> None:

@@ -28,6 +28,11 @@ def waits(cluster: Cluster) -> bool:
     return cluster.state in OPEN_STATES or bool(cluster.newcomers)
 
 
+def all_members(cluster: Cluster) -> tuple[str, ...]:
+    """The ids of the members and of the newcomers."""
+    return (*cluster.members, *cluster.newcomers)
+
+
 def is_safe(cluster: Cluster) -> bool:
     """Whether it waits and may be accepted without a look."""
     return cluster.state == "proposed" and cluster.safe
@@ -79,7 +84,7 @@ def in_order(
         return (family, *((-len(cluster.members),) if family else risk(cluster)))
 
     def widest(cluster: Cluster) -> float:
-        return max(gaps.get(one, 0.0) for one in (*cluster.members, *cluster.newcomers))
+        return max(gaps.get(one, 0.0) for one in all_members(cluster))
 
     ranks: Mapping[Order, Callable[[Cluster], tuple[float | str, ...]]] = {
         "risk": by_risk,
@@ -137,7 +142,7 @@ def matching(
     fewest, most = SIZES.get(filters.size or "", (0, math.inf))
 
     def passes(cluster: Cluster) -> bool:
-        ids = (*cluster.members, *cluster.newcomers)
+        ids = all_members(cluster)
         members = [tools[one] for one in ids]
         if filters.server is not None and all(tool.owner != filters.server for tool in members):
             return False
@@ -163,4 +168,4 @@ def matching(
 def cluster_with(plan: MergePlan, ids: Collection[str]) -> Cluster | None:
     """The cluster that holds all of these tools, if there is one."""
     wanted = set(ids)
-    return next((c for c in plan.clusters if wanted <= {*c.members, *c.newcomers}), None)
+    return next((c for c in plan.clusters if wanted.issubset(all_members(c))), None)

@@ -11,8 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.numbers import quantity
 from ui.shared import page_frame
-from ui.shared.cards import cluster_card, decision_trail
-from ui.shared.cards.queue import SIZES, Filters, Order, Show, matching, of_show
+from ui.shared.cards import decision_trail, queue_table
+from ui.shared.cards.queue import SIZES, Filters, Order, Show, all_members, matching, of_show
 from ui.shared.cards.reasons_against import KINDS
 from ui.shared.services.learned_judge import LearnedJudge
 from ui.shared.services.people import People
@@ -263,14 +263,13 @@ def go(listed: Listing, cluster_id: str, skipped: bool = False) -> None:
 def table(catalog_id: int, listed: Listing, blind: bool) -> None:
     """Draw the list, with the shown cluster selected, and the decisions below it."""
     review, selection = page_frame.workspace().review, tool_selection.selected(catalog_id)
-    rows = cluster_card.queue_table(
-        listed.clusters,
+    around = queue_table.Around(
         selection.tool_ids if selection else frozenset(),
         review.gaps(catalog_id),
         listed.show == "families",
+        blind,
     )
-    if blind:
-        rows = rows.drop(columns=[name for name in cluster_card.JUDGE_COLUMNS if name in rows])
+    rows = queue_table.queue_table(listed.clusters, around)
     sort_key = f"sorted_{catalog_id}_{listed.by}_{listed.show}_{listed.state}"
     sorted_by: tuple[str | None, bool] = st.session_state.get(sort_key, (None, False))
 
@@ -289,7 +288,7 @@ def table(catalog_id: int, listed: Listing, blind: bool) -> None:
         st.session_state[sort_key] = (by_column, descending)
         listed.order.clear()
         if by_column:
-            sorted_rows = cluster_card.sorted_rows(rows, by_column, descending)
+            sorted_rows = queue_table.sorted_rows(rows, by_column, descending)
             listed.order.extend(listed.clusters[row].id for row in sorted_rows)
 
     columns = [name for name in sorted_by[:1] if name in rows.columns]
@@ -301,14 +300,14 @@ def table(catalog_id: int, listed: Listing, blind: bool) -> None:
         key="queue",
         height=min(QUEUE_HEIGHT, 38 + 35 * len(rows)),
         hide_index=True,
-        column_config=cluster_card.queue_columns(),
+        column_config=queue_table.queue_columns(),
         on_select=pick,
         selection_mode=["single-row-required", "single-column"],
         alt="Clusters to review, in the chosen order",
     )
     every = review.progress(catalog_id).total
     st.caption(f"{len(listed.clusters):,} of {listed.total:,} shown, {every:,} in all")
-    members = [one for cluster in listed.clusters for one in cluster_card.all_members(cluster)]
+    members = [one for cluster in listed.clusters for one in all_members(cluster)]
     tool_selection.select_button(
         catalog_id, members, "the review queue", "listed", "Select all listed tools"
     )

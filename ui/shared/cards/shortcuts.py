@@ -14,21 +14,30 @@ from streamlit.delta_generator import DeltaGenerator
 
 
 class Shortcut(NamedTuple):
-    """A key, the label of its button, and what the help says of it."""
+    """A key, the label of its button, and what the help says of it; ``in_the_bar`` says whether
+    the bar at the bottom has the button, and ``blind`` what an answer is called where the card asks
+    only about the tools.
+    """
 
     letter: str
     label: str
     help: str
+    in_the_bar: bool = False
+    blind: str = ""
 
 
 SHORTCUTS = {
-    "accept": Shortcut("A", "Accept", "accept the merge; of a pair: the same job"),
-    "reject": Shortcut("X", "Reject", "reject it: never merge these tools"),
-    "family": Shortcut("F", "Family", "accept it as a family: one operation for several values"),
-    "skip": Shortcut("S", "Skip", "skip it, to the end of the queue"),
-    "undo": Shortcut("U", "Undo", "undo your last decision"),
-    "next": Shortcut("J", "Next", "next proposal"),
-    "previous": Shortcut("K", "Previous", "previous proposal"),
+    "accept": Shortcut(
+        "A", "Accept", "accept the merge; of a pair: the same job", True, "Same job"
+    ),
+    "reject": Shortcut("X", "Reject", "reject it: never merge these tools", True, "Not the same"),
+    "family": Shortcut(
+        "F", "Family", "accept it as a family, one operation for several values", True
+    ),
+    "skip": Shortcut("S", "Skip", "skip it, to the end of the queue", True),
+    "undo": Shortcut("U", "Undo", "undo your last decision", True),
+    "next": Shortcut("J", "Next", "next proposal", True),
+    "previous": Shortcut("K", "Previous", "previous proposal", True),
     "parts": Shortcut("P", "Parts", "divide it into parts, or add tools, with a preview"),
     "move": Shortcut("M", "Move", "the same, with the nearest cluster to move tools to"),
     "drop": Shortcut("D", "Drop", "take out the member that the judge is least sure of"),
@@ -36,13 +45,9 @@ SHORTCUTS = {
     "flag": Shortcut("G", "Flag", "flag it with a note"),
     "help": Shortcut("H", "Help", "show or hide this list"),
 }
-"""By action. Streamlit keeps C and R for itself, and takes no question mark."""
-
-BLIND_LABELS = {"accept": "Same job", "reject": "Not the same"}
-"""What the answers are called where the card asks only about the tools."""
-
-IN_THE_BAR = ("accept", "reject", "family", "skip", "undo", "next", "previous")
-"""The actions of the bar at the bottom, in the order of its buttons."""
+"""By action, in the order of the buttons and of the help. Streamlit keeps C and R for itself, and
+takes no question mark.
+"""
 
 CLOSE = "Escape"
 """The key that closes a panel; also where people want no shortcuts."""
@@ -73,7 +78,8 @@ def letter(action: str) -> str | None:
 
 def label(action: str, blind: bool) -> str:
     """What the button of an action says; ``blind`` of an answer, what it says of the tools."""
-    return (blind and BLIND_LABELS.get(action)) or SHORTCUTS[action].label
+    shortcut = SHORTCUTS[action]
+    return (blind and shortcut.blind) or shortcut.label
 
 
 def help_button() -> None:
