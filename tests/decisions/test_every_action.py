@@ -25,6 +25,7 @@ from toolscope_core.model.errors import DecisionError, StaleDecisionError
 from toolscope_core.model.tool import Augmentation, Tool
 from ui.history.histories import Histories
 from ui.shared.cards.standing_decisions import standing_decisions
+from ui.shared.services.reviewed_variants import Variants
 from ui.shared.services.workspace import Workspace
 
 MAILS = tuple(on(server, MAIL) for server in ("alpha", "beta", "gamma"))
@@ -162,7 +163,7 @@ class Office(RuleBasedStateMachine):
             "omit": lambda: program.toolsets.leave_out(self.id, ids, reviewer, text),
             "flag": lambda: program.toolsets.flag(self.id, ids, reviewer, text),
             "owner": lambda: program.implied_owners.change(self.id, ids, text, reviewer),
-            "augment": lambda: program.variants.decide(self.id, variant, reviewer),
+            "augment": lambda: program.service(Variants).decide(self.id, variant, reviewer),
             "edit": lambda: program.review.decide(
                 self.id, "edit", card, reviewer, {"description": text}
             ),

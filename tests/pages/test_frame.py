@@ -7,6 +7,10 @@ import streamlit as st
 
 from tests.support.model_server import ModelServer
 from tests.support.replies import answering, same_verb, served
+from toolscope_core.llm.tasks.audit import AuditTask
+from toolscope_core.llm.tasks.judge_prompt import JudgeTask
+from toolscope_core.llm.tasks.prompt_task import PromptTask
+from toolscope_core.llm.tasks.synthesis_prompt import SynthesisTask
 from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.environment import ApiKey
 from ui.shared import page_frame, safe_text
@@ -55,16 +59,12 @@ def test_an_address_that_names_no_catalog_says_so(open_app):
 
 def test_a_job_that_asks_a_model_says_what_it_is_at():
     package = importlib.import_module("toolscope_core.llm.tasks")
-    modules = (
-        importlib.import_module(f"toolscope_core.llm.tasks.{one.name}")
-        for one in pkgutil.iter_modules(package.__path__)
-    )
-    tasks = [
-        member
-        for module in modules
-        for name, member in vars(module).items()
-        if name.endswith("Task") and member.__module__ == module.__name__
-    ]
-    names = {task().name for task in tasks}
+    names = set()
+    for one in pkgutil.iter_modules(package.__path__):
+        module = importlib.import_module(f"toolscope_core.llm.tasks.{one.name}")
+        values = list(vars(module).values())
+        values += [task for value in values if isinstance(value, dict) for task in value.values()]
+        names |= {value.name for value in values if isinstance(value, PromptTask)}
+    names |= {task.name for task in (JudgeTask(), AuditTask(), SynthesisTask())}
     assert len(names) > 10
     assert names <= page_frame.STAGES.keys()
