@@ -8,6 +8,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 PORT ?= 8501
+# The default encoder in the form that starts at once; without this line its first use makes it.
+MAKE_MODEL := $(BIN)/python -c "from toolscope_core.embedding.quantized_model import *; quantized_model()"
 # A file stays on one worker, with what it sets up once.
 PYTEST := $(BIN)/python -m pytest -n $(or $(WORKERS),2) --dist loadfile
 
@@ -46,9 +48,11 @@ $(VENV)/bin/python:
 $(VENV)/.app: $(VENV)/bin/python requirements.txt constraints.txt
 	$(PIP) torch==2.13.0
 	$(PIP) -c constraints.txt -r requirements.txt
+	$(MAKE_MODEL)
 	touch $@
 
 $(VENV)/.dev: $(VENV)/bin/python requirements.txt constraints.txt requirements-dev.txt
 	$(PIP) torch==2.13.0
 	$(PIP) -r requirements-dev.txt
+	$(MAKE_MODEL)
 	touch $(VENV)/.app $@

@@ -25,8 +25,9 @@ from benchmarks.openapi_directory import fetched
 from toolscope_core.catalog import load_paths, read_isolated
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.embedding import similarity
-from toolscope_core.embedding.encoders import SentenceEmbedder
-from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
+from toolscope_core.embedding.embed_once import embed_cached
+from toolscope_core.embedding.minilm import MiniLmEmbedder
+from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.judging import word_stems
 from toolscope_core.judging.arguments import likeness, matching, roles, units
 from toolscope_core.judging.vocabulary import singular, stem
@@ -156,7 +157,7 @@ def outside_pairs(folder: Path) -> Iterator[tuple[Tool, Tool]]:
 
 def near_pairs(catalog: Catalog) -> Iterator[tuple[Tool, Tool]]:
     """Pairs of a catalog at θ or closer whose parameter names differ."""
-    embedder, tools = SentenceEmbedder(), catalog.tools
+    embedder, tools = MiniLmEmbedder(), catalog.tools
     texts = list(map(similarity.tool_text, tools))
     vectors = embed_cached(texts, embedder, VectorCache(read_environment().cache_dir))
     if len(tools) < 2:

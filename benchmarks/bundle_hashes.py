@@ -17,7 +17,7 @@ from pathlib import Path
 
 from benchmarks.held_out import FILES, source
 from toolscope_core.catalog import load_paths, read_catalog
-from toolscope_core.embedding.encoders import SentenceEmbedder
+from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.export.bundle import bundle_files
 from toolscope_core.merging.pipeline import analyse, plan_merge
@@ -58,7 +58,7 @@ def bundle_hashes(name: str) -> dict[str, dict[str, str]]:
     """
     catalog = read_catalog(load_paths([EXAMPLE if name == "example" else source(name)]))
     cache = VectorCache(read_environment().cache_dir)
-    analysis = analyse(catalog, AnalysisConfig(), SentenceEmbedder(), cache)
+    analysis = analyse(catalog, AnalysisConfig(), MiniLmEmbedder(), cache)
     return {
         way: {
             file: hashlib.sha256(content).hexdigest()[:16]

@@ -22,7 +22,7 @@ from typing import Any
 
 import networkx as nx
 
-from toolscope_core.embedding.encoders import SentenceEmbedder
+from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.judging import wordnet
 from toolscope_core.model.environment import read_environment
 
@@ -99,7 +99,7 @@ def _synonyms(senses: Mapping[str, Sequence[tuple[int, str]]]) -> dict[str, list
             words_of.setdefault(sense, []).append(word)
     several = {sense: words for sense, words in sorted(words_of.items()) if len(words) > 1}
     words = sorted({word for group in several.values() for word in group})
-    rows = dict(zip(words, SentenceEmbedder().encode(words), strict=True))
+    rows = dict(zip(words, MiniLmEmbedder().encode(words), strict=True))
     groups: dict[str, list[int]] = {}
     number = 0
     for group in several.values():

@@ -27,9 +27,11 @@ from toolscope_core.catalog import load_paths, read_isolated
 from toolscope_core.catalog.document_variants import read_variants, with_variants
 from toolscope_core.cli.commands.learn_command import LearnFiles
 from toolscope_core.cli.commands.tune_command import tune_files
-from toolscope_core.embedding.encoders import DEFAULT_MODEL, SentenceEmbedder
+from toolscope_core.embedding.embed_once import embed_cached
+from toolscope_core.embedding.encoders import SentenceEmbedder
+from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
 from toolscope_core.embedding.similarity import tool_text
-from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
+from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.query_sets import Query, read_queries
 from toolscope_core.files.json_lines import write_rows
 from toolscope_core.llm.embedders import embedder_of

@@ -34,9 +34,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from toolscope_core.catalog import load_paths, read_catalog
-from toolscope_core.embedding.encoders import SentenceEmbedder
+from toolscope_core.embedding.embed_once import embed_cached
+from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.similarity import pairs_above, tool_text
-from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
+from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.catalog import Catalog, Server
 from toolscope_core.model.configuration import LEAST_PROBABILITY, MergeThresholds
 from toolscope_core.model.environment import Settings, read_environment
@@ -166,7 +167,7 @@ class Perturbed:
     def __init__(self, catalog: Catalog, originals: Catalog) -> None:
         texts = [tool_text(tool) for tool in originals.tools]
         cache = VectorCache(read_environment().cache_dir)
-        known = embed_cached(texts, SentenceEmbedder(), cache)
+        known = embed_cached(texts, MiniLmEmbedder(), cache)
         rows = {tool.id: row for row, tool in enumerate(originals.tools)}
         rng = np.random.default_rng(SEED)
         vectors = known[[rows[tool.raw["from"]] for tool in catalog.tools]]
@@ -180,7 +181,7 @@ class Perturbed:
 
 
 def measure(settings: Settings, name: str, catalog: Catalog, browser: bool) -> None:
-    embedder: Embedder = SentenceEmbedder()
+    embedder: Embedder = MiniLmEmbedder()
     if name == "perturbed":
         file = read_environment().data_dir / CATALOGS[-1][0] / CATALOGS[-1][1]
         embedder = Perturbed(catalog, read_catalog(load_paths([file])))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from benchmarks.train_judge import Labelled, left_out
 from toolscope_core.catalog import load_paths, read_catalog
-from toolscope_core.embedding.encoders import SentenceEmbedder
+from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.judging.judge import OfflineJudge
 from toolscope_core.judging.weights import Weights, shipped_weights
@@ -58,7 +58,7 @@ def analysed(name: str, weights: Weights | None = None) -> Analysis:
     """Analysed as the command line does, by the shipped judge or by one with ``weights``."""
     catalog = read_catalog(load_paths([source(name)]))
     cache = VectorCache(read_environment().cache_dir)
-    found = analyse(catalog, AnalysisConfig(), SentenceEmbedder(), cache)
+    found = analyse(catalog, AnalysisConfig(), MiniLmEmbedder(), cache)
     return rejudged(found, weights) if weights else found
 
 

@@ -35,7 +35,7 @@ from benchmarks.explore_speed import (
     serving,
 )
 from toolscope_core.catalog import load_paths, read_catalog
-from toolscope_core.embedding.encoders import SentenceEmbedder
+from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.environment import Settings, read_environment
 from toolscope_core.model.protocols import Embedder
@@ -80,7 +80,7 @@ def main() -> None:
 
 
 def measure(settings: Settings, name: str, catalog: Catalog, options: Any) -> None:
-    embedder: Embedder = SentenceEmbedder()
+    embedder: Embedder = MiniLmEmbedder()
     if name == "perturbed":
         file = settings.data_dir / CATALOGS[-1][0] / CATALOGS[-1][1]
         embedder = Perturbed(catalog, read_catalog(load_paths([file])))

@@ -23,8 +23,9 @@ import numpy as np
 
 from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.embedding import similarity
-from toolscope_core.embedding.encoders import SentenceEmbedder
-from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
+from toolscope_core.embedding.embed_once import embed_cached
+from toolscope_core.embedding.minilm import MiniLmEmbedder
+from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.environment import read_environment
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -62,7 +63,7 @@ def measure(name: str, path: Path, repeats: int, cold: float, warm: float | None
         again = median(repeats, lambda: timed(command, cache))
         catalog = read_catalog(load_paths([path]))
         texts = [similarity.tool_text(tool) for tool in catalog.tools]
-        vectors = embed_cached(texts, SentenceEmbedder(), VectorCache(cache))
+        vectors = embed_cached(texts, MiniLmEmbedder(), VectorCache(cache))
     print(f"\n{name}: n = {len(catalog.tools)} tools, {vectors.shape[1]} dimensions")
     row("merge, cold, imports included", f"{first:.1f} s", f"{cold:.0f} s")
     row("merge, unchanged, imports included", f"{again:.1f} s", f"{warm:.0f} s" if warm else "-")

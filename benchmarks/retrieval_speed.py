@@ -25,8 +25,10 @@ import numpy as np
 
 from benchmarks.explore_speed import LARGE, NOISE, SEED, perturbed
 from toolscope_core.catalog import load_paths, read_catalog
-from toolscope_core.embedding.encoders import SentenceEmbedder
-from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
+from toolscope_core.embedding.embed_once import embed_cached
+from toolscope_core.embedding.minilm import MiniLmEmbedder
+from toolscope_core.embedding.token_cache import TokenCache
+from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.query_sets import read_queries
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import RetrievalConfig
@@ -37,7 +39,6 @@ from toolscope_core.retrieval.decomposition import decompose
 from toolscope_core.retrieval.documents import tool_document
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.retrieval.sparse import sparse_terms
-from toolscope_core.retrieval.token_cache import TokenCache
 
 REQUESTS, K = 200, 10
 LIMITS = {(4_076, "none"): 15, (4_076, "late"): 120, (LARGE, "none"): 50, (LARGE, "late"): 220}
@@ -52,7 +53,7 @@ class Recorded:
     name = "recorded"
 
     def __init__(self, catalog: Catalog, originals: Catalog, asked: Sequence[str]) -> None:
-        model, folder = SentenceEmbedder(), read_environment().cache_dir
+        model, folder = MiniLmEmbedder(), read_environment().cache_dir
         by_id = {tool.id: tool for tool in originals.tools}
         sources: dict[str, str] = {}
         for tool in catalog.tools:

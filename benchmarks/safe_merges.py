@@ -31,7 +31,7 @@ from scipy.stats import binomtest
 from benchmarks.held_out import rejudged, unseen_weights
 from benchmarks.train_judge import APPS, CATALOGS, Labelled, load
 from toolscope_core.catalog import load_paths, read_catalog
-from toolscope_core.embedding.encoders import SentenceEmbedder
+from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.merging.pipeline import analyse, plan_merge
 from toolscope_core.model.cluster import Cluster
@@ -116,7 +116,7 @@ def prunes(
     """What ``merge --accept auto`` prunes, or only proposes to."""
     catalog = read_catalog(load_paths([source or _path(name)]))
     cache = VectorCache(read_environment().cache_dir)
-    analysis = analyse(catalog, AnalysisConfig(), SentenceEmbedder(), cache)
+    analysis = analyse(catalog, AnalysisConfig(), MiniLmEmbedder(), cache)
     if name in CATALOGS:
         analysis = rejudged(analysis, unseen_weights(labelled, name))
     plan = plan_merge(analysis, (), PlanConfig("auto"))

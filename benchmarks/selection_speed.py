@@ -37,7 +37,7 @@ from benchmarks.explore_speed import (
     serving,
 )
 from toolscope_core.catalog import load_paths, read_catalog
-from toolscope_core.embedding.encoders import SentenceEmbedder
+from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.environment import Settings, read_environment
 from toolscope_core.model.protocols import Embedder
@@ -78,7 +78,7 @@ def main() -> None:
 
 
 def on_the_server(settings: Settings, name: str, catalog: Catalog) -> None:
-    embedder: Embedder = SentenceEmbedder()
+    embedder: Embedder = MiniLmEmbedder()
     if name == "perturbed":
         file = read_environment().data_dir / CATALOGS[-1][0] / CATALOGS[-1][1]
         embedder = Perturbed(catalog, read_catalog(load_paths([file])))
@@ -125,7 +125,7 @@ def in_chromium(settings: Settings, name: str, catalog: Catalog) -> None:
 
     reference()
     size = len(catalog.tools)
-    work = Workspace(settings, SentenceEmbedder())
+    work = Workspace(settings, MiniLmEmbedder())
     record = next(record for record in work.catalogs.newest() if record.name == name)
     ids = [tool.id for tool in catalog.tools]
     chosen = work.selections.keep(record.id, ids[: 30 * 7 : 7], "it")

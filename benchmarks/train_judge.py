@@ -22,9 +22,10 @@ from sklearn.linear_model import LogisticRegression
 
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import load_paths
-from toolscope_core.embedding.encoders import SentenceEmbedder
+from toolscope_core.embedding.embed_once import embed_cached
+from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.similarity import Rows, tool_text
-from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
+from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.judging import judge
 from toolscope_core.judging.arguments.alignment import serving
 from toolscope_core.judging.arguments.matching import match_parameters
@@ -121,7 +122,7 @@ def labelled(name: str, source: Path, labels: Sequence[dict[str, Any]]) -> Label
     """
     cache = VectorCache(read_environment().cache_dir)
     tools = read_catalog(load_paths([source])).tools
-    vectors = embed_cached([tool_text(tool) for tool in tools], SentenceEmbedder(), cache)
+    vectors = embed_cached([tool_text(tool) for tool in tools], MiniLmEmbedder(), cache)
     row = {tool.id: at for at, tool in enumerate(tools)}
     left = np.array([row[pair["left"]] for pair in labels], dtype=np.int32)
     right = np.array([row[pair["right"]] for pair in labels], dtype=np.int32)

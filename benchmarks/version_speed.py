@@ -24,6 +24,7 @@ import numpy as np
 from benchmarks.held_out import source
 from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.embedding.encoders import SentenceEmbedder
+from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.merging.pipeline import analyse, plan_merge
 from toolscope_core.model.catalog import Catalog
@@ -49,7 +50,7 @@ def main() -> None:
         ),
     )
     third = replace(first, tools=first.tools[1:])
-    embedder = SentenceEmbedder()
+    embedder = MiniLmEmbedder()
     embedder.encode(["loads the model"])
     print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, {size} tools")
     print(f"{'':28}{'embed':>8}{'compare':>9}{'judge':>8}{'merge':>8}{'all':>8}{'plan':>8}  share")

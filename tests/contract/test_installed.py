@@ -22,7 +22,7 @@ from tests.cli.test_cli import run
 from tests.support.fakes import WordEmbedder
 from toolscope_core import __version__
 from toolscope_core.catalog import load_paths, read_catalog
-from toolscope_core.embedding.encoders import SentenceEmbedder
+from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.similarity import tool_text
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.example import example_path
@@ -72,7 +72,7 @@ def cache(tmp_path_factory):
     folder = tmp_path_factory.mktemp("vectors")
     texts = [tool_text(tool) for tool in read_catalog(load_paths([example_path()])).tools]
     vectors = dict(zip(texts, WordEmbedder().encode(texts), strict=True))
-    VectorCache(folder).write(SentenceEmbedder().name, vectors)
+    VectorCache(folder).write(MiniLmEmbedder().name, vectors)
     return folder
 
 

@@ -6,8 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.properties import examples
+from toolscope_core.embedding import embed_once
 from toolscope_core.embedding import vector_cache as cache_module
-from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
+from toolscope_core.embedding.embed_once import embed_cached
+from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Step
 
@@ -139,14 +141,14 @@ def test_embedding_through_the_cache_equals_embedding_directly(tmp_path_factory,
 
 
 def test_progress_moves_within_a_chunk(tmp_path, monkeypatch):
-    monkeypatch.setattr(cache_module, "PIECE", 2)
+    monkeypatch.setattr(embed_once, "PIECE", 2)
     steps = []
     embed_cached([*"abcde"], LetterCounts(), VectorCache(tmp_path), steps.append)
     assert [step.done for step in steps] == [0, 2, 4, 5]
 
 
 def test_a_cancelled_run_goes_on_where_it_stopped(tmp_path, monkeypatch):
-    monkeypatch.setattr(cache_module, "CHUNK", 2)
+    monkeypatch.setattr(embed_once, "CHUNK", 2)
     cache, texts = VectorCache(tmp_path), ["a", "bb", "ccc", "dddd", "eeeee", "a"]
     steps = []
 

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from toolscope_core.embedding import encoders
+from toolscope_core.embedding import encoders, packaged_model
 from toolscope_core.embedding.encoders import SentenceEmbedder
 from toolscope_core.model.errors import ModelError
 
@@ -44,7 +44,7 @@ def tiny_model(tmp_path_factory):
 def test_importing_and_naming_load_no_torch():
     code = (
         "import sys; from toolscope_core.embedding.encoders import SentenceEmbedder; "
-        "e = SentenceEmbedder(); assert e.name == 'all-MiniLM-L6-v2'; "
+        "e = SentenceEmbedder('all-MiniLM-L6-v2'); assert e.name == 'all-MiniLM-L6-v2'; "
         "assert e.encode([]).shape == (0, 0); "
         "sys.exit(any(m in sys.modules for m in ('torch', 'sentence_transformers')))"
     )
@@ -125,9 +125,9 @@ def test_packaged_files_that_are_not_the_published_ones_are_refused(
 ):
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)
-    monkeypatch.setattr(encoders, "import_module", lambda name: _Package(tmp_path))
+    monkeypatch.setattr(packaged_model, "import_module", lambda name: _Package(tmp_path))
     with pytest.raises(ModelError, match=message):
-        encoders._packaged_model()
+        packaged_model.packaged_model()
 
 
 def test_a_folder_that_cannot_be_read_is_an_error(tmp_path, monkeypatch):
@@ -135,6 +135,6 @@ def test_a_folder_that_cannot_be_read_is_an_error(tmp_path, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     (tmp_path / "weights").write_text("x")
-    monkeypatch.setattr(encoders, "_sha256", refuse)
+    monkeypatch.setattr(encoders, "file_sha256", refuse)
     with pytest.raises(ModelError, match="check its permissions"):
         _ = SentenceEmbedder(str(tmp_path)).name

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks import derive_wordnet
-from toolscope_core.embedding.encoders import SentenceEmbedder
+from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.judging import wordnet
 from toolscope_core.judging.wordnet import (
     are_opposite,
@@ -129,7 +129,7 @@ def test_the_shipped_synonyms_are_close_by_meaning():
         for number in numbers:
             groups.setdefault(number, []).append(word)
     pairs = [words for words in groups.values() if len(words) == 2][::100]
-    encode = SentenceEmbedder().encode
+    encode = MiniLmEmbedder().encode
     for one, other in zip(
         encode([a for a, _ in pairs]), encode([b for _, b in pairs]), strict=True
     ):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from toolscope_core.catalog import load_paths, read_catalog
-from toolscope_core.embedding.encoders import SentenceEmbedder
+from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.example import example_path
 from toolscope_core.merging.pipeline import analyse, plan_merge
@@ -23,7 +23,7 @@ READ = "cellar-files/read_file"
 @pytest.fixture(scope="module")
 def analysis(vector_cache):
     catalog = read_catalog(load_paths([example_path()]))
-    return analyse(catalog, AnalysisConfig(), SentenceEmbedder(), VectorCache(vector_cache))
+    return analyse(catalog, AnalysisConfig(), MiniLmEmbedder(), VectorCache(vector_cache))
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from tests.support.fakes import WordEmbedder
-from toolscope_core.embedding.encoders import SentenceEmbedder
+from toolscope_core.embedding.minilm import MiniLmEmbedder
+from toolscope_core.embedding.token_cache import CHUNK, STEPS, TokenCache, coded
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import RetrievalConfig
@@ -16,7 +17,6 @@ from toolscope_core.retrieval.late import TOOL_SIDE, LateInteraction
 from toolscope_core.retrieval.request_vectors import RequestVectors
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.retrieval.servers import ServerRetriever
-from toolscope_core.retrieval.token_cache import CHUNK, STEPS, TokenCache, coded
 
 
 class TokenWords(WordEmbedder):
@@ -28,9 +28,12 @@ class TokenWords(WordEmbedder):
         super().__init__()
         self.texts = []
 
-    def encode_tokens(self, texts):
+    def encode_with_tokens(self, texts):
         self.texts += texts
-        return [self.encode(text.split()) if text.split() else np.zeros((0, 64)) for text in texts]
+        tokens = [
+            self.encode(text.split()) if text.split() else np.zeros((0, 64)) for text in texts
+        ]
+        return self.encode(texts), tokens
 
 
 @pytest.fixture
@@ -45,12 +48,12 @@ def near(one, other):
 def test_tokens_are_kept_to_half_a_step_and_computed_once(tmp_path, embedder):
     texts = ["send a mail", "weather", "send a mail"]
     kept = TokenCache(tmp_path).ensure(texts, embedder)
-    assert all(near(kept.of(text), TokenWords().encode_tokens([text])[0]) for text in texts)
+    assert all(near(kept.of(text), TokenWords().encode_with_tokens([text])[1][0]) for text in texts)
     assert sorted(embedder.texts) == ["send a mail", "weather"]
     again = TokenWords()
     other = TokenCache(tmp_path).ensure([*texts, "one more"], again)
     assert again.texts == ["one more"]
-    assert near(other.of("one more"), TokenWords().encode_tokens(["one more"])[0])
+    assert near(other.of("one more"), TokenWords().encode_with_tokens(["one more"])[1][0])
     assert other.of("weather").dtype == np.float32
 
 
@@ -89,7 +92,7 @@ def test_a_damaged_table_is_removed_and_made_again(tmp_path, embedder, at):
     file.write_bytes(body)
     kept = TokenCache(tmp_path).ensure(["weather"], embedder)
     assert embedder.texts == ["weather", "weather"]
-    assert near(kept.of("weather"), TokenWords().encode_tokens(["weather"])[0])
+    assert near(kept.of("weather"), TokenWords().encode_with_tokens(["weather"])[1][0])
 
 
 @pytest.mark.parametrize("damage", ["flip", "cut"])
@@ -100,7 +103,7 @@ def test_damaged_codes_are_computed_anew(tmp_path, embedder, damage):
     body[-1] ^= 0x7F
     file.write_bytes(body if damage == "flip" else body[:-3])
     kept = TokenCache(tmp_path).ensure(["weather"], embedder)
-    assert near(kept.of("weather"), TokenWords().encode_tokens(["weather"])[0])
+    assert near(kept.of("weather"), TokenWords().encode_with_tokens(["weather"])[1][0])
 
 
 def test_an_empty_file_and_a_folder_that_cannot_be_written(tmp_path, embedder):
@@ -124,8 +127,13 @@ def test_scores_by_hand(tmp_path):
 
         name = "axes"
 
-        def encode_tokens(self, texts):
-            return [np.eye(3, dtype=np.float32)[["abc".index(w) for w in t.split()]] for t in texts]
+        def encode(self, texts):
+            return self.encode_with_tokens(texts)[0]
+
+        def encode_with_tokens(self, texts):
+            axes = np.eye(3, dtype=np.float32)
+            tokens = [axes[["abc".index(word) for word in text.split()]] for text in texts]
+            return np.array([one.sum(axis=0) for one in tokens]), tokens
 
     late = LateInteraction(
         [
@@ -186,12 +194,14 @@ def test_an_embedder_without_tokens_is_refused(tmp_path):
 
 
 def test_the_real_model_gives_tokens_of_length_one():
-    model = SentenceEmbedder()
-    short, long = model.encode_tokens(["mail", "send a mail to all the people of a town"])
+    model = MiniLmEmbedder()
+    texts = ["mail", "send a mail to all the people of a town"]
+    vectors, (short, long) = model.encode_with_tokens(texts)
+    assert vectors == pytest.approx(model.encode(texts), abs=0)
     assert short.shape == (3, 384)
     assert len(long) > len(short)
     assert np.linalg.norm(long, axis=1) == pytest.approx(np.ones(len(long)), abs=1e-5)
-    assert model.encode_tokens([]) == []
+    assert model.encode_with_tokens([])[1] == []
 
 
 def test_tools_are_reranked_by_default_where_the_embedder_can_and_servers_are_not(

@@ -5,6 +5,7 @@ import pytest
 
 from tests.tool2vec.tiny_bert import save_tiny_bert
 from toolscope_core.embedding.encoders import SentenceEmbedder
+from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.model.errors import ModelError
 from toolscope_core.tool2vec.refiner_network import RefinerExample, RefinerNetwork
 from toolscope_core.tool2vec.tuned_classifier import TunedClassifier
@@ -127,7 +128,7 @@ def test_an_embedder_moves_requests_to_what_serves_them_and_is_saved_as_one(
 def test_the_real_encoder_is_tuned_as_well():
     texts = ["open the door", "what is the weather", "read a file", "mail my boss"] * 8
     labels = np.tile(np.eye(4, dtype=np.float32), (8, 1))
-    network = TunedClassifier(SentenceEmbedder().encode(texts[1:5]))  # each begins at another text
+    network = TunedClassifier(MiniLmEmbedder().encode(texts[1:5]))  # each begins at another text
     checked = np.arange(len(texts)) >= 28
 
     def right():

@@ -10,7 +10,8 @@ import numpy as np
 from toolscope_core.check.baseline import Baseline
 from toolscope_core.check.matched import Matched
 from toolscope_core.embedding import similarity
-from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
+from toolscope_core.embedding.embed_once import embed_cached
+from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.judging.judge import OfflineJudge
 from toolscope_core.judging.weights import shipped_weights
 from toolscope_core.model.catalog import Catalog

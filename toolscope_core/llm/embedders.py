@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from toolscope_core.embedding.encoders import CrossScorer, SentenceEmbedder
+from toolscope_core.embedding.minilm import MiniLmEmbedder
+from toolscope_core.embedding.quantized_model import QUANTIZED_MODEL
 from toolscope_core.llm import EndpointEmbedder
 from toolscope_core.model.configuration import Endpoint, RetrievalConfig
 from toolscope_core.model.environment import Settings, key_for
@@ -23,7 +25,11 @@ def embedder_of(
         raise ConfigError("--embedder and --embeddings-model were both given; give one of them")
     remote = remote or settings.embeddings_model
     if local or not remote:
-        return SentenceEmbedder(local) if local else SentenceEmbedder()
+        return (
+            SentenceEmbedder(local)
+            if local not in (None, "", QUANTIZED_MODEL)
+            else MiniLmEmbedder()
+        )
     address = base_url or settings.base_url
     if not address:
         raise ConfigError(

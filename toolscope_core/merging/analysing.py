@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from toolscope_core.embedding import similarity
-from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
+from toolscope_core.embedding.embed_once import embed_cached
+from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.judging.implied_servers import with_implied_servers
 from toolscope_core.judging.judge import OfflineJudge, PairProbabilities
 from toolscope_core.merging.analysis import Analysis, own_thresholds
@@ -44,7 +45,7 @@ def analyse(
         raise CatalogError("the catalog has no tools; add a file with at least one")
     catalog = with_implied_servers(catalog, {})
     texts = [similarity.tool_text(tool) for tool in catalog.tools]
-    vectors = embed_cached(texts, embedder, cache, progress)
+    vectors = embed_cached(texts, embedder, cache, progress, keep_tokens=True)
     progress(Step("compare", 0, len(texts)))
     threshold = config.threshold or similarity.default_threshold(embedder.name)
     rows = {tool.id: row for row, tool in enumerate(catalog.tools)}

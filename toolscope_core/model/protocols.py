@@ -36,8 +36,9 @@ class Embedder(Protocol):
 class TokenEmbedder(Embedder, Protocol):
     """An embedder that also gives the vectors of a text's tokens."""
 
-    def encode_tokens(self, texts: Sequence[str]) -> list[Vectors]:
-        """For each text float32 of shape (tokens, d), rows L2-normalised.
+    def encode_with_tokens(self, texts: Sequence[str]) -> tuple[Vectors, list[Vectors]]:
+        """What ``encode`` gives, and for each text float32 of shape (tokens, d), rows
+        L2-normalised, from one pass.
 
         Raises ``ModelError`` where the model cannot be loaded.
         """

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from toolscope_core.embedding.token_cache import TokenCache, decoded
 from toolscope_core.model.protocols import Progress, TokenEmbedder, Vectors, silent
 from toolscope_core.retrieval.documents import SearchDocument
 from toolscope_core.retrieval.fusion import min_max
 from toolscope_core.retrieval.request_vectors import FEW, RequestVectors
 from toolscope_core.retrieval.reranking import RowScores
 from toolscope_core.retrieval.sparse import Scores
-from toolscope_core.retrieval.token_cache import TokenCache, decoded
 
 DIGITS = 6
 TOOL_SIDE = 0.7

@@ -70,7 +70,7 @@ class DocumentSearch:
         self.documents = documents
         self._embedder, self._cache, self._config = embedder, cache, config
         self._scorer = scorer
-        self._requests = RequestVectors(embedder, cache)
+        self._requests = RequestVectors(embedder, cache, with_tokens=self._rerank == "late")
         self._reranker = self._reranker_of(progress)
         self._index = open_index(documents, embedder, cache, progress)
         self._mixed = _mixed(documents, embedder, cache)
@@ -150,11 +150,15 @@ class DocumentSearch:
             scores = parts[0] + parts[1] + parts[2]
         return TextScores(dense, sparse, scores, parts)
 
+    @property
+    def _rerank(self) -> str:
+        """The configured way; late interaction for *auto* where the embedder can give it."""
+        if self._config.rerank != "auto":
+            return self._config.rerank
+        return "late" if isinstance(self._embedder, TokenEmbedder) else "none"
+
     def _reranker_of(self, progress: Progress) -> Reranker | None:
-        rerank = self._config.rerank
-        if rerank == "auto":
-            rerank = "late" if isinstance(self._embedder, TokenEmbedder) else "none"
-        if rerank == "none" or not self.documents:
+        if self._rerank == "none" or not self.documents:
             return None
         if self._scorer is not None:
             return CrossEncoding([one.full for one in self.documents], self._scorer)

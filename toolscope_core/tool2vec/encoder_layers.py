@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.embedding.encoders import DEFAULT_MODEL, loaded_encoder
+from toolscope_core.embedding.encoders import loaded_encoder
+from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
 from toolscope_core.model.errors import ModelError
 
 Arrays = dict[str, NDArray[np.float32]]

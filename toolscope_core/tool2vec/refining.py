@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.embedding.encoders import DEFAULT_MODEL
+from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
 from toolscope_core.model.protocols import Progress, Vectors, silent
 from toolscope_core.retrieval.fusion import best_first
 from toolscope_core.tool2vec.blend import HeldOutQuery

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from toolscope_core.embedding.encoders import DEFAULT_MODEL, loaded_encoder, triplet_loss
+from toolscope_core.embedding.encoders import loaded_encoder, triplet_loss
+from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
 from toolscope_core.model.protocols import Progress, Step, silent
 from toolscope_core.tool2vec.encoder_layers import MOST_TOKENS, batches_by_length, seeded
 

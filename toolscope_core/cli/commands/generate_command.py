@@ -13,8 +13,9 @@ from toolscope_core.cli.asking import (
     generating_estimates,
     spent_in_all,
 )
+from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.embedding.similarity import tool_text
-from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
+from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.example import example_requests
 from toolscope_core.evaluation.query_sets import Query, read_queries
 from toolscope_core.files.json_lines import write_rows

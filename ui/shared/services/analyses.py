@@ -8,7 +8,8 @@ import time
 from collections import OrderedDict
 from collections.abc import Sequence
 
-from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
+from toolscope_core.embedding.embed_once import embed_cached
+from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.llm import EndpointEmbedder
 from toolscope_core.merging.pipeline import (
     Analysis,

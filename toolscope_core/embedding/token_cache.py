@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.embedding.vector_cache import put, text_key, unusable
+from toolscope_core.embedding.vector_cache import VectorCache, put, text_key, unusable
 from toolscope_core.model.protocols import Progress, Step, TokenEmbedder, Vectors, silent
 
 TokenCodes = NDArray[np.int8]
@@ -40,7 +40,8 @@ class TokenCache:
     def ensure(
         self, texts: Sequence[str], embedder: TokenEmbedder, progress: Progress = silent
     ) -> TokenVectors:
-        """The token vectors of ``texts``; those that are not there yet are computed and kept.
+        """The token vectors of ``texts``; those that are not there yet are computed and kept, and
+        from the same pass the vectors of the texts.
 
         Reports ``Step("tokens", …)`` in distinct texts. Raises ``ConfigError`` where the folder is
         unusable, ``ModelError`` as the embedder does.
@@ -51,8 +52,13 @@ class TokenCache:
         for start in range(0, len(missing), CHUNK):
             progress(Step("tokens", len(distinct) - len(missing) + start, len(distinct)))
             part = missing[start : start + CHUNK]
-            codes = map(coded, embedder.encode_tokens(part))
-            self._write(embedder.name, dict(zip(part, codes, strict=True)))
+            vectors, tokens = embedder.encode_with_tokens(part)
+            self.write(embedder.name, dict(zip(part, map(coded, tokens), strict=True)))
+            cache = VectorCache(self._folder)
+            known = cache.read(embedder.name, part)
+            new = {text: one for text, one in zip(part, vectors, strict=True) if text not in known}
+            if new:
+                cache.write(embedder.name, new)
         progress(Step("tokens", len(distinct), len(distinct)))
         return TokenVectors(self._read(embedder.name, distinct) if missing else places, embedder)
 
@@ -63,7 +69,8 @@ class TokenCache:
             places |= {wanted[key]: place for key, place in _table(path) if key in wanted}
         return places
 
-    def _write(self, model: str, codes: Mapping[str, TokenCodes]) -> None:
+    def write(self, model: str, codes: Mapping[str, TokenCodes]) -> None:
+        """Keep the codes of each text, at least one. Raises ``ConfigError`` as ``ensure`` does."""
         width = next(iter(codes.values())).shape[1]
         table, offset = bytearray(), _HEADER.size + _ENTRY.size * len(codes) + 32
         for text, rows in codes.items():
@@ -98,7 +105,7 @@ class TokenVectors:
         """The same in whole numbers of 127ths, int8."""
         place = self._places.get(text)
         codes = place.codes() if place else None
-        return coded(self._embedder.encode_tokens([text])[0]) if codes is None else codes
+        return coded(self._embedder.encode_with_tokens([text])[1][0]) if codes is None else codes
 
 
 class _Place:

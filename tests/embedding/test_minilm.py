@@ -1,0 +1,110 @@
+"""The default model: as good as the original to the third digit, the same alone and in company."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from toolscope_core.embedding import quantized_model
+from toolscope_core.embedding.encoders import SentenceEmbedder
+from toolscope_core.embedding.minilm import TOKENS, MiniLmEmbedder
+from toolscope_core.llm.embedders import embedder_of
+from toolscope_core.model.environment import read_environment
+from toolscope_core.model.errors import ModelError
+
+TEXTS = [
+    "get_weather: Get the weather of a city",
+    "fetch_weather_data: Fetch weather data",
+    "delete_user: Delete a user account for good",
+    "",
+    "word " * 400 + "open",
+    "搜索 наблюдение 🙂",
+]
+
+
+def test_vectors_are_those_of_the_original_within_two_thousandths():
+    vectors = MiniLmEmbedder().encode(TEXTS)
+    original = SentenceEmbedder("all-MiniLM-L6-v2").encode(TEXTS)
+    assert vectors.dtype == np.float32
+    assert (vectors * original).sum(axis=1).min() > 0.998
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(len(TEXTS)), abs=1e-5)
+
+
+def test_a_text_has_one_vector_alone_and_in_any_company():
+    embedder = MiniLmEmbedder()
+    together = embedder.encode([*TEXTS, *reversed(TEXTS)])
+    for at, text in enumerate(TEXTS):
+        alone = embedder.encode([text])[0]
+        assert np.array_equal(alone, together[at])
+        assert np.array_equal(alone, together[-1 - at])
+
+
+def test_tokens_come_from_the_same_pass_and_long_texts_are_cut():
+    vectors, tokens = MiniLmEmbedder().encode_with_tokens(TEXTS)
+    assert np.array_equal(vectors, MiniLmEmbedder().encode(TEXTS))
+    assert [len(one) for one in tokens][3:5] == [2, TOKENS]
+    assert np.linalg.norm(tokens[0], axis=1) == pytest.approx(np.ones(len(tokens[0])), abs=1e-5)
+
+
+def test_embedding_imports_no_torch():
+    code = (
+        "import sys; from toolscope_core.embedding.minilm import MiniLmEmbedder; "
+        "MiniLmEmbedder().encode(['a text']); "
+        "heavy = ('torch', 'sentence_transformers', 'transformers', 'sklearn'); "
+        "sys.exit(', '.join(one for one in heavy if one in sys.modules) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_it_is_the_default_and_the_original_has_its_name():
+    settings = read_environment()
+    assert isinstance(embedder_of(settings), MiniLmEmbedder)
+    assert isinstance(embedder_of(settings, "all-MiniLM-L6-v2-int8"), MiniLmEmbedder)
+    assert isinstance(embedder_of(settings, "all-MiniLM-L6-v2"), SentenceEmbedder)
+
+
+@pytest.fixture
+def folders(tmp_path, monkeypatch):
+    """Two folders for the model, and a model of two bytes, whose making is counted."""
+    places, made = (tmp_path / "first", tmp_path / "second"), []
+
+    def make():
+        made.append(1)
+        return b"ok"
+
+    monkeypatch.setattr(quantized_model, "_folders", lambda: places)
+    monkeypatch.setattr(quantized_model, "_made", make)
+    return (*places, made)
+
+
+def test_the_model_is_made_once_and_again_when_it_is_damaged(folders):
+    first, _, made = folders
+    path = quantized_model.quantized_model()
+    assert (path.parent, path.read_bytes(), quantized_model.quantized_model()) == (
+        first,
+        b"ok",
+        path,
+    )
+    assert len(made) == 1
+    path.write_bytes(b"oh")
+    assert quantized_model.quantized_model().read_bytes() == b"ok"
+    assert len(made) == 2
+
+
+def test_where_the_installation_cannot_be_written_the_users_cache_holds_it(folders):
+    first, second, _ = folders
+    first.write_bytes(b"a file, no folder")
+    assert quantized_model.quantized_model().parent == second
+    (second / "all-MiniLM-L6-v2-int8.onnx").unlink()
+    (second / "all-MiniLM-L6-v2-int8.sha256").unlink()
+    second.rmdir()
+    second.write_bytes(b"another file")
+    with pytest.raises(ModelError, match=r"cannot be written.*first.*second.*make one of these"):
+        quantized_model.quantized_model()
+
+
+def test_a_model_that_onnx_runtime_refuses_is_an_error_with_the_remedy(folders):
+    with pytest.raises(ModelError, match=r"int8\.onnx cannot be loaded .*delete it"):
+        MiniLmEmbedder().encode(["text"])
