@@ -129,7 +129,6 @@ def merge(
 
     start_waiting()
     from toolscope_core.catalog.scan.cleaning import hidden_in
-    from toolscope_core.cli.asking import AskRequest, spent_in_all, with_model_verdicts
     from toolscope_core.decisions.constraints import owners
     from toolscope_core.decisions.imported_decisions import count_of_others, read_decisions
     from toolscope_core.embedding.vector_cache import VectorCache
@@ -139,8 +138,7 @@ def merge(
     from toolscope_core.llm.embedders import embedder_of
     from toolscope_core.merging.pipeline import analyse, plan_merge, with_owners
 
-    ask = AskRequest(base_url, model, paper, budget_calls)
-    if judge is Judge.offline and ask != AskRequest(base_url):
+    if judge is Judge.offline and (model or paper or budget_calls is not None):
         raise ConfigError(
             "--model, --budget-calls and --paper are for --judge llm; give it too (the embedding "
             "model is --embedder)"
@@ -158,7 +156,10 @@ def merge(
     cache, config = VectorCache(settings.cache_dir), AnalysisConfig(threshold=threshold)
     analysis = with_owners(analyse(catalog, config, encoder, cache, show), owners(catalog, log))
     if judge is Judge.llm:
-        analysis = with_model_verdicts(analysis, log, ask, settings, show)
+        from toolscope_core.cli.asking import AskRequest, with_model_verdicts
+
+        request = AskRequest(base_url, model, paper, budget_calls)
+        analysis = with_model_verdicts(analysis, log, request, settings, show)
     options = PlanConfig(accept=accept.value, routers=routers, correct=correct, expanded=expanded)
     plan = plan_merge(analysis, log, options)
     files = bundle_files(analysis, plan, log, options, shape, fix)
@@ -179,6 +180,8 @@ def merge(
         unknown = more(of_others, "of tools that this catalog does not have")
         say(f"decisions: {len(log) - of_others} of this catalog{unknown}")
     if verdicts := analysis.model_verdicts:
+        from toolscope_core.cli.asking import spent_in_all
+
         tell_spent(spent_in_all(verdicts.judge, verdicts.spent))
     tell_findings(hidden_in(outgoing))
     for sentence in held_back(plan):

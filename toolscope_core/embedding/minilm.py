@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,10 @@ class MiniLmEmbedder:
     """
 
     name = QUANTIZED_MODEL
+
+    def __init__(self, model: Path | None = None) -> None:
+        """``model`` is another file of the same encoder, to be compared with it."""
+        self._file = model
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """float32 of shape (len(texts), 384), rows L2-normalised; (0, 0) for no texts.
@@ -82,7 +87,7 @@ class MiniLmEmbedder:
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
-        path = quantized_model()
+        path = self._file or quantized_model()
         try:
             return onnxruntime.InferenceSession(
                 str(path), options, providers=["CPUExecutionProvider"]

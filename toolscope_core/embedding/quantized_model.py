@@ -76,10 +76,10 @@ def _written(content: bytes, paths: list[Path]) -> Path:
     )
 
 
-def _made() -> bytes:
-    """The bytes of the model."""
-    import onnx
-    from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
+def fused_model() -> Any:
+    """The model in float32 as an ``onnx.ModelProto``, with attention, layer norms and activations
+    fused into one operation each. Raises ``ModelError`` where the packaged model is damaged.
+    """
     from onnxruntime.transformers.optimizer import optimize_model
 
     with tempfile.TemporaryDirectory() as folder, _without_chatter():
@@ -88,16 +88,23 @@ def _made() -> bytes:
         fused = optimize_model(
             str(exported), model_type="bert", num_heads=_HEADS, hidden_size=_SIZE, opt_level=0
         )
+        return fused.model
+
+
+def _made() -> bytes:
+    """The bytes of the quantised model."""
+    from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
+
+    with _without_chatter():
         quantizer = MatMulNBitsQuantizer(
-            fused.model,
+            fused_model(),
             bits=_BITS,
             block_size=_BLOCK,
             is_symmetric=True,
             accuracy_level=_INT8_PRODUCTS,
         )
         quantizer.process()
-        model: onnx.ModelProto = quantizer.model.model
-        return bytes(model.SerializeToString())
+    return bytes(quantizer.model.model.SerializeToString())
 
 
 def _export(source: Path, target: Path) -> None:

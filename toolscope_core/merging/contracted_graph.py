@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 
 from toolscope_core.model.decision import Constraints
 
+_DENSE = 512
+"""Nodes whose pairs fit a table of a mebibyte."""
+
 Rows = NDArray[np.int32]
 Node = int
 
@@ -118,13 +121,15 @@ class Components:
 
 def component_of(graph: RowGraph) -> NDArray[np.int32]:
     """Which connected component each row is in; a row without edges is one of its own."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    size = len(graph.ids)
-    edges = coo_array((np.ones(len(graph.left)), (graph.left, graph.right)), shape=(size, size))
-    labels: NDArray[np.int32] = connected_components(edges, directed=False)[1]  # (rows,)
-    return labels
+    lowest = np.arange(len(graph.ids))  # of the rows that each was found to be joined to
+    while True:  # scipy's, whose import takes longer than a small catalog, gives the same
+        joined = lowest.copy()
+        np.minimum.at(joined, graph.left, lowest[graph.right])
+        np.minimum.at(joined, graph.right, lowest[graph.left])
+        joined = joined[joined]
+        if np.array_equal(joined, lowest):
+            return np.unique(lowest, return_inverse=True)[1].astype(np.int32)
+        lowest = joined
 
 
 def nodes_of(graph: RowGraph, constraints: Constraints) -> Nodes:
@@ -201,19 +206,24 @@ def components(graph: RowGraph, nodes: Nodes, judge: RowJudge) -> Components:
 
 def _close_pairs(graph: RowGraph, nodes: Nodes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Close nodes, each pair once, left < right, sorted."""
-    from scipy.sparse import coo_array, triu
-
     left, right = nodes.home[graph.left], nodes.home[graph.right]
     left, right = left[left != right], right[left != right]
     count = len(nodes.component)
     ends = np.concatenate([left, right]), np.concatenate([right, left])
-    # near: sparse (nodes, nodes), the number of edges between two. Its square counts paths of two
-    # edges, that is common neighbours; above the diagonal each pair stands once.
+    # near: (nodes, nodes), the number of edges between two. Its square counts paths of two edges,
+    # that is common neighbours; above the diagonal each pair stands once.
+    if count <= _DENSE:  # to import scipy takes longer than all of a small catalog
+        dense = np.zeros((count, count), dtype=np.float32)
+        dense[ends] = 1.0
+        rows, columns = np.nonzero(np.triu(dense @ dense + dense, 1))
+        return rows, columns
+    from scipy.sparse import coo_array, triu
+
     near = coo_array((np.ones(len(ends[0]), dtype=np.int32), ends), shape=(count, count)).tocsr()
     close = triu(near @ near + near, 1).tocoo()
     # A pair as one number sorts by left, then right, faster than two columns would.
     code = np.sort(close.row.astype(np.int64) * count + close.col)
-    return code // max(count, 1), code % max(count, 1)
+    return code // count, code % count
 
 
 def _strength(
