@@ -8,13 +8,15 @@ from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.token_cache import CHUNK, STEPS, TokenCache, coded
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.configuration import RERANKERS as NAMES
 from toolscope_core.model.configuration import RetrievalConfig
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.documents import SearchDocument
-from toolscope_core.retrieval.late import TOOL_SIDE, LateInteraction
 from toolscope_core.retrieval.request_vectors import RequestVectors
+from toolscope_core.retrieval.rerankers.late_interaction import TOOL_SIDE, LateInteraction
+from toolscope_core.retrieval.rerankers.reranker_table import RERANKERS
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.retrieval.servers import ServerRetriever
 
@@ -215,3 +217,7 @@ def test_tools_are_reranked_by_default_where_the_embedder_can_and_servers_are_no
     assert rerank_parts(WordEmbedder()) == [0.0, 0.0, 0.0]
     servers = ServerRetriever(Catalog(TOOLS), embedder, VectorCache(tmp_path))
     assert servers.config.rerank == "none"
+
+
+def test_the_table_has_every_reranker_that_a_configuration_names():
+    assert tuple(RERANKERS) == NAMES

@@ -72,6 +72,10 @@ class PlanConfig:
             )
 
 
+RERANKERS = ("auto", "none", "late")
+"""The names of rerankers; any other is that of a cross-encoder."""
+
+
 @dataclass(frozen=True, slots=True)
 class RetrievalConfig:
     """The settings that decide what a request finds.
@@ -119,7 +123,7 @@ class RetrievalConfig:
     @property
     def cross_encoder(self) -> str:
         """The model that reranks, by name or folder; empty where none does."""
-        return "" if self.rerank in ("auto", "none", "late") else self.rerank
+        return "" if self.rerank in RERANKERS else self.rerank
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,11 @@ from numpy.typing import NDArray
 
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.configuration import RetrievalConfig
-from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import (
     Embedder,
     PairScorer,
     Progress,
     Step,
-    TokenEmbedder,
     Vectors,
     silent,
 )
@@ -26,9 +24,9 @@ from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.documents import SearchDocument
 from toolscope_core.retrieval.fusion import DENSE_GAIN, SPARSE_GAIN, best_first, levelled, weighted
 from toolscope_core.retrieval.index_files import SearchIndex, open_index
-from toolscope_core.retrieval.late import LateInteraction
 from toolscope_core.retrieval.request_vectors import RequestVectors
-from toolscope_core.retrieval.reranking import CrossEncoding, Reranker, RowScores
+from toolscope_core.retrieval.rerankers.reranker import Reranker, RerankInputs, RowScores
+from toolscope_core.retrieval.rerankers.reranker_table import reranker_of
 from toolscope_core.retrieval.sparse import Scores
 
 Place = TypeVar("Place")
@@ -70,7 +68,9 @@ class DocumentSearch:
         self.documents = documents
         self._embedder, self._cache, self._config = embedder, cache, config
         self._scorer = scorer
-        self._requests = RequestVectors(embedder, cache, with_tokens=self._rerank == "late")
+        self._requests = RequestVectors(
+            embedder, cache, with_tokens=config.rerank in ("auto", "late")
+        )
         self._reranker = self._reranker_of(progress)
         self._index = open_index(documents, embedder, cache, progress)
         self._mixed = _mixed(documents, embedder, cache)
@@ -150,24 +150,11 @@ class DocumentSearch:
             scores = parts[0] + parts[1] + parts[2]
         return TextScores(dense, sparse, scores, parts)
 
-    @property
-    def _rerank(self) -> str:
-        """The configured way; late interaction for *auto* where the embedder can give it."""
-        if self._config.rerank != "auto":
-            return self._config.rerank
-        return "late" if isinstance(self._embedder, TokenEmbedder) else "none"
-
     def _reranker_of(self, progress: Progress) -> Reranker | None:
-        if self._rerank == "none" or not self.documents:
-            return None
-        if self._scorer is not None:
-            return CrossEncoding([one.full for one in self.documents], self._scorer)
-        if not isinstance(self._embedder, TokenEmbedder):
-            raise ConfigError(
-                f"{self._embedder.name} gives no vectors of tokens, which rerank late needs; use a "
-                "local model, or rerank none"
-            )
-        return LateInteraction(self.documents, self._embedder, self._requests, progress)
+        inputs = RerankInputs(
+            self.documents, self._embedder, self._requests, self._scorer, progress
+        )
+        return reranker_of(self._config.rerank, inputs)
 
 
 def _mixed(

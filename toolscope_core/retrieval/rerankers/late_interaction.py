@@ -11,11 +11,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from toolscope_core.embedding.token_cache import TokenCache, decoded
+from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Progress, TokenEmbedder, Vectors, silent
 from toolscope_core.retrieval.documents import SearchDocument
 from toolscope_core.retrieval.fusion import min_max
 from toolscope_core.retrieval.request_vectors import FEW, RequestVectors
-from toolscope_core.retrieval.reranking import RowScores
+from toolscope_core.retrieval.rerankers.reranker import RerankInputs, RowScores
 from toolscope_core.retrieval.sparse import Scores
 
 DIGITS = 6
@@ -23,6 +24,18 @@ TOOL_SIDE = 0.7
 """The weight of the tool's tokens, each by its best cosine in the request; the rest is the
 request's tokens, each by its best in the tool.
 """
+
+
+def late_interaction(inputs: RerankInputs) -> LateInteraction:
+    """The reranker with the embedder of the search. Raises ``ConfigError`` where that gives no
+    vectors of tokens.
+    """
+    if not isinstance(inputs.embedder, TokenEmbedder):
+        raise ConfigError(
+            f"{inputs.embedder.name} gives no vectors of tokens, which rerank late needs; use a "
+            "local model, or rerank none"
+        )
+    return LateInteraction(inputs.documents, inputs.embedder, inputs.requests, inputs.progress)
 
 
 class LateInteraction:
