@@ -24,9 +24,10 @@ from benchmarks.alignment_quality import NEAR, Aligned, load_gold
 from benchmarks.openapi_directory import fetched
 from toolscope_core.catalog import load_paths, read_isolated
 from toolscope_core.catalog.readers import read_catalog
-from toolscope_core.embedding import similarity
+from toolscope_core.embedding.candidate_pairs import default_threshold, nearest
 from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.embedding.minilm import MiniLmEmbedder
+from toolscope_core.embedding.tool_text import tool_text
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.judging import word_stems
 from toolscope_core.judging.arguments import likeness, matching, roles, units
@@ -158,12 +159,12 @@ def outside_pairs(folder: Path) -> Iterator[tuple[Tool, Tool]]:
 def near_pairs(catalog: Catalog) -> Iterator[tuple[Tool, Tool]]:
     """Pairs of a catalog at θ or closer whose parameter names differ."""
     embedder, tools = MiniLmEmbedder(), catalog.tools
-    texts = list(map(similarity.tool_text, tools))
+    texts = list(map(tool_text, tools))
     vectors = embed_cached(texts, embedder, VectorCache(read_environment().cache_dir))
     if len(tools) < 2:
         return
-    theta = similarity.default_threshold(embedder.name)
-    near = similarity.nearest(vectors, _NEIGHBOURS, theta)
+    theta = default_threshold(embedder.name)
+    near = nearest(vectors, _NEIGHBOURS, theta)
     for left, right in zip(near.left.tolist(), near.right.tolist(), strict=True):
         one, other = tools[left], tools[right]
         ours, theirs = ({p.name for p in tool.parameters} for tool in (one, other))

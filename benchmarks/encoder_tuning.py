@@ -30,7 +30,7 @@ from toolscope_core.cli.commands.tune_command import tune_files
 from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.embedding.encoders import SentenceEmbedder
 from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
-from toolscope_core.embedding.similarity import tool_text
+from toolscope_core.embedding.tool_text import tool_text
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.query_sets import Query, read_queries
 from toolscope_core.files.json_lines import write_rows

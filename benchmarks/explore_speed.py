@@ -34,9 +34,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.embedding.candidate_pairs import pairs_above
 from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.embedding.minilm import MiniLmEmbedder
-from toolscope_core.embedding.similarity import pairs_above, tool_text
+from toolscope_core.embedding.tool_text import tool_text
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.catalog import Catalog, Server
 from toolscope_core.model.configuration import LEAST_PROBABILITY, MergeThresholds

@@ -39,8 +39,8 @@ from benchmarks.train_judge import (
     rows_of,
     unseen,
 )
+from toolscope_core.embedding.candidate_pairs import cosines, default_threshold, nearest
 from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
-from toolscope_core.embedding.similarity import cosines, default_threshold, nearest
 from toolscope_core.judging.judge import OfflineJudge, PairProbabilities
 from toolscope_core.judging.signals import SIGNALS
 from toolscope_core.judging.weights import shipped_weights

@@ -30,7 +30,7 @@ from benchmarks.held_out import FILES, analysed, kept, source, unseen_weights
 from benchmarks.train_judge import CATALOGS, Labelled, load
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import Costs, tokenizer
-from toolscope_core.embedding.similarity import nearest
+from toolscope_core.embedding.candidate_pairs import nearest
 from toolscope_core.merging.pipeline import Analysis, plan_merge
 from toolscope_core.model.argument_map import ArgumentMap
 from toolscope_core.model.configuration import PlanConfig

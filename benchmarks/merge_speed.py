@@ -22,9 +22,10 @@ from pathlib import Path
 import numpy as np
 
 from toolscope_core.catalog import load_paths, read_catalog
-from toolscope_core.embedding import similarity
+from toolscope_core.embedding.candidate_pairs import nearest
 from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.embedding.minilm import MiniLmEmbedder
+from toolscope_core.embedding.tool_text import tool_text
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.environment import read_environment
 
@@ -62,12 +63,12 @@ def measure(name: str, path: Path, repeats: int, cold: float, warm: float | None
         first = timed(command, cache)
         again = median(repeats, lambda: timed(command, cache))
         catalog = read_catalog(load_paths([path]))
-        texts = [similarity.tool_text(tool) for tool in catalog.tools]
+        texts = [tool_text(tool) for tool in catalog.tools]
         vectors = embed_cached(texts, MiniLmEmbedder(), VectorCache(cache))
     print(f"\n{name}: n = {len(catalog.tools)} tools, {vectors.shape[1]} dimensions")
     row("merge, cold, imports included", f"{first:.1f} s", f"{cold:.0f} s")
     row("merge, unchanged, imports included", f"{again:.1f} s", f"{warm:.0f} s" if warm else "-")
-    found = median(repeats, lambda: clocked(lambda: similarity.nearest(vectors, 30, 0.6)))
+    found = median(repeats, lambda: clocked(lambda: nearest(vectors, 30, 0.6)))
     product = median(repeats, lambda: clocked(lambda: vectors @ vectors.T))
     row("  of it: 30 nearest by FAISS, exact", f"{found:.3f} s", "-")
     row("one dense product of the same size", f"{product:.3f} s", "-")

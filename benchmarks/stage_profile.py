@@ -142,7 +142,6 @@ def lay_around(watch: Watch) -> None:
     """Replace each stage's functions, where they are called, by watched ones."""
     from toolscope_core.catalog import readers
     from toolscope_core.cli import merge_command
-    from toolscope_core.embedding import similarity
     from toolscope_core.export import bundle
     from toolscope_core.files import folders
     from toolscope_core.judging.judge import OfflineJudge
@@ -152,7 +151,7 @@ def lay_around(watch: Watch) -> None:
         ("read", merge_command, "load_paths read_isolated"),
         ("scan", readers, "scan_catalog"),
         ("embed", analysing, "embed_cached"),
-        ("candidates", similarity, "candidates"),
+        ("candidates", analysing, "candidates"),
         ("candidates", analysing, "_first_copies"),
         ("judge", OfflineJudge, "of pair_probabilities"),
         ("graph + correct", grouping, "row_graph correct"),

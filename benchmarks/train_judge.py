@@ -22,9 +22,10 @@ from sklearn.linear_model import LogisticRegression
 
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import load_paths
+from toolscope_core.embedding.candidate_pairs import Rows
 from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.embedding.minilm import MiniLmEmbedder
-from toolscope_core.embedding.similarity import Rows, tool_text
+from toolscope_core.embedding.tool_text import tool_text
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.judging import judge
 from toolscope_core.judging.arguments.alignment import serving

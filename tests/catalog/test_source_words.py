@@ -8,7 +8,7 @@ import pytest
 from tests.support.catalogs import read_openapi
 from toolscope_core.catalog import Source, read_catalog
 from toolscope_core.catalog.source_words import declared_as, identifier, source_name, source_text
-from toolscope_core.embedding.similarity import tool_text
+from toolscope_core.embedding.tool_text import tool_text
 from toolscope_core.judging.reading import read_tool
 from toolscope_core.judging.word_match import tool_words
 from toolscope_core.model.tool import Tool

@@ -23,7 +23,7 @@ from tests.support.fakes import WordEmbedder
 from toolscope_core import __version__
 from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.embedding.minilm import MiniLmEmbedder
-from toolscope_core.embedding.similarity import tool_text
+from toolscope_core.embedding.tool_text import tool_text
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.example import example_path
 

@@ -17,7 +17,7 @@ from tests.support.properties import examples
 from toolscope_core.judging import judge as judge_module
 from toolscope_core.judging import weights as weights_module
 from toolscope_core.judging.arguments.matching import match_parameters
-from toolscope_core.judging.evidence import COUNTS, Compared, explain
+from toolscope_core.judging.explanation import COUNTS, Compared, explain
 from toolscope_core.judging.judge import OfflineJudge
 from toolscope_core.judging.reading import read_tool
 from toolscope_core.judging.signals import SIGNALS

@@ -9,7 +9,7 @@ import pytest
 from tests.support.fakes import MemoryLedger, ScriptedModel, WordEmbedder
 from tests.support.replies import writing
 from tests.ui.services.small_workspace import TOOLS, catalog
-from toolscope_core.embedding.similarity import tool_text
+from toolscope_core.embedding.tool_text import tool_text
 from toolscope_core.evaluation.query_sets import Query, queries_of
 from toolscope_core.llm.requests import RunBudget, Terms
 from toolscope_core.llm.requests.model_requests import ModelRequests

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.support.fakes import WordEmbedder
-from toolscope_core.embedding.similarity import tool_text
+from toolscope_core.embedding.tool_text import tool_text
 from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import Tool

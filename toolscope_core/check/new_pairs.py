@@ -9,8 +9,9 @@ import numpy as np
 
 from toolscope_core.check.baseline import Baseline
 from toolscope_core.check.matched import Matched
-from toolscope_core.embedding import similarity
+from toolscope_core.embedding.candidate_pairs import Rows, candidates, default_threshold
 from toolscope_core.embedding.embed_once import embed_cached
+from toolscope_core.embedding.tool_text import tool_text
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.judging.judge import OfflineJudge
 from toolscope_core.judging.weights import shipped_weights
@@ -88,12 +89,12 @@ def _judged(catalog: Catalog, wanted: Collection[str], judge: PairJudge) -> tupl
     """The verdicts, without *keep*, on the near pairs that hold one of the tools ``wanted``."""
     if not wanted:
         return ()
-    texts = [similarity.tool_text(tool) for tool in catalog.tools]
+    texts = [tool_text(tool) for tool in catalog.tools]
     vectors = embed_cached(texts, judge.embedder, judge.cache, judge.progress)
-    theta = judge.config.threshold or similarity.default_threshold(judge.embedder.name)
+    theta = judge.config.threshold or default_threshold(judge.embedder.name)
     is_wanted = np.array([tool.id in wanted for tool in catalog.tools])
     first = _first_copies(catalog, is_wanted)
-    near = similarity.candidates(vectors, first, judge.config.neighbours, theta)
+    near = candidates(vectors, first, judge.config.neighbours, theta)
     chosen = is_wanted[near.left] | is_wanted[near.right]
     left, right = near.left[chosen], near.right[chosen]
     judge.progress(Step("judge", 0, len(left)))
@@ -105,9 +106,7 @@ def _judged(catalog: Catalog, wanted: Collection[str], judge: PairJudge) -> tupl
     return offline.verdicts(left[likely], right[likely])
 
 
-def _first_copies(
-    catalog: Catalog, is_new: np.ndarray[tuple[int], np.dtype[np.bool_]]
-) -> similarity.Rows:
+def _first_copies(catalog: Catalog, is_new: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Rows:
     """By row the row that stands for all tools of its content: the first that is not new, so that a
     new copy is paired with what was there.
     """

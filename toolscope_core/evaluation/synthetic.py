@@ -6,7 +6,7 @@ import re
 import zlib
 
 from toolscope_core.catalog.source_words import source_name, source_text
-from toolscope_core.embedding.similarity import split_name
+from toolscope_core.embedding.tool_text import split_name
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.tool import Tool

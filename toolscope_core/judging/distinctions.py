@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from toolscope_core.catalog.source_words import operation_of, source_name
-from toolscope_core.embedding.similarity import split_name
+from toolscope_core.embedding.tool_text import split_name
 from toolscope_core.judging.phrasing import (
     alternatives,
     are_one,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from textwrap import shorten
 
 from toolscope_core.catalog.source_words import source_name
-from toolscope_core.embedding.similarity import split_name
+from toolscope_core.embedding.tool_text import split_name
 from toolscope_core.judging.notes import harm_notes, unshared_notes, whole_text
 from toolscope_core.judging.reading import Reading, read_tool
 from toolscope_core.model.cluster import Kind

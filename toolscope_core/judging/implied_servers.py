@@ -19,7 +19,7 @@ from operator import is_
 from typing import Literal
 
 from toolscope_core.catalog.source_words import source_name
-from toolscope_core.embedding.similarity import split_name
+from toolscope_core.embedding.tool_text import split_name
 from toolscope_core.judging.vocabulary import action_classes, base_forms, is_plain_verb
 from toolscope_core.judging.wordnet import is_word, kinds_of
 from toolscope_core.model.catalog import Catalog, ImpliedServer

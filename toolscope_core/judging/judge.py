@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.catalog.scan.hidden import without_hidden
-from toolscope_core.embedding.similarity import Rows, cosines
+from toolscope_core.embedding.candidate_pairs import Rows, cosines
 from toolscope_core.judging.arguments.alignment import serving, unmappable
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.distinctions import all_distinctions
-from toolscope_core.judging.evidence import COUNTS, Compared, explain
+from toolscope_core.judging.explanation import COUNTS, Compared, explain
 from toolscope_core.judging.fixed_values import general_tools
 from toolscope_core.judging.guards import effect
 from toolscope_core.judging.selector import FIXED, kind_of

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.embedding.similarity import Rows
+from toolscope_core.embedding.candidate_pairs import Rows
 from toolscope_core.judging.judge import OfflineJudge
 from toolscope_core.judging.signals import SIGNALS
 from toolscope_core.model.tool import JsonObject, digest

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from toolscope_core.catalog.source_words import source_name
-from toolscope_core.embedding.similarity import split_name
+from toolscope_core.embedding.tool_text import split_name
 from toolscope_core.judging.vocabulary import singular
 from toolscope_core.model.tool import Tool
 

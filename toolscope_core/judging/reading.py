@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from toolscope_core.catalog.source_words import source_name, source_text
-from toolscope_core.embedding.similarity import split_name
+from toolscope_core.embedding.tool_text import split_name
 from toolscope_core.judging.vocabulary import (
     action_classes,
     is_border,

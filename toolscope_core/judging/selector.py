@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolscope_core.catalog.source_words import source_name
-from toolscope_core.embedding.similarity import split_name
+from toolscope_core.embedding.tool_text import split_name
 from toolscope_core.judging.vocabulary import base_forms
 from toolscope_core.judging.word_match import is_english
 from toolscope_core.judging.wordnet import kinds_of

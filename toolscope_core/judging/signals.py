@@ -11,7 +11,7 @@ from operator import itemgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.embedding.similarity import Rows, cosines
+from toolscope_core.embedding.candidate_pairs import Rows, cosines
 from toolscope_core.judging.owners import product_words, proper_names, shared_product
 from toolscope_core.judging.pair_words import PairWords, across, is_strange, pair_words
 from toolscope_core.judging.reading import Reading, read_tool

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from toolscope_core.embedding.similarity import split_name
+from toolscope_core.embedding.tool_text import split_name
 from toolscope_core.judging.distinctions import Spoken, distinctions, is_key, method_of
 from toolscope_core.judging.guards import effect
 from toolscope_core.judging.phrasing import (

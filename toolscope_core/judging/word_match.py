@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from toolscope_core.catalog.scan.hidden import without_hidden
 from toolscope_core.catalog.source_words import source_name, source_text
-from toolscope_core.embedding.similarity import split_name
+from toolscope_core.embedding.tool_text import split_name
 from toolscope_core.judging import wordnet
 from toolscope_core.judging.vocabulary import base_forms, groups_of, is_filler, stem, words_of
 from toolscope_core.model.tool import Tool

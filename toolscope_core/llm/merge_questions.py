@@ -16,7 +16,7 @@ from functools import partial
 
 import numpy as np
 
-from toolscope_core.embedding.similarity import cosines
+from toolscope_core.embedding.candidate_pairs import cosines
 from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.tasks.audit import AuditTask, ClusterTools, audit_groups
 from toolscope_core.llm.tasks.fence import PromptText, prompt_text

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from toolscope_core.embedding import similarity
+from toolscope_core.embedding.candidate_pairs import Rows, candidates, default_threshold
 from toolscope_core.embedding.embed_once import embed_cached
+from toolscope_core.embedding.tool_text import tool_text
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.judging.implied_servers import with_implied_servers
 from toolscope_core.judging.judge import OfflineJudge, PairProbabilities
@@ -44,13 +45,13 @@ def analyse(
     if not catalog.tools:
         raise CatalogError("the catalog has no tools; add a file with at least one")
     catalog = with_implied_servers(catalog, {})
-    texts = [similarity.tool_text(tool) for tool in catalog.tools]
+    texts = [tool_text(tool) for tool in catalog.tools]
     vectors = embed_cached(texts, embedder, cache, progress, keep_tokens=True)
     progress(Step("compare", 0, len(texts)))
-    threshold = config.threshold or similarity.default_threshold(embedder.name)
+    threshold = config.threshold or default_threshold(embedder.name)
     rows = {tool.id: row for row, tool in enumerate(catalog.tools)}
     first = _first_copies(catalog)
-    near = similarity.candidates(vectors, first, config.neighbours, threshold)
+    near = candidates(vectors, first, config.neighbours, threshold)
     left, right, cosine = near.left, near.right, near.similarity
     progress(Step("judge", 0, len(left)))
     judge = OfflineJudge.of(catalog.tools, vectors)
@@ -89,9 +90,7 @@ def judge_at_lowest_thresholds(analysis: Analysis) -> None:
     groups_at(analysis, Constraints(), MergeThresholds(analysis.threshold, LEAST_PROBABILITY))
 
 
-def _judged(
-    judge: OfflineJudge, left: similarity.Rows, right: similarity.Rows, progress: Progress
-) -> PairProbabilities:
+def _judged(judge: OfflineJudge, left: Rows, right: Rows, progress: Progress) -> PairProbabilities:
     same_job, family = [np.empty(0)], [np.empty(0)]
     for start in range(0, len(left), _PROGRESS):
         part = slice(start, start + _PROGRESS)
@@ -114,7 +113,7 @@ def _make(analysis: Analysis, progress: Progress) -> None:
     progress(Step("merge", len(groups), len(groups)))
 
 
-def _first_copies(catalog: Catalog) -> similarity.Rows:
+def _first_copies(catalog: Catalog) -> Rows:
     """By row the row of the first tool of the same content."""
     first: dict[str, int] = {}
     rows = [first.setdefault(tool.content_hash, row) for row, tool in enumerate(catalog.tools)]

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.embedding import similarity
+from toolscope_core.embedding.candidate_pairs import Rows
 from toolscope_core.merging.analysis import Analysis, bars_of
 from toolscope_core.merging.contracted_graph import RowJudge
 from toolscope_core.merging.correction import (
@@ -101,7 +101,7 @@ def with_families(
     return tuple(sorted((*marked, *families), key=lambda group: group.members))
 
 
-def _family_rows(analysis: Analysis) -> tuple[similarity.Rows, similarity.Rows]:
+def _family_rows(analysis: Analysis) -> tuple[Rows, Rows]:
     if analysis.model_verdicts is None:
         wanted = analysis.scores.family >= analysis.judge.weights.family_at
         return analysis.scores.left[wanted], analysis.scores.right[wanted]
@@ -122,7 +122,7 @@ def _by_ids(analysis: Analysis, judge: Judge) -> RowJudge:
     """A judge of pairs of ids as one of pairs of rows."""
     ids = tuple(analysis.rows)
 
-    def row_judge(one: similarity.Rows, other: similarity.Rows) -> NDArray[np.float64]:
+    def row_judge(one: Rows, other: Rows) -> NDArray[np.float64]:
         return judge([Pair.of(ids[a], ids[b]) for a, b in zip(one, other, strict=True)])
 
     return row_judge

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.decisions.constraints import constraints
-from toolscope_core.embedding import similarity
+from toolscope_core.embedding.candidate_pairs import Rows
 from toolscope_core.merging.analysis import Analysis, bars_of, own_thresholds, thresholds_of
 from toolscope_core.merging.contracted_graph import RowGraph
 from toolscope_core.model.configuration import MergeThresholds
@@ -76,9 +76,7 @@ def joined_pairs(analysis: Analysis, links: Constraints) -> dict[Pair, float]:
     return joined
 
 
-def row_graph(
-    analysis: Analysis, links: Constraints, left: similarity.Rows, right: similarity.Rows
-) -> RowGraph:
+def row_graph(analysis: Analysis, links: Constraints, left: Rows, right: Rows) -> RowGraph:
     """These pairs of rows without those that people keep apart, and what people put together
     joined to its first tool; the latter come last.
     """
@@ -104,8 +102,8 @@ def row_graph(
 
 
 def staying(
-    analysis: Analysis, links: Constraints, left: similarity.Rows, right: similarity.Rows
-) -> tuple[similarity.Rows, similarity.Rows, NDArray[np.int32], NDArray[np.bool_]]:
+    analysis: Analysis, links: Constraints, left: Rows, right: Rows
+) -> tuple[Rows, Rows, NDArray[np.int32], NDArray[np.bool_]]:
     """The pairs without the tools that people left out, each tool's first copy, and which of the
     pairs given these are: where the first of several copies was left out, the next one stands for
     the others.

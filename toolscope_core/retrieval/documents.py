@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from bm25s.stopwords import STOPWORDS_EN
 
 from toolscope_core.catalog.source_words import source_name, source_text
-from toolscope_core.embedding.similarity import split_name, tool_text
+from toolscope_core.embedding.tool_text import split_name, tool_text
 from toolscope_core.model.catalog import Catalog, Server
 from toolscope_core.model.tool import Tool
 

@@ -12,7 +12,7 @@ import Stemmer
 from bm25s.stopwords import STOPWORDS_EN
 from numpy.typing import NDArray
 
-from toolscope_core.embedding.similarity import split_name
+from toolscope_core.embedding.tool_text import split_name
 
 Scores = NDArray[np.float32]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from toolscope_core.embedding.similarity import tool_text
+from toolscope_core.embedding.tool_text import tool_text
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.tasks.judge_prompt import ToolPair

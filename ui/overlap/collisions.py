@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.embedding.similarity import leaf_order
+from toolscope_core.embedding.candidate_pairs import leaf_order
 from toolscope_core.merging.pipeline import Analysis
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.numbers import quantity

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.catalog.source_words import source_name
-from toolscope_core.embedding.similarity import split_name, tool_text
+from toolscope_core.embedding.tool_text import split_name, tool_text
 from toolscope_core.judging.vocabulary import STOP_WORDS, is_filler
 from toolscope_core.model.tool import Tool
 from ui.overlap.map_charts import CELLS, density, frame_of

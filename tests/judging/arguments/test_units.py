@@ -3,7 +3,7 @@ import pytest
 from toolscope_core.judging.arguments.alignment import argument_map
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.arguments.units import difference
-from toolscope_core.judging.evidence import Compared, explain
+from toolscope_core.judging.explanation import Compared, explain
 from toolscope_core.judging.reading import read_tool
 from toolscope_core.merging.auto_accept import accept
 from toolscope_core.merging.calls import map_call

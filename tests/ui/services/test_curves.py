@@ -3,7 +3,7 @@ import pytest
 
 from tests.support.fakes import WordEmbedder
 from tests.ui.services import small_workspace
-from toolscope_core.embedding.similarity import tool_text
+from toolscope_core.embedding.tool_text import tool_text
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError, JobError

@@ -14,7 +14,7 @@ from toolscope_core.cli.asking import (
     spent_in_all,
 )
 from toolscope_core.embedding.embed_once import embed_cached
-from toolscope_core.embedding.similarity import tool_text
+from toolscope_core.embedding.tool_text import tool_text
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.example import example_requests
 from toolscope_core.evaluation.query_sets import Query, read_queries

@@ -10,7 +10,7 @@ from toolscope_core.cli.commands.learn_command import LearnFiles
 from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.embedding.encoders import SentenceEmbedder
 from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
-from toolscope_core.embedding.similarity import tool_text
+from toolscope_core.embedding.tool_text import tool_text
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.query_sets import read_queries
 from toolscope_core.files.folders import (

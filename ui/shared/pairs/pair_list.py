@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.embedding.similarity import nearest
+from toolscope_core.embedding.candidate_pairs import nearest
 from toolscope_core.judging.relation_words import RELATIONS, differs_of
 from toolscope_core.merging.pipeline import Analysis
 from toolscope_core.model.pair import Pair, Verdict

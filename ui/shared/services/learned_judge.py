@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from toolscope_core.judging.evidence import COUNTS
+from toolscope_core.judging.explanation import COUNTS
 from toolscope_core.judging.judge_update import JudgeUpdate
 from toolscope_core.judging.learned_weights import (
     LEAST_DECISIONS,

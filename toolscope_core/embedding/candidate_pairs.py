@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.catalog.source_words import source_name, source_text
 from toolscope_core.model.protocols import Progress, Step, Vectors, silent
-from toolscope_core.model.tool import Tool
 
 Rows = NDArray[np.int32]
-
-_DESCRIPTION = 220
-_WORD_BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z](?!s(?![a-z]))[a-z])|[\W_]+")
 
 _THRESHOLDS = {"all-MiniLM-L6-v2": 0.6, "all-MiniLM-L6-v2-int8": 0.6, "thenlper/gte-large": 0.82}
 _FALLBACK_THRESHOLD = 0.7
@@ -42,23 +35,6 @@ class Candidates:
 
     def __len__(self) -> int:
         return len(self.left)
-
-
-@lru_cache(maxsize=1 << 16)
-def split_name(name: str) -> tuple[str, ...]:
-    """The words of a tool or parameter name, lower case: ``getUser.byIDs`` → get user by ids."""
-    return tuple(word.lower() for word in _WORD_BORDER.split(name) if word)
-
-
-def tool_text(tool: Tool) -> str:
-    """The text that is embedded: ``snake_case_name: description``, descriptions cut near 220.
-
-    Joining the words by underscores ranks labelled merges higher than spaces do, and so does
-    cutting long descriptions on MCP servers (benchmarks/judge_quality.py).
-    """
-    name = "_".join(split_name(source_name(tool))) or tool.name
-    text = f"{name}: {_shorten(' '.join(source_text(tool).split()))}"
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def default_threshold(model_name: str) -> float:
@@ -152,12 +128,6 @@ def cosines(vectors: Vectors, left: Rows, right: Rows) -> NDArray[np.float64]:
         product = vectors[left[part]].astype(np.float64) * vectors[right[part]]
         values[part] = product.sum(axis=1)
     return np.clip(values, -1.0, 1.0).round(_DIGITS)
-
-
-def _shorten(description: str) -> str:
-    if len(description) <= _DESCRIPTION:
-        return description
-    return description[:_DESCRIPTION].rsplit(" ", 1)[0]
 
 
 def _candidates(vectors: Vectors, codes: NDArray[np.int64], threshold: float) -> Candidates:

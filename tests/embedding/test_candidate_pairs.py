@@ -6,15 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.properties import examples
-from toolscope_core.embedding import similarity
-from toolscope_core.embedding.similarity import (
+from toolscope_core.embedding import candidate_pairs
+from toolscope_core.embedding.candidate_pairs import (
     cosines,
     default_threshold,
     nearest,
     pairs_above,
-    split_name,
-    tool_text,
 )
+from toolscope_core.embedding.tool_text import split_name, tool_text
 from toolscope_core.model.tool import Tool
 
 
@@ -107,7 +106,7 @@ def test_cosines_are_clipped_rounded_and_symmetric():
 
 @pytest.mark.parametrize("rows", [0, 1, 2, 5, 13])
 def test_every_pair_is_counted_once_from_each_threshold_on(monkeypatch, rows):
-    monkeypatch.setattr(similarity, "_BLOCK", 4)
+    monkeypatch.setattr(candidate_pairs, "_BLOCK", 4)
     vectors, thresholds, seen = unit(rows), np.array([-1.0, -0.5, 0.0, 0.5, 1.0]), []
     product = (vectors @ vectors.T)[np.triu_indices(rows, 1)]
     counts = pairs_above(vectors, thresholds, seen.append)
