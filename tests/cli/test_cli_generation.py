@@ -18,7 +18,7 @@ TOOLS = read_catalog(load_paths([example_path()])).by_id
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
-    monkeypatch.setattr("toolscope_core.llm.embedders.SentenceEmbedder", WordEmbedder)
+    monkeypatch.setattr("toolscope_core.llm.embedders.MiniLmEmbedder", WordEmbedder)
 
 
 @pytest.fixture

@@ -149,7 +149,7 @@ def test_the_shipped_tables_are_what_the_source_gives(shared_data, monkeypatch, 
     shipped = wordnet.TABLES
     monkeypatch.setenv("TOOLSCOPE_DATA", str(shared_data))
     monkeypatch.setattr(wordnet, "TABLES", tmp_path / "oewn" / shipped.name)
-    monkeypatch.setattr(derive_wordnet, "SentenceEmbedder", NoMeaning)  # saves half a minute
+    monkeypatch.setattr(derive_wordnet, "MiniLmEmbedder", NoMeaning)  # saves half a minute
     derive_wordnet.main()
     made = wordnet.TABLES
     derived, kept = (json.loads(gzip.decompress(at.read_bytes())) for at in (made, shipped))

@@ -18,7 +18,7 @@ from ui.shared.charts import pictures
 @pytest.fixture
 def open_app(monkeypatch):
     """Tabs on their own store; the app's workspace is closed at the end."""
-    monkeypatch.setattr("toolscope_core.llm.embedders.SentenceEmbedder", WordEmbedder)
+    monkeypatch.setattr("toolscope_core.llm.embedders.MiniLmEmbedder", WordEmbedder)
     page_frame.workspace.clear()
     made = []
 
