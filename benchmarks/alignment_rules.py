@@ -22,8 +22,9 @@ from typing import Any
 
 from benchmarks.alignment_quality import NEAR, Aligned, load_gold
 from benchmarks.openapi_directory import fetched
-from toolscope_core.catalog import load_paths, read_isolated
+from toolscope_core.catalog.isolation import read_isolated
 from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.embedding.candidate_pairs import default_threshold, nearest
 from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.embedding.minilm import MiniLmEmbedder

@@ -16,7 +16,8 @@ import sys
 from pathlib import Path
 
 from benchmarks.held_out import FILES, source
-from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.export.bundle import bundle_files

@@ -18,10 +18,10 @@ from typing import Any, Literal
 
 import yaml
 
-from toolscope_core.catalog import Source
 from toolscope_core.catalog.flaws import Flaw, excerpt
 from toolscope_core.catalog.formats.openapi import FIELDS, is_openapi
 from toolscope_core.catalog.places import GENERIC, is_tool
+from toolscope_core.catalog.sources import Source
 from toolscope_core.catalog.values import Placed, read_values
 from toolscope_core.model.catalog import Catalog
 

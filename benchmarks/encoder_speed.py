@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 
 from benchmarks.held_out import FILES, source
 from benchmarks.retrieval_quality import DEFAULT, SETS, requests_of
-from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.embedding.encoders import SentenceEmbedder, loaded_encoder
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.packaged_model import DEFAULT_MODEL

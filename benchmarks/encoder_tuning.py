@@ -23,8 +23,9 @@ import numpy as np
 
 from benchmarks.explore_speed import reference
 from benchmarks.usage_quality import ALONE, CUTOFFS, SETS, found, halves, line
-from toolscope_core.catalog import load_paths, read_isolated
 from toolscope_core.catalog.document_variants import read_variants, with_variants
+from toolscope_core.catalog.isolation import read_isolated
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.cli.commands.learn_command import LearnFiles
 from toolscope_core.cli.commands.tune_command import tune_files
 from toolscope_core.embedding.embed_once import embed_cached

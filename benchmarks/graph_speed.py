@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 import networkx as nx
 
 from benchmarks.explore_speed import CATALOGS, FLAGS, clocked, reference, row, serving
-from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.model.catalog import Catalog, Server
 from toolscope_core.model.environment import Settings, read_environment
 from toolscope_core.model.pair import Pair

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.train_judge import Labelled, left_out
-from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.judging.judge import OfflineJudge

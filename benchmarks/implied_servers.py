@@ -21,7 +21,8 @@ from pathlib import Path
 
 from sklearn.metrics import adjusted_rand_score
 
-from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.embedding.tool_text import split_name
 from toolscope_core.judging.implied_servers import implied_servers
 from toolscope_core.model.environment import read_environment

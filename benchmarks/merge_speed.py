@@ -21,7 +21,8 @@ from pathlib import Path
 
 import numpy as np
 
-from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.embedding.candidate_pairs import nearest
 from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.embedding.minilm import MiniLmEmbedder

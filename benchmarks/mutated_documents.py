@@ -31,7 +31,9 @@ from random import Random
 from typing import Any
 
 from benchmarks.documents import AGAIN, KINDS, Document, Grammar, vanished
-from toolscope_core.catalog import INPUTS, Source, read_catalog
+from toolscope_core.catalog.formats.format_table import INPUTS
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import Source
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import CatalogError
 

@@ -20,7 +20,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from toolscope_core.catalog import load_paths, read_isolated
+from toolscope_core.catalog.isolation import read_isolated
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import CatalogError

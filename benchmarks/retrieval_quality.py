@@ -18,7 +18,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.intervals import interval
 from toolscope_core.evaluation.metrics import Gold, recall

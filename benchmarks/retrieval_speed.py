@@ -24,7 +24,8 @@ import faiss
 import numpy as np
 
 from benchmarks.explore_speed import LARGE, NOISE, SEED, perturbed
-from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.token_cache import TokenCache

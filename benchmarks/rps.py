@@ -19,8 +19,9 @@ from pathlib import Path
 
 import numpy as np
 
-from toolscope_core.catalog import load_paths, read_isolated
 from toolscope_core.catalog.document_variants import read_variants, with_variants
+from toolscope_core.catalog.isolation import read_isolated
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.embedding.tool_text import split_name
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.comparison import Trial, request_of

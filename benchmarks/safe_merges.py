@@ -30,7 +30,8 @@ from scipy.stats import binomtest
 
 from benchmarks.held_out import rejudged, unseen_weights
 from benchmarks.train_judge import APPS, CATALOGS, Labelled, load
-from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.merging.pipeline import analyse, plan_merge

@@ -16,7 +16,9 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from toolscope_core.catalog import load_paths, read_catalog, scan_catalog
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.scan.scanner import scan_catalog
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.environment import read_environment
 

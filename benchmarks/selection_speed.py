@@ -36,7 +36,8 @@ from benchmarks.explore_speed import (
     row,
     serving,
 )
-from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.environment import Settings, read_environment

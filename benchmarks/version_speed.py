@@ -22,7 +22,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.held_out import source
-from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.embedding.encoders import SentenceEmbedder
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache

@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, settings
 
 from tests.support import postgres
 from tests.support.properties import EXAMPLES
-from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import load_paths
 
 BUSY = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 """What a property says of its own time, which on a busy machine is somebody else's."""

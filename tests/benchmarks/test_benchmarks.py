@@ -19,7 +19,7 @@ from benchmarks.mutated_documents import Outcome, Reading, Worker, sources, tabl
 from benchmarks.stage_profile import SHARES, Watch
 from benchmarks.train_judge import Labelled, as_json, fit, folds, left_out, prunable
 from tests.support.fakes import WordEmbedder
-from toolscope_core.catalog import Source
+from toolscope_core.catalog.sources import Source
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.judging.signals import SIGNALS
 from toolscope_core.judging.weights import MODELS, Weights

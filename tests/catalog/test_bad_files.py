@@ -5,7 +5,8 @@ import json
 import pytest
 
 from tests.support.catalogs import read_json as read
-from toolscope_core.catalog import Source, read_catalog
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import Source
 from toolscope_core.model.errors import CatalogError
 
 ODD = "\ufeffa\x00b\u2028c\u2029d\x85e 🙂 é"

@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 from tests.support.catalogs import read_openapi
 from tests.support.catalogs import read_schemas as read
 from tests.support.properties import examples
-from toolscope_core.catalog import Source, parts, read_catalog
+from toolscope_core.catalog import parts
 from toolscope_core.catalog.formats import flattening
 from toolscope_core.catalog.limits import MAX_DEPTH
+from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.schema.budget import ExpansionBudget, measure
+from toolscope_core.catalog.sources import Source
 from toolscope_core.model.tool import canonical_json
 
 

@@ -3,8 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from toolscope_core.catalog import Source, load_paths, read_catalog
 from toolscope_core.catalog.clients.configurations import configured_servers
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import Source, load_paths
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.errors import CatalogError
 

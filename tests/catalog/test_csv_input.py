@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolscope_core.catalog import Source, load_paths, read_catalog
 from toolscope_core.catalog.csv_input import looks_like_table, read_table
 from toolscope_core.catalog.flaws import Flaw
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import Source, load_paths
 from toolscope_core.model.errors import CatalogError
 
 DATA = Path(__file__).parents[1] / "data" / "documents"

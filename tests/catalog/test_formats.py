@@ -3,7 +3,6 @@
 import pytest
 
 from tests.catalog.test_writers import CATALOGS
-from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.catalog.clients.client_table import CLIENTS
 from toolscope_core.catalog.formats.format_table import (
     ADVISED,
@@ -15,6 +14,8 @@ from toolscope_core.catalog.formats.format_table import (
     RECORD_FORMATS,
     target_named,
 )
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.model.errors import ExportError
 
 READ = {read_catalog(load_paths([path])).files[0].format for path in CATALOGS}

@@ -11,7 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from toolscope_core.catalog import Source, isolation, load_paths, parts, read_catalog, read_isolated
+from toolscope_core.catalog import isolation, parts
+from toolscope_core.catalog.isolation import read_isolated
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import Source, load_paths
 from toolscope_core.model.errors import CatalogError
 
 DATA = Path(__file__).parents[1] / "data"

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from tests.merging.test_pipeline import analysed
 from tests.support.catalogs import read_json
-from toolscope_core.catalog import Source, read_catalog
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import Source
 from toolscope_core.catalog.yaml_values import read_yaml
 from toolscope_core.evaluation.example import example_path
 from toolscope_core.export.bundle import bundle_files

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from benchmarks.documents import KINDS, MARKER, PLACES, SPELLINGS, Grammar, planted, vanished
 from tests.support.catalogs import read_json as read
-from toolscope_core.catalog import OUTPUTS, Source, read_catalog
+from toolscope_core.catalog.formats.format_table import OUTPUTS
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import Source
 from toolscope_core.model.errors import CatalogError
 
 

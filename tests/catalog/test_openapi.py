@@ -4,9 +4,10 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from tests.support.catalogs import read_openapi as read
-from toolscope_core.catalog import Source, load_paths, read_catalog
 from toolscope_core.catalog.formats.openapi import find_inferred
+from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.source_words import OPENAPI_META
+from toolscope_core.catalog.sources import Source, load_paths
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.tool import Tool

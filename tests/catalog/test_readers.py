@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from tests.support.catalogs import read_json as read
 from tests.support.properties import examples
-from toolscope_core.catalog import OUTPUTS, Source, load_paths, read_catalog
+from toolscope_core.catalog.formats.format_table import OUTPUTS
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import Source, load_paths
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.tool import canonical_json

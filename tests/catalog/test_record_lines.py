@@ -3,8 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from toolscope_core.catalog import Source, read_catalog
+from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.record_lines import record_lines
+from toolscope_core.catalog.sources import Source
 
 FILE = Path("tools.json")
 

@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from tests.catalog.test_schemas import schemas
 from tests.support.catalogs import read_json as read
 from tests.support.properties import examples
-from toolscope_core.catalog import OUTPUTS, Source, read_catalog, write_toolset
-from toolscope_core.catalog.formats.format_table import RECORD_FORMATS
+from toolscope_core.catalog.formats.format_table import OUTPUTS, RECORD_FORMATS
+from toolscope_core.catalog.formats.writers import write_toolset
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import Source
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.plan import MergedTool
 from toolscope_core.model.tool import Tool

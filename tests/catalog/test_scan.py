@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from toolscope_core.catalog import scan_catalog, scan_tool, visible
-from toolscope_core.catalog.scan.hidden import cleaned, find_hidden
+from toolscope_core.catalog.scan.hidden import cleaned, find_hidden, visible
+from toolscope_core.catalog.scan.scanner import scan_catalog, scan_tool
 from toolscope_core.model.tool import Tool
 
 

@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.catalog.planted import HIDDEN, NO_SERVERS, PLACES, WORDING, among, of, plant
-from toolscope_core.catalog import load_paths, read_catalog, scan_catalog, scan_tool
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.scan.scanner import scan_catalog, scan_tool
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.evaluation.example import example_path
 from toolscope_core.model.tool import Tool
 

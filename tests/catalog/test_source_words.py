@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 
 from tests.support.catalogs import read_openapi
-from toolscope_core.catalog import Source, read_catalog
+from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.source_words import declared_as, identifier, source_name, source_text
+from toolscope_core.catalog.sources import Source
 from toolscope_core.embedding.tool_text import tool_text
 from toolscope_core.judging.reading import read_tool
 from toolscope_core.judging.word_match import tool_words

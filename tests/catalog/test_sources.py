@@ -2,7 +2,9 @@ import os
 
 import pytest
 
-from toolscope_core.catalog import Source, load_paths, read_catalog, sources
+from toolscope_core.catalog import sources
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import Source, load_paths
 from toolscope_core.model.errors import CatalogError
 
 

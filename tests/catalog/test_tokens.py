@@ -7,8 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.properties import examples
-from toolscope_core.catalog import estimate_tokens, tokens, tool_tokens
-from toolscope_core.catalog.tokens import ESTIMATE, Costs, tokenizer, tokenizer_in
+from toolscope_core.catalog import tokens
+from toolscope_core.catalog.tokens import (
+    ESTIMATE,
+    Costs,
+    estimate_tokens,
+    tokenizer,
+    tokenizer_in,
+    tool_tokens,
+)
 from toolscope_core.model.tool import Tool
 
 

@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 
 from tests.catalog.test_schemas import schemas
 from tests.support.catalogs import read_json as again
-from toolscope_core.catalog import OUTPUTS, Source, load_paths, read_catalog, write_toolset
+from toolscope_core.catalog.formats.format_table import OUTPUTS
+from toolscope_core.catalog.formats.writers import write_toolset
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import Source, load_paths
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.errors import CatalogError, ExportError
 from toolscope_core.model.plan import MergedTool

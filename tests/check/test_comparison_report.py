@@ -21,7 +21,8 @@ from tests.check.compared_bundle import (
     reworded,
 )
 from tests.support.fakes import WordEmbedder
-from toolscope_core.catalog import scan_catalog, tool_tokens
+from toolscope_core.catalog.scan.scanner import scan_catalog
+from toolscope_core.catalog.tokens import tool_tokens
 from toolscope_core.check.baseline import Baseline
 from toolscope_core.check.comparison_report import Limits, compare, counted, failures
 from toolscope_core.check.matched import matched

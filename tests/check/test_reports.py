@@ -25,8 +25,8 @@ from tests.check.compared_bundle import (
     reworded,
 )
 from tests.support.fakes import WordEmbedder
-from toolscope_core.catalog import scan_catalog
 from toolscope_core.catalog.record_lines import RecordLine
+from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.check.baseline import Baseline
 from toolscope_core.check.comparison_report import Limits, compare, failures
 from toolscope_core.check.gate_items import TITLES, GateItem, gate_items

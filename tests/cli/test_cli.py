@@ -12,7 +12,8 @@ from typer.testing import CliRunner
 
 from tests.support.bundle_names import FILES
 from toolscope_core import __version__
-from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.cli import app
 from toolscope_core.evaluation.example import example_path
 from toolscope_core.merging.calls import map_call, unmap_call

@@ -15,7 +15,8 @@ import pytest
 from tests.cli.test_cli import run
 from tests.support.model_server import ModelServer
 from tests.support.replies import answering, questions_of, same_verb, served
-from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.evaluation.example import example_path
 from toolscope_core.llm.endpoints import Endpoints
 from toolscope_core.merging.auto_accept import EVEN

@@ -9,7 +9,8 @@ from typer.testing import CliRunner
 
 from tests.mcp.servers.stub_http import stub_http
 from tests.mcp.servers.stubs import MARK, TOKEN, entry, living, new_mark
-from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.cli import app, connect_command
 
 

@@ -8,7 +8,8 @@ from tests.cli.test_cli import run
 from tests.support.fakes import WordEmbedder
 from tests.support.model_server import ModelServer
 from tests.support.replies import served, two_wishes, writing
-from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.evaluation.example import example_path, example_queries
 from toolscope_core.evaluation.query_sets import read_queries, unknown_gold
 

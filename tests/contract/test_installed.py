@@ -21,7 +21,8 @@ import yaml
 from tests.cli.test_cli import run
 from tests.support.fakes import WordEmbedder
 from toolscope_core import __version__
-from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.tool_text import tool_text
 from toolscope_core.embedding.vector_cache import VectorCache

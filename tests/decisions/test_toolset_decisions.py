@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from tests.merging.test_pipeline import analysed
 from tests.support.properties import examples
-from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.decisions.decision_lines import decision_of_row
 from toolscope_core.decisions.imported_decisions import read_decisions
 from toolscope_core.decisions.log import admit

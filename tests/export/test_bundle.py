@@ -11,8 +11,9 @@ from jsonschema import Draft202012Validator
 from tests.merging.test_pipeline import analysed
 from tests.support.bundle_names import FILES
 from tests.ui.services.small_workspace import open_workspace
-from toolscope_core.catalog import Source, load_paths, read_catalog
 from toolscope_core.catalog.clients.client_table import CLIENT_FILES
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import Source, load_paths
 from toolscope_core.catalog.tokens import Tokenizer
 from toolscope_core.decisions.imported_decisions import read_decisions
 from toolscope_core.evaluation.example import example_path

@@ -9,7 +9,8 @@ from typer.testing import CliRunner
 
 from tests.support.bundle_names import FILES
 from tests.ui.services.small_workspace import catalog
-from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.cli import app
 from toolscope_core.export.bundle_readme import readme_text
 from toolscope_core.merging.clusters import apply_clusters

@@ -9,9 +9,10 @@ import pytest
 
 from tests.cli.test_cli import run
 from tests.merging.test_pipeline import analysed
-from toolscope_core.catalog import Source, read_catalog
+from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.scan.cleaning import hidden_in
 from toolscope_core.catalog.scan.hidden import count_hidden
+from toolscope_core.catalog.sources import Source
 from toolscope_core.export.bundle import bundle_files
 from toolscope_core.merging.pipeline import plan_merge
 from toolscope_core.model.configuration import PlanConfig

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tests.support.fakes import MemoryLedger, ScriptedModel, WordEmbedder
 from tests.support.properties import examples
 from tests.support.replies import answering, same_verb
-from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.example import example_path
 from toolscope_core.llm.merge_questions import (

@@ -6,7 +6,8 @@ import pytest
 
 from tests.catalog.planted import HIDDEN
 from tests.support.fakes import WordEmbedder
-from toolscope_core.catalog import Source, read_catalog
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import Source
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.merging.pipeline import analyse, plan_merge
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from tests.support.fakes import WordEmbedder
 from tests.support.properties import examples
-from toolscope_core.catalog import Source, load_paths, read_catalog
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import Source, load_paths
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.example import example_path
 from toolscope_core.judging.judge import OfflineJudge

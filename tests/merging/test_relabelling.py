@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from tests.merging.test_pipeline import analysed
 from tests.support.properties import examples
-from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.evaluation.example import example_path
 from toolscope_core.export.bundle import bundle_files
 from toolscope_core.files.folders import write_folder

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from tests.support.fakes import WordEmbedder
-from toolscope_core.catalog import Source, read_catalog
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import Source
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.export.bundle import bundle_files
 from toolscope_core.files.folders import write_folder

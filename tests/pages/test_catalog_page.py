@@ -4,7 +4,7 @@ import pytest
 
 from tests.pages.screen import open_page, words
 from tests.ui.services import small_workspace
-from toolscope_core.catalog import scan_catalog
+from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.catalog import Problem
 from toolscope_core.model.numbers import quantity

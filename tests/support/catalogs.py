@@ -2,7 +2,8 @@
 
 import json
 
-from toolscope_core.catalog import Source, read_catalog
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import Source
 
 
 def read_json(value, label="x.json", forced=None):

@@ -10,9 +10,9 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, get_args
 
-from toolscope_core.catalog import Source, load_paths, read_isolated
 from toolscope_core.catalog.bundle_versions import BUNDLE, why_unreadable
-from toolscope_core.catalog.sources import is_bundle
+from toolscope_core.catalog.isolation import read_isolated
+from toolscope_core.catalog.sources import Source, is_bundle, load_paths
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.decisions.imported_decisions import read_decisions
 from toolscope_core.decisions.log import active

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from toolscope_core.catalog import visible
+from toolscope_core.catalog.scan.hidden import visible
 from toolscope_core.check.versions.diff import CatalogDiff
 from toolscope_core.check.versions.fields import FieldChange
 from toolscope_core.decisions.forms import id_list

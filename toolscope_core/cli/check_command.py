@@ -98,8 +98,8 @@ def check(
     from toolscope_core.catalog.isolation import start_waiting
 
     start_waiting()
-    from toolscope_core.catalog import load_paths, read_isolated
-    from toolscope_core.catalog.sources import input_files
+    from toolscope_core.catalog.isolation import read_isolated
+    from toolscope_core.catalog.sources import input_files, load_paths
     from toolscope_core.check.baseline import read_baseline
     from toolscope_core.check.comparison_report import Limits, compare, failures
     from toolscope_core.check.gate_items import gate_items

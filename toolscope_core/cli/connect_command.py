@@ -106,7 +106,8 @@ def _connect(
 
     Raises ``CatalogError`` where not one does; then nothing is written.
     """
-    from toolscope_core.catalog import Source, read_isolated
+    from toolscope_core.catalog.isolation import read_isolated
+    from toolscope_core.catalog.sources import Source
     from toolscope_core.files.json_lines import write_whole
     from toolscope_core.mcp.servers.offered_catalog import catalog_document
     from toolscope_core.mcp.servers.survey import read_offers

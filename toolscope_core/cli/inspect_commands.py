@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolscope_core.catalog import load_paths, read_isolated
+from toolscope_core.catalog.isolation import read_isolated
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.catalog.tokens import ESTIMATE, tokenizer, tool_tokens
 from toolscope_core.cli.terminal import Catalogs, app, errors_as_sentences, fail_for, say
 from toolscope_core.model.catalog import Catalog, Finding, Severity

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolscope_core.catalog import load_paths, read_isolated
+from toolscope_core.catalog.isolation import read_isolated
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.cli.terminal import (
     BaseUrl,
     BudgetCalls,

@@ -9,8 +9,10 @@ from typing import Annotated
 
 import typer
 
-from toolscope_core.catalog import load_paths, read_isolated, scan_catalog
 from toolscope_core.catalog.formats.format_table import OFFERED
+from toolscope_core.catalog.isolation import read_isolated
+from toolscope_core.catalog.scan.scanner import scan_catalog
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.cli.inspect_commands import (
     FailOn,
     some,

@@ -45,7 +45,8 @@ def usage(
     as_json: Annotated[bool, typer.Option("--json", help="All figures, as JSON.")] = False,
 ) -> None:
     """Count calls, errors and the last use of each tool, from logs or traces of agents."""
-    from toolscope_core.catalog import load_paths, read_isolated
+    from toolscope_core.catalog.isolation import read_isolated
+    from toolscope_core.catalog.sources import load_paths
     from toolscope_core.files.json_lines import write_rows
     from toolscope_core.usage.call_count_words import catalog_count_line, tool_count_line
     from toolscope_core.usage.call_counts import add_counts, count_calls, query_rows

@@ -9,9 +9,9 @@ from pathlib import PurePath
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from toolscope_core.catalog import INPUTS, Source
+from toolscope_core.catalog.formats.format_table import INPUTS
 from toolscope_core.catalog.limits import MAX_BYTES
-from toolscope_core.catalog.sources import SUFFIXES, pasted
+from toolscope_core.catalog.sources import SUFFIXES, Source, pasted
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import CatalogError, ToolScopeError
 from toolscope_core.model.numbers import quantity

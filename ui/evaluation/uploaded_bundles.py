@@ -8,7 +8,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from toolscope_core.catalog import load_paths, read_isolated
+from toolscope_core.catalog.isolation import read_isolated
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.embedding.vector_cache import put, unusable
 from toolscope_core.evaluation.measured_toolsets import Toolset, of_bundle
 from toolscope_core.files.archives import bundle_files_in

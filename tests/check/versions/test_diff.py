@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.merging.strategies import tools
-from toolscope_core.catalog import load_paths, read_catalog
 from toolscope_core.catalog import renamed_tools as module
+from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.renamed_tools import new_ids_of
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.check.versions.diff import diff
 from toolscope_core.evaluation.example import example_path
 from toolscope_core.model.catalog import Catalog

@@ -10,8 +10,10 @@ from jsonschema import Draft202012Validator
 from referencing import Registry
 
 from tests.merging.strategies import calls, tools
-from toolscope_core.catalog import OUTPUTS, Source, read_catalog
+from toolscope_core.catalog.formats.format_table import OUTPUTS
 from toolscope_core.catalog.formats.writers import write_record
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import Source
 from toolscope_core.check.versions.fields import FieldChange, field_changes
 from toolscope_core.model.tool import Tool
 

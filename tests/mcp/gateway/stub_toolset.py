@@ -13,7 +13,8 @@ from pathlib import Path
 
 from tests.cli.test_cli import run
 from tests.merging.test_pipeline import analysed
-from toolscope_core.catalog import Source, read_catalog
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import Source
 from toolscope_core.export.bundle import bundle_files
 from toolscope_core.files.folders import write_folder
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle

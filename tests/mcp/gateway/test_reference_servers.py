@@ -17,7 +17,8 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 
 from tests.mcp.servers import test_real_servers
-from toolscope_core.catalog import load_paths, read_catalog
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.decisions.decision_lines import decision_row
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.merging.calls import map_call, sample_arguments

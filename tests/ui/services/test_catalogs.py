@@ -1,7 +1,7 @@
 import pytest
 
 from tests.ui.services.small_workspace import MAIL, SUM, catalog
-from toolscope_core.catalog import Source
+from toolscope_core.catalog.sources import Source
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import CatalogError, StoreError
 from toolscope_core.store import Store

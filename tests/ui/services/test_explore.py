@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.ui.services import small_workspace
-from toolscope_core.catalog import Source
+from toolscope_core.catalog.sources import Source
 from toolscope_core.catalog.tokens import Costs, tool_tokens
 from toolscope_core.model.catalog import Catalog, Finding, Problem
 from toolscope_core.model.errors import CatalogError, JobError

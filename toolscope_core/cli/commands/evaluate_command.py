@@ -7,8 +7,9 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from toolscope_core.catalog import load_paths, read_isolated
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
+from toolscope_core.catalog.isolation import read_isolated
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.cli.commands.search_command import (
     Searcher,

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from toolscope_core.catalog import load_paths, read_isolated
 from toolscope_core.catalog.document_variants import read_variants
+from toolscope_core.catalog.isolation import read_isolated
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.query_sets import Query, read_queries, relabelled
 from toolscope_core.files.folders import MODEL_PROGRAM, check_ours, why_not_ours

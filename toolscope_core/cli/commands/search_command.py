@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from toolscope_core.catalog import load_paths, read_isolated
 from toolscope_core.catalog.document_variants import LoadedVariants, read_variants, with_variants
+from toolscope_core.catalog.isolation import read_isolated
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.cli.asking import AskRequest, asking
 from toolscope_core.cli.commands.learn_command import usage_model, usage_queries
 from toolscope_core.embedding.vector_cache import VectorCache

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from toolscope_core.catalog import load_paths, read_isolated
 from toolscope_core.catalog.document_variants import read_variants, with_variants
+from toolscope_core.catalog.isolation import read_isolated
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.cli.commands.learn_command import LearnFiles
 from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.embedding.encoders import SentenceEmbedder

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolscope_core.catalog import Source, read_catalog
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import Source
 from toolscope_core.files.archives import bundle_folder
 from toolscope_core.files.json_lines import objects_in
 from toolscope_core.files.whole_files import read_file

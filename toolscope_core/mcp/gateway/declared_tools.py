@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from toolscope_core.catalog import Source, read_catalog
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import Source
 from toolscope_core.mcp.gateway.routing import Original
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.tool import JsonObject, Tool

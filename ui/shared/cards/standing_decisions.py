@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from toolscope_core.catalog import visible
+from toolscope_core.catalog.scan.hidden import visible
 from toolscope_core.check.version_changes import ChangeRow, Reworded, change_row
 from toolscope_core.check.versions.fields import FieldChange, field_changes
 from toolscope_core.decisions.actions import LINKING

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolscope_core.catalog import Source, load_paths, read_isolated
+from toolscope_core.catalog.isolation import read_isolated
+from toolscope_core.catalog.sources import Source, load_paths
 from toolscope_core.check.versions.diff import diff
 from toolscope_core.evaluation.example import EXAMPLE_NAME, example_path
 from toolscope_core.model.address_keys import tool_key

@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from toolscope_core.catalog import Source
+from toolscope_core.catalog.sources import Source
 from toolscope_core.mcp.servers.offered_catalog import catalog_document, records_of
 from toolscope_core.mcp.servers.offers import ServerOffer
 from toolscope_core.mcp.servers.server_definitions import (
