@@ -12,7 +12,8 @@ DATA = ROOT / "tests" / "data"
 WATCH = """
 import json, sys
 from pathlib import Path
-from toolscope_core.catalog import load_paths, read_catalog, Source
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import Source, load_paths
 import jsonschema
 seen = []
 def watch(event, args):
@@ -98,7 +99,7 @@ def test_one_process_is_started_and_what_it_splits_off_starts_and_touches_nothin
         (files / name).write_text(text, "latin-1")
     paths = sorted(files.iterdir())
     log = tmp_path / "log"
-    program = WATCH.replace("read_catalog", "read_isolated")
+    program = WATCH.replace("readers", "isolation").replace("read_catalog", "read_isolated")
     done = subprocess.run(
         [sys.executable, "-c", program, "", *map(str, paths)],
         cwd=ROOT, capture_output=True, text=True, check=False,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from toolscope_core.catalog import isolation, parts
+from toolscope_core.catalog import isolation, parts, reading_child
 from toolscope_core.catalog.isolation import read_isolated
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import Source, load_paths
@@ -178,7 +178,7 @@ def as_child(monkeypatch):
 
         def read(self, connection):
             with connection:
-                isolation._read(connection, lambda *limits: setattr(self, "noted", limits))
+                reading_child.read(connection, lambda *limits: setattr(self, "noted", limits))
 
     here = Here()
     monkeypatch.setattr(isolation, "_waiting", here)
@@ -207,14 +207,14 @@ def test_a_child_that_fails_is_an_error_with_its_remedy(
         report(sources[0].label)
         raise error
 
-    monkeypatch.setattr(isolation, "read_catalog", read)
+    monkeypatch.setattr(reading_child, "read_catalog", read)
     with caplog.at_level(logging.INFO), pytest.raises(CatalogError, match=message):
         read_isolated([Source("t.json", b"[]")])
     assert ("Traceback" in caplog.text) == ("failed" in message)
 
 
 def test_a_child_that_is_gone_is_an_error_with_its_remedy(as_child, monkeypatch):
-    monkeypatch.setattr(isolation, "_read", lambda connection, limit: None)
+    monkeypatch.setattr(reading_child, "read", lambda connection, limit: None)
     with pytest.raises(CatalogError, match=r"^t\.json ended the process that read it, perhaps"):
         read_isolated([Source("t.json", b"[]")])
 

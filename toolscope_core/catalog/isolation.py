@@ -1,7 +1,8 @@
 """Catalogs are read by another process, within limits of time and memory.
 
-One process waits with everything imported and splits off a child for each reading. The child limits
-itself, reads, and answers with the catalog as JSON, so that no file can harm this process.
+One process waits with everything imported and splits off a child for each reading
+(``reading_child``). The child answers with the catalog as JSON, so that no file can harm this
+process, which itself loads no reader.
 """
 
 from __future__ import annotations
@@ -10,28 +11,25 @@ import atexit
 import json
 import logging
 import os
-import signal
 import socket
 import subprocess
 import sys
 import time
-import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import Any, BinaryIO
 
 from toolscope_core.catalog.limits import MAX_TOTAL_BYTES, MIB, READING_BYTES, READING_SECONDS
-from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import Source, check_size
 from toolscope_core.model.catalog import Catalog, Finding, InputFile, Problem, Server
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.tool import JsonObject, Tool
 
 ROOT = Path(__file__).parents[2]
-PROGRAM = "from toolscope_core.catalog.isolation import wait; wait(0)"
+PROGRAM = "from toolscope_core.catalog.reading_child import wait; wait(0)"
 ITEM_TYPES: dict[str, type] = {
     "tools": Tool,
     "servers": Server,
@@ -54,6 +52,8 @@ def read_isolated(sources: Sequence[Source], forced: str | None = None) -> Catal
     for source in sources:
         check_size(source.label, _size(source))
     if not CAN_FORK:
+        from toolscope_core.catalog.readers import read_catalog  # else only the child loads it
+
         return read_catalog(sources, forced)
     started = time.monotonic()
     with _waiting.connect() as connection:
@@ -75,22 +75,6 @@ def start_waiting() -> None:
     """Start the process before it is needed, where something else takes time meanwhile."""
     if CAN_FORK:
         _waiting.start()
-
-
-def wait(descriptor: int) -> None:
-    """Split off a child for each connection that comes over a socket, until it is closed."""
-    control = socket.socket(fileno=descriptor)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    while True:
-        _, descriptors, _, _ = socket.recv_fds(control, 1, 1)
-        if not descriptors:
-            return
-        with socket.socket(fileno=descriptors[0]) as connection:
-            if os.fork() == 0:
-                control.close()
-                _read(connection, _limit)
-                os._exit(0)
 
 
 def _size(source: Source) -> int:
@@ -190,51 +174,6 @@ def _python_path() -> str:
     return os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
 
 
-def _read(connection: socket.socket, limit: Callable[[int, float], None]) -> None:
-    """Answer one request: lines of JSON, the last with the catalog or why there is none."""
-    with connection.makefile("rb") as given:
-        request = json.loads(given.readline())
-        sources = [
-            Source(label, given.read(size), format) for label, format, size in request["sources"]
-        ]
-
-    def reply(**answer: Any) -> None:
-        connection.sendall(json.dumps(answer).encode() + b"\n")
-
-    limit(request["bytes"], request["seconds"])
-    try:
-        catalog = read_catalog(sources, request["forced"], lambda label: reply(reading=label))
-        reply(catalog=_as_json(catalog))
-    except CatalogError as error:
-        reply(refused=str(error))
-    except MemoryError:
-        reply(limit="memory")
-    except Exception:  # noqa: BLE001 - the rim of a process: a failure is reported, not lost
-        reply(failed=traceback.format_exc())
-
-
-def _limit(memory: int, seconds: float) -> None:
-    import resource
-
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 1))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
-def _as_json(catalog: Catalog) -> JsonObject:
-    """The catalog as plain values: of each item those of its fields, in their order."""
-    items = {
-        part: [[getattr(item, name) for name in _names(kind)] for item in getattr(catalog, part)]
-        for part, kind in ITEM_TYPES.items()
-    }
-    return {**items, "format": catalog.format}
-
-
 def _catalog(value: JsonObject) -> Catalog:
     items = {part: tuple(kind(*item) for item in value[part]) for part, kind in ITEM_TYPES.items()}
     return Catalog(format=value["format"], **items)
-
-
-def _names(kind: type) -> list[str]:
-    return [item.name for item in fields(kind) if item.init]

@@ -1,0 +1,80 @@
+"""The child that reads a catalog for ``isolation``: it limits itself, reads and answers in JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import traceback
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
+
+from toolscope_core.catalog.isolation import ITEM_TYPES
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import Source
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.errors import CatalogError
+from toolscope_core.model.tool import JsonObject
+
+
+def wait(descriptor: int) -> None:
+    """Split off a child for each connection that comes over a socket, until it is closed."""
+    control = socket.socket(fileno=descriptor)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    while True:
+        _, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+        if not descriptors:
+            return
+        with socket.socket(fileno=descriptors[0]) as connection:
+            if os.fork() == 0:
+                control.close()
+                read(connection, _limit)
+                os._exit(0)
+
+
+def read(connection: socket.socket, limit: Callable[[int, float], None]) -> None:
+    """Answer one request: lines of JSON, the last with the catalog or why there is none."""
+    with connection.makefile("rb") as given:
+        request = json.loads(given.readline())
+        sources = [
+            Source(label, given.read(size), format) for label, format, size in request["sources"]
+        ]
+
+    def reply(**answer: Any) -> None:
+        connection.sendall(json.dumps(answer).encode() + b"\n")
+
+    limit(request["bytes"], request["seconds"])
+    try:
+        catalog = read_catalog(sources, request["forced"], lambda label: reply(reading=label))
+        reply(catalog=_as_json(catalog))
+    except CatalogError as error:
+        reply(refused=str(error))
+    except MemoryError:
+        reply(limit="memory")
+    except Exception:  # noqa: BLE001 - the rim of a process: a failure is reported, not lost
+        reply(failed=traceback.format_exc())
+
+
+def _limit(memory: int, seconds: float) -> None:
+    import resource
+
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 1))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _as_json(catalog: Catalog) -> JsonObject:
+    """The catalog as plain values: of each item those of its fields, in their order."""
+    items = {
+        part: [[getattr(item, name) for name in _names(kind)] for item in getattr(catalog, part)]
+        for part, kind in ITEM_TYPES.items()
+    }
+    return {**items, "format": catalog.format}
+
+
+def _names(kind: type) -> list[str]:
+    return [item.name for item in fields(kind) if item.init]
