@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.catalog.test_schemas import schemas
-from toolscope_core.catalog.formats.format_table import MATRIX, OUTPUTS, target_named
+from toolscope_core.catalog.formats.format_table import OUTPUTS
 from toolscope_core.catalog.formats.mcp_tools import MCP
 from toolscope_core.catalog.formats.record_format import read_record
 from toolscope_core.catalog.formats.target_rules import (
@@ -16,6 +16,7 @@ from toolscope_core.catalog.formats.target_rules import (
     rule_violations,
     violation_counts,
 )
+from toolscope_core.catalog.formats.target_table import MATRIX, target_named
 from toolscope_core.catalog.formats.writers import write_record
 from toolscope_core.model.plan import MergedTool
 from toolscope_core.model.tool import Tool

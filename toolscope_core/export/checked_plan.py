@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from toolscope_core.catalog.formats.format_table import target_named
 from toolscope_core.catalog.formats.target_rules import (
     RuleViolation,
     fixed,
     rule_violations,
     unreadable,
 )
+from toolscope_core.catalog.formats.target_table import target_named
 from toolscope_core.catalog.scan.cleaning import without_hidden_text
 from toolscope_core.catalog.splitting import ToolsetPart, split
 from toolscope_core.merging.clusters import without_unreadable

@@ -8,19 +8,8 @@ from typing import Any, Literal, get_args
 
 from toolscope_core.llm import EndpointModel
 from toolscope_core.llm.requests.model_requests import ModelRequests
-from toolscope_core.llm.tasks.agent_prompt import AGENT_PROMPT
-from toolscope_core.llm.tasks.audit import AuditTask
-from toolscope_core.llm.tasks.augmentation_prompt import AUGMENTATION_TASK
-from toolscope_core.llm.tasks.judge_prompt import JudgeTask
-from toolscope_core.llm.tasks.plan_filter_prompt import FILTER_TASK
-from toolscope_core.llm.tasks.quality import QUALITY_TASK
-from toolscope_core.llm.tasks.query_draft_prompt import DRAFT_TASK
-from toolscope_core.llm.tasks.query_polish_prompt import POLISH_TASK
-from toolscope_core.llm.tasks.rephrasing_prompt import REPHRASING_TASK
-from toolscope_core.llm.tasks.siblings_prompt import SIBLINGS_TASK
-from toolscope_core.llm.tasks.synthesis_prompt import SynthesisTask
-from toolscope_core.llm.tasks.worker_prompt import WORKER_TASK
-from toolscope_core.merging.pipeline import Analysis
+from toolscope_core.llm.tasks.prompt_versions import PROMPT_VERSIONS
+from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import Endpoint, QuestionConfig
 from toolscope_core.model.environment import ApiKey
@@ -35,15 +24,15 @@ variants of tools; tools for the jobs of a request; descriptions that tell sibli
 an agent at work on queries.
 """
 RUN_KINDS: tuple[RunKind, ...] = get_args(RunKind)
-_TASKS = {
-    "judge": (JudgeTask(), AuditTask()),
-    "documents": (SynthesisTask(),),
-    "quality": (QUALITY_TASK,),
-    "variants": (AUGMENTATION_TASK,),
-    "siblings": (SIBLINGS_TASK,),
-    "queries": (DRAFT_TASK, POLISH_TASK),
-    "agent": (AGENT_PROMPT,),
-    "plan": (REPHRASING_TASK, WORKER_TASK, FILTER_TASK),
+_TASKS: dict[RunKind, tuple[str, ...]] = {
+    "judge": ("judge", "audit"),
+    "documents": ("synthesis",),
+    "quality": ("quality",),
+    "variants": ("augmentation",),
+    "siblings": ("siblings",),
+    "queries": ("query drafts", "query polish"),
+    "agent": ("agent run",),
+    "plan": ("rephrasing", "worker", "plan filter"),
 }
 
 
@@ -80,7 +69,7 @@ def configuration(
 
 def prompts(kind: RunKind) -> dict[str, str]:
     """The versions of the prompts in use, by the name of the task."""
-    return {task.name: task.version for task in _TASKS[kind]}
+    return {task: PROMPT_VERSIONS[task] for task in _TASKS[kind]}
 
 
 def still_holds(run_config: JsonObject, catalog: Catalog, analysis: Analysis | None = None) -> bool:

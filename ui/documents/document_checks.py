@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from toolscope_core.catalog.formats.format_table import MATRIX, target_named
 from toolscope_core.catalog.formats.target_rules import rule_violations
+from toolscope_core.catalog.formats.target_table import MATRIX, target_named
 from toolscope_core.merging.clusters import documented
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.plan import MergedTool

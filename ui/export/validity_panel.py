@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from toolscope_core.catalog.formats.format_table import target_named
 from toolscope_core.catalog.formats.target import Rules
+from toolscope_core.catalog.formats.target_table import target_named
 from toolscope_core.model.configuration import AcceptPolicy
 from ui.shared import safe_text
 from ui.shared.cards.export_figures import ExportFigures, ToolsetLine, Way

@@ -9,10 +9,8 @@ import pytest
 
 from tests.support.model_server import ModelServer
 from tests.support.replies import answering, questions_of, same_verb, served
-from toolscope_core.llm import run_configuration
-from toolscope_core.llm.tasks.audit import AuditTask
 from toolscope_core.llm.tasks.fence import prompt_text
-from toolscope_core.llm.tasks.judge_prompt import JudgeTask
+from toolscope_core.llm.tasks.prompt_versions import PROMPT_VERSIONS
 from toolscope_core.model.configuration import Budget, Endpoint, PlanConfig, Prices
 from toolscope_core.model.environment import ApiKey, read_environment
 from toolscope_core.model.errors import ConfigError, JobError
@@ -255,8 +253,7 @@ def test_another_model_is_another_run(server, small_workspace):
 def test_a_run_under_an_older_prompt_is_not_mixed_in(server, small_workspace, monkeypatch):
     work, catalog_id = small_workspace
     run(work, catalog_id)
-    changed = (JudgeTask(version="next"), AuditTask())
-    monkeypatch.setitem(run_configuration._TASKS, "judge", changed)
+    monkeypatch.setitem(PROMPT_VERSIONS, "judge", "next")
     other, _ = opened(server)
     assert other.judging.judge_of(catalog_id) == OFFLINE and not other.judging.choices(catalog_id)
     assert run(other, catalog_id).state == "done"

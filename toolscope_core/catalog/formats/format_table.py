@@ -1,14 +1,12 @@
-"""The list of formats and targets: what is read, written, offered, counted and checked.
+"""The list of formats: what is read, written, offered and counted.
 
-A new format of tool records is a module beside this one and its name in ``RECORD_FORMATS``; a new
-client is a module in ``catalog.clients`` and its name in ``CLIENTS`` there. All lists below, the
-choices of the command line and the screen, the formats in which tokens are counted and the targets
-that a toolset is checked against follow from that.
+A new format of tool records is a module beside this one and its name in ``RECORD_FORMATS``. All
+lists below, the choices of the command line and the screen, the formats in which tokens are counted
+and the targets that a toolset is checked against (``target_table``) follow from that.
 """
 
 from __future__ import annotations
 
-from toolscope_core.catalog.clients.client_table import CLIENTS
 from toolscope_core.catalog.formats.anthropic import ANTHROPIC
 from toolscope_core.catalog.formats.bfcl import BFCL
 from toolscope_core.catalog.formats.gemini import GEMINI
@@ -18,7 +16,6 @@ from toolscope_core.catalog.formats.neutral import NEUTRAL
 from toolscope_core.catalog.formats.openai import OPENAI_CHAT, OPENAI_RESPONSES
 from toolscope_core.catalog.formats.record_format import RecordFormat
 from toolscope_core.catalog.formats.seal_tools import SEAL_TOOLS
-from toolscope_core.catalog.formats.target import Target
 from toolscope_core.catalog.formats.ultratool import ULTRATOOL
 from toolscope_core.model.errors import ExportError
 
@@ -37,7 +34,6 @@ _IN_ORDER: tuple[RecordFormat, ...] = (
 RECORD_FORMATS = {form.name: form for form in _IN_ORDER}
 """By name, in the order in which they are tried: a record is read in the first that it fits."""
 _ON_OFFER = sorted((form for form in _IN_ORDER if form.offered), key=lambda form: form.offered)
-_CHECKED_CLIENTS = {client.name: client for client in CLIENTS if client.is_checked}
 
 OUTPUTS = tuple(RECORD_FORMATS)
 """The formats of tool records, in which a toolset can leave."""
@@ -47,8 +43,6 @@ OFFERED = tuple(form.name for form in _ON_OFFER)
 """The formats that an export offers, in its order."""
 PROMPT_SHAPES = tuple(form.name for form in _ON_OFFER if form.in_prompts)
 """The formats in which tools stand in prompts; the first is the one that totals are given in."""
-MATRIX = (*OFFERED, *_CHECKED_CLIENTS)
-"""The targets whose rules are shown side by side, in their order."""
 ADVISED = tuple(form.name for form in _ON_OFFER if form.advised)
 """The targets of which the first page says what they would refuse."""
 
@@ -58,11 +52,3 @@ def format_named(name: str) -> RecordFormat:
     if name not in RECORD_FORMATS:
         raise ExportError(f"the format {name!r} is unknown; give one of {', '.join(OUTPUTS)}")
     return RECORD_FORMATS[name]
-
-
-def target_named(name: str) -> Target:
-    """The format or client that a toolset is checked against.
-
-    Raises ``ExportError`` for a name that is neither.
-    """
-    return _CHECKED_CLIENTS[name] if name in _CHECKED_CLIENTS else format_named(name)

@@ -10,12 +10,12 @@ from itertools import count
 from typing import Any, Literal
 
 from toolscope_core.catalog.formats.flattening import TOP_LEVEL, plain_object
-from toolscope_core.catalog.formats.format_table import target_named
 from toolscope_core.catalog.formats.mcp_records import ReadableRecord, may_be_odd, readable_record
 from toolscope_core.catalog.formats.mcp_tools import MCP
 from toolscope_core.catalog.formats.parameter_names import Renaming, property_names, renaming
 from toolscope_core.catalog.formats.record_format import read_record
 from toolscope_core.catalog.formats.target import Target
+from toolscope_core.catalog.formats.target_table import target_named
 from toolscope_core.catalog.formats.writers import write_record
 from toolscope_core.catalog.schema.walking import every_schema, map_subschemas
 from toolscope_core.catalog.splitting import parts_in_words, split

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Sequence
 
 from toolscope_core.llm.requests import Terms
-from toolscope_core.llm.tasks.agent_prompt import AGENT_PROMPT
+from toolscope_core.llm.tasks.agent_prompt import AGENT_TASK
 from toolscope_core.model.errors import PausedError
 from toolscope_core.model.protocols import AgentModel, AgentReply, Call, ChatRequest, Ledger
 from toolscope_core.model.tool import JsonObject, canonical_json
@@ -64,7 +64,7 @@ class PaidTurns:
     def _line(self, reply: AgentReply) -> Call:
         return Call(
             run=self._terms.run,
-            task=AGENT_PROMPT.name,
+            task=AGENT_TASK,
             model=self._model.name,
             origin=self._model.origin,
             questions=1,

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES, target_named
+from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
+from toolscope_core.catalog.formats.target_table import target_named
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.evaluation.agent.agent_loop import Episode, Turn
 from toolscope_core.evaluation.agent.agent_report import AgentReport, agent_report

@@ -1,17 +1,7 @@
 """What an agent is told before a request."""
 
-from typing import NamedTuple
-
-
-class PromptVersion(NamedTuple):
-    """Which prompt it is, as a run's configuration names it."""
-
-    name: str
-    version: str
-
-
-AGENT_PROMPT = PromptVersion("agent run", "1")
-
+AGENT_TASK = "agent run"
+"""What a run's configuration and the ledger call the prompt."""
 AGENT = """\
 You carry out the request of a user by calling the tools you are given.
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from toolscope_core.llm.tasks.fence import RULES, PromptText, prompt_text
 from toolscope_core.llm.tasks.judge_prompt import SAME_JOB
 from toolscope_core.llm.tasks.prompt_task import user_prompt
+from toolscope_core.llm.tasks.prompt_versions import PROMPT_VERSIONS
 from toolscope_core.llm.tasks.replies import (
     REASON,
     AnswerError,
@@ -73,7 +74,7 @@ class AuditTask:
 
     batch: int = 1
     name: str = "audit"
-    version: str = "2"
+    version: str = PROMPT_VERSIONS["audit"]
 
     def subjects(self, item: ClusterTools) -> tuple[str, ...]:
         """The fingerprints, as the prompt names servers."""

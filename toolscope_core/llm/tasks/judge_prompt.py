@@ -13,6 +13,7 @@ from typing import Literal, get_args
 
 from toolscope_core.llm.tasks.fence import RULES, prompt_text
 from toolscope_core.llm.tasks.prompt_task import user_prompt
+from toolscope_core.llm.tasks.prompt_versions import PROMPT_VERSIONS
 from toolscope_core.llm.tasks.replies import (
     CONFIDENCE,
     REASON,
@@ -97,7 +98,7 @@ class JudgeTask:
 
     batch: int = 8
     name: str = "judge"
-    version: str = "2"
+    version: str = PROMPT_VERSIONS["judge"]
 
     def subjects(self, item: ToolPair) -> tuple[str, ...]:
         """The fingerprints, as the prompt names the server: another owner is another question."""

@@ -9,6 +9,7 @@ from functools import partial
 
 from toolscope_core.llm.tasks.fence import RULES, plain_prompt_text, prompt_text
 from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem
+from toolscope_core.llm.tasks.prompt_versions import PROMPT_VERSIONS
 from toolscope_core.llm.tasks.replies import AnswerError
 from toolscope_core.model.tool import JsonObject, Tool, digest
 
@@ -70,7 +71,7 @@ def _read(item: SelectionQuestion, answer: JsonObject) -> JsonObject:
 
 SELECTION_TASK: PromptTask[SelectionQuestion] = PromptTask(
     name="selection",
-    version="1",
+    version=PROMPT_VERSIONS["selection"],
     batch=1,
     system=SYSTEM,
     reply_name="selection",

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from toolscope_core.llm.tasks.fence import RULES, PromptText, prompt_text
 from toolscope_core.llm.tasks.prompt_task import user_prompt
+from toolscope_core.llm.tasks.prompt_versions import PROMPT_VERSIONS
 from toolscope_core.llm.tasks.replies import (
     AnswerError,
     list_of,
@@ -82,7 +83,7 @@ class SynthesisTask:
 
     batch: int = 1
     name: str = "synthesis"
-    version: str = "1"
+    version: str = PROMPT_VERSIONS["synthesis"]
 
     def subjects(self, item: MergeDraft) -> tuple[str, ...]:
         """The members, and the draft: another canonical is another question."""

@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from toolscope_core.catalog.formats.format_table import MATRIX, PROMPT_SHAPES, target_named
+from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.formats.target_rules import RuleViolation
+from toolscope_core.catalog.formats.target_table import MATRIX, target_named
 from toolscope_core.catalog.scan.cleaning import hidden_in
 from toolscope_core.catalog.scan.hidden import cleaned
 from toolscope_core.catalog.splitting import servers_of
