@@ -21,11 +21,11 @@ from toolscope_core.llm.merge_questions import (
     tool_pairs,
     wary_of,
     with_documents,
-    with_grades,
 )
 from toolscope_core.llm.requests import RunBudget, Terms
 from toolscope_core.llm.requests.model_requests import ModelRequests
 from toolscope_core.llm.tasks.judge_prompt import JudgeTask
+from toolscope_core.llm.tool_grades import grade_tools
 from toolscope_core.merging.model_verdicts import disagreements
 from toolscope_core.merging.pipeline import analyse, bars_of, plan_merge
 from toolscope_core.model.catalog import Catalog
@@ -300,8 +300,8 @@ def test_what_was_left_out_of_the_name_of_a_server_is_told(tmp_path):
     assert model_verdicts.notes.keys() == {"sh\u200belf"}
 
 
-def test_grades_are_by_tool(example, verdicts):
-    grades = with_grades(verdicts, example.catalog, asking(answering(score=4))[0]).grades
+def test_grades_are_by_tool(example):
+    grades = grade_tools(example.catalog, asking(answering(score=4))[0])
     assert grades.keys() == example.catalog.by_id.keys()
     assert {grade.band for grade in grades.values()} == {"High"}
 
@@ -319,10 +319,10 @@ def test_words_are_asked_for_clusters_that_are_no_copies(example):
     assert [spent.task for spent in told.spent] == ["judge", "audit", "synthesis"]
 
 
-def test_a_plan_is_not_changed_by_words_or_grades(example, verdicts):
+def test_a_plan_is_not_changed_by_words(example, verdicts):
     ask, _ = asking(answering(same_verb))
     plan = with_model(example, verdicts, "auto")
-    more = with_grades(with_documents(verdicts, plan, ask), example.catalog, ask)
+    more = with_documents(verdicts, plan, ask)
     assert with_model(example, more, "auto") == plan
 
 

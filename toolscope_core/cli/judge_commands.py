@@ -72,22 +72,20 @@ def quality(
     """Have a model grade how well each tool is documented, 1 to 5."""
     from toolscope_core.cli.asking import AskRequest, asking, spent_in_all
     from toolscope_core.files.json_lines import write_rows
-    from toolscope_core.llm.merge_questions import with_grades
-    from toolscope_core.merging.model_verdicts import ModelVerdicts
+    from toolscope_core.llm.tool_grades import grade_tools
 
     catalog = read_isolated(load_paths(catalogs))
     ask = AskRequest(base_url, model, budget_calls=budget_calls)
     with asking(ask, read_environment(), progress()) as (_, asker):
-        graded = with_grades(ModelVerdicts(asker.name), catalog, asker)
+        grades = grade_tools(catalog, asker)
     write_rows(
-        out,
-        [_grade_row(tool.id, graded.grades.get(tool.id), graded.judge) for tool in catalog.tools],
+        out, [_grade_row(tool.id, grades.get(tool.id), asker.name) for tool in catalog.tools]
     )
-    bands = Counter(grade.band for grade in graded.grades.values())
+    bands = Counter(grade.band for grade in grades.values())
     counts = ", ".join(f"{bands[band]} {band}" for band in ("High", "Medium", "Low"))
     unanalysed = more(len(catalog.tools) - bands.total(), "unanalysed")
     say(f"{len(catalog.tools)} tools: {counts}{unanalysed}; grades: {out}")
-    tell_spent(spent_in_all(graded.judge, graded.spent))
+    tell_spent(spent_in_all(asker.name, asker.spent))
 
 
 @app.command()

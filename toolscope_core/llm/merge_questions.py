@@ -21,10 +21,9 @@ from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.tasks.audit import AuditTask, ClusterTools, audit_groups
 from toolscope_core.llm.tasks.fence import PromptText, prompt_text
 from toolscope_core.llm.tasks.judge_prompt import OUTCOMES, JudgeTask, ToolPair, serves_of
-from toolscope_core.llm.tasks.quality import QUALITY_TASK
 from toolscope_core.llm.tasks.synthesis_prompt import MergeDraft, SynthesisTask
 from toolscope_core.merging.graph import MergeGraph, merge_graph, spanning_pairs
-from toolscope_core.merging.model_verdicts import Audit, Grade, ModelVerdicts, Saved
+from toolscope_core.merging.model_verdicts import Audit, ModelVerdicts, Saved
 from toolscope_core.merging.pipeline import Analysis, bars_of, correct_pairs, merge_edges
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import QuestionConfig
@@ -100,17 +99,6 @@ def with_documents(
         **{ids: value for ids, value in values.items() if value},
     }
     return replace(model_verdicts, documents=documents, spent=asker.spent, message=asker.message)
-
-
-def with_grades(model_verdicts: ModelVerdicts, catalog: Catalog, asker: Asker) -> ModelVerdicts:
-    """The model_verdicts with the documentation quality of every tool."""
-    answers = asker(QUALITY_TASK, catalog.tools)
-    grades = {
-        tool.id: Grade(value["score"], tuple(value["lacking"]), value["reason"])
-        for tool, answer in zip(catalog.tools, answers, strict=True)
-        if (value := _value(answer))
-    }
-    return replace(model_verdicts, grades=grades, spent=asker.spent, message=asker.message)
 
 
 def drafts_of(

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from toolscope_core.llm.merge_questions import ask_for_verdicts, with_documents, with_grades
+from toolscope_core.llm.merge_questions import ask_for_verdicts, with_documents
 from toolscope_core.llm.requests import Estimate, estimate
 from toolscope_core.llm.tasks.judge_prompt import ToolPair
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
+from toolscope_core.llm.tool_grades import grade_tools
 from toolscope_core.merging.model_verdicts import ModelVerdicts, Spent
 from toolscope_core.merging.pipeline import Analysis, bars_of
 from toolscope_core.model.catalog import Catalog
@@ -151,7 +152,7 @@ def grading_takes(
 ) -> dict[str, Estimate]:
     """What the documentation quality of every tool would take."""
     asker = Presuming(None, model, ledger, prices)
-    with_grades(ModelVerdicts(asker.name), catalog, asker)
+    grade_tools(catalog, asker)
     return asker.tasks
 
 

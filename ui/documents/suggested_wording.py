@@ -7,16 +7,16 @@ from dataclasses import replace
 import streamlit as st
 
 from toolscope_core.model.cluster import Cluster
+from ui.documents.written_documents import Written, WrittenDocuments
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.cards.drafts import Draft
-from ui.shared.cards.written_documents import Written
 from ui.shared.models import ask_panel
 
 
 def suggestion_panel(catalog_id: int, cluster: Cluster, draft: Draft) -> None:
     """The wording that the model suggests for the cluster, and the panel to ask for one."""
-    written = page_frame.workspace().judging.written(catalog_id, cluster)
+    written = page_frame.service(WrittenDocuments).of(catalog_id, cluster)
     if written is not None:
         _offer(cluster, draft, written)
     ask_panel.ask_box(

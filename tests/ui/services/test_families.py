@@ -15,8 +15,8 @@ from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.tool import Tool
 from ui.catalog.next_steps import NextStep
 from ui.catalog.overview import Overview
+from ui.documents import written_documents
 from ui.documents.document_checks import document_checks
-from ui.shared.cards import written_documents
 from ui.shared.pairs.pair_list import PairFilter
 from ui.shared.services.exports import Exports
 from ui.shared.tools.catalog_figures import Standing, pair_counts

@@ -15,6 +15,7 @@ from toolscope_core.model.configuration import Budget, Endpoint, PlanConfig, Pri
 from toolscope_core.model.environment import ApiKey, read_environment
 from toolscope_core.model.errors import ConfigError, JobError
 from toolscope_core.model.tool import canonical_json
+from ui.documents.written_documents import WrittenDocuments
 from ui.shared.cards.drafts import Draft
 from ui.shared.pairs.pair_list import PairFilter
 from ui.shared.services.exports import Exports
@@ -280,10 +281,10 @@ def test_words_are_offered_with_what_speaks_against_and_a_person_takes_them(
     server.answer = served(answering(same_verb, document=lambda tools: said))
     clusters = {c.members: c for c in work.review.plan(catalog_id).clusters if c.kind == "prune"}
     cluster = next(c for c in clusters.values() if "fetch_note" in c.members[0])
-    assert work.judging.written(catalog_id, cluster) is None
+    assert work.service(WrittenDocuments).of(catalog_id, cluster) is None
     assert run(work, catalog_id, "documents", clusters=[cluster.id]).state == "done"
     assert len(server.received) == 1
-    written = work.judging.written(catalog_id, cluster)
+    written = work.service(WrittenDocuments).of(catalog_id, cluster)
     assert written.document.description == said["description"]
     assert "address" in {one.code for one in written.violations}
     assert [change.place for change in written.changes] == ["description"]

@@ -11,7 +11,6 @@ import threading
 from dataclasses import asdict, dataclass, replace
 
 from toolscope_core.decisions.constraints import constraints
-from toolscope_core.llm.merge_questions import ask_for_verdicts
 from toolscope_core.llm.run_configuration import AsOf, still_holds, stored_answers
 from toolscope_core.merging.pipeline import Analysis
 from toolscope_core.model.configuration import QuestionConfig
@@ -74,6 +73,9 @@ class ChosenJudge:
         run_config = get_run(self._store, choice.run).configuration
         if not still_holds(run_config, analysis.catalog, analysis):
             return None
+        # The questions and their prompts are loaded only where somebody chose a model.
+        from toolscope_core.llm.merge_questions import ask_for_verdicts
+
         questions = QuestionConfig(**run_config["questions"])
         log = read_log(self._store, catalog_id)[: choice.decisions]
         asking = stored_answers(run_config, AsOf(self._ledger, choice.until))

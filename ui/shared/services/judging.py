@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from toolscope_core.llm.endpoints import Endpoints
-from toolscope_core.llm.merge_questions import with_grades
 from toolscope_core.llm.requests.model_requests import Asker, ModelRequests
 from toolscope_core.llm.run_configuration import (
     RUN_KINDS,
@@ -15,9 +14,9 @@ from toolscope_core.llm.run_configuration import (
     still_holds,
     stored_answers,
 )
+from toolscope_core.llm.tool_grades import grade_tools
 from toolscope_core.merging.model_verdicts import Band, Grade, ModelVerdicts
 from toolscope_core.merging.pipeline import Analysis
-from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.errors import JobError
 from toolscope_core.store import (
     Job,
@@ -28,7 +27,6 @@ from toolscope_core.store import (
     list_runs,
     read_log,
 )
-from ui.shared.cards.written_documents import Written, written_for
 from ui.shared.services.analyses import Analyses
 from ui.shared.services.catalogs import Catalogs
 from ui.shared.services.chosen_judge import ChosenJudge, chosen_at
@@ -115,31 +113,17 @@ class Judging:
 
     def grades(self, catalog_id: int) -> Mapping[str, Grade]:
         """Documentation quality by tool id, as far as the newest model was asked."""
-        run = self._newest(catalog_id, "quality")
+        run = self.newest(catalog_id, "quality")
         if run is None:
             return {}
-        asking, catalog = (
-            stored_answers(run.configuration, self._ledger),
-            self._catalogs.open(catalog_id),
-        )
-        return self._graded.get(
-            catalog_id,
-            (),
-            lambda: with_grades(ModelVerdicts(asking.name), catalog, asking).grades,
-            state=run,
-        )
+        catalog = self._catalogs.open(catalog_id)
+        asking = stored_answers(run.configuration, self._ledger)
+        return self._graded.get(catalog_id, (), lambda: grade_tools(catalog, asking), state=run)
 
-    def written(self, catalog_id: int, cluster: Cluster) -> Written | None:
-        """The words that the newest model asked for has for a cluster as it stands, if any."""
-        analysis = self._analyses.required(catalog_id)
-        run = self._newest(catalog_id, "documents", analysis)
-        if run is None:
-            return None
-        return written_for(analysis, cluster, stored_answers(run.configuration, self._ledger))
-
-    def _newest(
+    def newest(
         self, catalog_id: int, kind: RunKind, analysis: Analysis | None = None
     ) -> ModelRun | None:
+        """The newest run of this kind that would ask the same today."""
         catalog = self._catalogs.open(catalog_id)
         for run in list_runs(self._store, catalog_id):
             if run.kind == kind and still_holds(run.configuration, catalog, analysis):

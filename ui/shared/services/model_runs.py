@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.llm import EndpointModel
-from toolscope_core.llm.merge_questions import ask_for_verdicts, with_documents, with_grades
+from toolscope_core.llm.merge_questions import ask_for_verdicts, with_documents
 from toolscope_core.llm.requests import RunBudget, Terms
 from toolscope_core.llm.requests.model_requests import Asker, ModelRequests
 from toolscope_core.llm.run_configuration import (
@@ -21,6 +21,7 @@ from toolscope_core.llm.run_configuration import (
     configuration,
     model_without_key,
 )
+from toolscope_core.llm.tool_grades import grade_tools
 from toolscope_core.merging.model_verdicts import ModelVerdicts
 from toolscope_core.merging.pipeline import Analysis, plan_merge
 from toolscope_core.model.configuration import Endpoint, PlanConfig, QuestionConfig
@@ -211,7 +212,7 @@ class ModelRuns:
         catalog = self._catalogs.open(catalog_id)
 
         def work(asking: Asker) -> None:
-            with_grades(ModelVerdicts(asking.name), catalog, asking)
+            grade_tools(catalog, asking)
 
         return self.ask(catalog_id, "quality", work, progress)
 

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 
 from toolscope_core.llm.merge_questions import wary_of
 from toolscope_core.llm.requests.model_requests import Asker
+from toolscope_core.llm.run_configuration import stored_answers
 from toolscope_core.llm.tasks.synthesis_prompt import MergeDraft, SynthesisTask, written
 from toolscope_core.merging.faithful import Change, Surroundings, Violation, changes, violations
 from toolscope_core.merging.pipeline import Analysis
 from toolscope_core.model.cluster import Cluster, Document
+from toolscope_core.store import StoredLedger
+from ui.shared.services.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +25,23 @@ class Written:
     document: Document
     violations: tuple[Violation, ...]
     changes: tuple[Change, ...]
+
+
+class WrittenDocuments:
+    """What the newest model that was asked for words has said."""
+
+    def __init__(self, work: Workspace) -> None:
+        self._analyses = work.analyses
+        self._judging = work.judging
+        self._ledger = StoredLedger(work.store)
+
+    def of(self, catalog_id: int, cluster: Cluster) -> Written | None:
+        """Its words for a cluster as it stands, if any."""
+        analysis = self._analyses.required(catalog_id)
+        run = self._judging.newest(catalog_id, "documents", analysis)
+        if run is None:
+            return None
+        return written_for(analysis, cluster, stored_answers(run.configuration, self._ledger))
 
 
 def written_for(analysis: Analysis, cluster: Cluster, asking: Asker) -> Written | None:
