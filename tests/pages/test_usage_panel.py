@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.ui.services.small_workspace import MAIL, WEATHER, on
+from ui.catalog.usage_logs import UsageLogs
 from ui.shared.services.usage_evidence import UsageEvidence
 
 EVIL = "![x](http://evil.test/a) <b>"
@@ -67,7 +68,7 @@ def test_a_file_that_is_no_log_is_refused_in_words(page):
 
 def test_cards_say_how_often_each_copy_was_called(open_app):
     page = open_app(MAIL, on("beta", MAIL), WEATHER)
-    page.work.service(UsageEvidence).add(page.catalog_id, LOG, "calls.jsonl")
+    page.work.service(UsageLogs).add(page.catalog_id, LOG, "calls.jsonl")
     page.open("review")
     assert "Called 3 times, 1 failed, last on 2026-03-01" in page.text
     assert "Never called in the logs" in page.text

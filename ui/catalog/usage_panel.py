@@ -7,8 +7,9 @@ import streamlit as st
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.usage.call_count_words import catalog_count_line, tool_count_line
+from ui.catalog.usage_logs import MOST_BYTES, UsageLogs, UsagePreview
 from ui.shared import kept_failure, page_frame, safe_text
-from ui.shared.services.usage_evidence import MOST_BYTES, UNUSED_DAYS, UsageEvidence, UsagePreview
+from ui.shared.services.usage_evidence import UNUSED_DAYS, UsageEvidence
 from ui.shared.tools import leave_out
 
 SHOWN = 500
@@ -110,7 +111,7 @@ def _form(catalog_id: int) -> None:
     if file is None:
         return
     try:
-        preview = page_frame.service(UsageEvidence).preview(catalog_id, file.getvalue(), file.name)
+        preview = page_frame.service(UsageLogs).preview(catalog_id, file.getvalue(), file.name)
     except ConfigError as error:
         safe_text.show_error(error)
         return
@@ -144,7 +145,7 @@ def _strange(preview: UsagePreview) -> None:
 
 
 def _add(catalog_id: int, turn: int, content: bytes, name: str, with_queries: bool) -> None:
-    usage = page_frame.service(UsageEvidence)
+    usage = page_frame.service(UsageLogs)
     if kept_failure.attempt(
         "usage_error", lambda: usage.add(catalog_id, content, name, with_queries)
     ):

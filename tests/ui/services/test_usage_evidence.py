@@ -6,6 +6,7 @@ import pytest
 
 from tests.ui.services.small_workspace import MAIL, by_name, on, open_workspace
 from toolscope_core.model.errors import ConfigError
+from ui.catalog.usage_logs import UsageLogs
 from ui.shared.services.usage_evidence import UsageEvidence
 
 BETA = on("beta", MAIL)
@@ -30,9 +31,9 @@ TRACE = json.dumps(
 def test_logs_are_added_once_and_forgotten():
     work, catalog = open_workspace()
     first = log(called(BETA.id, "2026-01-01T00:00:00Z"), called(BETA.id, "2026-03-01T00:00:00Z"))
-    work.service(UsageEvidence).add(catalog, first, "one.jsonl")
-    work.service(UsageEvidence).add(catalog, first, "one.jsonl")
-    work.service(UsageEvidence).add(
+    work.service(UsageLogs).add(catalog, first, "one.jsonl")
+    work.service(UsageLogs).add(catalog, first, "one.jsonl")
+    work.service(UsageLogs).add(
         catalog, log(called(MAIL.id, "2026-02-27T00:00:00Z", "error")), "two.jsonl"
     )
     figures = work.service(UsageEvidence).figures(catalog)
@@ -49,12 +50,12 @@ def test_logs_are_added_once_and_forgotten():
 
 def test_requests_are_kept_only_with_consent():
     work, catalog = open_workspace()
-    work.service(UsageEvidence).add(catalog, TRACE, "trace.json")
+    work.service(UsageLogs).add(catalog, TRACE, "trace.json")
     assert work.queries.sets(catalog) == ()
     assert "Write to Ann" not in json.dumps(
         [log.value for log in work.service(UsageEvidence).logs(catalog)]
     )
-    work.service(UsageEvidence).add(catalog, TRACE, "trace.json", with_queries=True)
+    work.service(UsageLogs).add(catalog, TRACE, "trace.json", with_queries=True)
     (kept,) = work.queries.sets(catalog)
     assert kept.name == "trace requests.jsonl"
     assert [(one.text, one.gold) for one in kept.content.queries] == [
@@ -73,12 +74,12 @@ def test_the_queue_may_begin_with_what_is_used_most():
 def test_what_is_no_log_is_refused_and_nothing_is_kept():
     work, catalog = open_workspace()
     with pytest.raises(ConfigError, match="has no call"):
-        work.service(UsageEvidence).add(catalog, b"{}", "x.json")
+        work.service(UsageLogs).add(catalog, b"{}", "x.json")
     assert work.service(UsageEvidence).logs(catalog) == ()
 
 
 def test_logs_go_with_their_catalog():
     work, catalog = open_workspace(name="One")
-    work.service(UsageEvidence).add(catalog, TRACE, "trace.json")
+    work.service(UsageLogs).add(catalog, TRACE, "trace.json")
     work.catalogs.rename("One", "Two")
     assert work.service(UsageEvidence).figures(catalog).calls == 1

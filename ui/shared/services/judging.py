@@ -14,7 +14,6 @@ from toolscope_core.llm.run_configuration import (
     still_holds,
     stored_answers,
 )
-from toolscope_core.llm.tool_grades import grade_tools
 from toolscope_core.merging.model_verdicts import Band, Grade, ModelVerdicts
 from toolscope_core.merging.pipeline import Analysis
 from toolscope_core.model.errors import JobError
@@ -116,6 +115,9 @@ class Judging:
         run = self.newest(catalog_id, "quality")
         if run is None:
             return {}
+        # The prompt is loaded only where a model graded the tools.
+        from toolscope_core.llm.tool_grades import grade_tools
+
         catalog = self._catalogs.open(catalog_id)
         asking = stored_answers(run.configuration, self._ledger)
         return self._graded.get(catalog_id, (), lambda: grade_tools(catalog, asking), state=run)

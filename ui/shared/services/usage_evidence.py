@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass
-
-from toolscope_core.model.tool import JsonObject, canonical_json
+from toolscope_core.model.tool import JsonObject
 from toolscope_core.store import (
     UsageLog,
     delete_usage_log,
-    keep_usage_log,
     list_usage_logs,
     usage_log_keys,
 )
@@ -18,27 +13,12 @@ from toolscope_core.usage.call_counts import (
     CatalogCallCounts,
     ToolCallCounts,
     add_counts,
-    count_calls,
-    query_rows,
 )
 from toolscope_core.usage.call_times import utc_time
-from toolscope_core.usage.trace_formats import read_trace
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
 
-MOST_BYTES = 200_000_000
 UNUSED_DAYS = 30
-
-
-@dataclass(frozen=True, slots=True)
-class UsagePreview:
-    """What a log says, before it is kept: ``queries`` are the requests in it that a tool of the
-    catalog was called for, as a query set; they are texts that people wrote.
-    """
-
-    figures: CatalogCallCounts
-    queries: tuple[Mapping[str, object], ...]
-    unread: int
 
 
 class UsageEvidence:
@@ -47,27 +27,7 @@ class UsageEvidence:
     def __init__(self, work: Workspace) -> None:
         self._store = work.store
         self._catalogs = work.catalogs
-        self._queries = work.queries
         self._figures: ResultCache[CatalogCallCounts] = ResultCache(most=16)
-
-    def preview(self, catalog_id: int, content: bytes, name: str) -> UsagePreview:
-        """What a file says of the catalog's tools. Raises ``ConfigError`` for no log or trace."""
-        tools = self._catalogs.open(catalog_id).tools
-        trace = read_trace(content, name)
-        rows = query_rows(trace.requests, tools)
-        return UsagePreview(count_calls(trace, tools), tuple(rows), trace.unread)
-
-    def add(self, catalog_id: int, content: bytes, name: str, with_queries: bool = False) -> None:
-        """Keep what a file says; its requests as a query set only where somebody consented
-        (``with_queries``). Raises as ``preview``.
-        """
-        preview = self.preview(catalog_id, content, name)
-        key = hashlib.sha256(content).hexdigest()
-        keep_usage_log(self._store, catalog_id, key, name, as_json(preview.figures))
-        if with_queries and preview.queries:
-            lines = "".join(canonical_json(row) + "\n" for row in preview.queries)
-            queries = f"{name.rpartition('.')[0] or name} requests.jsonl"
-            self._queries.add(catalog_id, lines.encode("utf-8", "backslashreplace"), queries)
 
     def logs(self, catalog_id: int) -> tuple[UsageLog, ...]:
         """The logs of a catalog, in the order in which they were added."""

@@ -1,0 +1,55 @@
+"""Logs and traces that somebody adds to a catalog: read, previewed, and kept as counts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from toolscope_core.model.tool import canonical_json
+from toolscope_core.store import keep_usage_log
+from toolscope_core.usage.call_counts import CatalogCallCounts, count_calls, query_rows
+from toolscope_core.usage.trace_formats import read_trace
+from ui.shared.services.usage_evidence import as_json
+from ui.shared.services.workspace import Workspace
+
+MOST_BYTES = 200_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class UsagePreview:
+    """What a log says, before it is kept: ``queries`` are the requests in it that a tool of the
+    catalog was called for, as a query set; they are texts that people wrote.
+    """
+
+    figures: CatalogCallCounts
+    queries: tuple[Mapping[str, object], ...]
+    unread: int
+
+
+class UsageLogs:
+    """Reads logs; of each only counts and times are kept, and its requests with consent."""
+
+    def __init__(self, work: Workspace) -> None:
+        self._store = work.store
+        self._catalogs = work.catalogs
+        self._queries = work.queries
+
+    def preview(self, catalog_id: int, content: bytes, name: str) -> UsagePreview:
+        """What a file says of the catalog's tools. Raises ``ConfigError`` for no log or trace."""
+        tools = self._catalogs.open(catalog_id).tools
+        trace = read_trace(content, name)
+        rows = query_rows(trace.requests, tools)
+        return UsagePreview(count_calls(trace, tools), tuple(rows), trace.unread)
+
+    def add(self, catalog_id: int, content: bytes, name: str, with_queries: bool = False) -> None:
+        """Keep what a file says; its requests as a query set only where somebody consented
+        (``with_queries``). Raises as ``preview``.
+        """
+        preview = self.preview(catalog_id, content, name)
+        key = hashlib.sha256(content).hexdigest()
+        keep_usage_log(self._store, catalog_id, key, name, as_json(preview.figures))
+        if with_queries and preview.queries:
+            lines = "".join(canonical_json(row) + "\n" for row in preview.queries)
+            queries = f"{name.rpartition('.')[0] or name} requests.jsonl"
+            self._queries.add(catalog_id, lines.encode("utf-8", "backslashreplace"), queries)
