@@ -196,6 +196,25 @@ def test_only_what_draws_imports_streamlit(path):
     assert draws or "streamlit" not in {name.split(".")[0] for name in imports(path)}
 
 
+REVIEW_MODULES = 270
+"""At most so many of our modules are what a reader of the Review page may have to look into."""
+COUNT_IMPORTS = """
+import ast, pathlib, sys
+tree = ast.parse(pathlib.Path("pages/review.py").read_text("utf-8"))
+tree.body = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
+exec(compile(tree, "review", "exec"))
+print(sum(name.split(".")[0] in ("toolscope_core", "ui", "pages") for name in sys.modules))
+"""
+
+
+def test_the_review_page_imports_no_more_than_it_shows():
+    """What only another page, a model's answer or a running analysis needs is left to those."""
+    done = subprocess.run(
+        [sys.executable, "-c", COUNT_IMPORTS], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert int(done.stdout) <= REVIEW_MODULES
+
+
 def test_pages_holds_pages():
     """Everything else of the screen is in ui/; a page is what app.py lists."""
     listed = set(re.findall(r'"pages/(\w+)\.py"', (ROOT / "app.py").read_text("utf-8")))

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.embedding.candidate_pairs import Rows
-from toolscope_core.judging.judge import OfflineJudge
 from toolscope_core.judging.signals import SIGNALS
 from toolscope_core.model.tool import JsonObject, digest
+
+if TYPE_CHECKING:
+    from toolscope_core.judging.judge import OfflineJudge
 
 Floats = NDArray[np.float64]
 

@@ -22,9 +22,11 @@ from toolscope_core.llm.tasks.audit import AuditTask, ClusterTools, audit_groups
 from toolscope_core.llm.tasks.fence import PromptText, prompt_text
 from toolscope_core.llm.tasks.judge_prompt import OUTCOMES, JudgeTask, ToolPair, serves_of
 from toolscope_core.llm.tasks.synthesis_prompt import MergeDraft, SynthesisTask
+from toolscope_core.merging.analysis import Analysis, bars_of
 from toolscope_core.merging.graph import MergeGraph, merge_graph, spanning_pairs
+from toolscope_core.merging.grouping import correct_pairs
 from toolscope_core.merging.model_verdicts import Audit, ModelVerdicts, Saved
-from toolscope_core.merging.pipeline import Analysis, bars_of, correct_pairs, merge_edges
+from toolscope_core.merging.pair_graph import merge_edges
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import QuestionConfig
 from toolscope_core.model.decision import Constraints

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-
 import numpy as np
 
 from toolscope_core.embedding.candidate_pairs import Rows, candidates, default_threshold
@@ -75,14 +72,6 @@ def analyse(
     analysis.remember(left, right, probabilities)
     _make(analysis, progress)
     return analysis
-
-
-def with_owners(analysis: Analysis, chosen: Mapping[str, str]) -> Analysis:
-    """The analysis with the implied servers that people gave tools (``decision_log.owners``)."""
-    catalog = with_implied_servers(analysis.catalog, chosen)
-    if catalog is analysis.catalog:
-        return analysis
-    return replace(analysis, catalog=catalog, syntheses=GroupSyntheses(catalog))
 
 
 def judge_at_lowest_thresholds(analysis: Analysis) -> None:

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.decisions.log import active
 from toolscope_core.embedding.candidate_pairs import Rows
-from toolscope_core.judging.judge import OfflineJudge, PairProbabilities
+from toolscope_core.judging.implied_servers import with_implied_servers
 from toolscope_core.merging.group_syntheses import GroupSyntheses
 from toolscope_core.merging.model_verdicts import Bars, ModelVerdicts
 from toolscope_core.merging.synthesis import Synthesis
@@ -22,6 +23,9 @@ from toolscope_core.model.configuration import LEAST_PROBABILITY, AnalysisConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.pair import Pair, PairScores, Verdict
 from toolscope_core.model.protocols import Vectors
+
+if TYPE_CHECKING:
+    from toolscope_core.judging.judge import OfflineJudge, PairProbabilities
 
 
 class _PairCache:
@@ -165,6 +169,14 @@ def _looked_up(
         return np.full(len(codes), missing)
     at = np.minimum(np.searchsorted(sorted_codes, codes), len(sorted_codes) - 1)
     return np.where(sorted_codes[at] == codes, values[at], missing)
+
+
+def with_owners(analysis: Analysis, chosen: Mapping[str, str]) -> Analysis:
+    """The analysis with the implied servers that people gave tools (``decision_log.owners``)."""
+    catalog = with_implied_servers(analysis.catalog, chosen)
+    if catalog is analysis.catalog:
+        return analysis
+    return replace(analysis, catalog=catalog, syntheses=GroupSyntheses(catalog))
 
 
 def own_thresholds(analysis: Analysis) -> MergeThresholds:

@@ -5,8 +5,14 @@ them, align and synthesise what would be merged. ``plan_merge`` does the rest in
 second: graph, correction, φ and α under the decisions, and again what they changed.
 """
 
-from toolscope_core.merging.analysing import analyse, judge_at_lowest_thresholds, with_owners
-from toolscope_core.merging.analysis import Analysis, bars_of, own_thresholds, thresholds_of
+from toolscope_core.merging.analysing import analyse, judge_at_lowest_thresholds
+from toolscope_core.merging.analysis import (
+    Analysis,
+    bars_of,
+    own_thresholds,
+    thresholds_of,
+    with_owners,
+)
 from toolscope_core.merging.grouping import correct_pairs, groups_at, with_families
 from toolscope_core.merging.pair_graph import (
     edges_at,

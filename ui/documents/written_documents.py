@@ -8,8 +8,8 @@ from toolscope_core.llm.merge_questions import wary_of
 from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.run_configuration import stored_answers
 from toolscope_core.llm.tasks.synthesis_prompt import MergeDraft, SynthesisTask, written
+from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.faithful import Change, Surroundings, Violation, changes, violations
-from toolscope_core.merging.pipeline import Analysis
 from toolscope_core.model.cluster import Cluster, Document
 from toolscope_core.store import StoredLedger
 from ui.shared.services.workspace import Workspace

@@ -9,7 +9,7 @@ from toolscope_core.decisions.constraints import suspended_decisions
 from toolscope_core.decisions.imported_decisions import decision_lines
 from toolscope_core.decisions.log import active, admit
 from toolscope_core.decisions.restore import Restoration, restoration, with_dependents
-from toolscope_core.merging.pipeline import plan_of, proposed
+from toolscope_core.merging.plan_making import plan_of, proposed
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError, StaleDecisionError

@@ -7,9 +7,10 @@ import json
 import streamlit as st
 
 from toolscope_core.model.numbers import quantity
+from ui.history.learning import Learning, LearningView
 from ui.shared import page_frame
 from ui.shared.cards import decision_buttons
-from ui.shared.services.learned_judge import LearnedJudge, LearningView
+from ui.shared.services.learned_judge import LearnedJudge
 
 SHOWN = 8
 
@@ -19,7 +20,7 @@ def learning_panel(catalog_id: int) -> None:
     decision_buttons.notice()
     page_frame.analysis()
     with st.spinner("Checking what the judge could learn …"):
-        view = page_frame.service(LearnedJudge).view(catalog_id)
+        view = page_frame.service(Learning).view(catalog_id)
     same = sum(one.same for one in view.taught)
     st.markdown(
         f"Decided one by one: **{quantity(view.decisions, 'decision')}** on "
@@ -91,7 +92,7 @@ def _use(catalog_id: int, view: LearningView) -> None:
     offer = view.offer
     if offer is not None:
         decision_buttons.attempt(
-            lambda: page_frame.service(LearnedJudge).use(catalog_id, offer),
+            lambda: page_frame.service(LearnedJudge).use(catalog_id, offer.update),
             "Review has the order “Learned: surest first” now",
         )
 

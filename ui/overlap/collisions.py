@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.embedding.candidate_pairs import leaf_order
-from toolscope_core.merging.pipeline import Analysis
+from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair

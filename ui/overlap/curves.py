@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from toolscope_core.embedding.candidate_pairs import pairs_above
 from toolscope_core.embedding.embed_once import embed_cached
-from toolscope_core.merging.pipeline import Analysis
+from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Progress, Vectors, silent

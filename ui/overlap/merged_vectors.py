@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from toolscope_core.embedding.tool_text import tool_text
-from toolscope_core.merging.pipeline import Analysis
+from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Vectors
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from toolscope_core.embedding.candidate_pairs import leaf_order
-from toolscope_core.merging.pipeline import Analysis
+from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.protocols import Vectors
 from ui.overlap.collisions import distinct, strongest_cells, titled
 from ui.shared.charts.figure_records import Grid

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from toolscope_core.merging.pipeline import Analysis
+from toolscope_core.merging.analysis import Analysis
 
 
 @dataclass(frozen=True, slots=True)

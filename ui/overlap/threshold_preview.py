@@ -9,7 +9,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.merging.pipeline import Analysis, groups_at, merges_at, own_thresholds
+from toolscope_core.merging.analysis import Analysis, own_thresholds
+from toolscope_core.merging.grouping import groups_at
+from toolscope_core.merging.pair_graph import merges_at
 from toolscope_core.merging.threshold_changes import (
     ClusterChanges,
     Members,

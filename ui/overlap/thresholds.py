@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from toolscope_core.decisions.constraints import constraints
-from toolscope_core.merging.pipeline import Analysis, own_thresholds, thresholds_of
+from toolscope_core.merging.analysis import Analysis, own_thresholds, thresholds_of
 from toolscope_core.merging.threshold_changes import changes
 from toolscope_core.model.configuration import MergeThresholds
 from toolscope_core.model.decision import Constraints

@@ -11,7 +11,7 @@ from typing import Literal, NoReturn, TypeVar
 import streamlit as st
 from streamlit.errors import StreamlitSecretNotFoundError
 
-from toolscope_core.merging.pipeline import Analysis
+from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.environment import (
     ApiKey,
     Settings,

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from toolscope_core.catalog.tokens import tool_tokens
 from toolscope_core.judging.relation_words import FamilySelector, selector_in, unmatched_reasons_in
+from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.clusters import documented
 from toolscope_core.merging.model_verdicts import Disagreement, disagreements
-from toolscope_core.merging.pipeline import Analysis
 from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove
 from toolscope_core.model.catalog import Finding
 from toolscope_core.model.cluster import Cluster, Document

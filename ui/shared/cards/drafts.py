@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.clusters import build_clusters
-from toolscope_core.merging.pipeline import Analysis
 from toolscope_core.model.cluster import Cluster, Document, Group
 from toolscope_core.model.decision import Constraints, Edit
 from toolscope_core.model.errors import DecisionError

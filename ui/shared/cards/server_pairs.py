@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from toolscope_core.judging.guards import ALL_OR_NONE
-from toolscope_core.merging.pipeline import Analysis
+from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.tool import Tool, digest, sorted_ids
 from ui.shared.cards.queue import is_family

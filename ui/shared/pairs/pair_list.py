@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from toolscope_core.embedding.candidate_pairs import nearest
 from toolscope_core.judging.relation_words import RELATIONS, differs_of
-from toolscope_core.merging.pipeline import Analysis
+from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.tool import digest
 

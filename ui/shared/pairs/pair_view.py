@@ -10,7 +10,7 @@ import numpy as np
 from toolscope_core.judging.arguments.alignment import argument_map
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.signals import SIGNALS
-from toolscope_core.merging.pipeline import Analysis
+from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.argument_map import ArgumentMap
 from toolscope_core.model.catalog import Finding

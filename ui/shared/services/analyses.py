@@ -11,12 +11,7 @@ from collections.abc import Sequence
 from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.llm import EndpointEmbedder
-from toolscope_core.merging.pipeline import (
-    Analysis,
-    analyse,
-    judge_at_lowest_thresholds,
-    with_owners,
-)
+from toolscope_core.merging.analysis import Analysis, with_owners
 from toolscope_core.model.configuration import AnalysisConfig
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.protocols import Embedder, Progress, Step, Vectors, silent
@@ -75,6 +70,9 @@ class Analyses:
 
     def run(self, catalog_id: int, progress: Progress = silent) -> Analysis:
         """Analyse here and now."""
+        # The judge is loaded where it judges; what reads an analysis needs no more than its type.
+        from toolscope_core.merging.analysing import analyse, judge_at_lowest_thresholds
+
         catalog = self._catalogs.open(catalog_id)
         analysis = analyse(catalog, AnalysisConfig(), self._embedder, self._cache, progress)
         judge_at_lowest_thresholds(analysis)

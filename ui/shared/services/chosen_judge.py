@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.llm.run_configuration import AsOf, still_holds, stored_answers
-from toolscope_core.merging.pipeline import Analysis
+from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.configuration import QuestionConfig
 from toolscope_core.store import (
     ModelRun,

@@ -10,7 +10,7 @@ from toolscope_core.catalog.formats.spreadsheets import tools_csv
 from toolscope_core.catalog.sources import Source
 from toolscope_core.catalog.tokens import Costs, tokenizer
 from toolscope_core.decisions.constraints import constraints
-from toolscope_core.merging.pipeline import family_edges, joined_pairs, judged_edges, unsure_pairs
+from toolscope_core.merging.pair_graph import family_edges, joined_pairs, judged_edges, unsure_pairs
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.pair import Pair

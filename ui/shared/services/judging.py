@@ -14,8 +14,8 @@ from toolscope_core.llm.run_configuration import (
     still_holds,
     stored_answers,
 )
+from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.model_verdicts import Band, Grade, ModelVerdicts
-from toolscope_core.merging.pipeline import Analysis
 from toolscope_core.model.errors import JobError
 from toolscope_core.store import (
     Job,

@@ -3,51 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
-from toolscope_core.judging.explanation import COUNTS
 from toolscope_core.judging.judge_update import JudgeUpdate
-from toolscope_core.judging.learned_weights import (
-    LEAST_DECISIONS,
-    LEAST_OF_A_KIND,
-    Learned,
-    Lesson,
-    learned,
-    lessons,
-)
 from toolscope_core.model.pair import Pair
 from toolscope_core.store import setting_as, write_setting
 from ui.shared.cards.queue import waits
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
-
-
-@dataclass(frozen=True, slots=True)
-class LearningView:
-    """What there is to learn from, what would be learned of it now (``None``: too few), and the
-    update in use, which stays as it is however many decisions follow.
-    """
-
-    taught: tuple[Lesson, ...]
-    offer: Learned | None
-    used: JudgeUpdate | None
-
-    least = LEAST_DECISIONS, LEAST_OF_A_KIND
-    """So many decisions, and pairs of each kind, are needed."""
-
-    @property
-    def decisions(self) -> int:
-        return len({one.seq for one in self.taught})
-
-    @property
-    def changes(self) -> tuple[tuple[str, float], ...]:
-        """What the update in use adds to each signal's weight, in words, the largest first."""
-        weights = self.used.weights if self.used else {}
-        ordered = sorted(weights.items(), key=lambda one: (-abs(one[1]), one[0]))
-        return tuple((COUNTS[name], weight) for name, weight in ordered if name in COUNTS)
 
 
 class LearnedJudge:
@@ -59,19 +24,7 @@ class LearnedJudge:
         self._store = work.store
         self._analyses = work.analyses
         self._review = work.review
-        self._views: ResultCache[LearningView] = ResultCache(most=4)
         self._of_clusters: ResultCache[Mapping[str, float]] = ResultCache(most=4)
-
-    def view(self, catalog_id: int) -> LearningView:
-        """Raises ``JobError`` before the analysis is finished."""
-        analysis, log = self._analyses.required(catalog_id), self._review.log(catalog_id)
-
-        def make() -> LearningView:
-            taught = lessons(analysis.catalog, log)
-            return LearningView(taught, learned(analysis.judge, taught), None)
-
-        view = self._views.get(catalog_id, (analysis,), make, state=len(log))
-        return replace(view, used=self.chosen(catalog_id))
 
     def chosen(self, catalog_id: int) -> JudgeUpdate | None:
         """The update in use; none where it was learned for another judge."""
@@ -81,9 +34,9 @@ class LearnedJudge:
             return None
         return saved
 
-    def use(self, catalog_id: int, offer: Learned) -> None:
-        """Order by the offered update from now on."""
-        write_setting(self._store, _name(catalog_id), offer.update.as_json())
+    def use(self, catalog_id: int, update: JudgeUpdate) -> None:
+        """Order by this update from now on."""
+        write_setting(self._store, _name(catalog_id), update.as_json())
 
     def switch_off(self, catalog_id: int) -> None:
         """Use no update; what was learned can be learned again."""

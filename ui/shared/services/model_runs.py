@@ -22,8 +22,9 @@ from toolscope_core.llm.run_configuration import (
     model_without_key,
 )
 from toolscope_core.llm.tool_grades import grade_tools
+from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.model_verdicts import ModelVerdicts
-from toolscope_core.merging.pipeline import Analysis, plan_merge
+from toolscope_core.merging.plan_making import plan_merge
 from toolscope_core.model.configuration import Endpoint, PlanConfig, QuestionConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import ModelStopError, PausedError, ToolScopeError

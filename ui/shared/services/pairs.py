@@ -5,7 +5,8 @@ from __future__ import annotations
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.decisions.log import active, version_of
 from toolscope_core.judging.relation_words import apart_of, relation_of, serving_of
-from toolscope_core.merging.pipeline import Analysis, unsure_pairs
+from toolscope_core.merging.analysis import Analysis
+from toolscope_core.merging.pair_graph import unsure_pairs
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.pair import Pair

@@ -12,9 +12,10 @@ from toolscope_core.decisions.constraints import edits, suspended_decisions, var
 from toolscope_core.decisions.edit_validity import document_problems
 from toolscope_core.decisions.imported_decisions import ImportPreview, decisions_in, import_preview
 from toolscope_core.decisions.log import active, admit
+from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.group_syntheses import cluster_id
 from toolscope_core.merging.model_verdicts import Disagreement, disagreements
-from toolscope_core.merging.pipeline import Analysis, Proposed, alone, plan_of, proposed
+from toolscope_core.merging.plan_making import Proposed, alone, plan_of, proposed
 from toolscope_core.model.cluster import Cluster, Document
 from toolscope_core.model.configuration import MergeThresholds, PlanConfig
 from toolscope_core.model.decision import Action, Decision

@@ -8,7 +8,8 @@ from typing import Literal
 from toolscope_core.decisions.actions import JOINING
 from toolscope_core.decisions.constraints import flags
 from toolscope_core.decisions.log import active
-from toolscope_core.merging.pipeline import Analysis, supposed
+from toolscope_core.merging.analysis import Analysis
+from toolscope_core.merging.plan_making import supposed
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
 from ui.shared.services.analyses import Analyses

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from toolscope_core.merging.pipeline import Analysis
+from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity

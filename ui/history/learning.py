@@ -1,0 +1,65 @@
+"""What the judge could learn from the decisions on a catalog, and what it uses of that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from toolscope_core.judging.explanation import COUNTS
+from toolscope_core.judging.judge_update import JudgeUpdate
+from toolscope_core.judging.learned_weights import (
+    LEAST_DECISIONS,
+    LEAST_OF_A_KIND,
+    Learned,
+    Lesson,
+    learned,
+    lessons,
+)
+from ui.shared.services.learned_judge import LearnedJudge
+from ui.shared.services.result_cache import ResultCache
+from ui.shared.services.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class LearningView:
+    """What there is to learn from, what would be learned of it now (``None``: too few), and the
+    update in use, which stays as it is however many decisions follow.
+    """
+
+    taught: tuple[Lesson, ...]
+    offer: Learned | None
+    used: JudgeUpdate | None
+
+    least = LEAST_DECISIONS, LEAST_OF_A_KIND
+    """So many decisions, and pairs of each kind, are needed."""
+
+    @property
+    def decisions(self) -> int:
+        return len({one.seq for one in self.taught})
+
+    @property
+    def changes(self) -> tuple[tuple[str, float], ...]:
+        """What the update in use adds to each signal's weight, in words, the largest first."""
+        weights = self.used.weights if self.used else {}
+        ordered = sorted(weights.items(), key=lambda one: (-abs(one[1]), one[0]))
+        return tuple((COUNTS[name], weight) for name, weight in ordered if name in COUNTS)
+
+
+class Learning:
+    """Learns from decisions; what it learned counts only once somebody uses it."""
+
+    def __init__(self, work: Workspace) -> None:
+        self._analyses = work.analyses
+        self._review = work.review
+        self._learned_judge = work.service(LearnedJudge)
+        self._views: ResultCache[LearningView] = ResultCache(most=4)
+
+    def view(self, catalog_id: int) -> LearningView:
+        """Raises ``JobError`` before the analysis is finished."""
+        analysis, log = self._analyses.required(catalog_id), self._review.log(catalog_id)
+
+        def make() -> LearningView:
+            taught = lessons(analysis.catalog, log)
+            return LearningView(taught, learned(analysis.judge, taught), None)
+
+        view = self._views.get(catalog_id, (analysis,), make, state=len(log))
+        return replace(view, used=self._learned_judge.chosen(catalog_id))
