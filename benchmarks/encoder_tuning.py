@@ -26,8 +26,7 @@ from benchmarks.usage_quality import ALONE, CUTOFFS, SETS, found, halves, line
 from toolscope_core.catalog.document_variants import read_variants, with_variants
 from toolscope_core.catalog.isolation import read_isolated
 from toolscope_core.catalog.sources import load_paths
-from toolscope_core.cli.commands.learn_command import LearnFiles
-from toolscope_core.cli.commands.tune_command import tune_files
+from toolscope_core.cli.learn_commands import tune_files
 from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.embedding.encoders import SentenceEmbedder
 from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
@@ -85,8 +84,7 @@ def by_triplets(
         queries = Path(place) / "taught.jsonl"
         write_rows(queries, map(row_of, taught))
         start = time.perf_counter()
-        files = LearnFiles((folder / "tools.jsonl",), queries)
-        number = tune_files(files, Path(place) / "tuned", settings)
+        number = tune_files([folder / "tools.jsonl"], queries, Path(place) / "tuned")
         took = time.perf_counter() - start
         print(f"  tuned by {number} triplets in {took:.0f} s")
         tuned = SentenceEmbedder(str(Path(place) / "tuned"))

@@ -19,10 +19,10 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from toolscope_core.cli.commands.experiment_command import ExperimentOptions, Laboratory
 from toolscope_core.evaluation.ablation import Ablation, AblationRow
 from toolscope_core.evaluation.coverage import GoldCall, gold_calls, mapped
 from toolscope_core.evaluation.intervals import Interval
+from toolscope_core.evaluation.laboratory import ExperimentOptions, Laboratory
 from toolscope_core.evaluation.measured_toolsets import Toolset, as_it_is
 from toolscope_core.evaluation.stress import LEVELS, stress_test
 from toolscope_core.merging.pipeline import analyse

@@ -11,7 +11,7 @@ import pytest
 
 from tests.mcp.gateway.stub_toolset import stub_catalog, write_stub_toolset
 from toolscope_core.check.baseline import read_baseline
-from toolscope_core.cli.commands.evaluate_command import merged_toolset
+from toolscope_core.evaluation.measured_toolsets import merged_toolset
 from toolscope_core.export.bundle import zipped
 from toolscope_core.files import archives
 from toolscope_core.files.archives import bundle_files_in, bundle_folder

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from enum import StrEnum
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from toolscope_core.cli.merge_command import Accept
 from toolscope_core.cli.terminal import (
     Catalogs,
     EmbedderName,
@@ -19,33 +19,24 @@ from toolscope_core.cli.terminal import (
     progress,
     say,
 )
-from toolscope_core.model.configuration import RetrievalConfig
+from toolscope_core.model.configuration import (
+    AcceptPolicy,
+    AnalysisConfig,
+    Knob,
+    RetrievalConfig,
+    Split,
+)
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.tool import JsonObject
 
 if TYPE_CHECKING:
-    from toolscope_core.model.configuration import Knob
-    from toolscope_core.model.tool import JsonObject
+    from toolscope_core.evaluation.comparison import Trial
+    from toolscope_core.evaluation.laboratory import Laboratory
+    from toolscope_core.evaluation.sweeps import SweepPoint
 
-
-class Splitting(StrEnum):
-    """What requests are split by."""
-
-    none = "none"
-    rules = "rules"
-    steps = "steps"
-
-
-class Setting(StrEnum):
-    """What a sweep moves."""
-
-    theta = "theta"
-    alpha = "alpha"
-    candidates = "candidates"
-    k = "k"
-    encoder = "encoder"
-
-
+ENCODERS_K = 10
+"""The cut-off of the figures of encoders."""
 Queries = Annotated[
     Path | None,
     typer.Option(
@@ -54,7 +45,7 @@ Queries = Annotated[
     ),
 ]
 Decompose = Annotated[
-    Splitting,
+    Split,
     typer.Option(
         "--decompose",
         help="Split requests by rules, or by the steps that the query set gives (a bound).",
@@ -75,19 +66,34 @@ def stress(
         Path | None,
         typer.Option(help="Folder that merge wrote, or Export's zip: its toolset as well."),
     ] = None,
-    decomposition: Decompose = Splitting.rules,
+    decomposition: Decompose = "rules",
     skip_unknown: SkipUnknown = False,
     variants: VariantsFile = None,
     embedder: EmbedderName = None,
     as_json: AsJson = False,
 ) -> None:
     """Find tools among more and more distractors, drawn at random or the closest."""
-    from toolscope_core.cli.commands.experiment_command import ExperimentOptions, stress_files
+    from toolscope_core.evaluation.comparison import SPLIT_NAMES
+    from toolscope_core.evaluation.laboratory import ExperimentOptions, Laboratory
+    from toolscope_core.evaluation.measured_toolsets import as_it_is, augmented, merged_toolset
+    from toolscope_core.evaluation.results import stress_result
+    from toolscope_core.evaluation.stress import stress_test
+    from toolscope_core.retrieval.retriever import Retriever
 
-    options = ExperimentOptions(
-        queries, decomposition.value, skip_unknown, embedder, variants=variants
-    )
-    result = stress_files(catalogs, options, bundle, read_environment(), progress())
+    options = ExperimentOptions(queries, decomposition, skip_unknown, embedder, variants=variants)
+    laboratory = Laboratory(catalogs, options, read_environment())
+    trial = laboratory.trial((1,))
+    toolsets = [as_it_is(laboratory.catalog)]
+    if bundle:
+        toolsets.append(augmented(merged_toolset(bundle, laboratory.catalog), laboratory.variants))
+    config = RetrievalConfig(rerank="none")
+    tests = {}
+    for toolset in toolsets:
+        retriever = Retriever(toolset.tools, laboratory.embedder, laboratory.cache, config)
+        for split in dict.fromkeys(("none", decomposition)):
+            name = f"{toolset.name}, {SPLIT_NAMES[split]}"
+            tests[name] = stress_test(toolset, retriever, trial.split_by(split), progress())
+    result = stress_result(trial, tests)
     if as_json:
         typer.echo(json.dumps(result, indent=1))
         return
@@ -104,14 +110,14 @@ def stress(
 def sweep(
     catalogs: Catalogs,
     setting: Annotated[
-        Setting,
+        Knob,
         typer.Option(
             "--move",
             help="What is moved: the least similarity of merges (theta), the weight of dense "
             "scores (alpha), how many are reranked (candidates), how many are given (k), or the "
             "embedding model (encoder, with --encoder).",
         ),
-    ] = Setting.theta,
+    ] = "theta",
     encoders: Annotated[
         list[str] | None,
         typer.Option(
@@ -121,59 +127,99 @@ def sweep(
         ),
     ] = None,
     accept: Annotated[
-        Accept, typer.Option(help="Clusters accepted without a recorded decision.")
-    ] = Accept.auto,
+        AcceptPolicy, typer.Option(help="Clusters accepted without a recorded decision.")
+    ] = "auto",
     queries: Queries = None,
     rerank: Annotated[
         str, typer.Option(metavar="<auto|none|late>", help="How the best are scored anew.")
     ] = "auto",
-    decomposition: Decompose = Splitting.rules,
+    decomposition: Decompose = "rules",
     skip_unknown: SkipUnknown = False,
     variants: VariantsFile = None,
     embedder: EmbedderName = None,
     as_json: AsJson = False,
 ) -> None:
     """Move one setting and measure each value: size, recall, gold calls that run."""
-    from toolscope_core.cli.commands.experiment_command import (
-        ExperimentOptions,
-        encoder_files,
-        sweep_files,
-    )
+    from toolscope_core.evaluation.laboratory import ExperimentOptions, Laboratory
+    from toolscope_core.evaluation.metrics import METRIC_NAMES
+    from toolscope_core.evaluation.results import sweep_point
+    from toolscope_core.evaluation.sweeps import SWEPT_METRICS
 
-    if bool(encoders) != (setting is Setting.encoder):
+    if bool(encoders) != (setting == "encoder"):
         raise ConfigError("--move encoder and --encoder go together; give both, or neither")
-    options = ExperimentOptions(
-        queries,
-        decomposition.value,
-        skip_unknown,
-        embedder,
-        RetrievalConfig(rerank=rerank),
-        variants,
-    )
-    settings = read_environment()
-    if setting is Setting.encoder:
-        result = encoder_files(
-            catalogs, encoders or [], accept.value, options, settings, progress()
-        )
+    config = RetrievalConfig(rerank=rerank)
+    options = ExperimentOptions(queries, decomposition, skip_unknown, embedder, config, variants)
+    laboratory = Laboratory(catalogs, options, read_environment())
+    trial = laboratory.trial((ENCODERS_K if encoders else 1,))
+    if encoders:
+        points = _encoder_points(laboratory, trial, encoders, accept)
     else:
-        knob = cast("Knob", setting.value)
-        result = sweep_files(catalogs, knob, accept.value, options, settings, progress())
+        points = _setting_points(laboratory, trial, setting, accept)
+    size = len(laboratory.catalog.tools)
+    result: JsonObject = {
+        "knob": setting,
+        "accept": accept,
+        "queries": len(trial.queries),
+        "points": [sweep_point(point, size) for point in points],
+    }
     if as_json:
         typer.echo(json.dumps(result, indent=1))
         return
     _say_source(queries, result["queries"])
-    say(f"{setting.value:>10}  tools  smaller  recall@k              nDCG@k                TCCR")
+    names = "".join(f"{METRIC_NAMES[metric] + '@k':22}" for metric in SWEPT_METRICS)
+    say(f"{setting:>10}  tools  smaller  {names}TCCR")
     for point in result["points"]:
-        say(_point(point))
+        figures = "".join(f"{_interval(point['metrics'][one]):22}" for one in SWEPT_METRICS)
+        calls = "-" if point["tccr"] is None else f"{point['tccr']:.3f}"
+        say(
+            f"{_value(point['value'])}  {point['tools']:5}  {point['reduction']:6.1%}   "
+            f"{figures}{calls}"
+        )
 
 
-def _point(point: JsonObject) -> str:
-    metrics = point["metrics"]
-    calls = "-" if point["tccr"] is None else f"{point['tccr']:.3f}"
-    return (
-        f"{_value(point['value'])}  {point['tools']:5}  {point['reduction']:6.1%}   "
-        f"{_interval(metrics['recall'])}  {_interval(metrics['ndcg'])}  {calls}"
+def _setting_points(
+    laboratory: Laboratory, trial: Trial, knob: Knob, accept: AcceptPolicy
+) -> Iterator[SweepPoint]:
+    """One setting moved over the merge of a catalog."""
+    from toolscope_core.evaluation.sweeps import SettingSweep
+    from toolscope_core.merging.pipeline import analyse
+
+    analysis = analyse(
+        laboratory.catalog, AnalysisConfig(), laboratory.embedder, laboratory.cache, progress()
     )
+    sweep = SettingSweep(
+        analysis,
+        (),
+        trial,
+        laboratory.ranker,
+        laboratory.tokens,
+        accept,
+        laboratory.options.config,
+    )
+    return sweep.points(knob, progress=progress())
+
+
+def _encoder_points(
+    laboratory: Laboratory, trial: Trial, encoders: Sequence[str], accept: AcceptPolicy
+) -> Iterator[SweepPoint]:
+    """Each encoder in turn, for the merge (at the θ that is its default) and for the search.
+
+    Raises ``ModelError`` for one that cannot be loaded.
+    """
+    from toolscope_core.evaluation.encoder_comparison import EncoderSweep
+    from toolscope_core.llm.embedders import embedder_of
+
+    sweep = EncoderSweep(
+        trial,
+        (),
+        partial(embedder_of, read_environment()),
+        laboratory.cache,
+        laboratory.tokens,
+        accept,
+        laboratory.options.config,
+        ENCODERS_K,
+    )
+    return sweep.points(encoders, progress=progress())
 
 
 def _value(value: float | str) -> str:

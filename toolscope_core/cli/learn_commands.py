@@ -1,13 +1,16 @@
-"""The command that trains a model from queries with known tools."""
+"""The commands that train a search, or an embedder, on queries with known tools."""
 
 from __future__ import annotations
 
-from enum import StrEnum
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from toolscope_core.catalog.document_variants import read_variants, with_variants
+from toolscope_core.catalog.isolation import read_isolated
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.cli.terminal import (
     Catalogs,
     EmbedderName,
@@ -17,24 +20,17 @@ from toolscope_core.cli.terminal import (
     progress,
     say,
 )
+from toolscope_core.model.configuration import LearningMethod
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.numbers import quantity
 
 if TYPE_CHECKING:
-    from toolscope_core.cli.commands.learn_command import LearnReport
+    from toolscope_core.tool2vec.learned_model import LearnedModel
 
 
 LoggedQueries = Annotated[
     Path, typer.Option(help="JSONL or CSV with `query` and `gold`: requests and their tools.")
 ]
-
-
-class LearningMethod(StrEnum):
-    """What is trained; each stands on those before it."""
-
-    tool2vec = "tool2vec"
-    mlc = "mlc"
-    refiner = "refiner"
 
 
 SHOWN = ("recall@3", "recall@5", "recall@7", "recall@10", "ndcg@5", "ndcg@10")
@@ -58,7 +54,7 @@ def learn(
             help="tool2vec: tools by the mean of their queries; mlc: a classifier over all tools "
             "too; refiner: the best candidates scored together too."
         ),
-    ] = LearningMethod.refiner,
+    ] = "refiner",
     encoder: Annotated[
         str | None,
         typer.Option(
@@ -72,13 +68,23 @@ def learn(
     embedder: EmbedderName = None,
 ) -> None:
     """Learn from requests which tools serve them; search --model uses what was learned."""
-    from toolscope_core.cli.commands.learn_command import LearnFiles, learn_files
-    from toolscope_core.tool2vec.training import LearnOptions
+    from toolscope_core.embedding.vector_cache import VectorCache
+    from toolscope_core.evaluation.query_sets import read_queries
+    from toolscope_core.files.folders import MODEL_PROGRAM, check_ours
+    from toolscope_core.llm.embedders import embedder_of
+    from toolscope_core.tool2vec.model_folder import write_model
+    from toolscope_core.tool2vec.training import LearnOptions, Trainer, trained_model
 
-    options = LearnOptions(method.value, candidates, encoder or "")
-    files = LearnFiles(catalogs, queries, variants, embedder, options)
-    report = learn_files(files, out, read_environment(), progress())
-    _tell(report)
+    options = LearnOptions(method, candidates, encoder or "")
+    check_ours(out, MODEL_PROGRAM)
+    catalog, settings = read_isolated(load_paths(catalogs)), read_environment()
+    query_set = read_queries(queries)
+    written = read_variants(variants, catalog).by_id if variants else {}
+    trainer = Trainer(embedder_of(settings, embedder), VectorCache(settings.cache_dir), progress())
+    model = trained_model(catalog.tools, query_set, written, options, trainer)
+    write_model(model, out)
+    in_catalog = catalog.by_id.keys()
+    _tell(model, sum(not any(need & in_catalog for need in query.gold) for query in query_set))
     say(f"model: {out}")
 
 
@@ -97,17 +103,63 @@ def tune_embedder(
     """Tune an embedder for one epoch on triplets of a request, a text of what serves it, and one of
     what does not (Tool2Vec, section 5.1). Name the folder with --embedder afterwards.
     """
-    from toolscope_core.cli.commands.learn_command import LearnFiles
-    from toolscope_core.cli.commands.tune_command import tune_files
-
-    files = LearnFiles(catalogs, queries, variants, embedder)
-    triplets = tune_files(files, out, read_environment(), progress())
+    triplets = tune_files(catalogs, queries, out, variants, embedder)
     say(f"tuned on {quantity(triplets, 'triplet')}; embedder: {out}")
 
 
-def _tell(report: LearnReport) -> None:
-    about = report.model.about
-    unused = more(report.unused, "of no tool here, left out")
+def tune_files(
+    catalogs: Sequence[Path],
+    queries: Path,
+    out: Path,
+    variants: Path | None = None,
+    embedder: str | None = None,
+) -> int:
+    """Tune the embedder with a triplet loss for one epoch (§5.1) and put it into the folder
+    ``out``; the number of triplets. Raises ``ExportError``, before anything is trained, where the
+    folder holds anything else; ``ModelError`` where the embedder cannot be loaded; ``ConfigError``
+    where too few queries name a tool.
+    """
+    from toolscope_core.embedding.embed_once import embed_cached
+    from toolscope_core.embedding.encoders import SentenceEmbedder
+    from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
+    from toolscope_core.embedding.tool_text import tool_text
+    from toolscope_core.embedding.vector_cache import VectorCache
+    from toolscope_core.evaluation.query_sets import read_queries
+    from toolscope_core.files.folders import (
+        EMBEDDER_PROGRAM,
+        MANIFEST,
+        check_ours,
+        manifest_of,
+        write_folder,
+    )
+    from toolscope_core.tool2vec.tool2vec import UsageVectors
+    from toolscope_core.tool2vec.training_queries import training_queries
+    from toolscope_core.tool2vec.triplets import triplets_of
+    from toolscope_core.tool2vec.tuned_embedder import TunedEmbedder
+
+    check_ours(out, EMBEDDER_PROGRAM)
+    catalog = read_isolated(load_paths(catalogs))
+    written = read_variants(variants, catalog).by_id if variants else {}
+    tools = sorted(with_variants(catalog.tools, written), key=lambda tool: tool.id)
+    lessons = training_queries(read_queries(queries), written, [tool.id for tool in tools])
+    name, texts = embedder or DEFAULT_MODEL, tuple(map(tool_text, tools))
+    encoder, cache = SentenceEmbedder(name), VectorCache(read_environment().cache_dir)
+    vectors = embed_cached(lessons.texts, encoder, cache, progress())
+    own = embed_cached(texts, encoder, cache, progress())
+    centres = UsageVectors.of(lessons, vectors).vectors(own)
+    triplets = triplets_of(lessons, vectors, centres, texts)
+    tuned = TunedEmbedder(name)
+    tuned.train(triplets, progress())
+    content = tuned.files()
+    manifest = {MANIFEST: manifest_of(content, EMBEDDER_PROGRAM)}
+    write_folder({**content, **manifest}, out, EMBEDDER_PROGRAM)
+    return len(triplets)
+
+
+def _tell(model: LearnedModel, unused_queries: int) -> None:
+    """What the model was trained from, and what it reached on queries that were left out."""
+    about = model.about
+    unused = more(unused_queries, "of no tool here, left out")
     questions = more(about["questions"], "questions of variants")
     say(
         f"{quantity(about['queries'], 'query')}{unused}{questions}; "
@@ -122,8 +174,8 @@ def _tell(report: LearnReport) -> None:
             if name in SHOWN
         )
         say(f"{way:9} {figures}")
-    weights = ", ".join(f"{name} {one:g}" for name, one in report.model.blend.weights.items())
+    weights = ", ".join(f"{name} {one:g}" for name, one in model.blend.weights.items())
     say(f"weights beside 1 for the text: {weights}")
-    if not any(report.model.blend.weights.values()):
+    if not any(model.blend.weights.values()):
         say("nothing that was learned clearly helps, so tools are ranked by their text")
     say("[95 % bootstrap intervals over queries]")

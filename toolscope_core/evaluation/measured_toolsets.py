@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from toolscope_core.catalog.document_variants import with_variants
-from toolscope_core.merging.relabelling import Relabelling
+from toolscope_core.catalog.isolation import read_isolated
+from toolscope_core.catalog.sources import load_paths
+from toolscope_core.files.archives import bundle_folder
+from toolscope_core.merging.relabelling import Relabelling, read_relabelling
 from toolscope_core.model.argument_map import ArgumentMap
 from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import Augmentation, Tool, digest
 
@@ -59,6 +64,18 @@ def of_plan(plan: MergePlan, name: str) -> Toolset:
 def of_bundle(catalog: Catalog, relabelling: Relabelling, name: str) -> Toolset:
     """The tools of an exported bundle with its own φ and α."""
     return Toolset(name, catalog.tools, relabelling.phi, relabelling.arguments)
+
+
+def merged_toolset(bundle: Path, catalog: Catalog) -> Toolset:
+    """The toolset of a bundle's folder or zip. Raises ``ConfigError`` for one of other tools."""
+    with bundle_folder(bundle) as folder:
+        relabelling = read_relabelling(folder)
+        merged = read_isolated(load_paths([folder]))
+    if foreign := sorted(catalog.by_id.keys() - relabelling.phi.keys()):
+        raise ConfigError(
+            f"{bundle} says nothing of {foreign[0]}; give a bundle that was made of this catalog"
+        )
+    return of_bundle(merged, relabelling, "merged")
 
 
 def of_version(catalog: Catalog, named: Catalog, name: str) -> Toolset:

@@ -76,6 +76,8 @@ METRICS: dict[str, Metric] = {
     "hit": hit,
 }
 """By the name that reports use."""
+METRIC_NAMES = {"recall": "recall", "ndcg": "nDCG", "map": "MAP", "hit": "hit", "csr": "CSR"}
+"""The metrics that are shown, in words."""
 
 
 def _needs(gold: Gold) -> list[frozenset[str]]:

@@ -21,6 +21,8 @@ from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Progress, Step, silent
 from toolscope_core.model.tool import Tool
 
+SWEPT_METRICS = ("recall", "ndcg")
+"""The metrics that a sweep shows."""
 KS = (1, 2, 3, 5, 7, 10, 15, 20, 30)
 ALPHAS = tuple(step / 10 for step in range(11))
 CANDIDATES = (5, 10, 15, 20, 30, 40, 50)

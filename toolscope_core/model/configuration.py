@@ -14,10 +14,12 @@ AcceptPolicy = Literal["auto", "all", "none"]
 Assembly = Literal["blend", "top1"]
 
 
-Split = Literal["rules", "steps", "none"]
+Split = Literal["none", "rules", "steps"]
 """What an experiment splits requests by."""
 Knob = Literal["theta", "alpha", "candidates", "k", "encoder"]
 """A setting that a sweep moves."""
+LearningMethod = Literal["tool2vec", "mlc", "refiner"]
+"""What is trained of a learned search; each stands on those before it."""
 Corpus = Literal["both", "tools", "servers"]
 CORPORA: tuple[Corpus, ...] = ("both", "tools", "servers")
 ASSEMBLIES: tuple[Assembly, ...] = ("blend", "top1")

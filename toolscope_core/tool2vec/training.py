@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from toolscope_core.catalog.document_variants import with_variants
 from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.embedding.vector_cache import VectorCache, text_key
 from toolscope_core.evaluation.query_sets import Query
-from toolscope_core.model.configuration import RetrievalConfig
+from toolscope_core.model.configuration import LearningMethod, RetrievalConfig
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Embedder, Progress, Vectors, silent
 from toolscope_core.model.tool import Augmentation, JsonObject, Tool
@@ -36,8 +35,7 @@ from toolscope_core.tool2vec.tool2vec import UsageVectors
 from toolscope_core.tool2vec.training_queries import FOLDS, TrainingQueries, training_queries
 from toolscope_core.tool2vec.tuned_stage import tuned_classifier, with_tuned
 
-Method = Literal["tool2vec", "mlc", "refiner"]
-METHODS: tuple[Method, ...] = ("tool2vec", "mlc", "refiner")
+METHODS: tuple[LearningMethod, ...] = ("tool2vec", "mlc", "refiner")
 MOST_CHECKED = 600
 """Recorded queries that are searched to choose the weights: more would cost minutes."""
 
@@ -52,7 +50,7 @@ class LearnOptions:
     the vectors of the tools' texts in place of Tool2Vec's (table A.1).
     """
 
-    method: Method = "refiner"
+    method: LearningMethod = "refiner"
     candidates: int = 32
     encoder: str = ""
     described: bool = False

@@ -7,10 +7,11 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from toolscope_core.evaluation.metrics import METRIC_NAMES
+from toolscope_core.evaluation.sweeps import SWEPT_METRICS
 from toolscope_core.model.tool import JsonObject
 from ui.shared.charts import chart_style
 from ui.shared.charts.chart_style import PALETTE
-from ui.shared.queries.experiment_tables import METRIC_NAMES, SWEPT_METRICS
 
 HEIGHT = 360
 DASHES = {"random": "dot", "closest": "solid"}

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import streamlit as st
 
+from toolscope_core.model.configuration import LearningMethod
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from ui.shared import page_frame, safe_text
 from ui.shared.services.learned_searches import (
     LearnedSearches,
     Ranking,
-    TrainedMethod,
     TrainedSide,
     TrainedView,
 )
 
 TITLES: dict[str, Ranking] = {"Text": "text", "Usage": "usage", "Learned": "learned"}
-METHODS: dict[str, dict[str, TrainedMethod]] = {
+METHODS: dict[str, dict[str, LearningMethod]] = {
     "Usage": {"Tool2Vec": "tool2vec"},
     "Learned": {"classifier": "mlc", "classifier and refiner": "refiner"},
 }
@@ -144,5 +144,5 @@ def _train(catalog_id: int, title: str, label: str) -> None:
         )
 
 
-def _start(catalog_id: int, method: TrainedMethod) -> None:
+def _start(catalog_id: int, method: LearningMethod) -> None:
     page_frame.service(LearnedSearches).start(catalog_id, method)

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, get_args
 
 from toolscope_core.evaluation.intervals import interval
+from toolscope_core.evaluation.metrics import METRIC_NAMES
+from toolscope_core.evaluation.sweeps import SWEPT_METRICS
 from toolscope_core.merging.model_verdicts import Band, Grade
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.numbers import quantity
@@ -14,9 +16,6 @@ from toolscope_core.model.pair import Pair
 from toolscope_core.model.plan import Experiment
 from toolscope_core.model.tool import JsonObject
 
-METRIC_NAMES = {"recall": "recall", "ndcg": "nDCG", "map": "MAP", "hit": "hit", "csr": "CSR"}
-"""The metrics that are shown, in words."""
-SWEPT_METRICS = ("recall", "ndcg")
 SIGNIFICANT = 0.05
 ABLATED = ("recall@1", "recall@5", "recall@10", "csr@10")
 

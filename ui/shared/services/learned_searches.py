@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from toolscope_core.evaluation.query_sets import Query, relabelled
-from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.configuration import LearningMethod, PlanConfig
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.tool import digest
@@ -17,17 +17,19 @@ from toolscope_core.store import Job, list_catalogs
 from toolscope_core.tool2vec.held_out import HeldOutFigures, figures_of_json
 from toolscope_core.tool2vec.learned_model import LearnedModel
 from toolscope_core.tool2vec.model_folder import read_model, write_model
-from toolscope_core.tool2vec.training import LearnOptions, Method, Trainer, trained_model
+from toolscope_core.tool2vec.training import LearnOptions, Trainer, trained_model
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.reviewed_variants import Variants
 from ui.shared.services.workspace import Workspace
 
-TrainedMethod = Method
 Ranking = Literal["text", "usage", "learned"]
 """What tools are ranked by: their text, the queries that they served too, or all that is learned.
 """
 RANKINGS: tuple[Ranking, ...] = ("text", "usage", "learned")
-TRAINED: dict[Ranking, tuple[Method, ...]] = {"usage": ("tool2vec",), "learned": ("mlc", "refiner")}
+TRAINED: dict[Ranking, tuple[LearningMethod, ...]] = {
+    "usage": ("tool2vec",),
+    "learned": ("mlc", "refiner"),
+}
 """The methods behind a ranking."""
 LEARN_JOB = "learn"
 SIDES = ("before", "after")
@@ -102,7 +104,7 @@ class LearnedSearches:
         written = manifest.stat().st_mtime_ns
         return self._models.get(folder, (), lambda: read_model(folder), state=written)
 
-    def start(self, catalog_id: int, method: Method) -> str:
+    def start(self, catalog_id: int, method: LearningMethod) -> str:
         """Train in the background; returns the job's id (that of a running one, if any)."""
         return self._analyses.background(
             catalog_id, LEARN_JOB, lambda progress: self.run(catalog_id, method, progress)
@@ -112,7 +114,7 @@ class LearnedSearches:
         """The latest training on this catalog."""
         return self._analyses.job(catalog_id, LEARN_JOB)
 
-    def run(self, catalog_id: int, method: Method, progress: Progress = silent) -> None:
+    def run(self, catalog_id: int, method: LearningMethod, progress: Progress = silent) -> None:
         """Train here and now, for the toolset as it is and, where something is merged, as the merge
         leaves it with the queries relabelled by φ. Raises ``ConfigError`` where too few queries
         name a tool.

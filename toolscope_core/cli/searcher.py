@@ -1,22 +1,21 @@
-"""What a request finds in a catalog: tools, or the servers that have them."""
+"""A catalog searched as the options of a command say: for tools, or the servers that have them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
 
 from toolscope_core.catalog.document_variants import LoadedVariants, read_variants, with_variants
 from toolscope_core.catalog.isolation import read_isolated
 from toolscope_core.catalog.sources import load_paths
 from toolscope_core.cli.asking import AskRequest, asking
-from toolscope_core.cli.commands.learn_command import usage_model, usage_queries
+from toolscope_core.cli.search_options import Decomposition, Selection
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.evaluation.query_sets import Query, read_queries
+from toolscope_core.evaluation.query_sets import Query, read_queries, relabelled
 from toolscope_core.evaluation.ranking import ToolsetRanker
 from toolscope_core.evaluation.selection import found_for_jobs, selected, selected_by_model
-from toolscope_core.files.json_lines import write_rows
+from toolscope_core.files.folders import MODEL_PROGRAM, why_not_ours
 from toolscope_core.llm.embedders import embedder_of, scorer_of
 from toolscope_core.merging.model_verdicts import Spent
 from toolscope_core.model.catalog import Catalog
@@ -24,17 +23,18 @@ from toolscope_core.model.configuration import RetrievalConfig
 from toolscope_core.model.environment import Settings
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Embedder, Progress, silent
-from toolscope_core.model.tool import Tool
+from toolscope_core.model.tool import Tool, digest
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
-from toolscope_core.retrieval.retriever import RankedTool, Retriever
-from toolscope_core.retrieval.servers import RankedServer, ServerRetriever
+from toolscope_core.retrieval.retriever import Retriever
+from toolscope_core.retrieval.servers import ServerRetriever
 from toolscope_core.retrieval.subqueries import IN_VIEW, recorded_splits, splits_of_model
 from toolscope_core.tool2vec.learned_model import LearnedModel
-from toolscope_core.tool2vec.model_folder import read_model
+from toolscope_core.tool2vec.model_folder import read_model, write_model
+from toolscope_core.tool2vec.training import LearnOptions, Trainer, trained_model
 
-Decomposition = Literal["none", "rules", "steps", "dummy", "context"]
-Selection = Literal["best", "model"]
+USAGE_MODELS = "learned"
+"""The folder of the cache with models that a search made for itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,20 +74,6 @@ class SearchOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchReport:
-    """What one request finds in a catalog, and what it was split into: ``tools``, or ``servers``
-    where those were asked for.
-    """
-
-    catalog: Catalog
-    subqueries: tuple[str, ...]
-    tools: tuple[RankedTool, ...] = ()
-    servers: tuple[RankedServer, ...] = ()
-    made_up: frozenset[str] = frozenset()
-    """Servers that declare no description: theirs is made of their tools' names."""
-
-
-@dataclass(frozen=True, slots=True)
 class QueryRankings:
     """For each query, in their order, what was asked and the names and scores of what it finds:
     tool ids, or names of servers. ``from_tools`` is the share of places that a tool led to.
@@ -104,59 +90,6 @@ class QueryRankings:
         return sum(not one.by_rule and not one.subqueries for one in self.requests)
 
 
-def search_request(
-    paths: Sequence[Path],
-    request: str,
-    options: SearchOptions,
-    settings: Settings,
-    progress: Progress = silent,
-) -> SearchReport:
-    """What one request finds. Raises ``ConfigError`` for one without text."""
-    if not request.strip():
-        raise ConfigError("the request is empty; say in words what an agent is asked")
-    if options.splits is not None or options.decomposition == "steps":
-        raise ConfigError("recorded steps are of the queries of a file; give --queries")
-    catalog = searched_catalog(paths, options.variants, options.learned).catalog
-    searcher = Searcher(catalog, options, settings)
-    (asked,) = searcher.requests([Query("", request)], progress)
-    if options.servers:
-        retriever = searcher.servers(progress)
-        made = frozenset(one.name for one in retriever.profiles if one.made)
-        ranked = retriever.search(asked, options.k)
-        return SearchReport(catalog, asked.subqueries, servers=ranked, made_up=made)
-    return SearchReport(
-        catalog, asked.subqueries, searcher.tools(progress).search(asked, options.k)
-    )
-
-
-def search_queries(
-    paths: Sequence[Path],
-    queries: Path,
-    out: Path,
-    options: SearchOptions,
-    settings: Settings,
-    progress: Progress = silent,
-) -> QueryRankings:
-    """A ranking for each query of a set, written as JSONL in its order."""
-    catalog = searched_catalog(paths, options.variants, options.learned).catalog
-    asked = read_queries(queries)
-    found = Searcher(catalog, options, settings).rankings(asked, options.k, progress)
-    rows = zip(asked, found.requests, found.names, found.scores, strict=True)
-    write_rows(
-        out,
-        (
-            {
-                "id": query.id,
-                "ranking": list(names),
-                "scores": [round(score, 6) for score in scores],
-                "subqueries": list(request.subqueries),
-            }
-            for query, request, names, scores in rows
-        ),
-    )
-    return found
-
-
 @dataclass(frozen=True, slots=True)
 class SearchedCatalog:
     """A catalog whose tools carry their document variants, where a file has some."""
@@ -165,21 +98,19 @@ class SearchedCatalog:
     variants: LoadedVariants
 
 
-def searched_catalog(
-    paths: Sequence[Path], variants: Path | None, learned: Path | None = None
-) -> SearchedCatalog:
+def searched_catalog(paths: Sequence[Path], options: SearchOptions) -> SearchedCatalog:
     """The catalog of these files with the variants of another, or with those that a trained model
     was trained with. Raises as the readers do.
     """
     catalog = read_isolated(load_paths(paths))
-    if variants is not None:
-        loaded = read_variants(variants, catalog)
-    elif learned is not None:
-        loaded = LoadedVariants(read_model(learned).variants_of(catalog.tools))
+    if options.variants is not None:
+        variants = read_variants(options.variants, catalog)
+    elif options.learned is not None:
+        variants = LoadedVariants(read_model(options.learned).variants_of(catalog.tools))
     else:
-        loaded = LoadedVariants({})
-    tools = with_variants(catalog.tools, loaded.by_id)
-    return SearchedCatalog(replace(catalog, tools=tools), loaded)
+        variants = LoadedVariants({})
+    tools = with_variants(catalog.tools, variants.by_id)
+    return SearchedCatalog(replace(catalog, tools=tools), variants)
 
 
 class Searcher:
@@ -192,26 +123,27 @@ class Searcher:
         catalog: Catalog,
         options: SearchOptions,
         settings: Settings,
+        progress: Progress = silent,
         phi: Mapping[str, str | None] | None = None,
         former: Catalog | None = None,
     ) -> None:
         self._catalog, self._options, self._settings = catalog, options, settings
-        self._phi, self._former = phi, former
+        self._progress, self._phi, self._former = progress, phi, former
         self._embedder: Embedder = embedder_of(settings, options.embedder)
         self._cache = VectorCache(settings.cache_dir)
         self._scorer = scorer_of(options.config)
         self.spent: tuple[Spent, ...] = ()
         """What a model that split requests took."""
 
-    def tools(self, progress: Progress = silent) -> Retriever:
+    def tools(self) -> Retriever:
         """The search for tools."""
         config = self._options.config
         retriever = Retriever(
-            self._catalog.tools, self._embedder, self._cache, config, self._scorer, progress
+            self._catalog.tools, self._embedder, self._cache, config, self._scorer, self._progress
         )
-        return retriever.with_learned(self._model(progress))
+        return retriever.with_learned(self._model())
 
-    def _model(self, progress: Progress) -> LearnedModel | None:
+    def _model(self) -> LearnedModel | None:
         if self._options.learned is not None:
             model = read_model(self._options.learned)
             if self._former is None or self._phi is None:
@@ -219,32 +151,29 @@ class Searcher:
             return model.after_merge(self._former.tools, self._phi, self._catalog.tools)
         if self._options.usage is None:
             return None
-        return usage_model(
+        queries = read_queries(self._options.usage)
+        return _usage_model(
             self._catalog,
-            usage_queries(self._options.usage, self._phi),
+            relabelled(queries, self._phi) if self._phi else queries,
             self._options.config,
-            self._embedder,
-            self._cache,
-            progress,
+            Trainer(self._embedder, self._cache, self._progress),
         )
 
-    def servers(self, progress: Progress = silent) -> ServerRetriever:
+    def servers(self) -> ServerRetriever:
         """The search for servers. Raises ``ConfigError`` where no tool has one."""
         config = self._options.config
         retriever = ServerRetriever(
-            self._catalog, self._embedder, self._cache, config, self._scorer, progress
+            self._catalog, self._embedder, self._cache, config, self._scorer, self._progress
         )
         if not retriever.profiles:
             raise ConfigError("no tool of the catalog has a server; search without --servers")
         return retriever
 
-    def rankings(
-        self, queries: Sequence[Query], k: int, progress: Progress = silent
-    ) -> QueryRankings:
+    def rankings(self, queries: Sequence[Query]) -> QueryRankings:
         """What each query finds."""
-        requests = tuple(self.requests(queries, progress))
+        requests, k = tuple(self.requests(queries)), self._options.k
         if self._options.servers:
-            servers = self.servers(progress).search_each(requests, k, progress)
+            servers = self.servers().search_each(requests, k, self._progress)
             places = [place for ranking in servers for place in ranking]
             return QueryRankings(
                 requests,
@@ -252,7 +181,7 @@ class Searcher:
                 tuple(tuple(place.score for place in ranking) for ranking in servers),
                 sum(place.tool_id is not None for place in places) / max(1, len(places)),
             )
-        tools = self.tools(progress).search_each(requests, k, progress)
+        tools = self.tools().search_each(requests, k, self._progress)
         return QueryRankings(
             requests,
             tuple(tuple(place.tool_id for place in ranking) for ranking in tools),
@@ -260,7 +189,7 @@ class Searcher:
         )
 
     def selected(
-        self, requests: Sequence[ToolRequest], k: int, by: Selection, progress: Progress = silent
+        self, requests: Sequence[ToolRequest], by: Selection
     ) -> tuple[frozenset[str], ...]:
         """For each request the tools that are taken of the k best of each of its jobs: the *best*,
         or what a *model* takes. Raises as the model's commands do.
@@ -268,21 +197,19 @@ class Searcher:
         tools, config = self._catalog.tools, self._options.config
         ranker = ToolsetRanker(self._embedder, self._cache, config, self._scorer)
         if by == "best":
-            return selected(tools, requests, ranker, progress)
-        by_job = found_for_jobs(tools, requests, ranker, k, progress)
-        with asking(self._options.ask, self._settings, progress) as (_, model):
+            return selected(tools, requests, ranker, self._progress)
+        by_job = found_for_jobs(tools, requests, ranker, self._options.k, self._progress)
+        with asking(self._options.ask, self._settings, self._progress) as (_, model):
             return selected_by_model(tools, requests, by_job, model)
 
-    def requests(self, queries: Sequence[Query], progress: Progress = silent) -> list[ToolRequest]:
+    def requests(self, queries: Sequence[Query]) -> list[ToolRequest]:
         """What is searched for each query. Raises as the model's commands do where one is asked."""
         texts = [one.text for one in queries]
-        splits = self._splits(queries, texts, progress)
+        splits = self._splits(queries, texts)
         by_rule = self._options.decomposition in ("none", "rules")
         return [ToolRequest(*one, by_rule) for one in zip(texts, splits, strict=True)]
 
-    def _splits(
-        self, queries: Sequence[Query], texts: Sequence[str], progress: Progress
-    ) -> Sequence[tuple[str, ...]]:
+    def _splits(self, queries: Sequence[Query], texts: Sequence[str]) -> Sequence[tuple[str, ...]]:
         """The sub-queries of each query, none where it is searched whole."""
         kind = self._options.decomposition
         if kind == "none":
@@ -294,15 +221,43 @@ class Searcher:
             return [recorded.get(one.id, ()) for one in queries]
         if kind == "steps":
             return [one.steps for one in queries]
-        with asking(self._options.ask, self._settings, progress) as (_, model):
-            in_view = self._nearest(texts, progress) if kind == "context" else [()] * len(texts)
+        with asking(self._options.ask, self._settings, self._progress) as (_, model):
+            in_view = self._nearest(texts) if kind == "context" else [()] * len(texts)
             splits = splits_of_model(texts, in_view, kind, model)
             self.spent = model.spent
             return splits
 
-    def _nearest(self, texts: Sequence[str], progress: Progress) -> list[tuple[Tool, ...]]:
+    def _nearest(self, texts: Sequence[str]) -> list[tuple[Tool, ...]]:
         """The tools that a model sees beside each request: the nearest by the hybrid score."""
         tools = self._catalog.by_id
-        plain = Retriever(self._catalog.tools, self._embedder, self._cache, progress=progress)
-        rankings = plain.search_each([ToolRequest(text) for text in texts], IN_VIEW, progress)
+        plain = Retriever(tools.values(), self._embedder, self._cache, progress=self._progress)
+        requests = [ToolRequest(text) for text in texts]
+        rankings = plain.search_each(requests, IN_VIEW, self._progress)
         return [tuple(tools[one.tool_id] for one in ranking) for ranking in rankings]
+
+
+def _usage_model(
+    catalog: Catalog,
+    queries: Sequence[Query],
+    config: RetrievalConfig,
+    trainer: Trainer,
+) -> LearnedModel:
+    """The Tool2Vec model of a catalog, whose tools may carry variants, from queries; that of the
+    cache folder if it was trained from the same.
+    """
+    variants = {tool.id: tool.augmentation for tool in catalog.tools if tool.augmentation}
+    asked = sorted((one.text, sorted(sorted(need) for need in one.gold)) for one in queries)
+    fingerprints = sorted(tool.fingerprint for tool in catalog.tools)
+    encoder = trainer.embedder.name
+    key = digest(fingerprints, asked, repr(sorted(variants.items())), encoder, repr(config))
+    folder = trainer.cache.folder / USAGE_MODELS / key
+    if folder.is_dir():
+        try:
+            return read_model(folder)
+        except ConfigError:
+            pass  # damaged: it is trained again
+    options = LearnOptions("tool2vec", retrieval=config)
+    model = trained_model(catalog.tools, queries, variants, options, trainer)
+    if not why_not_ours(folder, MODEL_PROGRAM):
+        write_model(model, folder)
+    return model

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolscope_core.cli.search_commands import DEFAULT, Decompose, Decomposition, Rerank, Selector
+from toolscope_core.cli.search_options import (
+    DEFAULT,
+    Decompose,
+    Rerank,
+    Selection,
+    catalogs_and_request,
+)
 from toolscope_core.cli.terminal import (
     BaseUrl,
     BudgetCalls,
@@ -24,9 +33,39 @@ from toolscope_core.model.configuration import RetrievalConfig
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.tool import JsonObject
 
 if TYPE_CHECKING:  # planning takes half a second to import, which the help does not need
-    from toolscope_core.rps.plans import PlannedStep
+    from toolscope_core.cli.searcher import SearchOptions
+    from toolscope_core.merging.model_verdicts import Spent
+    from toolscope_core.rps.planner import PlanOptions
+    from toolscope_core.rps.plans import PlannedStep, RequestPlan
+
+
+@dataclass(frozen=True, slots=True)
+class PlanReport:
+    """A plan and what it took (Retrieval–Plan–Select, table 11): searches, tools shown to a model,
+    what the questions to it ``spent``, and seconds without loading.
+    """
+
+    plan: RequestPlan
+    searches: int
+    tools_shown: int
+    spent: tuple[Spent, ...]
+    seconds: float
+
+    def as_json(self) -> JsonObject:
+        """The trace and what it took; ``questions`` count whether or not the answer was known,
+        ``calls`` and tokens are what was paid for now.
+        """
+        counts = ("questions", "calls", "tokens_in", "tokens_out")
+        return {
+            **self.plan.as_json(),
+            "searches": self.searches,
+            **{count: sum(getattr(one, count) for one in self.spent) for count in counts},
+            "tools_shown": self.tools_shown,
+            "seconds": round(self.seconds, 3),
+        }
 
 
 @app.command()
@@ -40,9 +79,9 @@ def plan_request(
     ],
     k: Annotated[int, typer.Option("-k", "--top", help="How many tools each job sees.")] = 5,
     worker: Annotated[
-        Selector,
+        Selection,
         typer.Option(help="Who takes tools: the best of each ranking, or what a model chooses."),
-    ] = Selector.best,
+    ] = "best",
     iterative: Annotated[
         bool,
         typer.Option(
@@ -54,7 +93,7 @@ def plan_request(
     is_filtered: Annotated[
         bool, typer.Option("--filter", help="Leave out tools that the whole request does not need.")
     ] = False,
-    decomposition: Decompose = Decomposition.rules,
+    decomposition: Decompose = "rules",
     rerank: Rerank = DEFAULT.rerank,
     variants: VariantsFile = None,
     embedder: EmbedderName = None,
@@ -65,27 +104,19 @@ def plan_request(
 ) -> None:
     """Find the tools of a long request: its jobs, candidates for each, what is called."""
     from toolscope_core.cli.asking import AskRequest
-    from toolscope_core.cli.commands import plan_command
-    from toolscope_core.cli.commands.search_command import SearchOptions
+    from toolscope_core.cli.searcher import SearchOptions
     from toolscope_core.rps.planner import PlanOptions
 
-    *files, request = catalogs
-    if not files:
-        raise ConfigError(
-            f"only {request[:60]!r} was given; give a catalog and after it the request, in quotes"
-        )
+    files, request = catalogs_and_request(catalogs)
     options = SearchOptions(
         k=k,
-        decomposition=decomposition.value,
+        decomposition=decomposition,
         config=RetrievalConfig(rerank=rerank),
         embedder=embedder,
         variants=variants,
         ask=AskRequest(base_url, model, budget_calls=budget_calls),
     )
-    wanted = PlanOptions(worker.value, iterative, is_filtered)
-    report = plan_command.plan_request(
-        [Path(one) for one in files], request, options, wanted, read_environment(), progress()
-    )
+    report = _plan(files, request, options, PlanOptions(worker, iterative, is_filtered))
     took = report.as_json()
     if as_json:
         typer.echo(json.dumps(took, indent=1))
@@ -100,6 +131,45 @@ def plan_request(
         f"{quantity(took['calls'], 'call')} ({took['tokens_in']:,} tokens in, "
         f"{took['tokens_out']:,} out), {quantity(report.tools_shown, 'tool')} shown to it, "
         f"{report.seconds:.2f} s"
+    )
+
+
+def _plan(
+    catalogs: Sequence[Path], request: str, options: SearchOptions, plan_options: PlanOptions
+) -> PlanReport:
+    """The plan of one request: its jobs as ``options`` split it, ``options.k`` candidates for
+    each.
+    """
+    from toolscope_core.cli.asking import asking
+    from toolscope_core.cli.searcher import Searcher, searched_catalog
+    from toolscope_core.evaluation.query_sets import Query
+    from toolscope_core.retrieval.subqueries import IN_VIEW
+    from toolscope_core.rps.planner import model_planner, offline_planner
+
+    if options.decomposition == "steps":
+        raise ConfigError("recorded steps are of the queries of a file; take another --decompose")
+    settings = read_environment()
+    catalog = searched_catalog(catalogs, options).catalog
+    searcher = Searcher(catalog, options, settings, progress())
+    retriever, start = searcher.tools(), time.perf_counter()
+    requests = searcher.requests([Query("", request)])
+    spent = searcher.spent
+    if plan_options.worker == "best":
+        planner = offline_planner(catalog, retriever, options.k, plan_options)
+        (plan,) = planner.plans(requests, progress())
+    else:
+        with asking(options.ask, settings, progress()) as (_, asker):
+            planner = model_planner(catalog, retriever, options.k, plan_options, asker)
+            (plan,) = planner.plans(requests, progress())
+            spent += asker.spent
+    in_view = min(IN_VIEW, len(catalog.tools)) if options.decomposition == "context" else 0
+    shown = plan.tools_shown + len(plan.chosen) * plan_options.is_filtered
+    return PlanReport(
+        plan=plan,
+        searches=plan.searches + bool(in_view),
+        tools_shown=in_view + (shown if plan_options.worker == "model" else 0),
+        spent=spent,
+        seconds=time.perf_counter() - start,
     )
 
 

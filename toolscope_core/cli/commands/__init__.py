@@ -1,1 +1,0 @@
-"""The commands of the command line: read files, call the core, write, report."""

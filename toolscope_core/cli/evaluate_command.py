@@ -1,0 +1,403 @@
+"""The command that measures how well queries find their answers, before and after a merge."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from toolscope_core.cli.search_options import (
+    ASKING,
+    DEFAULT,
+    Alpha,
+    Decompose,
+    ModelFolder,
+    Rerank,
+    SearchedTexts,
+    Selection,
+    Servers,
+    Splits,
+    Usage,
+    trained_model,
+)
+from toolscope_core.cli.terminal import (
+    BaseUrl,
+    BudgetCalls,
+    Catalogs,
+    EmbedderName,
+    VariantsFile,
+    app,
+    errors_as_sentences,
+    fail_for,
+    more,
+    progress,
+    say,
+)
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.configuration import RetrievalConfig
+from toolscope_core.model.environment import read_environment
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.numbers import quantity
+from toolscope_core.model.tool import JsonObject
+
+if TYPE_CHECKING:
+    from toolscope_core.cli.searcher import QueryRankings, SearchedCatalog, SearchOptions
+    from toolscope_core.evaluation.comparison import Comparison
+    from toolscope_core.evaluation.intervals import Interval
+    from toolscope_core.evaluation.metrics import Gold
+    from toolscope_core.evaluation.over_merging import LabelledMerges
+    from toolscope_core.evaluation.query_sets import Query
+    from toolscope_core.evaluation.reports import MetricRow
+
+MOST_RANKED = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationOptions:
+    """What is measured: at each of ``cutoffs``, after the merge too where a ``bundle`` is given;
+    ``skip_unknown`` leaves queries out whose gold answers the catalog does not have. ``select``
+    says who takes tools, of as many as the largest cut-off for each sub-query: see
+    ``Searcher.selected``. ``labels`` are pairs of which people said whether they may be merged.
+    """
+
+    search: SearchOptions
+    cutoffs: tuple[int, ...]
+    bundle: Path | None
+    skip_unknown: bool
+    select: Selection | None
+    labels: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationReport:
+    """The metrics of a query set, and of the same queries on the merged toolset where a bundle was
+    given: ``p`` has by metric the paired p-value of no change, corrected by Holm. ``unjudged`` is
+    the number of queries without gold answers, ``skipped`` of those whose answers are not there,
+    ``whole`` of those that were searched whole since they have no steps; ``augmented`` is the
+    number of tools with a document variant, ``unknown_variants`` of variants of no tool;
+    ``from_tools`` is the share of places that a tool led to, of servers less than 1. Where tools
+    were searched before and after, the ``comparison`` has every query, tokens and gold calls.
+    """
+
+    queries: int
+    unjudged: int
+    skipped: int
+    whole: int
+    tools: int
+    augmented: int
+    unknown_variants: int
+    rows: tuple[MetricRow, ...]
+    from_tools: float = 1.0
+    tools_after: int | None = None
+    rows_after: tuple[MetricRow, ...] = ()
+    comparison: Comparison | None = None
+    labelled: LabelledMerges | None = None
+    p: Mapping[str, float] = field(default_factory=dict)
+
+    def as_json(self) -> JsonObject:
+        """Everything; before and after a merge each query too."""
+        from toolscope_core.evaluation.results import comparison_result
+
+        before = {row.name: asdict(row.interval) for row in self.rows}
+        after = {row.name: asdict(row.interval) for row in self.rows_after}
+        return {
+            "queries": self.queries,
+            "unjudged": self.unjudged,
+            "skipped": self.skipped,
+            "whole": self.whole,
+            "tools": self.tools,
+            "augmented": self.augmented,
+            "unknown_variants": self.unknown_variants,
+            "from_tools": self.from_tools,
+            "metrics": before,
+            **({"merged": {"tools": self.tools_after, "metrics": after}} if after else {}),
+            **({"p": dict(self.p)} if self.p else {}),
+            **({"labelled": asdict(self.labelled)} if self.labelled else {}),
+            **({"result": comparison_result(self.comparison, (), ())} if self.comparison else {}),
+        }
+
+    def recall_below(self, least: Mapping[int, float]) -> str:
+        """Which of the recalls asked for, by k, are not reached on the last toolset; empty if all
+        are.
+        """
+        rows = {row.k: row for row in self.rows_after or self.rows if row.metric == "recall"}
+        missed = [
+            f"recall@{k} is {rows[k].interval.mean:.3f}, below {wanted:g}"
+            for k, wanted in sorted(least.items())
+            if rows[k].interval.mean < wanted
+        ]
+        return "; ".join(missed)
+
+
+@app.command()
+@errors_as_sentences
+def evaluate(
+    catalogs: Catalogs,
+    queries: Annotated[
+        Path, typer.Option(help="JSONL or CSV with `id`, `query` and `gold` or `gold_servers`.")
+    ],
+    bundle: Annotated[
+        Path | None,
+        typer.Option(help="Folder that merge wrote, or Export's zip: the metrics after it too."),
+    ] = None,
+    cutoffs: Annotated[
+        str, typer.Option("--at", help="The k of the metrics, with commas.")
+    ] = "1,5,10",
+    least: Annotated[
+        list[str] | None,
+        typer.Option("--min-recall", help="Such as 5=.9: exit with 1 if recall@5 is less than .9."),
+    ] = None,
+    skip_unknown: Annotated[
+        bool, typer.Option(help="Leave out queries whose answers the catalog does not have.")
+    ] = False,
+    select: Annotated[
+        Selection | None,
+        typer.Option(
+            help="Measure correct selections (CSR) too: the best tool of each sub-query, or what a "
+            "model takes of the k best."
+        ),
+    ] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --bundle: JSONL of pairs with `left`, `right` and `label` (merge or keep); "
+            "how many merges are right and wrong."
+        ),
+    ] = None,
+    alpha: Alpha = DEFAULT.alpha,
+    rerank: Rerank = DEFAULT.rerank,
+    decomposition: Decompose = "rules",
+    splits: Splits = None,
+    servers: Servers = False,
+    corpus: SearchedTexts = "both",
+    variants: VariantsFile = None,
+    embedder: EmbedderName = None,
+    usage: Usage = None,
+    model: ModelFolder = None,
+    base_url: BaseUrl = None,
+    budget_calls: BudgetCalls = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
+) -> None:
+    """Measure how well queries find their tools or servers, before and after a merge."""
+    from toolscope_core.cli.asking import AskRequest
+    from toolscope_core.cli.searcher import SearchOptions
+
+    wanted = _least_recalls(least or [])
+    ks = sorted({*_cutoffs(cutoffs), *wanted})
+    asks = decomposition in ASKING or select == "model"
+    learned = trained_model(model, asks=asks)
+    searched = SearchOptions(
+        k=max(ks),
+        decomposition=decomposition,
+        config=RetrievalConfig(alpha=alpha, rerank=rerank, corpus=corpus),
+        embedder=embedder,
+        servers=servers,
+        splits=splits,
+        variants=variants,
+        ask=AskRequest(base_url, None if learned else model, budget_calls=budget_calls),
+        learned=learned,
+        usage=usage,
+    )
+    options = EvaluationOptions(searched, tuple(ks), bundle, skip_unknown, select, labels)
+    report = _evaluation(catalogs, queries, options)
+    if as_json:
+        typer.echo(json.dumps(report.as_json(), indent=1))
+    else:
+        _tell_evaluation(report)
+    fail_for(report.recall_below(wanted))
+
+
+def _evaluation(
+    catalogs: Sequence[Path], queries: Path, options: EvaluationOptions
+) -> EvaluationReport:
+    """The metrics of a query set, and those of a bundle's toolset with the gold answers relabelled
+    by φ. With ``search.servers`` the answers are servers.
+
+    Raises ``ConfigError`` where gold answers are not in the catalog, no query has any, or the
+    bundle is one of other tools.
+    """
+    from toolscope_core.cli.searcher import Searcher, searched_catalog
+    from toolscope_core.evaluation.query_sets import read_queries, with_gold_among
+    from toolscope_core.evaluation.reports import metric_rows
+    from toolscope_core.evaluation.selection import selection_rate
+
+    if options.labels and (options.bundle is None or options.search.servers):
+        raise ConfigError("--labels are of merges; give --bundle, and leave out --servers")
+    if options.select and options.search.servers:
+        raise ConfigError("--select takes tools, not servers; leave out --servers or --select")
+    searched = searched_catalog(catalogs, options.search)
+    query_set, owners = read_queries(queries), _owners(searched.catalog)
+    gold_of = partial(_gold, servers=options.search.servers, owners=owners)
+    judged = [query for query in query_set if gold_of(query)]
+    names = set(owners.values()) if options.search.servers else owners.keys()
+    kept = with_gold_among(judged, names, options.skip_unknown, gold_of)
+    if not kept:
+        raise ConfigError(
+            f"no query of {queries} has a gold answer in the catalog; give tool ids under `gold`, "
+            "or names of servers under `gold_servers` with --servers"
+        )
+    searcher = Searcher(searched.catalog, options.search, read_environment(), progress())
+    rankings = searcher.rankings(kept)
+    golds = list(map(gold_of, kept))
+    rows = metric_rows(golds, rankings.names, options.cutoffs)
+    if options.select:
+        chosen = searcher.selected(rankings.requests, options.select)
+        rows = (*rows, selection_rate(chosen, golds, options.search.k))
+    report = EvaluationReport(
+        queries=len(kept),
+        unjudged=len(query_set) - len(judged),
+        skipped=len(judged) - len(kept),
+        whole=rankings.whole,
+        tools=len(searched.catalog.tools),
+        augmented=len(searched.variants.by_id),
+        unknown_variants=len(searched.variants.unknown),
+        rows=rows,
+        from_tools=rankings.from_tools,
+    )
+    if options.bundle is None:
+        return report
+    return _with_merge(report, kept, searched, rankings, options.bundle, options)
+
+
+def _with_merge(
+    report: EvaluationReport,
+    queries: tuple[Query, ...],
+    searched: SearchedCatalog,
+    rankings: QueryRankings,
+    bundle: Path,
+    options: EvaluationOptions,
+) -> EvaluationReport:
+    """The report with the figures of a bundle's toolset beside those of its catalog."""
+    from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
+    from toolscope_core.catalog.tokens import Costs
+    from toolscope_core.cli.searcher import Searcher
+    from toolscope_core.evaluation.comparison import Trial, compared, of_rankings
+    from toolscope_core.evaluation.intervals import holm
+    from toolscope_core.evaluation.measured_toolsets import as_it_is, augmented, merged_toolset
+    from toolscope_core.evaluation.over_merging import labelled_merges, read_labels
+    from toolscope_core.evaluation.query_sets import owners_after
+    from toolscope_core.evaluation.reports import metric_rows, p_values
+    from toolscope_core.evaluation.selection import selection_rate
+
+    catalog = searched.catalog
+    toolset = augmented(merged_toolset(bundle, catalog), searched.variants.by_id)
+    merged = Catalog(toolset.tools)
+    searcher = Searcher(
+        merged, options.search, read_environment(), progress(), toolset.phi, catalog
+    )
+    rankings_after = searcher.rankings(queries)
+    report = replace(report, tools_after=len(merged.tools))
+    if options.search.servers:
+        owners = owners_after(_owners(catalog), _owners(merged), toolset.phi)
+        golds = [query.server_gold(owners) for query in queries]
+        rows = metric_rows(golds, rankings_after.names, options.cutoffs)
+        raw = p_values(report.rows, rows)
+        return replace(
+            report, rows_after=rows, p=dict(zip(raw, holm([*raw.values()]), strict=True))
+        )
+    trial, costs = Trial(catalog, queries, rankings.requests, options.cutoffs), Costs()
+    before, after = (
+        of_rankings(side, trial, names, lambda tool: costs.of(tool, PROMPT_SHAPES[0]))
+        for side, names in (
+            (as_it_is(catalog), rankings.names),
+            (toolset, rankings_after.names),
+        )
+    )
+    if options.select:
+        chosen = searcher.selected(rankings_after.requests, options.select)
+        rate = selection_rate(chosen, after.golds, options.search.k)
+        before, after = replace(before, rows=report.rows), replace(after, rows=(*after.rows, rate))
+    comparison = compared(trial, before, after)
+    labelled = labelled_merges(toolset, read_labels(options.labels)) if options.labels else None
+    return replace(
+        report,
+        rows_after=after.rows,
+        p=comparison.p,
+        comparison=comparison,
+        labelled=labelled,
+    )
+
+
+def _gold(query: Query, servers: bool, owners: Mapping[str, str]) -> Gold:
+    return query.server_gold(owners) if servers else query.gold
+
+
+def _owners(catalog: Catalog) -> dict[str, str]:
+    return {tool.id: tool.owner for tool in catalog.tools}
+
+
+def _tell_evaluation(report: EvaluationReport) -> None:
+    left = more(report.unjudged, "without gold answers, left out")
+    left += more(report.skipped, "of answers that are not there, left out")
+    left += more(report.whole, "without steps, searched whole")
+    say(f"{quantity(report.queries, 'query')}{left}; {quantity(report.tools, 'tool')}")
+    if report.augmented:
+        strange = more(report.unknown_variants, "of no tool here")
+        say(f"{quantity(report.augmented, 'tool')} with a document variant{strange}")
+    if report.from_tools < 1.0:
+        say(f"places that a tool led to: {report.from_tools:.1%}; the others a server's own text")
+    if report.tools_after is not None:
+        say(f"after the merge: {quantity(report.tools_after, 'tool')}")
+    after = {row.name: row for row in report.rows_after}
+    for row in report.rows:
+        line = f"{row.name:13} {_interval(row.interval)}"
+        if row.name in after:
+            line += f"  after {_interval(after[row.name].interval)}  p {report.p[row.name]:.3f}"
+        say(line)
+    if report.comparison is not None:
+        _tell_comparison(report.comparison)
+    if report.labelled is not None:
+        wrong = ", ".join(f"{one.left} + {one.right}" for one in report.labelled.wrong[:5])
+        say(
+            f"labelled pairs merged: {report.labelled.right:,} right, "
+            f"{len(report.labelled.wrong):,} wrong{f' ({wrong})' if wrong else ''}; "
+            f"{report.labelled.missed:,} left apart that may be merged"
+        )
+    say("[95 % bootstrap intervals over queries; p-values paired, corrected by Holm]")
+
+
+def _tell_comparison(comparison: Comparison) -> None:
+    before, after = comparison.before, comparison.after
+    say(f"tokens of all tools: {before.tokens:,}, after {after.tokens:,}")
+    if before.coverage.calls:
+        say(
+            f"gold calls that run: {before.coverage.runnable:,} of {before.coverage.calls:,}, "
+            f"after {after.coverage.runnable:,} (TCCR {before.coverage.tccr:.3f}, "
+            f"{after.coverage.tccr:.3f}; UCC {before.coverage.ucc:.3f}, {after.coverage.ucc:.3f})"
+        )
+    won, lost = comparison.count("won"), comparison.count("lost")
+    say(f"queries won {won:,}, lost {lost:,}, unchanged {comparison.count('unchanged'):,}")
+
+
+def _interval(one: Interval) -> str:
+    return f"{one.mean:.3f} [{one.low:.3f}, {one.high:.3f}]"
+
+
+def _cutoffs(text: str) -> list[int]:
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() and 0 < int(part) <= MOST_RANKED for part in parts):
+        raise ConfigError(
+            f"--at is {text[:60]!r}; give whole numbers from 1 to {MOST_RANKED:,}, such as 1,5,10"
+        )
+    return [int(part) for part in parts]
+
+
+def _least_recalls(rows: Iterable[str]) -> dict[int, float]:
+    """The least recall by k. Raises ``ConfigError`` for what is not like ``5=.9``."""
+    least = {}
+    for row in rows:
+        k, _, share = row.partition("=")
+        try:
+            least[_cutoffs(k)[0]] = float(share)
+        except ValueError:
+            least = {0: 2.0}
+        if not all(0.0 <= one <= 1.0 for one in least.values()):
+            raise ConfigError(
+                f"--min-recall is {row[:60]!r}; give k and a share of 0 to 1, such as 5=.9"
+            )
+    return least

@@ -1,0 +1,160 @@
+"""The command that has a model write queries."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from toolscope_core.catalog.isolation import read_isolated
+from toolscope_core.catalog.sources import load_paths
+from toolscope_core.cli.terminal import (
+    BaseUrl,
+    BudgetCalls,
+    Catalogs,
+    EmbedderName,
+    KeepDoubtful,
+    ModelName,
+    app,
+    errors_as_sentences,
+    more,
+    progress,
+    say,
+    tell_estimates,
+    tell_spent,
+)
+from toolscope_core.model.configuration import QueryGeneration
+from toolscope_core.model.environment import read_environment
+from toolscope_core.model.numbers import quantity
+
+if TYPE_CHECKING:
+    from toolscope_core.evaluation.query_sets import Query
+    from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
+    from toolscope_core.model.catalog import Catalog
+    from toolscope_core.tool2vec.query_writing import CheckedQuery
+
+MOST_TOLD = 10
+DEFAULT = QueryGeneration()
+
+
+@dataclass(frozen=True, slots=True)
+class QueryDrafts:
+    """What is to be asked about a catalog, and the queries that people gave."""
+
+    catalog: Catalog
+    people: tuple[Query, ...]
+    questions: tuple[DraftQuestion, ...]
+
+    @property
+    def existing(self) -> list[str]:
+        """The requests that a new one may not copy: those of people, and the examples shown."""
+        shown = [one.text for question in self.questions for one in question.examples]
+        return list(dict.fromkeys([*(one.text for one in self.people), *shown]))
+
+
+@app.command()
+@errors_as_sentences
+def generate_queries(
+    catalogs: Catalogs,
+    out: Annotated[Path, typer.Option(help="The query file: JSONL with `id`, `query` and `gold`.")],
+    count: Annotated[
+        int, typer.Option("--count", help="How many queries the model is asked for.")
+    ] = DEFAULT.count,
+    seed: Annotated[
+        int,
+        typer.Option(help="Another seed shows the model other tools; more of one goes on with it."),
+    ] = DEFAULT.seed,
+    examples: Annotated[
+        Path | None,
+        typer.Option(
+            help="Queries of people, JSONL or CSV with `query` and `gold`: examples for the model. "
+            "Tools without one come first, and copies of them are left out."
+        ),
+    ] = None,
+    keep_doubtful: KeepDoubtful = False,
+    only_estimate: Annotated[
+        bool,
+        typer.Option("--estimate", help="Say what it would take; sends and writes nothing."),
+    ] = False,
+    embedder: EmbedderName = None,
+    model: ModelName = None,
+    base_url: BaseUrl = None,
+    budget_calls: BudgetCalls = None,
+) -> None:
+    """Have a model write queries with the tools that they need, and check them."""
+    from toolscope_core.cli.asking import AskRequest, asking, generating_estimates, spent_in_all
+    from toolscope_core.files.json_lines import write_rows
+    from toolscope_core.tool2vec.query_checks import QueryChecks
+    from toolscope_core.tool2vec.query_writing import checked_queries, queries_of_model, query_rows
+
+    draft = partial(_drafts, catalogs, examples, QueryGeneration(count, seed), embedder)
+    ask, settings = AskRequest(base_url, model, budget_calls=budget_calls), read_environment()
+    if only_estimate:
+        tell_estimates("queries", generating_estimates(draft().questions, ask, settings))
+        return
+    with asking(ask, settings, progress()) as (_, asker):
+        drafts = draft()
+        written = queries_of_model(drafts.questions, asker)
+    checked = checked_queries(QueryChecks(drafts.catalog), written, drafts.existing)
+    kept = [one for one in checked if one.is_clean or (keep_doubtful and one.query.text)]
+    rows = query_rows(drafts.catalog, [one.query for one in kept])
+    write_rows(
+        out,
+        (
+            {**row, "violations": [flaw.message for flaw in one.flaws]} if one.flaws else row
+            for row, one in zip(rows, kept, strict=True)
+        ),
+    )
+    left = "written with what speaks against them" if keep_doubtful else "left out"
+    say(
+        f"{quantity(len(checked), 'question')}: "
+        f"{quantity(len(kept), 'query')} written"
+        f"{more(sum(bool(one.flaws) for one in checked), f'doubtful, {left}')}"
+        f"{more(sum(not one.query.text for one in checked), 'without a query')}; queries: {out}"
+    )
+    _tell(drafts.catalog, checked, kept)
+    tell_spent(spent_in_all(asker.name, asker.spent))
+
+
+def _drafts(
+    catalogs: Sequence[Path], examples: Path | None, wanted: QueryGeneration, embedder: str | None
+) -> QueryDrafts:
+    """The questions for queries, of tools that are near each other."""
+    from toolscope_core.embedding.embed_once import embed_cached
+    from toolscope_core.embedding.tool_text import tool_text
+    from toolscope_core.embedding.vector_cache import VectorCache
+    from toolscope_core.evaluation.example import example_requests
+    from toolscope_core.evaluation.query_sets import read_queries
+    from toolscope_core.llm.embedders import embedder_of
+    from toolscope_core.tool2vec.query_writing import draft_questions
+
+    people = read_queries(examples) if examples else ()
+    catalog, settings = read_isolated(load_paths(catalogs)), read_environment()
+    texts = [tool_text(tool) for tool in catalog.tools]
+    cache = VectorCache(settings.cache_dir)
+    vectors = embed_cached(texts, embedder_of(settings, embedder), cache, progress())
+    questions = draft_questions(catalog, vectors, people, wanted, example_requests())
+    return QueryDrafts(catalog, people, questions)
+
+
+def _tell(catalog: Catalog, checked: Sequence[CheckedQuery], kept: Sequence[CheckedQuery]) -> None:
+    """How many tools have a query, and what speaks against queries."""
+    from toolscope_core.tool2vec.query_writing import as_queries, query_counts
+
+    counts = query_counts(as_queries(catalog, [one.query for one in kept]))
+    covered = sum(counts[tool.id] > 0 for tool in catalog.tools)
+    without = len(catalog.tools) - covered
+    say(f"tools with a query: {covered:,} of {len(catalog.tools):,}{more(without, 'without one')}")
+    doubtful = [one for one in checked if one.flaws]
+    for one in doubtful[:MOST_TOLD]:
+        say(f"doubtful  {one.query.text[:60]!r}: {one.flaws[0].message}")
+    if len(doubtful) > MOST_TOLD:
+        say(f"and {len(doubtful) - MOST_TOLD:,} more; --keep-doubtful writes them all")
+    reasons = Counter(one.query.reason for one in checked if not one.query.text)
+    for reason, count in reasons.most_common(MOST_TOLD):
+        say(f"{count:,} without a query: {reason}")

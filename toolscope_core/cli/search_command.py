@@ -1,0 +1,179 @@
+"""The command that shows what a request finds: tools, or the servers that have them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from toolscope_core.cli.search_options import (
+    ASKING,
+    DEFAULT,
+    Alpha,
+    Decompose,
+    ModelFolder,
+    Rerank,
+    SearchedTexts,
+    Servers,
+    Splits,
+    Usage,
+    catalogs_and_request,
+    trained_model,
+)
+from toolscope_core.cli.terminal import (
+    BaseUrl,
+    BudgetCalls,
+    EmbedderName,
+    VariantsFile,
+    app,
+    errors_as_sentences,
+    more,
+    progress,
+    say,
+)
+from toolscope_core.model.configuration import RetrievalConfig
+from toolscope_core.model.environment import read_environment
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.numbers import quantity
+
+if TYPE_CHECKING:
+    from toolscope_core.cli.searcher import SearchOptions
+    from toolscope_core.model.catalog import Catalog
+    from toolscope_core.retrieval.retriever import RankedTool
+    from toolscope_core.retrieval.servers import RankedServer
+
+
+@app.command()
+@errors_as_sentences
+def search(
+    catalogs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="CATALOGS... REQUEST",
+            help="Catalog files, folders or bundles, then the request; no request with --queries.",
+        ),
+    ],
+    queries: Annotated[
+        Path | None, typer.Option(help="JSONL or CSV with `id` and `query`: a ranking for each.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="JSONL of the rankings; with --queries.")] = None,
+    k: Annotated[int, typer.Option("-k", "--top", help="How many are given.")] = 10,
+    alpha: Alpha = DEFAULT.alpha,
+    rerank: Rerank = DEFAULT.rerank,
+    decomposition: Decompose = "rules",
+    splits: Splits = None,
+    servers: Servers = False,
+    corpus: SearchedTexts = "both",
+    variants: VariantsFile = None,
+    embedder: EmbedderName = None,
+    usage: Usage = None,
+    model: ModelFolder = None,
+    base_url: BaseUrl = None,
+    budget_calls: BudgetCalls = None,
+) -> None:
+    """Show which tools an agent would be given for a request, the best first."""
+    from toolscope_core.cli.asking import AskRequest
+    from toolscope_core.cli.searcher import SearchOptions
+
+    learned = trained_model(model, asks=decomposition in ASKING)
+    options = SearchOptions(
+        k=k,
+        decomposition=decomposition,
+        config=RetrievalConfig(alpha=alpha, rerank=rerank, corpus=corpus),
+        embedder=embedder,
+        servers=servers,
+        splits=splits,
+        variants=variants,
+        ask=AskRequest(base_url, None if learned else model, budget_calls=budget_calls),
+        learned=learned,
+        usage=usage,
+    )
+    if queries is None:
+        _answer(*catalogs_and_request(catalogs), options)
+    elif out is None:
+        raise ConfigError("--queries was given without --out; say where the rankings go")
+    else:
+        _write_rankings([Path(one) for one in catalogs], queries, out, options)
+
+
+def _answer(catalogs: Sequence[Path], request: str, options: SearchOptions) -> None:
+    """Say what one request is split into and what it finds, a line a place."""
+    from toolscope_core.cli.searcher import Searcher, searched_catalog
+    from toolscope_core.evaluation.query_sets import Query
+    from toolscope_core.evaluation.search_results import doubt
+
+    if options.splits is not None or options.decomposition == "steps":
+        raise ConfigError("recorded steps are of the queries of a file; give --queries")
+    catalog = searched_catalog(catalogs, options).catalog
+    searcher = Searcher(catalog, options, read_environment(), progress())
+    (tool_request,) = searcher.requests([Query("", request)])
+    tools: tuple[RankedTool, ...] = ()
+    if options.servers:
+        retriever = searcher.servers()
+        made_up = {profile.name for profile in retriever.profiles if profile.made}
+        servers = retriever.search(tool_request, options.k)
+        lines = [_server_line(server, catalog, server.server in made_up) for server in servers]
+    else:
+        tools = searcher.tools().search(tool_request, options.k)
+        lines = [_tool_line(tool, catalog) for tool in tools]
+    parts = tool_request.subqueries
+    for number, part in enumerate(parts if len(parts) > 1 else (), 1):
+        say(f"part {number}: {part}")
+    for place, line in enumerate(lines, 1):
+        say(f"{place:3}  {line}")
+    if doubtful := doubt(tools):
+        say(doubtful)
+
+
+def _write_rankings(
+    catalogs: Sequence[Path], queries: Path, out: Path, options: SearchOptions
+) -> None:
+    """A ranking for each query of a set, written as JSONL in its order."""
+    from toolscope_core.cli.searcher import Searcher, searched_catalog
+    from toolscope_core.evaluation.query_sets import read_queries
+    from toolscope_core.files.json_lines import write_rows
+
+    catalog = searched_catalog(catalogs, options).catalog
+    query_set = read_queries(queries)
+    rankings = Searcher(catalog, options, read_environment(), progress()).rankings(query_set)
+    rows = zip(query_set, rankings.requests, rankings.names, rankings.scores, strict=True)
+    write_rows(
+        out,
+        (
+            {
+                "id": query.id,
+                "ranking": list(names),
+                "scores": [round(score, 6) for score in scores],
+                "subqueries": list(request.subqueries),
+            }
+            for query, request, names, scores in rows
+        ),
+    )
+    whole = more(rankings.whole, "without steps, searched whole")
+    say(f"{quantity(len(query_set), 'query')}{whole}; rankings: {out}")
+
+
+def _tool_line(tool: RankedTool, catalog: Catalog) -> str:
+    """A tool with the parts that add up to its score."""
+    from toolscope_core.retrieval.retriever import PARTS
+
+    named = catalog.by_id[tool.tool_id]
+    shares = zip(PARTS, tool.parts, strict=True)
+    parts = "  ".join(f"{name} {part:.2f}" for name, part in shares if part or name in PARTS[:2])
+    server = f"  {named.server}" if named.server else ""
+    return f"{tool.score:.3f}  {parts}{_step(tool)}  {named.name}{server}"
+
+
+def _server_line(server: RankedServer, catalog: Catalog, made_up: bool) -> str:
+    """A server with what led to it; ``made_up`` where its description is made of its tools'
+    names.
+    """
+    by = "its own text" if server.tool_id is None else catalog.by_id[server.tool_id].name
+    made = "  (no description of its own)" if made_up else ""
+    return f"{server.score:.3f}{_step(server)}  {server.server}  by {by}{made}"
+
+
+def _step(place: RankedTool | RankedServer) -> str:
+    return "" if place.subquery is None else f"  part {place.subquery + 1}"
