@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -23,13 +22,8 @@ if TYPE_CHECKING:
     from toolscope_core.check.versions.diff import CatalogDiff
 
 SEVERITIES: tuple[Severity, ...] = ("block", "warn", "info")
-
-
-class FailOn(StrEnum):
-    """The least severity of a finding that makes ``inspect`` and ``merge`` fail."""
-
-    block = "block"
-    warn = "warn"
+FailOn = Literal["block", "warn"]
+"""The least severity of a finding that makes ``inspect`` and ``merge`` fail."""
 
 
 @app.command()
@@ -48,7 +42,7 @@ def inspect(
         typer.echo(json.dumps(_inspection(catalog), indent=1))
     else:
         _tell(catalog)
-    fail_for(why_failing(catalog.findings, fail_on.value) if fail_on else "")
+    fail_for(why_failing(catalog.findings, fail_on) if fail_on else "")
 
 
 @app.command()

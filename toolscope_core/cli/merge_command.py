@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -38,26 +37,13 @@ from toolscope_core.cli.terminal import (
     tell_spent,
 )
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
+from toolscope_core.model.configuration import AcceptPolicy, AnalysisConfig, PlanConfig
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError, DecisionError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import MergePlan
 
-
-class Accept(StrEnum):
-    """Which proposed clusters are taken without a recorded decision."""
-
-    auto = "auto"
-    all = "all"
-    none = "none"
-
-
-class Judge(StrEnum):
-    """The judge of a merge."""
-
-    offline = "offline"
-    llm = "llm"
+Judge = Literal["offline", "llm"]
 
 
 def _offered(name: str) -> str:
@@ -90,8 +76,8 @@ def merge(
         ),
     ] = False,
     accept: Annotated[
-        Accept, typer.Option(help="Clusters accepted without a recorded decision.")
-    ] = Accept.auto,
+        AcceptPolicy, typer.Option(help="Clusters accepted without a recorded decision.")
+    ] = "auto",
     routers: Annotated[
         bool, typer.Option("--routers", help="Also merge clusters that need a gateway.")
     ] = False,
@@ -110,7 +96,7 @@ def merge(
     embedder: EmbedderName = None,
     judge: Annotated[
         Judge, typer.Option(help="The judge: offline, or a model as well.")
-    ] = Judge.offline,
+    ] = "offline",
     model: ModelName = None,
     base_url: BaseUrl = None,
     embeddings_model: Annotated[
@@ -140,7 +126,7 @@ def merge(
     from toolscope_core.llm.embedders import embedder_of
     from toolscope_core.merging.pipeline import analyse, plan_merge, with_owners
 
-    if judge is Judge.offline and (model or paper or budget_calls is not None):
+    if judge == "offline" and (model or paper or budget_calls is not None):
         raise ConfigError(
             "--model, --budget-calls and --paper are for --judge llm; give it too (the embedding "
             "model is --embedder)"
@@ -157,12 +143,12 @@ def merge(
     encoder = embedder_of(settings, embedder, embeddings_model, base_url)
     cache, config = VectorCache(settings.cache_dir), AnalysisConfig(threshold=threshold)
     analysis = with_owners(analyse(catalog, config, encoder, cache, show), owners(catalog, log))
-    if judge is Judge.llm:
+    if judge == "llm":
         from toolscope_core.cli.asking import AskRequest, with_model_verdicts
 
         request = AskRequest(base_url, model, paper, budget_calls)
         analysis = with_model_verdicts(analysis, log, request, settings, show)
-    options = PlanConfig(accept=accept.value, routers=routers, correct=correct, expanded=expanded)
+    options = PlanConfig(accept=accept, routers=routers, correct=correct, expanded=expanded)
     plan = plan_merge(analysis, log, options)
     files = bundle_files(analysis, plan, log, options, shape, fix)
     write_folder(files, out)
@@ -189,7 +175,7 @@ def merge(
     for sentence in held_back(plan):
         say_error(sentence)
     say(f"bundle: {out}{more(len(plan.dangling), 'dangling references')}")
-    fail_for(why_failing(scan_catalog(outgoing), fail_on.value) if fail_on else "")
+    fail_for(why_failing(scan_catalog(outgoing), fail_on) if fail_on else "")
 
 
 def _tell_plan(plan: MergePlan) -> None:

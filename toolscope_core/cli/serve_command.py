@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -23,13 +22,6 @@ if TYPE_CHECKING:
     from toolscope_core.mcp.gateway.http_transport import HttpPlace
     from toolscope_core.mcp.gateway.running import Finder, GatewayConfig
     from toolscope_core.mcp.gateway.serve_check import ServerState
-
-
-class OnChangeOption(StrEnum):
-    """What becomes of a tool that changed."""
-
-    hold = "hold"
-    passed = "pass"
 
 
 @app.command()
@@ -77,9 +69,9 @@ def serve(
         typer.Option("--search", help="List only search_tools and call_tool; find the others."),
     ] = False,
     on_change: Annotated[
-        OnChangeOption,
+        Literal["hold", "pass"],
         typer.Option(help="What becomes of a tool that its server changed since the export."),
-    ] = OnChangeOption.hold,
+    ] = "hold",
     log: Annotated[
         Path | None, typer.Option(help="Write a line of JSON for each call to this file.")
     ] = None,
@@ -116,7 +108,7 @@ def serve(
     gateway = GatewayConfig(
         launches=launches,
         limits=limits,
-        on_change=on_change.value,
+        on_change=on_change,
         old_names=aliases,
         finder=_finder(merged, settings) if search else None,
         notice=say_error,
