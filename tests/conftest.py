@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.support import postgres
+from tests.support.model_server import ModelServer
 from tests.support.properties import EXAMPLES
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import load_paths
@@ -82,6 +83,15 @@ def vector_cache(tmp_path_factory) -> Path:
 def _own_places(tmp_path, monkeypatch, vector_cache):
     monkeypatch.setenv("TOOLSCOPE_CACHE_DIR", str(vector_cache))
     monkeypatch.setenv("TOOLSCOPE_STORE_URL", f"sqlite:///{tmp_path / 'store.db'}")
+
+
+@pytest.fixture
+def model_server(monkeypatch):
+    """A model over real HTTP that the environment names; a test gives it its answers."""
+    with ModelServer() as running:
+        monkeypatch.setenv("TOOLSCOPE_BASE_URL", running.url)
+        monkeypatch.setenv("TOOLSCOPE_MODEL", "m")
+        yield running
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from tests.mcp.servers.stub_http import stub_http
 from tests.mcp.servers.stubs import MARK, TOKEN, entry, living, new_mark
+from tests.support.json_files import write_json
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import load_paths
 from toolscope_core.cli import app, connect_command
@@ -27,7 +28,7 @@ def place(tmp_path):
     """Writes a configuration."""
 
     def write(name="mcp.json", **entries):
-        (tmp_path / name).write_text(json.dumps({"mcpServers": entries}))
+        write_json(tmp_path / name, {"mcpServers": entries})
         return tmp_path / name
 
     return write

@@ -1,13 +1,12 @@
 """``stress`` and ``sweep`` over the bundled example, and what ``evaluate`` says of a merge."""
 
-import json
 import re
 from pathlib import Path
 
 import pytest
 
-from tests.cli.test_cli import EXAMPLE, run
-from tests.support.model_server import ModelServer
+from tests.cli.test_cli import EXAMPLE, run, run_json
+from tests.support.json_files import write_json, write_lines
 
 QUERIES = Path(EXAMPLE).with_name("queries.jsonl")
 
@@ -30,7 +29,7 @@ def test_both_toolsets_are_searched_among_distractors(bundle):
         "merged, by rule",
     ]
     assert len(lines) == 1 + 4 * 13
-    result = json.loads(run("stress", EXAMPLE, "--queries", QUERIES, "--json").output)
+    result = run_json("stress", EXAMPLE, "--queries", QUERIES)
     assert list(result["toolsets"]) == ["as it is, whole", "as it is, by rule"]
     assert len(result["toolsets"]["as it is, whole"][0]["recalls"]) == 26
 
@@ -41,7 +40,7 @@ def test_without_queries_requests_are_made_and_called_so():
 
 def test_a_higher_threshold_merges_less():
     asked = ("sweep", EXAMPLE, "--queries", QUERIES, "--accept", "all", "--rerank", "none")
-    result = json.loads(run(*asked, "--json").output)
+    result = run_json(*asked)
     sizes = [point["tools"] for point in result["points"]]
     assert sizes == sorted(sizes) and sizes[0] < sizes[-1]
     assert all(point["tccr"] == 1.0 for point in result["points"])
@@ -63,7 +62,7 @@ def test_a_merge_is_measured_with_its_gold_calls_and_every_query(bundle):
     text = run(*asked).output
     assert "gold calls that run: 14 of 14, after 14 (TCCR 1.000, 1.000; UCC 1.000, 1.000)" in text
     assert "queries won" in text
-    report = json.loads(run(*asked, "--json").output)
+    report = run_json(*asked)
     assert len(report["result"]["queries"]) == 26
     assert report["result"]["after"]["metrics"] == report["merged"]["metrics"]
 
@@ -89,14 +88,13 @@ def test_labelled_pairs_show_wrong_merges(bundle, tmp_path):
         {"left": "pinboard-notes/get_note", "right": "pinboard-notes/fetch_note", "label": "merge"},
         {"left": "pinboard-notes/get_note", "right": "odds-and-ends/calculate", "label": "merge"},
     ]
-    labels = tmp_path / "labels.jsonl"
-    labels.write_text("\n".join(map(json.dumps, rows)))
+    labels = write_lines(tmp_path / "labels.jsonl", *rows)
     asked = ("evaluate", EXAMPLE, "--queries", QUERIES, "--at", "5", "--labels", labels)
     told = run(*asked, "--bundle", bundle).output
     assert "labelled pairs merged: 1 right, 1 wrong (wordsmith-text/summarize + wordsmith" in told
     assert "1 left apart that may be merged" in told
     assert "--labels are of merges; give --bundle" in run(*asked, code=2).output
-    labels.write_text(json.dumps({"left": "a", "right": "b", "label": "no"}))
+    write_json(labels, {"left": "a", "right": "b", "label": "no"})
     refused = run(*asked, "--bundle", bundle, code=2).output
     assert "line 1: give `left` and `right` as tool ids" in refused
 
@@ -110,7 +108,7 @@ def test_selections_of_the_search_itself_are_measured(bundle):
     assert "--select takes tools, not servers" in refused
 
 
-def test_a_model_selects_and_is_asked_once(monkeypatch):
+def test_a_model_selects_and_is_asked_once(model_server):
     """It takes the first tool that it is shown, or none."""
 
     def answer(body):
@@ -118,16 +116,15 @@ def test_a_model_selects_and_is_asked_once(monkeypatch):
         asked = re.findall(r"^(\w{12}): job", user, re.MULTILINE)
         return {"answers": [{"question": one, "tool": 1} for one in asked]}
 
-    with ModelServer(answer) as server:
-        monkeypatch.setenv("TOOLSCOPE_BASE_URL", server.url)
-        monkeypatch.setenv("TOOLSCOPE_MODEL", "m")
-        asked = ("evaluate", EXAMPLE, "--queries", QUERIES, "--at", "5", "--decompose", "steps")
-        first = run(*asked, "--select", "model").output
-        calls = len(server.received)
-        assert calls == 23 + 2 + 3 + 3, "one for each job"
-        assert server.received[0].user.count("--- begin tool") == 5
-        assert run(*asked, "--select", "model").output == first
-        assert len(server.received) == calls, "the ledger has the answers"
-        paused = run(*asked, "--select", "model", "--at", "4", "--budget-calls", 1, code=2)
-        assert "paused: budget: 1 calls" in paused.stderr
+    model_server.answer = answer
+    asked = ("evaluate", EXAMPLE, "--queries", QUERIES, "--at", "5", "--decompose", "steps")
+    asked += ("--select", "model")
+    first = run(*asked).output
+    calls = len(model_server.received)
+    assert calls == 23 + 2 + 3 + 3, "one for each job"
+    assert model_server.received[0].user.count("--- begin tool") == 5
+    assert run(*asked).output == first
+    assert len(model_server.received) == calls, "the ledger has the answers"
+    paused = run(*asked, "--at", "4", "--budget-calls", 1, code=2)
+    assert "paused: budget: 1 calls" in paused.stderr
     assert re.search(r"^csr@5 +0\.\d+", first, re.MULTILINE)

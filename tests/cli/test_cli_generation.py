@@ -6,7 +6,7 @@ import pytest
 
 from tests.cli.test_cli import run
 from tests.support.fakes import WordEmbedder
-from tests.support.model_server import ModelServer
+from tests.support.json_files import read_lines
 from tests.support.replies import served, two_wishes, writing
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import load_paths
@@ -23,11 +23,9 @@ def _quick(monkeypatch):
 
 
 @pytest.fixture
-def server(monkeypatch):
-    with ModelServer(served(writing())) as running:
-        monkeypatch.setenv("TOOLSCOPE_BASE_URL", running.url)
-        monkeypatch.setenv("TOOLSCOPE_MODEL", "m")
-        yield running
+def server(model_server):
+    model_server.answer = served(writing())
+    return model_server
 
 
 def generate(out, *more, count=12, code=0):
@@ -66,7 +64,7 @@ def test_doubtful_ones_are_left_out_and_named(server, tmp_path):
     assert "doubtful, left out" in output and "it names the tool" in output
     assert all("list_files" not in query.text for query in read_queries(out))
     generate(out, "--keep-doubtful")
-    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    rows = read_lines(out)
     assert any("it names the tool" in one for row in rows for one in row.get("violations", ()))
     assert len(read_queries(out)) == len(rows)
 

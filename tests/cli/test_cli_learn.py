@@ -1,10 +1,9 @@
 """``learn`` over the bundled example, and what was learned used by ``search`` and ``evaluate``."""
 
-import json
-
 import pytest
 
 from tests.cli.test_cli import EXAMPLE, run
+from tests.support.json_files import read_json, write_lines
 from tests.tool2vec.tiny_bert import save_tiny_bert
 
 CURRENCY, FRENCH = "wayfare-travel/convert_currency", "wordsmith-text/translate_to_french"
@@ -19,7 +18,7 @@ def queries(tmp_path_factory):
         for number in ("one", "two", "three", "four", "five", "six")
     ]
     file = tmp_path_factory.mktemp("queries") / "queries.jsonl"
-    file.write_text("\n".join(map(json.dumps, [*rows, {"query": "nothing", "gold": ["gone"]}])))
+    write_lines(file, *[*rows, {"query": "nothing", "gold": ["gone"]}])
     return file
 
 
@@ -36,7 +35,7 @@ def test_it_says_what_it_reached_on_queries_left_out(trained):
     assert "on 4 queries, each left out of its training:" in output
     assert output.splitlines()[2].startswith("text      recall@3")
     assert f"model: {out}" in output
-    assert json.loads((out / "model.json").read_text())["method"] == "refiner"
+    assert read_json(out / "model.json")["method"] == "refiner"
 
 
 @pytest.mark.parametrize("way", ["model", "usage"])

@@ -1,10 +1,9 @@
 """``search`` and ``evaluate`` over the bundled example, with the real model."""
 
-import json
-
 import pytest
 
-from tests.cli.test_cli import EXAMPLE, run
+from tests.cli.test_cli import EXAMPLE, run, run_json
+from tests.support.json_files import read_lines, write_json, write_lines
 
 FRENCH = "wordsmith-text/translate_to_french"
 QUERIES = (
@@ -20,9 +19,7 @@ QUERIES = (
 
 @pytest.fixture
 def queries(tmp_path):
-    file = tmp_path / "queries.jsonl"
-    file.write_text("\n".join(map(json.dumps, QUERIES)))
-    return file
+    return write_lines(tmp_path / "queries.jsonl", *QUERIES)
 
 
 def test_a_request_is_answered_with_a_table():
@@ -51,7 +48,7 @@ def test_a_query_set_becomes_rankings(queries, tmp_path):
     out = tmp_path / "run.jsonl"
     done = run("search", EXAMPLE, "--queries", queries, "--out", out, "-k", 4)
     assert "3 queries; rankings" in done.output
-    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    rows = read_lines(out)
     assert [row["id"] for row in rows] == ["1", "2", "3"]
     assert rows[0]["ranking"][0] == FRENCH
     assert all(len(row["ranking"]) == len(row["scores"]) == 4 for row in rows)
@@ -79,7 +76,7 @@ def test_a_set_is_measured_before_and_after_a_merge(queries, tmp_path):
     done = run("evaluate", EXAMPLE, "--queries", queries, "--bundle", bundle, "--at", "1,5")
     assert "2 queries, 1 without gold answers, left out; 64 tools" in done.output
     assert "recall@5      1.000 [1.000, 1.000]  after 1.000" in done.output
-    report = json.loads(run("evaluate", EXAMPLE, "--queries", queries, "--json").output)
+    report = run_json("evaluate", EXAMPLE, "--queries", queries)
     assert report["queries"] == 2
     assert set(report["metrics"]["recall@10"]) == {"mean", "low", "high"}
     assert "merged" not in report
@@ -88,14 +85,13 @@ def test_a_set_is_measured_before_and_after_a_merge(queries, tmp_path):
 def test_nothing_merged_changes_no_figure(queries, tmp_path):
     bundle = tmp_path / "bundle"
     run("merge", EXAMPLE, "--out", bundle, "--accept", "none")
-    args = ("evaluate", EXAMPLE, "--queries", queries, "--bundle", bundle, "--json")
-    report = json.loads(run(*args).output)
+    report = run_json("evaluate", EXAMPLE, "--queries", queries, "--bundle", bundle)
     assert report["merged"]["metrics"] == report["metrics"]
     assert set(report["p"].values()) == {1.0}
 
 
 def test_a_bundle_of_other_tools_is_refused(queries, tmp_path):
-    (tmp_path / "o.json").write_text(json.dumps([{"name": "a", "description": "Does it."}]))
+    write_json(tmp_path / "o.json", [{"name": "a", "description": "Does it."}])
     run("merge", tmp_path / "o.json", "--out", tmp_path / "other")
     done = run("evaluate", EXAMPLE, "--queries", queries, "--bundle", tmp_path / "other", code=2)
     assert "give a bundle that was made of this catalog" in done.output
@@ -103,10 +99,8 @@ def test_a_bundle_of_other_tools_is_refused(queries, tmp_path):
 
 def test_a_recall_that_is_asked_for_is_a_gate(queries):
     run("evaluate", EXAMPLE, "--queries", queries, "--min-recall", "5=.9")
-    (queries.parent / "hard.jsonl").write_text(
-        json.dumps({"query": "Say this in French", "gold": ["cellar-files/move_file"]})
-    )
-    hard = queries.parent / "hard.jsonl"
+    question = {"query": "Say this in French", "gold": ["cellar-files/move_file"]}
+    hard = write_json(queries.parent / "hard.jsonl", question)
     done = run("evaluate", EXAMPLE, "--queries", hard, "--min-recall", "3=.9", code=1)
     assert "recall@3 is 0.000, below 0.9" in done.output
 
@@ -126,8 +120,7 @@ def test_wrong_options_are_named(queries, args, message):
 
 
 def test_gold_answers_that_are_no_tools_are_listed(tmp_path):
-    file = tmp_path / "q.jsonl"
-    file.write_text(json.dumps({"query": "x", "gold": ["gone/tool"]}))
+    file = write_json(tmp_path / "q.jsonl", {"query": "x", "gold": ["gone/tool"]})
     done = run("evaluate", EXAMPLE, "--queries", file, code=2)
     assert "what the catalog does not have: gone/tool" in done.output
     done = run("evaluate", EXAMPLE, "--queries", file, "--skip-unknown", code=2)
@@ -135,19 +128,18 @@ def test_gold_answers_that_are_no_tools_are_listed(tmp_path):
 
 
 def test_document_variants_are_searched_and_counted(queries, tmp_path):
-    variants = tmp_path / "variants.jsonl"
     rows = [
         {"tool": FRENCH, "expanded": "Says things en français.", "questions": ["Bonjour, Paris!"]},
         {"tool": "gone", "expanded": "x", "questions": []},
     ]
-    variants.write_text("\n".join(map(json.dumps, rows)))
+    variants = write_lines(tmp_path / "variants.jsonl", *rows)
     asked = ("search", EXAMPLE, "Bonjour to all of Paris", "-k", 1)
     assert "translate_to_french" in run(*asked, "--variants", variants).output
     evaluated = ("evaluate", EXAMPLE, "--queries", queries, "--variants", variants)
     assert "1 tool with a document variant, 1 of no tool here" in run(*evaluated).output
     merged = tmp_path / "merged"
     run("merge", EXAMPLE, "--out", merged, "--accept", "all")
-    report = json.loads(run(*evaluated, "--bundle", merged, "--json").output)
+    report = run_json(*evaluated, "--bundle", merged)
     assert (report["augmented"], report["unknown_variants"]) == (1, 1)
     stressed = run("stress", EXAMPLE, "--queries", queries, "--variants", variants)
     assert "closest" in stressed.output

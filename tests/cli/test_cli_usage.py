@@ -5,6 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
+from tests.support.json_files import read_json, write_json
 from tests.usage.test_trace_formats import LOG, OPENAI, lines
 from toolscope_core.cli import app
 
@@ -19,9 +20,9 @@ CATALOG = {
 @pytest.fixture
 def files(tmp_path):
     catalog, log, trace = (tmp_path / name for name in ("c.json", "log.jsonl", "trace.json"))
-    catalog.write_text(json.dumps(CATALOG))
+    write_json(catalog, CATALOG)
     log.write_bytes(lines(LOG))
-    trace.write_text(json.dumps(OPENAI))
+    write_json(trace, OPENAI)
     return [str(log), str(trace), "--catalog", str(catalog)]
 
 
@@ -49,7 +50,7 @@ def test_all_figures_as_json_and_requests_where_they_are_asked_for(files, tmp_pa
     }
     assert not queries.exists()
     assert "1 query written" in usage(*files, "--queries", queries).stdout
-    assert json.loads(queries.read_text()) == {
+    assert read_json(queries) == {
         "id": "t1",
         "query": "Read a.txt",
         "gold": ["a/read"],

@@ -6,7 +6,6 @@ import re
 import pytest
 
 from tests.cli.test_cli import EXAMPLE, run
-from tests.support.model_server import ModelServer
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.retrieval.subqueries import IN_VIEW, recorded_splits
 
@@ -20,11 +19,9 @@ def answer(body):
 
 
 @pytest.fixture
-def server(monkeypatch):
-    with ModelServer(answer) as running:
-        monkeypatch.setenv("TOOLSCOPE_BASE_URL", running.url)
-        monkeypatch.setenv("TOOLSCOPE_MODEL", "m")
-        yield running
+def server(model_server):
+    model_server.answer = answer
+    return model_server
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import pytest
 
 from tests.cli.test_cli import EXAMPLE, run
 from tests.support.fakes import WordEmbedder
-from tests.support.model_server import ModelServer
 from tests.support.replies import PHRASINGS, planning, served
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.errors import ConfigError
@@ -133,7 +132,7 @@ def test_offline_the_filter_drops_what_the_whole_request_does_not_find(retriever
 
 
 @pytest.fixture
-def server(monkeypatch):
+def server(model_server):
     state = {"name": ""}
 
     def calls(job, tools):
@@ -144,11 +143,8 @@ def server(monkeypatch):
         arguments = [{"name": state["name"], "source": "request"}] if state["name"] else []
         return [{"tool": wanted, "arguments": arguments}]
 
-    with ModelServer(served(planning(calls))) as running:
-        monkeypatch.setenv("TOOLSCOPE_BASE_URL", running.url)
-        monkeypatch.setenv("TOOLSCOPE_MODEL", "m")
-        running.state = state
-        yield running
+    model_server.answer, model_server.state = served(planning(calls)), state
+    return model_server
 
 
 def test_the_command_prints_the_jobs_and_their_calls():

@@ -8,7 +8,6 @@ import pytest
 
 from tests.cli.test_cli import run
 from tests.mcp.gateway.stub_toolset import NORTH, configuration, write_stub_toolset
-from tests.support.model_server import ModelServer
 from toolscope_core.mcp.gateway.own_client import result_in_words
 
 QUERIES = [
@@ -53,12 +52,9 @@ def bundle(tmp_path_factory):
 
 
 @pytest.fixture
-def endpoint(monkeypatch):
-    with ModelServer() as running:
-        running.turn = scripted
-        monkeypatch.setenv("TOOLSCOPE_BASE_URL", running.url)
-        monkeypatch.setenv("TOOLSCOPE_MODEL", "m")
-        yield running
+def endpoint(model_server):
+    model_server.turn = scripted
+    return model_server
 
 
 @pytest.fixture
