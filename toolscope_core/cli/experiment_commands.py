@@ -141,9 +141,8 @@ def sweep(
 ) -> None:
     """Move one setting and measure each value: size, recall, gold calls that run."""
     from toolscope_core.evaluation.laboratory import ExperimentOptions, Laboratory
-    from toolscope_core.evaluation.metrics import METRIC_NAMES
+    from toolscope_core.evaluation.metrics import METRIC_NAMES, SWEPT_METRICS
     from toolscope_core.evaluation.results import sweep_point
-    from toolscope_core.evaluation.sweeps import SWEPT_METRICS
 
     if bool(encoders) != (setting == "encoder"):
         raise ConfigError("--move encoder and --encoder go together; give both, or neither")

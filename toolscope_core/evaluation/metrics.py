@@ -78,6 +78,8 @@ METRICS: dict[str, Metric] = {
 """By the name that reports use."""
 METRIC_NAMES = {"recall": "recall", "ndcg": "nDCG", "map": "MAP", "hit": "hit", "csr": "CSR"}
 """The metrics that are shown, in words."""
+SWEPT_METRICS = ("recall", "ndcg")
+"""Those that a sweep shows."""
 
 
 def _needs(gold: Gold) -> list[frozenset[str]]:

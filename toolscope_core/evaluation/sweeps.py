@@ -21,10 +21,8 @@ from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Progress, Step, silent
 from toolscope_core.model.tool import Tool
 
-SWEPT_METRICS = ("recall", "ndcg")
-"""The metrics that a sweep shows."""
 KS = (1, 2, 3, 5, 7, 10, 15, 20, 30)
-ALPHAS = tuple(step / 10 for step in range(11))
+DENSE_WEIGHTS = tuple(step / 10 for step in range(11))
 CANDIDATES = (5, 10, 15, 20, 30, 40, 50)
 THETAS, HIGHEST_THETA = 12, 0.95
 
@@ -47,7 +45,7 @@ def values_of(knob: Knob, analysis: Analysis) -> tuple[float, ...]:
         least = analysis.threshold
         step = (HIGHEST_THETA - least) / (THETAS - 1)
         return tuple(round(least + step * number, 4) for number in range(THETAS))
-    return {"alpha": ALPHAS, "candidates": CANDIDATES, "k": KS}.get(knob, ())
+    return {"alpha": DENSE_WEIGHTS, "candidates": CANDIDATES, "k": KS}.get(knob, ())
 
 
 def plan_at(

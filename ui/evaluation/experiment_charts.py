@@ -7,8 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from toolscope_core.evaluation.metrics import METRIC_NAMES
-from toolscope_core.evaluation.sweeps import SWEPT_METRICS
+from toolscope_core.evaluation.metrics import METRIC_NAMES, SWEPT_METRICS
 from toolscope_core.model.tool import JsonObject
 from ui.shared.charts import chart_style
 from ui.shared.charts.chart_style import PALETTE

@@ -7,8 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, get_args
 
 from toolscope_core.evaluation.intervals import interval
-from toolscope_core.evaluation.metrics import METRIC_NAMES
-from toolscope_core.evaluation.sweeps import SWEPT_METRICS
+from toolscope_core.evaluation.metrics import METRIC_NAMES, SWEPT_METRICS
 from toolscope_core.merging.model_verdicts import Band, Grade
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.numbers import quantity
