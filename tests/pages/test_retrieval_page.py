@@ -109,7 +109,10 @@ def ended(page):
 
 def test_an_index_that_takes_long_is_built_by_a_job(slow, page):
     page.open("retrieval", q="send a mail")
+    assert "by words alone (BM25)" in page.text
+    assert "send_mail" in set(page.at.dataframe[0].value["tool"])
     assert ended(page).state == "done"
+    assert "by words alone" not in page.text
     assert len(tables(page)) == 2
 
 

@@ -28,7 +28,7 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
 
 if TYPE_CHECKING:
-    from toolscope_core.cli.asking import AskRequest
+    from toolscope_core.cli.terminal import AskRequest
     from toolscope_core.evaluation.agent.agent_report import AgentReport
     from toolscope_core.evaluation.agent.toolset_pair import (
         AgentEstimate,
@@ -109,7 +109,7 @@ def agent_run(
     call_timeout: Annotated[float, typer.Option(help="Seconds for each call of a tool.")] = 60.0,
 ) -> None:
     """Let a model carry out queries with the merged toolset and with the original one."""
-    from toolscope_core.cli.asking import AskRequest
+    from toolscope_core.cli.terminal import AskRequest
     from toolscope_core.evaluation.agent.toolset_pair import OriginalsConfigured, read_toolset_pair
     from toolscope_core.evaluation.query_sets import read_queries
     from toolscope_core.mcp.gateway.configured_servers import keys_given

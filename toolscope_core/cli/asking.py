@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from toolscope_core.cli.terminal import AskRequest
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.llm import EndpointModel
 from toolscope_core.llm.merge_questions import ask_for_verdicts
@@ -40,18 +41,6 @@ if TYPE_CHECKING:  # the store takes a fifth of a second to import, and only a m
 NOBODY = (
     "no model is chosen; give --base-url and --model, or TOOLSCOPE_BASE_URL and TOOLSCOPE_MODEL"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class AskRequest:
-    """Which model is asked, and how much; what is ``None`` comes from the environment or is what
-    was saved in the app.
-    """
-
-    base_url: str | None = None
-    model: str | None = None
-    paper: bool = False
-    budget_calls: int | None = None
 
 
 def with_model_verdicts(

@@ -184,8 +184,8 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
 ) -> None:
     """Measure how well queries find their tools or servers, before and after a merge."""
-    from toolscope_core.cli.asking import AskRequest
     from toolscope_core.cli.searcher import SearchOptions
+    from toolscope_core.cli.terminal import AskRequest
 
     wanted = _least_recalls(least or [])
     ks = sorted({*_cutoffs(cutoffs), *wanted})

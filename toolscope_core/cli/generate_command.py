@@ -87,7 +87,8 @@ def generate_queries(
     budget_calls: BudgetCalls = None,
 ) -> None:
     """Have a model write queries with the tools that they need, and check them."""
-    from toolscope_core.cli.asking import AskRequest, asking, generating_estimates, spent_in_all
+    from toolscope_core.cli.asking import asking, generating_estimates, spent_in_all
+    from toolscope_core.cli.terminal import AskRequest
     from toolscope_core.files.json_lines import write_rows
     from toolscope_core.tool2vec.query_checks import QueryChecks
     from toolscope_core.tool2vec.query_writing import checked_queries, queries_of_model, query_rows

@@ -70,7 +70,8 @@ def quality(
     budget_calls: BudgetCalls = None,
 ) -> None:
     """Have a model grade how well each tool is documented, 1 to 5."""
-    from toolscope_core.cli.asking import AskRequest, asking, spent_in_all
+    from toolscope_core.cli.asking import asking, spent_in_all
+    from toolscope_core.cli.terminal import AskRequest
     from toolscope_core.files.json_lines import write_rows
     from toolscope_core.llm.tool_grades import grade_tools
 
@@ -98,7 +99,8 @@ def estimate(
     paper: Paper = False,
 ) -> None:
     """Estimate what asking a model would cost; sends nothing."""
-    from toolscope_core.cli.asking import AskRequest, estimates_of
+    from toolscope_core.cli.asking import estimates_of
+    from toolscope_core.cli.terminal import AskRequest
 
     analysis = _analysis(read_isolated(load_paths(catalogs)), AnalysisConfig(threshold=threshold))
     ask = AskRequest(base_url, model, paper)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -20,6 +21,7 @@ from toolscope_core.cli.inspect_commands import (
     why_failing,
 )
 from toolscope_core.cli.terminal import (
+    AskRequest,
     BaseUrl,
     BudgetCalls,
     Catalogs,
@@ -38,10 +40,15 @@ from toolscope_core.cli.terminal import (
 )
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AcceptPolicy, AnalysisConfig, PlanConfig
-from toolscope_core.model.environment import read_environment
+from toolscope_core.model.decision import Decision
+from toolscope_core.model.environment import Settings, read_environment
 from toolscope_core.model.errors import ConfigError, DecisionError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import MergePlan
+from toolscope_core.model.protocols import Progress
+
+if TYPE_CHECKING:
+    from toolscope_core.merging.analysis import Analysis
 
 Judge = Literal["offline", "llm"]
 
@@ -144,10 +151,8 @@ def merge(
     cache, config = VectorCache(settings.cache_dir), AnalysisConfig(threshold=threshold)
     analysis = with_owners(analyse(catalog, config, encoder, cache, show), owners(catalog, log))
     if judge == "llm":
-        from toolscope_core.cli.asking import AskRequest, with_model_verdicts
-
         request = AskRequest(base_url, model, paper, budget_calls)
-        analysis = with_model_verdicts(analysis, log, request, settings, show)
+        analysis = _asked(analysis, log, request, settings, show)
     options = PlanConfig(accept=accept, routers=routers, correct=correct, expanded=expanded)
     plan = plan_merge(analysis, log, options)
     files = bundle_files(analysis, plan, log, options, shape, fix)
@@ -176,6 +181,19 @@ def merge(
         say_error(sentence)
     say(f"bundle: {out}{more(len(plan.dangling), 'dangling references')}")
     fail_for(why_failing(scan_catalog(outgoing), fail_on) if fail_on else "")
+
+
+def _asked(
+    analysis: Analysis,
+    log: Sequence[Decision],
+    request: AskRequest,
+    settings: Settings,
+    show: Progress,
+) -> Analysis:
+    """The analysis with what a model says; what asks it is loaded only then."""
+    from toolscope_core.cli.asking import with_model_verdicts
+
+    return with_model_verdicts(analysis, log, request, settings, show)
 
 
 def _tell_plan(plan: MergePlan) -> None:

@@ -103,8 +103,8 @@ def plan_request(
     as_json: Annotated[bool, typer.Option("--json", help="The whole trace, as JSON.")] = False,
 ) -> None:
     """Find the tools of a long request: its jobs, candidates for each, what is called."""
-    from toolscope_core.cli.asking import AskRequest
     from toolscope_core.cli.searcher import SearchOptions
+    from toolscope_core.cli.terminal import AskRequest
     from toolscope_core.rps.planner import PlanOptions
 
     files, request = catalogs_and_request(catalogs)

@@ -32,6 +32,7 @@ from toolscope_core.cli.terminal import (
     more,
     progress,
     say,
+    say_error,
 )
 from toolscope_core.model.configuration import RetrievalConfig
 from toolscope_core.model.environment import read_environment
@@ -74,8 +75,8 @@ def search(
     budget_calls: BudgetCalls = None,
 ) -> None:
     """Show which tools an agent would be given for a request, the best first."""
-    from toolscope_core.cli.asking import AskRequest
     from toolscope_core.cli.searcher import SearchOptions
+    from toolscope_core.cli.terminal import AskRequest
 
     learned = trained_model(model, asks=decomposition in ASKING)
     options = SearchOptions(
@@ -116,6 +117,8 @@ def _answer(catalogs: Sequence[Path], request: str, options: SearchOptions) -> N
         servers = retriever.search(tool_request, options.k)
         lines = [_server_line(server, catalog, server.server in made_up) for server in servers]
     else:
+        if searcher.waits():
+            _tell_words_alone(request, catalog, options.k)
         tools = searcher.tools().search(tool_request, options.k)
         lines = [_tool_line(tool, catalog) for tool in tools]
     parts = tool_request.subqueries
@@ -125,6 +128,15 @@ def _answer(catalogs: Sequence[Path], request: str, options: SearchOptions) -> N
         say(f"{place:3}  {line}")
     if doubtful := doubt(tools):
         say(doubtful)
+
+
+def _tell_words_alone(request: str, catalog: Catalog, k: int) -> None:
+    """What BM25 finds, on standard error, while the index is made."""
+    from toolscope_core.retrieval.retriever import ranked_by_words
+
+    say_error("The index of these tools is made now, once. By words alone (BM25) the best are:")
+    for place, tool in enumerate(ranked_by_words(catalog.tools, request, k), 1):
+        say_error(f"{place:3}  {_tool_line(tool, catalog)}")
 
 
 def _write_rankings(

@@ -9,12 +9,11 @@ from pathlib import Path
 from toolscope_core.catalog.document_variants import LoadedVariants, read_variants, with_variants
 from toolscope_core.catalog.isolation import read_isolated
 from toolscope_core.catalog.sources import load_paths
-from toolscope_core.cli.asking import AskRequest, asking
 from toolscope_core.cli.search_options import Decomposition, Selection
+from toolscope_core.cli.terminal import AskRequest
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.query_sets import Query, read_queries, relabelled
 from toolscope_core.evaluation.ranking import ToolsetRanker
-from toolscope_core.evaluation.selection import found_for_jobs, selected, selected_by_model
 from toolscope_core.files.folders import MODEL_PROGRAM, why_not_ours
 from toolscope_core.llm.embedders import embedder_of, scorer_of
 from toolscope_core.merging.model_verdicts import Spent
@@ -26,12 +25,10 @@ from toolscope_core.model.protocols import Embedder, Progress, silent
 from toolscope_core.model.tool import Tool, digest
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
-from toolscope_core.retrieval.retriever import Retriever
+from toolscope_core.retrieval.retriever import Retriever, waits
 from toolscope_core.retrieval.servers import ServerRetriever
-from toolscope_core.retrieval.subqueries import IN_VIEW, recorded_splits, splits_of_model
 from toolscope_core.tool2vec.learned_model import LearnedModel
 from toolscope_core.tool2vec.model_folder import read_model, write_model
-from toolscope_core.tool2vec.training import LearnOptions, Trainer, trained_model
 
 USAGE_MODELS = "learned"
 """The folder of the cache with models that a search made for itself."""
@@ -135,6 +132,10 @@ class Searcher:
         self.spent: tuple[Spent, ...] = ()
         """What a model that split requests took."""
 
+    def waits(self) -> bool:
+        """Whether a person waits for the index of the tools to be made."""
+        return waits(self._catalog.tools, self._embedder, self._cache)
+
     def tools(self) -> Retriever:
         """The search for tools."""
         config = self._options.config
@@ -156,7 +157,9 @@ class Searcher:
             self._catalog,
             relabelled(queries, self._phi) if self._phi else queries,
             self._options.config,
-            Trainer(self._embedder, self._cache, self._progress),
+            self._embedder,
+            self._cache,
+            self._progress,
         )
 
     def servers(self) -> ServerRetriever:
@@ -194,6 +197,9 @@ class Searcher:
         """For each request the tools that are taken of the k best of each of its jobs: the *best*,
         or what a *model* takes. Raises as the model's commands do.
         """
+        from toolscope_core.cli.asking import asking
+        from toolscope_core.evaluation.selection import found_for_jobs, selected, selected_by_model
+
         tools, config = self._catalog.tools, self._options.config
         ranker = ToolsetRanker(self._embedder, self._cache, config, self._scorer)
         if by == "best":
@@ -216,6 +222,9 @@ class Searcher:
             return [()] * len(texts)
         if kind == "rules":
             return [decompose(text) for text in texts]
+        from toolscope_core.cli.asking import asking
+        from toolscope_core.retrieval.subqueries import recorded_splits, splits_of_model
+
         if self._options.splits is not None:
             recorded = recorded_splits(self._options.splits, kind)
             return [recorded.get(one.id, ()) for one in queries]
@@ -229,6 +238,8 @@ class Searcher:
 
     def _nearest(self, texts: Sequence[str]) -> list[tuple[Tool, ...]]:
         """The tools that a model sees beside each request: the nearest by the hybrid score."""
+        from toolscope_core.retrieval.subqueries import IN_VIEW
+
         tools = self._catalog.by_id
         plain = Retriever(tools.values(), self._embedder, self._cache, progress=self._progress)
         requests = [ToolRequest(text) for text in texts]
@@ -240,7 +251,9 @@ def _usage_model(
     catalog: Catalog,
     queries: Sequence[Query],
     config: RetrievalConfig,
-    trainer: Trainer,
+    embedder: Embedder,
+    cache: VectorCache,
+    progress: Progress,
 ) -> LearnedModel:
     """The Tool2Vec model of a catalog, whose tools may carry variants, from queries; that of the
     cache folder if it was trained from the same.
@@ -248,15 +261,17 @@ def _usage_model(
     variants = {tool.id: tool.augmentation for tool in catalog.tools if tool.augmentation}
     asked = sorted((one.text, sorted(sorted(need) for need in one.gold)) for one in queries)
     fingerprints = sorted(tool.fingerprint for tool in catalog.tools)
-    encoder = trainer.embedder.name
-    key = digest(fingerprints, asked, repr(sorted(variants.items())), encoder, repr(config))
-    folder = trainer.cache.folder / USAGE_MODELS / key
+    key = digest(fingerprints, asked, repr(sorted(variants.items())), embedder.name, repr(config))
+    folder = cache.folder / USAGE_MODELS / key
     if folder.is_dir():
         try:
             return read_model(folder)
         except ConfigError:
             pass  # damaged: it is trained again
+    from toolscope_core.tool2vec.training import LearnOptions, Trainer, trained_model
+
     options = LearnOptions("tool2vec", retrieval=config)
+    trainer = Trainer(embedder, cache, progress)
     model = trained_model(catalog.tools, queries, variants, options, trainer)
     if not why_not_ours(folder, MODEL_PROGRAM):
         write_model(model, folder)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ParamSpec, TypeVar
@@ -27,6 +28,18 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class AskRequest:
+    """Which model is asked, and how much; what is ``None`` comes from the environment or is what
+    was saved in the app.
+    """
+
+    base_url: str | None = None
+    model: str | None = None
+    paper: bool = False
+    budget_calls: int | None = None
 
 
 def _version(asked: bool) -> None:

@@ -44,7 +44,8 @@ def augment(
 ) -> None:
     """Have a model write what helps a search to find each tool, and check it."""
     from toolscope_core.catalog.document_variants import read_variants, variant_rows
-    from toolscope_core.cli.asking import AskRequest, asking, spent_in_all
+    from toolscope_core.cli.asking import asking, spent_in_all
+    from toolscope_core.cli.terminal import AskRequest
     from toolscope_core.files.json_lines import write_rows
     from toolscope_core.rps.variant_writing import checked_variants, variants_of_model
 

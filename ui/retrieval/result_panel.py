@@ -54,7 +54,9 @@ def result_panel(catalog_id: int, asked: Lookup) -> SearchView | None:
 
 
 def building_panel(catalog_id: int, asked: Lookup) -> None:
-    """Start the building of the index once; after a failure only when asked."""
+    """Start the building of the index once, after a failure only when asked; until it is there,
+    what words alone find.
+    """
     searches = page_frame.service(Searches)
     page_frame.job_started_once(
         searches.job(catalog_id),
@@ -63,6 +65,9 @@ def building_panel(catalog_id: int, asked: Lookup) -> None:
         "again.",
         "index",
     )
+    if places := () if asked.servers else searches.by_words(catalog_id, asked):
+        st.subheader("Until then, by words alone (BM25)", anchor=False)
+        st.dataframe(places, hide_index=True, alt="What words alone find")
 
 
 def _subqueries(view: SearchView) -> None:

@@ -28,7 +28,7 @@ from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
 from toolscope_core.retrieval.learned_scores import LearnedRanking
-from toolscope_core.retrieval.retriever import Retriever
+from toolscope_core.retrieval.retriever import Retriever, ranked_by_words
 from toolscope_core.retrieval.servers import ServerRetriever
 from toolscope_core.store import Job
 from ui.shared.services.learned_searches import LearnedSearches, Ranking
@@ -139,6 +139,20 @@ class Searches:
             from_tools=by_tool / max(1, len(came.places)),
             doubt=doubt(before.ranking),
         )
+
+    def by_words(self, catalog_id: int, asked: Lookup) -> list[dict[str, str | float]]:
+        """What words alone find in the catalog as it is, a row for each place: at once, for the
+        time in which the indexes are built. Raises ``JobError`` as ``look``.
+        """
+        catalog, _ = self._catalogs(catalog_id, asked)
+        return [
+            {
+                "tool": catalog.by_id[place.tool_id].name,
+                "server": catalog.by_id[place.tool_id].server,
+                "BM25": round(place.sparse, 2),
+            }
+            for place in ranked_by_words(catalog.tools, asked.text, asked.k)
+        ]
 
     def opened(
         self, catalog_id: int, asked: Lookup
