@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -34,6 +34,7 @@ from toolscope_core.cli.terminal import (
     app,
     errors_as_sentences,
     fail_for,
+    interval_text,
     more,
     progress,
     say,
@@ -48,7 +49,6 @@ from toolscope_core.model.tool import JsonObject
 if TYPE_CHECKING:
     from toolscope_core.cli.searcher import QueryRankings, SearchedCatalog, SearchOptions
     from toolscope_core.evaluation.comparison import Comparison
-    from toolscope_core.evaluation.intervals import Interval
     from toolscope_core.evaluation.metrics import Gold
     from toolscope_core.evaluation.over_merging import LabelledMerges
     from toolscope_core.evaluation.query_sets import Query
@@ -105,15 +105,9 @@ class EvaluationReport:
 
         before = {row.name: asdict(row.interval) for row in self.rows}
         after = {row.name: asdict(row.interval) for row in self.rows_after}
+        counts = "queries unjudged skipped whole tools augmented unknown_variants from_tools"
         return {
-            "queries": self.queries,
-            "unjudged": self.unjudged,
-            "skipped": self.skipped,
-            "whole": self.whole,
-            "tools": self.tools,
-            "augmented": self.augmented,
-            "unknown_variants": self.unknown_variants,
-            "from_tools": self.from_tools,
+            **{name: getattr(self, name) for name in counts.split()},
             "metrics": before,
             **({"merged": {"tools": self.tools_after, "metrics": after}} if after else {}),
             **({"p": dict(self.p)} if self.p else {}),
@@ -345,9 +339,10 @@ def _tell_evaluation(report: EvaluationReport) -> None:
         say(f"after the merge: {quantity(report.tools_after, 'tool')}")
     after = {row.name: row for row in report.rows_after}
     for row in report.rows:
-        line = f"{row.name:13} {_interval(row.interval)}"
+        line = f"{row.name:13} {interval_text(*astuple(row.interval))}"
         if row.name in after:
-            line += f"  after {_interval(after[row.name].interval)}  p {report.p[row.name]:.3f}"
+            interval = interval_text(*astuple(after[row.name].interval))
+            line += f"  after {interval}  p {report.p[row.name]:.3f}"
         say(line)
     if report.comparison is not None:
         _tell_comparison(report.comparison)
@@ -372,10 +367,6 @@ def _tell_comparison(comparison: Comparison) -> None:
         )
     won, lost = comparison.count("won"), comparison.count("lost")
     say(f"queries won {won:,}, lost {lost:,}, unchanged {comparison.count('unchanged'):,}")
-
-
-def _interval(one: Interval) -> str:
-    return f"{one.mean:.3f} [{one.low:.3f}, {one.high:.3f}]"
 
 
 def _cutoffs(text: str) -> list[int]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +16,7 @@ from toolscope_core.cli.terminal import (
     VariantsFile,
     app,
     errors_as_sentences,
+    interval_text,
     progress,
     say,
 )
@@ -101,7 +102,9 @@ def stress(
     for name, points in result["toolsets"].items():
         say(f"{name}: noise, distractors, precision, recall, F1")
         for point in points:
-            figures = "  ".join(_interval(point[key]) for key in ("precision", "recall", "f1"))
+            figures = "  ".join(
+                interval_text(**point[key]) for key in ("precision", "recall", "f1")
+            )
             say(f"  {point['noise']:8} {point['distractors']:3}  {figures}")
 
 
@@ -168,7 +171,7 @@ def sweep(
     names = "".join(f"{METRIC_NAMES[metric] + '@k':22}" for metric in SWEPT_METRICS)
     say(f"{setting:>10}  tools  smaller  {names}TCCR")
     for point in result["points"]:
-        figures = "".join(f"{_interval(point['metrics'][one]):22}" for one in SWEPT_METRICS)
+        figures = "".join(f"{interval_text(**point['metrics'][one]):22}" for one in SWEPT_METRICS)
         calls = "-" if point["tccr"] is None else f"{point['tccr']:.3f}"
         say(
             f"{_value(point['value'])}  {point['tools']:5}  {point['reduction']:6.1%}   "
@@ -228,7 +231,3 @@ def _value(value: float | str) -> str:
 def _say_source(queries: Path | None, count: int) -> None:
     made = "" if queries else " made from descriptions: good only to compare"
     say(f"{count:,} queries{made}; 95 % bootstrap intervals in brackets")
-
-
-def _interval(one: Any) -> str:
-    return f"{one['mean']:.3f} [{one['low']:.3f}, {one['high']:.3f}]"

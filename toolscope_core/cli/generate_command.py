@@ -14,6 +14,7 @@ import typer
 from toolscope_core.catalog.isolation import read_isolated
 from toolscope_core.catalog.sources import load_paths
 from toolscope_core.cli.terminal import (
+    MOST_TOLD,
     BaseUrl,
     BudgetCalls,
     Catalogs,
@@ -25,6 +26,7 @@ from toolscope_core.cli.terminal import (
     more,
     progress,
     say,
+    tell_doubtful,
     tell_estimates,
     tell_spent,
 )
@@ -38,7 +40,6 @@ if TYPE_CHECKING:
     from toolscope_core.model.catalog import Catalog
     from toolscope_core.tool2vec.query_writing import CheckedQuery
 
-MOST_TOLD = 10
 DEFAULT = QueryGeneration()
 
 
@@ -151,11 +152,9 @@ def _tell(catalog: Catalog, checked: Sequence[CheckedQuery], kept: Sequence[Chec
     covered = sum(counts[tool.id] > 0 for tool in catalog.tools)
     without = len(catalog.tools) - covered
     say(f"tools with a query: {covered:,} of {len(catalog.tools):,}{more(without, 'without one')}")
-    doubtful = [one for one in checked if one.flaws]
-    for one in doubtful[:MOST_TOLD]:
-        say(f"doubtful  {one.query.text[:60]!r}: {one.flaws[0].message}")
-    if len(doubtful) > MOST_TOLD:
-        say(f"and {len(doubtful) - MOST_TOLD:,} more; --keep-doubtful writes them all")
+    tell_doubtful(
+        [f"{one.query.text[:60]!r}: {one.flaws[0].message}" for one in checked if one.flaws]
+    )
     reasons = Counter(one.query.reason for one in checked if not one.query.text)
     for reason, count in reasons.most_common(MOST_TOLD):
         say(f"{count:,} without a query: {reason}")

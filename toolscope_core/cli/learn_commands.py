@@ -16,6 +16,7 @@ from toolscope_core.cli.terminal import (
     EmbedderName,
     app,
     errors_as_sentences,
+    interval_text,
     more,
     progress,
     say,
@@ -169,8 +170,8 @@ def _tell(model: LearnedModel, unused_queries: int) -> None:
     say(f"on {quantity(held_out['queries'], 'query')}, each left out of its training:")
     for way, metrics in held_out["metrics"].items():
         figures = "  ".join(
-            f"{name} {mean:.3f} [{low:.3f}, {high:.3f}]"
-            for name, (mean, low, high) in metrics.items()
+            f"{name} {interval_text(*interval)}"
+            for name, interval in metrics.items()
             if name in SHOWN
         )
         say(f"{way:9} {figures}")

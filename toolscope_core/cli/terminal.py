@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -60,6 +60,8 @@ def toolscope(
         say_error(unused)
 
 
+MOST_TOLD = 10
+"""The most lines about one thing."""
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -138,6 +140,18 @@ def say_error(text: str) -> None:
 
 def more(count: int, what: str) -> str:
     return f", {count} {what}" if count else ""
+
+
+def interval_text(mean: float, low: float, high: float) -> str:
+    return f"{mean:.3f} [{low:.3f}, {high:.3f}]"
+
+
+def tell_doubtful(reasons: Sequence[str]) -> None:
+    """The first of what a model wrote that something speaks against, and how many more."""
+    for reason in reasons[:MOST_TOLD]:
+        say(f"doubtful  {reason}")
+    if len(reasons) > MOST_TOLD:
+        say(f"and {len(reasons) - MOST_TOLD:,} more; --keep-doubtful writes them all")
 
 
 def progress() -> Progress:

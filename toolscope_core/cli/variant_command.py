@@ -20,12 +20,11 @@ from toolscope_core.cli.terminal import (
     more,
     progress,
     say,
+    tell_doubtful,
     tell_spent,
 )
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.numbers import quantity
-
-MOST_TOLD = 10
 
 
 @app.command()
@@ -73,8 +72,10 @@ def augment(
         f"{more(len(checked.doubtful), f'doubtful, {kept}')}{more(missing, 'without one')}"
         f"{more(unknown, 'of no tool here')}; variants: {out}"
     )
-    for tool_id, violations in sorted(checked.violations.items())[:MOST_TOLD]:
-        say(f"doubtful  {tool_id}: {violations[0].message}")
-    if len(checked.violations) > MOST_TOLD:
-        say(f"and {len(checked.violations) - MOST_TOLD:,} more; --keep-doubtful writes them all")
+    tell_doubtful(
+        [
+            f"{tool_id}: {violations[0].message}"
+            for tool_id, violations in sorted(checked.violations.items())
+        ]
+    )
     tell_spent(spent)
