@@ -77,18 +77,18 @@ def _written(content: bytes, paths: list[Path]) -> Path:
 
 
 def fused_model() -> Any:
-    """The model in float32 as an ``onnx.ModelProto``, with attention, layer norms and activations
-    fused into one operation each. Raises ``ModelError`` where the packaged model is damaged.
+    """The model in float32 as ONNX Runtime's ``OnnxModel``, with attention, layer norms and
+    activations fused into one operation each. Raises ``ModelError`` where the packaged model is
+    damaged.
     """
     from onnxruntime.transformers.optimizer import optimize_model
 
     with tempfile.TemporaryDirectory() as folder, _without_chatter():
         exported = Path(folder) / "exported.onnx"
         _export(packaged_model(), exported)
-        fused = optimize_model(
+        return optimize_model(
             str(exported), model_type="bert", num_heads=_HEADS, hidden_size=_SIZE, opt_level=0
         )
-        return fused.model
 
 
 def _made() -> bytes:
@@ -97,7 +97,7 @@ def _made() -> bytes:
 
     with _without_chatter():
         quantizer = MatMulNBitsQuantizer(
-            fused_model(),
+            fused_model().model,
             bits=_BITS,
             block_size=_BLOCK,
             is_symmetric=True,

@@ -25,11 +25,7 @@ def embedder_of(
         raise ConfigError("--embedder and --embeddings-model were both given; give one of them")
     remote = remote or settings.embeddings_model
     if local or not remote:
-        return (
-            SentenceEmbedder(local)
-            if local not in (None, "", QUANTIZED_MODEL)
-            else MiniLmEmbedder()
-        )
+        return local_embedder(local or QUANTIZED_MODEL)
     address = base_url or settings.base_url
     if not address:
         raise ConfigError(
@@ -37,6 +33,13 @@ def embedder_of(
         )
     endpoint = Endpoint(address, remote)
     return EndpointEmbedder(endpoint, key_for(endpoint.origin, settings.keys))
+
+
+def local_embedder(name: str) -> Embedder:
+    """The default by its name, all-MiniLM-L6-v2-int8, or a sentence-transformers model by name or
+    folder.
+    """
+    return MiniLmEmbedder() if name == QUANTIZED_MODEL else SentenceEmbedder(name)
 
 
 def scorer_of(config: RetrievalConfig) -> PairScorer | None:

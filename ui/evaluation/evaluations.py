@@ -12,7 +12,6 @@ from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.formats.spreadsheets import csv_bytes
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.decisions.constraints import constraints
-from toolscope_core.embedding.encoders import SentenceEmbedder
 from toolscope_core.evaluation.ablation import Ablation
 from toolscope_core.evaluation.comparison import SPLIT_NAMES, Trial, compared, measured, request_of
 from toolscope_core.evaluation.confusions import pair_confusions
@@ -29,6 +28,7 @@ from toolscope_core.evaluation.results import (
 from toolscope_core.evaluation.stress import stress_test
 from toolscope_core.evaluation.sweeps import SettingSweep, SweepPoint
 from toolscope_core.evaluation.synthetic import synthetic_queries
+from toolscope_core.llm.embedders import local_embedder
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import (
     AcceptPolicy,
@@ -269,7 +269,7 @@ class Evaluations:
     def _encoder(self, name: str) -> Embedder:
         """The one that is loaded already, or another."""
         own = self._searches.embedder
-        return own if name == own.name else SentenceEmbedder(name)
+        return own if name == own.name else local_embedder(name)
 
     def _stress(
         self, catalog_id: int, wanted: Wanted, trial: Trial, progress: Progress
