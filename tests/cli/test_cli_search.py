@@ -34,6 +34,17 @@ def test_a_request_is_answered_with_a_table():
     assert len(whole.output.splitlines()) == 10
 
 
+def test_words_alone_answer_while_many_texts_are_encoded(tmp_path, monkeypatch):
+    monkeypatch.setenv("TOOLSCOPE_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr("toolscope_core.cli.search_command.NOTICED", 60)
+    first = run("search", EXAMPLE, "Translate this to French", "-k", 2)
+    assert "By words alone (BM25) the best are" in first.stderr
+    assert "translate_to_french" in first.stderr
+    again = run("search", EXAMPLE, "Translate this to French", "-k", 2)
+    assert "By words alone" not in again.stderr
+    assert again.stdout == first.stdout
+
+
 def test_it_says_where_perhaps_no_tool_does_what_is_asked():
     done = run("search", EXAMPLE, "Which proteins fold like insulin?", "-k", 1)
     assert "Perhaps no tool does this: the closest has a similarity of 0." in done.output

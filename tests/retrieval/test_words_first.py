@@ -1,11 +1,7 @@
 """An answer by words alone, for the time in which the vectors of a large catalog are made."""
 
-from tests.retrieval.test_late import TOOLS
-from tests.support.fakes import WordEmbedder
-from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.tool import Tool
-from toolscope_core.retrieval import retriever
-from toolscope_core.retrieval.retriever import Retriever, ranked_by_words, waits
+from toolscope_core.retrieval.retriever import ranked_by_words
 
 MAIL = Tool(id="a/send_mail", server="a", name="send_mail", description="Send a mail")
 BOOK = Tool(id="b/read_book", server="b", name="read_book", description="Read a book to a child")
@@ -19,12 +15,3 @@ def test_tools_that_share_a_word_are_ranked_and_no_others():
     assert places[0].score > places[1].score
     assert ranked_by_words([BOOK, MAILS, MAIL], "send mail", 1) == places[:1]
     assert ranked_by_words([BOOK], "weather") == ranked_by_words([], "weather") == ()
-
-
-def test_a_person_waits_for_the_first_search_of_many_tools_only(tmp_path, monkeypatch):
-    embedder, cache = WordEmbedder(), VectorCache(tmp_path)
-    assert not waits(TOOLS, embedder, cache)
-    monkeypatch.setattr(retriever, "NOTICED", len(TOOLS))
-    assert waits(TOOLS, embedder, cache)
-    Retriever(TOOLS, embedder, cache)
-    assert not waits(TOOLS, embedder, cache)

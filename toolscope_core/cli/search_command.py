@@ -42,8 +42,14 @@ from toolscope_core.model.numbers import quantity
 if TYPE_CHECKING:
     from toolscope_core.cli.searcher import SearchOptions
     from toolscope_core.model.catalog import Catalog
+    from toolscope_core.model.protocols import Progress, Step
     from toolscope_core.retrieval.retriever import RankedTool
     from toolscope_core.retrieval.servers import RankedServer
+
+ENCODING = ("embed", "tokens")
+"""Stages in which texts are encoded."""
+NOTICED = 300
+"""Texts whose encoding a person notices: about two seconds."""
 
 
 @app.command()
@@ -75,6 +81,9 @@ def search(
     budget_calls: BudgetCalls = None,
 ) -> None:
     """Show which tools an agent would be given for a request, the best first."""
+    from toolscope_core.catalog.isolation import start_waiting
+
+    start_waiting()
     from toolscope_core.cli.searcher import SearchOptions
     from toolscope_core.cli.terminal import AskRequest
 
@@ -108,7 +117,8 @@ def _answer(catalogs: Sequence[Path], request: str, options: SearchOptions) -> N
     if options.splits is not None or options.decomposition == "steps":
         raise ConfigError("recorded steps are of the queries of a file; give --queries")
     catalog = searched_catalog(catalogs, options).catalog
-    searcher = Searcher(catalog, options, read_environment(), progress())
+    words_first = _words_first(request, catalog, options.k) if not options.servers else progress()
+    searcher = Searcher(catalog, options, read_environment(), words_first)
     (tool_request,) = searcher.requests([Query("", request)])
     tools: tuple[RankedTool, ...] = ()
     if options.servers:
@@ -117,8 +127,6 @@ def _answer(catalogs: Sequence[Path], request: str, options: SearchOptions) -> N
         servers = retriever.search(tool_request, options.k)
         lines = [_server_line(server, catalog, server.server in made_up) for server in servers]
     else:
-        if searcher.waits():
-            _tell_words_alone(request, catalog, options.k)
         tools = searcher.tools().search(tool_request, options.k)
         lines = [_tool_line(tool, catalog) for tool in tools]
     parts = tool_request.subqueries
@@ -130,8 +138,23 @@ def _answer(catalogs: Sequence[Path], request: str, options: SearchOptions) -> N
         say(doubtful)
 
 
+def _words_first(request: str, catalog: Catalog, k: int) -> Progress:
+    """Progress that begins with what BM25 finds, on standard error, where the texts of many tools
+    have to be encoded first.
+    """
+    show, announced = progress(), False
+
+    def step(one: Step) -> None:
+        nonlocal announced
+        if one.stage in ENCODING and one.total - one.done >= NOTICED and not announced:
+            announced = True
+            _tell_words_alone(request, catalog, k)
+        show(one)
+
+    return step
+
+
 def _tell_words_alone(request: str, catalog: Catalog, k: int) -> None:
-    """What BM25 finds, on standard error, while the index is made."""
     from toolscope_core.retrieval.retriever import ranked_by_words
 
     say_error("The index of these tools is made now, once. By words alone (BM25) the best are:")

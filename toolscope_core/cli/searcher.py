@@ -25,7 +25,7 @@ from toolscope_core.model.protocols import Embedder, Progress, silent
 from toolscope_core.model.tool import Tool, digest
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
-from toolscope_core.retrieval.retriever import Retriever, waits
+from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.retrieval.servers import ServerRetriever
 from toolscope_core.tool2vec.learned_model import LearnedModel
 from toolscope_core.tool2vec.model_folder import read_model, write_model
@@ -131,10 +131,6 @@ class Searcher:
         self._scorer = scorer_of(options.config)
         self.spent: tuple[Spent, ...] = ()
         """What a model that split requests took."""
-
-    def waits(self) -> bool:
-        """Whether a person waits for the index of the tools to be made."""
-        return waits(self._catalog.tools, self._embedder, self._cache)
 
     def tools(self) -> Retriever:
         """The search for tools."""

@@ -65,7 +65,7 @@ def open_index(
     places = np.array([row[pair] for pair in texts], dtype=np.intp)
     if not texts:
         return SearchIndex(np.zeros((0, 0), dtype=np.float32), places, SparseIndex(0, None))
-    folder = _folder(texts, embedder, cache)
+    folder = cache.folder / "search" / digest(RECIPE, embedder.name, texts)
     kept = _read(folder, places)
     if kept is not None:
         return kept
@@ -79,15 +79,6 @@ def open_index(
     except OSError as error:
         raise unusable(cache.folder, error) from error
     return index
-
-
-def is_indexed(documents: Sequence[SearchDocument], embedder: Embedder, cache: VectorCache) -> bool:
-    """Whether the cache folder holds the index of these documents."""
-    return _folder([(one.short, one.full) for one in documents], embedder, cache).is_dir()
-
-
-def _folder(texts: Sequence[tuple[str, str]], embedder: Embedder, cache: VectorCache) -> Path:
-    return cache.folder / "search" / digest(RECIPE, embedder.name, texts)
 
 
 def _read(folder: Path, places: NDArray[np.intp]) -> SearchIndex | None:

@@ -16,13 +16,10 @@ from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest, assembled, text_shares
 from toolscope_core.retrieval.documents import SearchDocument, tool_document
 from toolscope_core.retrieval.fusion import best_first, min_max
-from toolscope_core.retrieval.index_files import is_indexed
 from toolscope_core.retrieval.learned_scores import LearnedRanking, LearnedScorer, LearnedShare
 from toolscope_core.retrieval.searching import DocumentSearch, TextScores
 from toolscope_core.retrieval.sparse import Scores, SparseIndex
 
-NOTICED = 300
-"""Tools whose texts take about two seconds to encode."""
 PARTS = ("dense", "sparse", "rerank", "learned")
 
 
@@ -181,12 +178,6 @@ class Retriever:
             parts=(dense, sparse, reranked, 0.0),
             subquery=at - 1 if len(by_text) > 1 else None,
         )
-
-
-def waits(tools: Iterable[Tool], embedder: Embedder, cache: VectorCache) -> bool:
-    """Whether the first search of these tools takes so long that a person would wonder."""
-    documents = _documents(_by_id(tools))
-    return len(documents) >= NOTICED and not is_indexed(documents, embedder, cache)
 
 
 def ranked_by_words(tools: Iterable[Tool], text: str, k: int = 10) -> tuple[RankedTool, ...]:
