@@ -106,7 +106,7 @@ def test_a_router_says_which_arguments_it_only_infers_to_be_one():
     }
     assert [alpha.inferred for alpha in made.arguments] == [
         (),
-        ("`person_id` of b is only surmised to be `user_id`",),
+        ("`person_id` of b is only guessed to be `user_id`",),
     ]
 
 

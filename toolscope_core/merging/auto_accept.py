@@ -134,7 +134,7 @@ def _check_doubts(proposal: Proposal) -> Iterable[str]:
 def _check_chain(proposal: Proposal) -> Iterator[str]:
     group, is_router = proposal.group, proposal.synthesis.kind == "router"
     if group.split and (is_router or proposal.differences().words):
-        yield "it was cut out of a longer chain of similar tools"
+        yield "it was split off a longer chain of similar tools"
     if group.intransitive:
         yield "two members are joined only through a third"
 

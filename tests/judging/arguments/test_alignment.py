@@ -345,7 +345,7 @@ def test_what_is_only_inferred_is_said():
         tool("a", "f", start_time=text("Start time"), end_time=text("End time")),
         tool("b", "g", event_time=text("Event time")),
     )
-    assert alpha.inferred == ("`start_time` of a is only surmised to be `event_time`",)
+    assert alpha.inferred == ("`start_time` of a is only guessed to be `event_time`",)
     same = argument_map(tool("a", "f", path=text()), tool("b", "g", file_path=text()))
     assert not same.inferred
 

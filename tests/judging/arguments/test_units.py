@@ -112,7 +112,7 @@ def test_a_inferred_argument_is_left_to_a_person():
     )
     (cluster,) = build_clusters(Catalog(tools), [Group(("a", "b"))], Constraints(), {}, 0.9)
     assert cluster.kind == "prune"
-    assert any("only surmised" in reason for reason in cluster.reasons)
+    assert any("only guessed" in reason for reason in cluster.reasons)
     assert not cluster.safe
 
 

@@ -78,7 +78,7 @@ def test_a_sample_is_as_large_as_its_interval_asks_for_and_never_larger_than_the
 
 
 def test_every_kind_of_reason_has_its_sentence():
-    assert reason_kind("it was cut out of a longer chain of similar tools") in KINDS
+    assert reason_kind("it was split off a longer chain of similar tools") in KINDS
     assert reason_kind("they differ in effect: …") == "Another effect"
     assert reason_kind("they differ in what they return: …") == "Another result"
     assert reason_kind("only `a` says weekly") == "Wording or arguments"

@@ -68,7 +68,7 @@ def serving(left: Tool, right: Tool, matches: Sequence[Match]) -> Serves:
 def inferences(tool: Tool, matches: Sequence[Match]) -> tuple[str, ...]:
     """Sentences on the arguments of ``tool`` that were taken for others with little to say so."""
     return tuple(
-        f"`{match.left}` of {tool.id} is only surmised to be `{match.right}`"
+        f"`{match.left}` of {tool.id} is only guessed to be `{match.right}`"
         for match in matches
         if match.inferred
     )
