@@ -50,8 +50,8 @@ VARIANTS: dict[str, tuple[RetrievalConfig, bool]] = {
     "no reranking": (PLAIN, True),
     "not split": (DEFAULT, False),
     "split, top1 (eq. 5)": (replace(DEFAULT, assembly="top1"), True),
-    "BM25 alone": (replace(PLAIN, alpha=0.0), False),
-    "dense alone": (replace(PLAIN, alpha=1.0), False),
+    "BM25 alone": (replace(PLAIN, dense_weight=0.0), False),
+    "dense alone": (replace(PLAIN, dense_weight=1.0), False),
 }
 SERVER_VARIANTS: dict[str, RetrievalConfig] = {
     "default": DEFAULT,

@@ -53,7 +53,7 @@ from toolscope_core.rps.telling_apart import (
     sibling_pairs,
 )
 
-DENSE = RetrievalConfig(alpha=1.0, rerank="none")
+DENSE = RetrievalConfig(dense_weight=1.0, rerank="none")
 DEFAULT = RetrievalConfig()
 SHOWN = ("recall@5", "recall@10", "ndcg@5", "ndcg@10")
 PAPER = {

@@ -72,7 +72,7 @@ def test_a_query_set_becomes_rankings(queries, tmp_path):
         ((EXAMPLE,), "give a catalog and after it the request"),
         ((EXAMPLE, " "), "the request is empty"),
         ((EXAMPLE, "x", "-k", "0"), "k is 0; give at least 1"),
-        ((EXAMPLE, "x", "--alpha", "2"), "alpha is 2.0; give a weight of 0 to 1"),
+        ((EXAMPLE, "x", "--alpha", "2"), "the dense weight (alpha) is 2.0; give 0 to 1"),
         ((EXAMPLE, "--queries", "q.jsonl"), "--queries was given without --out"),
         ((EXAMPLE, "--queries", "gone.jsonl", "--out", "o"), "gone.jsonl cannot be read"),
     ],

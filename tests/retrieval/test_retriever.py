@@ -68,7 +68,7 @@ def test_the_best_tool_is_first_and_its_parts_are_told(open_retriever):
     assert first.dense > max(one.dense for one in others)
     assert first.sparse > 0.0
     assert first.by == "dense"
-    assert open_retriever(alpha=0.1).search(ToolRequest("weather"), 1)[0].by == "sparse"
+    assert open_retriever(dense_weight=0.1).search(ToolRequest("weather"), 1)[0].by == "sparse"
 
 
 @pytest.mark.parametrize("by_rule", [True, False])
@@ -87,7 +87,7 @@ def test_under_top1_the_parts_are_those_of_the_text_that_brought_the_tool(open_r
 
 
 def test_an_argument_alone_finds_its_tool(open_retriever):
-    assert ids(open_retriever(alpha=0.0).search(ToolRequest("receiver"), 1)) == ["send_mail"]
+    assert ids(open_retriever(dense_weight=0.0).search(ToolRequest("receiver"), 1)) == ["send_mail"]
 
 
 def test_equal_scores_are_in_the_order_of_ids_whatever_came_first(open_retriever):
@@ -157,7 +157,7 @@ def test_assembly_by_equation_5_by_hand():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"alpha": 1.5}, "alpha is 1.5"),
+        ({"dense_weight": 1.5}, "(alpha) is 1.5"),
         ({"assembly": "best"}, "assembly is 'best'; give one of blend, top1"),
         ({"subquery_weight": -1.0}, "give 0 or more"),
         ({"candidates": 0}, "candidates is 0"),

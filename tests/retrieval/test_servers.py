@@ -61,12 +61,12 @@ def test_each_step_brings_its_server(search):
 
 def test_scores_by_hand(search):
     both, tools = (
-        {one.server: one.score for one in search("weather", alpha=0.0, corpus=corpus)}
+        {one.server: one.score for one in search("weather", dense_weight=0.0, corpus=corpus)}
         for corpus in ("both", "tools")
     )
     assert tools["sky"] == pytest.approx(1.0)
     assert tools["disk"] == both["disk"] == 0.0
-    weightless = search("weather", alpha=0.0, server_weight=0.0)
+    weightless = search("weather", dense_weight=0.0, server_weight=0.0)
     # the tool whose name is the word scores highest: 1, and with half of the server's own less
     assert {one.server: one.score for one in weightless}["sky"] == pytest.approx(1.0)
     assert both["sky"] < 1.0

@@ -163,7 +163,7 @@ def evaluate(
             "how many merges are right and wrong."
         ),
     ] = None,
-    alpha: Alpha = DEFAULT.alpha,
+    alpha: Alpha = DEFAULT.dense_weight,
     rerank: Rerank = DEFAULT.rerank,
     decomposition: Decompose = "rules",
     splits: Splits = None,
@@ -188,7 +188,7 @@ def evaluate(
     searched = SearchOptions(
         k=max(ks),
         decomposition=decomposition,
-        config=RetrievalConfig(alpha=alpha, rerank=rerank, corpus=corpus),
+        config=RetrievalConfig(dense_weight=alpha, rerank=rerank, corpus=corpus),
         embedder=embedder,
         servers=servers,
         splits=splits,

@@ -67,7 +67,7 @@ def search(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="JSONL of the rankings; with --queries.")] = None,
     k: Annotated[int, typer.Option("-k", "--top", help="How many are given.")] = 10,
-    alpha: Alpha = DEFAULT.alpha,
+    alpha: Alpha = DEFAULT.dense_weight,
     rerank: Rerank = DEFAULT.rerank,
     decomposition: Decompose = "rules",
     splits: Splits = None,
@@ -91,7 +91,7 @@ def search(
     options = SearchOptions(
         k=k,
         decomposition=decomposition,
-        config=RetrievalConfig(alpha=alpha, rerank=rerank, corpus=corpus),
+        config=RetrievalConfig(dense_weight=alpha, rerank=rerank, corpus=corpus),
         embedder=embedder,
         servers=servers,
         splits=splits,

@@ -92,7 +92,7 @@ def stress_test(
     normalised in the pool; each sub-query its ``STEP_K`` best, together a set. All tools that serve
     a need count as gold. Reports ``Step("stress", …)`` in queries.
     """
-    ids, alpha = retriever.ids, retriever.config.alpha
+    ids, dense_weight = retriever.ids, retriever.config.dense_weight
     rows = {tool_id: row for row, tool_id in enumerate(ids)}
     vectors = retriever.vectors
     vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
@@ -113,7 +113,7 @@ def stress_test(
                 pool = np.array(sorted([*gold, *distractors[:level]]), dtype=np.intp)
                 found: set[str] = set()
                 for dense, sparse in scores:
-                    fused = np.sum(weighted(dense[pool], sparse[pool], alpha), axis=0)
+                    fused = np.sum(weighted(dense[pool], sparse[pool], dense_weight), axis=0)
                     k = WHOLE_K if len(scores) == 1 else STEP_K
                     found |= {ids[pool[at]] for at in best_first(fused, k)}
                 values.setdefault((noise, level), []).append(set_metrics(found, query.gold))

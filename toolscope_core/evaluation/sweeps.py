@@ -111,5 +111,5 @@ class SettingSweep:
 
     def _config(self, knob: Knob, value: float) -> RetrievalConfig:
         if knob == "alpha":
-            return replace(self.config, alpha=value)
+            return replace(self.config, dense_weight=value)
         return replace(self.config, candidates=int(value)) if knob == "candidates" else self.config

@@ -82,7 +82,7 @@ RERANKERS = ("auto", "none", "late")
 class RetrievalConfig:
     """The settings that decide what a request finds.
 
-    ``alpha`` is the weight of the dense score, in [0, 1] (ToolScope, eq. 4); ``assembly`` how
+    ``dense_weight`` is that of the dense score, in [0, 1] (ToolScope, eq. 4); ``assembly`` how
     sub-queries are put together: *top1*, each one's best first and the rest by eq. 5 among
     ``candidates`` of each, or *blend*, the score of the request plus ``subquery_weight`` times the
     best of its sub-queries (``step_weight`` where a person or a model wrote them, who split
@@ -95,7 +95,7 @@ class RetrievalConfig:
     all benchmarks together (docs/decisions/030-two-texts-for-search.md).
     """
 
-    alpha: float = 0.6
+    dense_weight: float = 0.6
     assembly: Assembly = "blend"
     subquery_weight: float = 0.5
     step_weight: float = 1.5
@@ -106,8 +106,8 @@ class RetrievalConfig:
     server_weight: float = 0.5
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.alpha <= 1.0:
-            raise ConfigError(f"alpha is {self.alpha}; give a weight of 0 to 1")
+        if not 0.0 <= self.dense_weight <= 1.0:
+            raise ConfigError(f"the dense weight (alpha) is {self.dense_weight}; give 0 to 1")
         if self.assembly not in ASSEMBLIES:
             raise ConfigError(f"assembly is {self.assembly!r}; give one of {', '.join(ASSEMBLIES)}")
         if self.corpus not in CORPORA:

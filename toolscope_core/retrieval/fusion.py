@@ -53,11 +53,11 @@ def levelled(scores: Scores, plain: Scores, augmented: NDArray[np.bool_], gain: 
     return level
 
 
-def weighted(dense: Scores, sparse: Scores, alpha: float) -> tuple[Scores, Scores]:
-    """α·dense and (1 − α)·sparse on min-max scores, each of shape (n,); their sum, in [0, 1], is
-    the hybrid score (ToolScope, eq. 4).
+def weighted(dense: Scores, sparse: Scores, dense_weight: float) -> tuple[Scores, Scores]:
+    """Dense and sparse scores moved to [0, 1] and weighted, each of shape (n,); their sum is the
+    hybrid score (ToolScope, eq. 4, where the dense weight is called α).
     """
-    return np.float32(alpha) * min_max(dense), np.float32(1 - alpha) * min_max(sparse)
+    return np.float32(dense_weight) * min_max(dense), np.float32(1 - dense_weight) * min_max(sparse)
 
 
 def best_first(scores: Scores, most: int) -> list[int]:

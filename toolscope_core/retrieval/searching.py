@@ -141,7 +141,7 @@ class DocumentSearch:
 
     def _scored(self, text: str, vector: Vectors, rerank: RowScores | None) -> TextScores:
         dense, sparse = self._both(text, vector)
-        parts = (*weighted(dense, sparse, self._config.alpha), np.zeros_like(sparse))
+        parts = (*weighted(dense, sparse, self._config.dense_weight), np.zeros_like(sparse))
         scores = parts[0] + parts[1]
         if rerank is not None:
             rows, weight = best_first(scores, self._config.candidates), self._config.rerank_weight

@@ -19,7 +19,7 @@ EXPERIMENTS = "Experiments"
 KINDS: dict[str, Kind] = {"Stress": "stress", "Sweep": "sweep", "Ablation": "ablation"}
 KNOBS: dict[str, Knob] = {
     "least similarity of merges (θ)": "theta",
-    "weight of meaning against words (α)": "alpha",
+    "weight of meaning against words": "alpha",
     "how many are reranked (M)": "candidates",
     "how many tools are given (k)": "k",
     "what embeds (the encoder)": "encoder",

@@ -32,7 +32,7 @@ OWN, WRITTEN, CONTROL = "own text", "with variants", "with random words"
 SIDES = (OWN, WRITTEN, CONTROL)
 JOB_KIND = "variant documents"
 
-_DENSE = RetrievalConfig(alpha=1.0, rerank="none")
+_DENSE = RetrievalConfig(dense_weight=1.0, rerank="none")
 
 
 class _LongWaitError(Exception):
