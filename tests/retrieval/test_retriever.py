@@ -157,7 +157,7 @@ def test_assembly_by_equation_5_by_hand():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"dense_weight": 1.5}, "(alpha) is 1.5"),
+        ({"dense_weight": 1.5}, "the dense weight"),
         ({"assembly": "best"}, "assembly is 'best'; give one of blend, top1"),
         ({"subquery_weight": -1.0}, "give 0 or more"),
         ({"candidates": 0}, "candidates is 0"),
