@@ -174,7 +174,7 @@ def _wait_for_analysis(record: CatalogRecord) -> NoReturn:
         safe_text.show_error(JobError(job.message))
     st.info(
         f"Not analysed yet. Comparing {quantity(record.tools, 'tool')} takes about "
-        f"{max(10, record.tools // 60)} seconds the first time.",
+        f"{max(2, record.tools // 400)} seconds the first time.",
         icon=":material/hourglass_empty:",
     )
     if st.button("Analyse", type="primary", icon=":material/play_arrow:", key="analyse"):

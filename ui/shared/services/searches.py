@@ -148,7 +148,7 @@ class Searches:
         return [
             {
                 "tool": catalog.by_id[place.tool_id].name,
-                "server": catalog.by_id[place.tool_id].server,
+                **({"server": catalog.by_id[place.tool_id].server} if catalog.servers else {}),
                 "BM25": round(place.sparse, 2),
             }
             for place in ranked_by_words(catalog.tools, asked.text, asked.k)
