@@ -35,8 +35,8 @@ PLACES = ("front", "end", "middle")
 APIS, OPERATIONS, SEED = 80, 40, 5
 LONGEST = 3
 SHOWN = 12
-"""Words in names of servers that nobody would put into the name of a tool."""
 PLAIN = frozenset("mcp server service servers client the an a for by of to api com org net".split())
+"""Words in names of servers that nobody would put into the name of a tool."""
 
 
 def main() -> None:
