@@ -81,7 +81,7 @@ class SettingSweep:
         what the merge exports, the others the toolset under the standing decisions. Two values with
         the same toolset and search are searched once.
 
-        Reports ``Step("sweep", …)`` in points. For encoders see ``encoder_comparison.EncoderSweep``.
+        Reports ``Step("sweep", …)`` in points. For encoders see ``EncoderSweep``.
         """
         values = values_of(knob, self.analysis)
         trial = replace(self.trial, cutoffs=KS if knob == "k" else (self.k,))
