@@ -2,7 +2,7 @@ import networkx as nx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolscope_core.merging.graph import merge_graph
+from toolscope_core.merging.graph import merge_graph, spanning_pairs
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Pair
 
@@ -56,3 +56,16 @@ def test_intransitive_triples_are_listed_once():
     graph = merge_graph(edges, NOTHING)
     assert graph.intransitive("abcd") == (("a", "b", "c"), ("a", "b", "d"))
     assert graph.bridges == (Pair("a", "b"),)
+
+
+@given(EDGES, EDGES)
+def test_spanning_pairs_connect_what_all_pairs_do_and_none_could_be_left_out(pairs, joined):
+    spanning = spanning_pairs(pairs, joined)
+
+    def parts(*edges):
+        graph = nx.Graph([(pair.left, pair.right) for pair in edges])
+        graph.add_nodes_from(IDS)
+        return nx.number_connected_components(graph)
+
+    assert [pair for pair in pairs if pair in spanning] == spanning
+    assert parts(*joined, *spanning) == parts(*joined, *pairs) == parts(*joined) - len(spanning)

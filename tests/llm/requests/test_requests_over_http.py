@@ -17,7 +17,7 @@ from tests.support.model_server import MALFORMED, ModelServer
 from toolscope_core.llm import EndpointModel
 from toolscope_core.llm.requests import RunBudget, Terms, ask_all
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import Endpoint, Patience, Prices
+from toolscope_core.model.configuration import Budget, Endpoint, Patience, Prices
 from toolscope_core.model.environment import ApiKey
 from toolscope_core.model.protocols import question_key
 from toolscope_core.store import (
@@ -176,6 +176,20 @@ def test_what_the_server_supports_is_found_out_on_the_way(server, store):
     patience = Patience(first_wait=0.001)
     answered = ask(server, store, patience=patience)
     assert answered.state == "done" and values(answered) == SUMS
+
+
+@pytest.mark.parametrize("limit", [1, 7])
+def test_a_budget_holds_on_the_wire(server, store, limit):
+    answered = ask(server, store, concurrency=8, budget=RunBudget(Budget(calls=limit)))
+    assert len(server.received) == answered.calls == limit and answered.state == "paused"
+    assert len(read_calls(store, "run")) == limit
+
+
+def test_money_holds_on_the_wire(server, store):
+    prices = Prices(1.0, 1.0)
+    answered = ask(server, store, concurrency=8, budget=RunBudget(Budget(money=0.0010), prices))
+    assert answered.state == "paused" and 0 < answered.calls < 12
+    assert answered.cost <= 0.0010 < answered.cost + 0.0006
 
 
 def cells(store):
