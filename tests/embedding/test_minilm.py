@@ -75,7 +75,7 @@ def folders(tmp_path, monkeypatch):
         return b"ok"
 
     monkeypatch.setattr(quantized_model, "_folders", lambda: places)
-    monkeypatch.setattr(quantized_model, "_made", make)
+    monkeypatch.setattr(quantized_model, "_quantize", make)
     return (*places, made)
 
 

@@ -19,7 +19,7 @@ from toolscope_core.model.protocols import (
 
 CHUNK = 512
 PIECE = 128
-"""Texts between two steps of progress: two full batches of the embedder."""
+"""Texts between two steps of progress."""
 
 
 def embed_cached(

@@ -58,6 +58,7 @@ class MiniLmEmbedder:
         self, encode: Callable[[Sequence[int]], Vectors], texts: Sequence[str]
     ) -> list[Vectors]:
         """What ``encode`` makes of the ids of each text."""
+        _ = self._session  # loaded, perhaps made, by one thread
         tokenized = self._tokenizer.encode_batch(list(texts))
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
             return list(pool.map(encode, (one.ids for one in tokenized)))

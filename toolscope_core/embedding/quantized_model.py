@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import os
 import sys
 import tempfile
 import warnings
@@ -21,6 +20,7 @@ from typing import Any
 
 from toolscope_core.embedding.packaged_model import packaged_model
 from toolscope_core.embedding.vector_cache import put
+from toolscope_core.model.environment import user_cache
 from toolscope_core.model.errors import ModelError
 
 QUANTIZED_MODEL = "all-MiniLM-L6-v2-int8"
@@ -32,18 +32,18 @@ _OPSET = 17
 
 
 def quantized_model() -> Path:
-    """The file of the model; made now, which takes half a minute, where there is none yet or it is
-    damaged. Raises ``ModelError`` where the packaged model is damaged or no folder can be written.
+    """The file of the model; made now, which takes some ten seconds, where there is none yet or it
+    is damaged. Raises ``ModelError`` where the packaged model is damaged or no folder can be
+    written.
     """
     paths = [folder / f"{QUANTIZED_MODEL}.onnx" for folder in _folders()]
     ready = next(filter(_is_whole, paths), None)
-    return ready or _written(_made(), paths)
+    return ready or _keep(_quantize(), paths)
 
 
 def _folders() -> tuple[Path, ...]:
     """Where the file may stand: in the installation, else with what the user's programs cache."""
-    user_cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return Path(sys.prefix) / "share" / "toolscope", user_cache / "toolscope" / "models"
+    return Path(sys.prefix) / "share" / "toolscope", user_cache() / "models"
 
 
 def _seal(path: Path) -> Path:
@@ -59,7 +59,8 @@ def _is_whole(path: Path) -> bool:
         return False
 
 
-def _written(content: bytes, paths: list[Path]) -> Path:
+def _keep(content: bytes, paths: list[Path]) -> Path:
+    """The first of these files that can be written, written."""
     failures = []
     for path in paths:
         try:
@@ -91,8 +92,8 @@ def fused_model() -> Any:
         )
 
 
-def _made() -> bytes:
-    """The bytes of the quantised model."""
+def _quantize() -> bytes:
+    """The bytes of the model with weights of 8 bits."""
     from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
 
     with _without_chatter():

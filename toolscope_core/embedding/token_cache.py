@@ -49,15 +49,15 @@ class TokenCache:
         distinct = dict.fromkeys(texts)
         places = self._read(embedder.name, distinct)
         missing = sorted(distinct.keys() - places.keys(), key=lambda text: (len(text), text))
+        cache = VectorCache(self._folder)
+        with_vector = cache.read(embedder.name, missing).keys()
         for start in range(0, len(missing), CHUNK):
             progress(Step("tokens", len(distinct) - len(missing) + start, len(distinct)))
             part = missing[start : start + CHUNK]
             vectors, tokens = embedder.encode_with_tokens(part)
             self.write(embedder.name, dict(zip(part, map(coded, tokens), strict=True)))
-            cache = VectorCache(self._folder)
-            known = cache.read(embedder.name, part)
-            new = {text: one for text, one in zip(part, vectors, strict=True) if text not in known}
-            if new:
+            by_text = zip(part, vectors, strict=True)
+            if new := {text: vector for text, vector in by_text if text not in with_vector}:
                 cache.write(embedder.name, new)
         progress(Step("tokens", len(distinct), len(distinct)))
         return TokenVectors(self._read(embedder.name, distinct) if missing else places, embedder)

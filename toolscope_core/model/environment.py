@@ -74,10 +74,9 @@ def read_environment(environ: Mapping[str, str] | None = None) -> Settings:
     Defaults: ``sqlite:///store.db``, the user's cache directory, ``../shared/data``, none, no.
     """
     env = os.environ if environ is None else environ
-    user_cache = Path(env.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return Settings(
         store_url=env.get("TOOLSCOPE_STORE_URL") or "sqlite:///store.db",
-        cache_dir=Path(env.get("TOOLSCOPE_CACHE_DIR") or user_cache / "toolscope"),
+        cache_dir=Path(env.get("TOOLSCOPE_CACHE_DIR") or user_cache(env)),
         data_dir=Path(env.get("TOOLSCOPE_DATA") or "../shared/data"),
         token_cache=Path(env["TIKTOKEN_CACHE_DIR"]) if env.get("TIKTOKEN_CACHE_DIR") else None,
         base_url=env.get("TOOLSCOPE_BASE_URL", ""),
@@ -87,6 +86,12 @@ def read_environment(environ: Mapping[str, str] | None = None) -> Settings:
         keys=read_keys(env),
         gateway_token=env.get("TOOLSCOPE_GATEWAY_TOKEN", "").strip(),
     )
+
+
+def user_cache(environ: Mapping[str, str] | None = None) -> Path:
+    """The folder for what this user's programs can make again, which may not be there yet."""
+    env = os.environ if environ is None else environ
+    return Path(env.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "toolscope"
 
 
 def unused_variables(values: Mapping[str, str]) -> tuple[str, ...]:
