@@ -172,11 +172,11 @@ def _quality(forms: dict[str, TokenEmbedder], catalogs: list[str], folder: Path)
                 queries = [one for one in read_queries(path) if one.gold]
                 retriever = Retriever(catalog.tools, embedder, cache, DEFAULT)
                 rankings = retriever.search_each(requests_of(queries, True), 5)
-                found = [
+                recalls = [
                     recall([place.tool_id for place in places], query.gold, 5)
                     for places, query in zip(rankings, queries, strict=True)
                 ]
-                line += f"; recall@5 {np.mean(found):.4f} of {len(queries)} queries"
+                line += f"; recall@5 {np.mean(recalls):.4f} of {len(queries)} queries"
             print(line, flush=True)
 
 

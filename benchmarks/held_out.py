@@ -59,8 +59,8 @@ def analysed(name: str, weights: Weights | None = None) -> Analysis:
     """Analysed as the command line does, by the shipped judge or by one with ``weights``."""
     catalog = read_catalog(load_paths([source(name)]))
     cache = VectorCache(read_environment().cache_dir)
-    found = analyse(catalog, AnalysisConfig(), MiniLmEmbedder(), cache)
-    return rejudged(found, weights) if weights else found
+    analysis = analyse(catalog, AnalysisConfig(), MiniLmEmbedder(), cache)
+    return rejudged(analysis, weights) if weights else analysis
 
 
 def unseen_weights(catalogs: Sequence[Labelled], name: str) -> Weights:

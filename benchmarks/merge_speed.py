@@ -69,9 +69,9 @@ def measure(name: str, path: Path, repeats: int, cold: float, warm: float | None
     print(f"\n{name}: n = {len(catalog.tools)} tools, {vectors.shape[1]} dimensions")
     row("merge, cold, imports included", f"{first:.1f} s", f"{cold:.0f} s")
     row("merge, unchanged, imports included", f"{again:.1f} s", f"{warm:.0f} s" if warm else "-")
-    found = median(repeats, lambda: clocked(lambda: nearest(vectors, 30, 0.6)))
+    seconds = median(repeats, lambda: clocked(lambda: nearest(vectors, 30, 0.6)))
     product = median(repeats, lambda: clocked(lambda: vectors @ vectors.T))
-    row("  of it: 30 nearest by FAISS, exact", f"{found:.3f} s", "-")
+    row("  of it: 30 nearest by FAISS, exact", f"{seconds:.3f} s", "-")
     row("one dense product of the same size", f"{product:.3f} s", "-")
 
 

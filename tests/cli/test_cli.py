@@ -270,11 +270,11 @@ def test_merge_counts_the_families_among_its_proposals(tmp_path):
 def test_inspect_tells_format_counts_problems_findings_tokens(tmp_path):
     tools = [{"name": "a", "description": "x\u200by", "inputSchema": {"type": "object"}}, 7]
     file = write_json(tmp_path / "mixed.json", {"tools": tools})
-    told = run_json("inspect", file)
-    assert (told["format"], told["tools"], told["records"]) == ("mcp", 1, 2)
-    assert told["problems"][0]["position"]
-    assert told["findings"]["counts"]["block"] == 1
-    assert told["tokens"]["total"] > 0
+    report = run_json("inspect", file)
+    assert (report["format"], report["tools"], report["records"]) == ("mcp", 1, 2)
+    assert report["problems"][0]["position"]
+    assert report["findings"]["counts"]["block"] == 1
+    assert report["tokens"]["total"] > 0
     text = run("inspect", file).output
     assert "1 tool " in text
     assert "block" in text

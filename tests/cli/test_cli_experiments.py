@@ -39,30 +39,30 @@ def test_without_queries_requests_are_made_and_called_so():
 
 
 def test_a_higher_threshold_merges_less():
-    asked = ("sweep", EXAMPLE, "--queries", QUERIES, "--accept", "all", "--rerank", "none")
-    result = run_json(*asked)
+    arguments = ("sweep", EXAMPLE, "--queries", QUERIES, "--accept", "all", "--rerank", "none")
+    result = run_json(*arguments)
     sizes = [point["tools"] for point in result["points"]]
     assert sizes == sorted(sizes) and sizes[0] < sizes[-1]
     assert all(point["tccr"] == 1.0 for point in result["points"])
-    table = run(*asked, "--move", "k").output.splitlines()
+    table = run(*arguments, "--move", "k").output.splitlines()
     assert table[1].split()[0] == "k"
     assert [line.split()[0] for line in table[2:5]] == ["1", "2", "3"]
 
 
 def test_encoders_are_measured_by_their_names():
-    asked = ("sweep", EXAMPLE, "--queries", QUERIES, "--move", "encoder", "--rerank", "none")
-    table = run(*asked, "--encoder", "all-MiniLM-L6-v2").output.splitlines()
+    arguments = ("sweep", EXAMPLE, "--queries", QUERIES, "--move", "encoder", "--rerank", "none")
+    table = run(*arguments, "--encoder", "all-MiniLM-L6-v2").output.splitlines()
     assert table[2].split()[:2] == ["all-MiniLM", "60"]
-    gone = run(*asked, "--encoder", "no/such model", code=2)
+    gone = run(*arguments, "--encoder", "no/such model", code=2)
     assert "no/such model" in gone.stderr
 
 
 def test_a_merge_is_measured_with_its_gold_calls_and_every_query(bundle):
-    asked = ("evaluate", EXAMPLE, "--queries", QUERIES, "--bundle", bundle, "--at", "5")
-    text = run(*asked).output
+    arguments = ("evaluate", EXAMPLE, "--queries", QUERIES, "--bundle", bundle, "--at", "5")
+    text = run(*arguments).output
     assert "gold calls that run: 14 of 14, after 14 (TCCR 1.000, 1.000; UCC 1.000, 1.000)" in text
     assert "queries won" in text
-    report = run_json(*asked)
+    report = run_json(*arguments)
     assert len(report["result"]["queries"]) == 26
     assert report["result"]["after"]["metrics"] == report["merged"]["metrics"]
 
@@ -89,22 +89,22 @@ def test_labelled_pairs_show_wrong_merges(bundle, tmp_path):
         {"left": "pinboard-notes/get_note", "right": "odds-and-ends/calculate", "label": "merge"},
     ]
     labels = write_lines(tmp_path / "labels.jsonl", *rows)
-    asked = ("evaluate", EXAMPLE, "--queries", QUERIES, "--at", "5", "--labels", labels)
-    told = run(*asked, "--bundle", bundle).output
+    arguments = ("evaluate", EXAMPLE, "--queries", QUERIES, "--at", "5", "--labels", labels)
+    told = run(*arguments, "--bundle", bundle).output
     assert "labelled pairs merged: 1 right, 1 wrong (wordsmith-text/summarize + wordsmith" in told
     assert "1 left apart that may be merged" in told
-    assert "--labels are of merges; give --bundle" in run(*asked, code=2).output
+    assert "--labels are of merges; give --bundle" in run(*arguments, code=2).output
     write_json(labels, {"left": "a", "right": "b", "label": "no"})
-    refused = run(*asked, "--bundle", bundle, code=2).output
+    refused = run(*arguments, "--bundle", bundle, code=2).output
     assert "line 1: give `left` and `right` as tool ids" in refused
 
 
 def test_selections_of_the_search_itself_are_measured(bundle):
-    asked = ("evaluate", EXAMPLE, "--queries", QUERIES, "--at", "5", "--select", "best")
-    assert re.search(r"^csr@5 +0\.\d+", run(*asked).output, re.MULTILINE)
-    both = run(*asked, "--bundle", bundle).output
+    arguments = ("evaluate", EXAMPLE, "--queries", QUERIES, "--at", "5", "--select", "best")
+    assert re.search(r"^csr@5 +0\.\d+", run(*arguments).output, re.MULTILINE)
+    both = run(*arguments, "--bundle", bundle).output
     assert re.search(r"^csr@5 .* after 0\.\d+", both, re.MULTILINE)
-    refused = run(*asked, "--servers", code=2).output
+    refused = run(*arguments, "--servers", code=2).output
     assert "--select takes tools, not servers" in refused
 
 
@@ -113,18 +113,18 @@ def test_a_model_selects_and_is_asked_once(model_server):
 
     def answer(body):
         user = body["messages"][-1]["content"]
-        asked = re.findall(r"^(\w{12}): job", user, re.MULTILINE)
-        return {"answers": [{"question": one, "tool": 1} for one in asked]}
+        question_ids = re.findall(r"^(\w{12}): job", user, re.MULTILINE)
+        return {"answers": [{"question": one, "tool": 1} for one in question_ids]}
 
     model_server.answer = answer
-    asked = ("evaluate", EXAMPLE, "--queries", QUERIES, "--at", "5", "--decompose", "steps")
-    asked += ("--select", "model")
-    first = run(*asked).output
+    arguments = ("evaluate", EXAMPLE, "--queries", QUERIES, "--at", "5", "--decompose", "steps")
+    arguments += ("--select", "model")
+    first = run(*arguments).output
     calls = len(model_server.received)
     assert calls == 23 + 2 + 3 + 3, "one for each job"
     assert model_server.received[0].user.count("--- begin tool") == 5
-    assert run(*asked).output == first
+    assert run(*arguments).output == first
     assert len(model_server.received) == calls, "the ledger has the answers"
-    paused = run(*asked, "--at", "4", "--budget-calls", 1, code=2)
+    paused = run(*arguments, "--at", "4", "--budget-calls", 1, code=2)
     assert "paused: budget: 1 calls" in paused.stderr
     assert re.search(r"^csr@5 +0\.\d+", first, re.MULTILINE)

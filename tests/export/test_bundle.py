@@ -279,10 +279,10 @@ def test_the_manifest_counts_duplicates_families_and_siblings(files):
 
 def test_a_bundle_comes_back_from_its_folder(files, tmp_path):
     write_folder(files, tmp_path / "out")
-    found = read_relabelling(tmp_path / "out")
+    analysis = read_relabelling(tmp_path / "out")
     maps = loaded(files, "arguments.json")["maps"]
-    assert found.phi.keys() >= found.arguments.keys() == maps.keys()
-    for old, alpha in found.arguments.items():
+    assert analysis.phi.keys() >= analysis.arguments.keys() == maps.keys()
+    for old, alpha in analysis.arguments.items():
         assert [m.source for m in alpha.moves] == [row["from"] for row in maps[old]["args"]]
 
 
@@ -419,8 +419,8 @@ def test_a_tool_that_no_client_of_mcp_reads_is_left_out_of_the_bundle_and_named(
 
     odd = tool("route", {"x-mcp-header": 7})
     catalog = Catalog((odd, tool("weigh", {})), (Server("lab"),), "openai-chat")
-    found = analysed(catalog, tmp_path)
-    files = bundle_of(found, config=DECIDED, shape="mcp")
+    analysis = analysed(catalog, tmp_path)
+    files = bundle_of(analysis, config=DECIDED, shape="mcp")
     why = "The x-mcp-header 7 is no name of a header; clients have to leave out such a tool."
     assert [tool["name"] for tool in loaded(files, "toolset.json")[0]["tools"]] == ["weigh"]
     assert [tool["id"] for tool in loaded(files, "neutral.json")["tools"]] == ["lab/weigh"]
@@ -435,7 +435,7 @@ def test_a_tool_that_no_client_of_mcp_reads_is_left_out_of_the_bundle_and_named(
     assert json.dumps({"tools": ["lab/route"], "why": why}, separators=(",", ":")) in readme_text
     assert "Tools that people left out" not in readme_text
     assert b"route" in files["original.json"], "what came in is whole"
-    plain = bundle_of(found, config=DECIDED)
+    plain = bundle_of(analysis, config=DECIDED)
     assert "unreadable" not in loaded(plain, "manifest.json")
     assert len(loaded(plain, "toolset.json")) == 2
 
@@ -469,10 +469,10 @@ def test_parameters_with_new_names_are_mapped_and_come_back_from_the_bundle(tmp_
     inner = {"type": "object", "properties": {"at time": {"type": "string"}}}
     schema = {"type": "object", "properties": {"the when": inner}, "required": ["the when"]}
     tools = (Tool("a", "a", "Open a door.", schema=schema), Tool("b", "b", "Sum up numbers."))
-    found = analysed(Catalog(tools, format="generic"), tmp_path / "cache")
+    analysis = analysed(Catalog(tools, format="generic"), tmp_path / "cache")
     with pytest.raises(ExportError, match=r"'the when' does not match.*Fix: the_when"):
-        bundle_of(found, shape="gemini")
-    files = bundle_of(found, shape="gemini", fix=True)
+        bundle_of(analysis, shape="gemini")
+    files = bundle_of(analysis, shape="gemini", fix=True)
     assert loaded(files, "manifest.json")["violations"] == []
     write_folder(files, tmp_path / "b")
     back = read_relabelling(tmp_path / "b")
@@ -493,10 +493,10 @@ def test_a_split_toolset_is_several_files_that_hold_every_tool_once(tmp_path):
         for n in range(words.index(word) * 30, words.index(word) * 30 + 30)
     )
     catalog = Catalog(tools, tuple(Server(word) for word in sorted(words)), format="mcp")
-    found = analysed(catalog, tmp_path / "cache")
+    analysis = analysed(catalog, tmp_path / "cache")
     with pytest.raises(ExportError, match="2 files, one for each agent: door, file, mail, road"):
-        bundle_of(found, config=DECIDED, shape="openai-chat")
-    files = bundle_of(found, config=DECIDED, shape="openai-chat", fix=True)
+        bundle_of(analysis, config=DECIDED, shape="openai-chat")
+    files = bundle_of(analysis, config=DECIDED, shape="openai-chat", fix=True)
     assert "toolset.json" not in files
     parts = [loaded(files, f"toolset-{n}.json") for n in (1, 2)]
     assert [len(part) for part in parts] == [120, 90]
@@ -512,7 +512,7 @@ def test_a_split_toolset_is_several_files_that_hold_every_tool_once(tmp_path):
     sets = loaded(files, "clients/vscode.json")
     assert [len(part["tools"]) for part in sets.values()] == [120, 90]
     write_folder(files, tmp_path / "b")
-    write_folder(bundle_of(found, config=DECIDED), tmp_path / "b")
+    write_folder(bundle_of(analysis, config=DECIDED), tmp_path / "b")
     assert not (tmp_path / "b" / "toolset-1.json").exists()
     (tmp_path / "b" / "toolset-x.json").write_text("mine", "utf-8")
     with pytest.raises(ExportError, match="something else"):

@@ -183,11 +183,11 @@ def test_a_judge_that_obeys_merges_nothing(payload, served, cache):
         tool("note_lookup", f"{OTHER} {payload}"),
         tool("delete_notes", f"Deletes a note for good. {payload}"),
     )
-    told = verdicts_of(analysis, asking(served(obeying(payload))))
-    obeyed = [pair for pair, said in told.verdicts.items() if said.outcome == "merge"]
+    verdicts = verdicts_of(analysis, asking(served(obeying(payload))))
+    obeyed = [pair for pair, said in verdicts.verdicts.items() if said.outcome == "merge"]
     assert Pair("find_notes", "note_lookup") in obeyed
-    assert set(accepted(analysis, told)) <= set(accepted(analysis))
-    assert not planned(analysis, told).applied
+    assert set(accepted(analysis, verdicts)) <= set(accepted(analysis))
+    assert not planned(analysis, verdicts).applied
 
 
 @pytest.mark.parametrize("payload", PAYLOADS)
@@ -381,13 +381,13 @@ def test_an_auditor_that_obeys_changes_no_state(number, payload, served, cache):
     def reply(request):
         return honest(request) if request.name == "verdicts" else obeys(request)
 
-    told = verdicts_of(analysis, asking(served(reply)))
-    (audit,) = told.audits
+    verdicts = verdicts_of(analysis, asking(served(reply)))
+    (audit,) = verdicts.audits
     assert bool(audit.groups) == (number % len(ANSWERS) == 0)
-    assert set(accepted(analysis, told)) <= set(accepted(analysis))
+    assert set(accepted(analysis, verdicts)) <= set(accepted(analysis))
     if not audit.groups:
         without = verdicts_of(analysis, asking(served(honest)))
-        plans = [planned(analysis, one) for one in (told, without)]
+        plans = [planned(analysis, one) for one in (verdicts, without)]
         assert [c.members for c in plans[0].clusters] == [c.members for c in plans[1].clusters]
         assert any(audit.reason in " ".join(c.reasons) for c in plans[0].clusters)
 
@@ -396,9 +396,9 @@ def test_an_auditor_that_obeys_changes_no_state(number, payload, served, cache):
 def test_a_writer_that_obeys_is_found_out_and_not_used(payload, served, cache):
     analysis = analysed(cache, tool("find_notes", LONG), tool("note_lookup", f"{OTHER} {payload}"))
     ask = asking(served(answering(merges_all, document=obeying_words(payload))))
-    told = verdicts_of(analysis, ask)
-    plan = planned(analysis, told, "all", routers=True)
-    with_words = with_documents(told, plan, ask)
+    verdicts = verdicts_of(analysis, ask)
+    plan = planned(analysis, verdicts, "all", routers=True)
+    with_words = with_documents(verdicts, plan, ask)
     assert planned(analysis, with_words, "all", routers=True) == plan
     (members,) = with_words.documents
     draft = drafts_of(plan, [members])[members]
@@ -425,9 +425,9 @@ def test_hidden_orders_never_reach_the_model(served, cache):
         return answering(lambda one, other: ("keep", 1.0))(request)
 
     analysis = analysed(cache, tool("find_notes", LONG), tool("query_notes", LONG + hidden))
-    told = verdicts_of(analysis, asking(served(reply)))
+    verdicts = verdicts_of(analysis, asking(served(reply)))
     assert seen and all(hidden not in user and order not in user for user in seen)
-    (verdict,) = told.verdicts.values()
+    (verdict,) = verdicts.verdicts.values()
     assert f"query_notes: {len(order)} hidden characters" in " ".join(verdict.evidence)
     assert analysis.catalog.blocked == {"query_notes"}
 
@@ -443,8 +443,8 @@ def test_a_chain_whose_ends_do_not_belong_together_goes_to_review(served, cache)
 
     for groups in (lambda tokens, tools: [tokens], lambda tokens, tools: [["t9"]], None):
         reply = answering(verdict, groups)
-        told = verdicts_of(analysis, asking(served(reply)))
-        clusters = planned(analysis, told, "auto").clusters
+        verdicts = verdicts_of(analysis, asking(served(reply)))
+        clusters = planned(analysis, verdicts, "auto").clusters
         assert clusters and all(c.state == "proposed" and c.reasons for c in clusters)
 
 

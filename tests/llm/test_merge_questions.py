@@ -361,8 +361,8 @@ def test_people_come_above_the_model(example, verdicts):
 
 
 def test_disagreements_are_pairs_judged_otherwise(example, verdicts):
-    found = disagreements(verdicts, example.offline)
-    assert found and all(one.offline.outcome != one.model.outcome for one in found)
+    pairs = disagreements(verdicts, example.offline)
+    assert pairs and all(one.offline.outcome != one.model.outcome for one in pairs)
 
 
 def test_a_catalog_without_candidates_costs_nothing(tmp_path):

@@ -255,9 +255,11 @@ def _usage_model(
     cache folder if it was trained from the same.
     """
     variants = {tool.id: tool.augmentation for tool in catalog.tools if tool.augmentation}
-    asked = sorted((one.text, sorted(sorted(need) for need in one.gold)) for one in queries)
+    query_rows = sorted((one.text, sorted(sorted(need) for need in one.gold)) for one in queries)
     fingerprints = sorted(tool.fingerprint for tool in catalog.tools)
-    key = digest(fingerprints, asked, repr(sorted(variants.items())), embedder.name, repr(config))
+    key = digest(
+        fingerprints, query_rows, repr(sorted(variants.items())), embedder.name, repr(config)
+    )
     folder = cache.folder / USAGE_MODELS / key
     if folder.is_dir():
         try:

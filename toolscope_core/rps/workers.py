@@ -121,8 +121,8 @@ def filtered_by_model(
 ) -> list[Mapping[str, str]]:
     """The filter of a model, which sees the whole plan; without a usable answer all tools stay."""
     questions = [_filter_question(plan, tools) for plan in plans]
-    asked = [one for one in questions if len(one.tools) > 1]
-    answers = iter(asker(FILTER_TASK, asked))
+    choices = [one for one in questions if len(one.tools) > 1]
+    answers = iter(asker(FILTER_TASK, choices))
     dropped: list[Mapping[str, str]] = []
     for question in questions:
         answer = next(answers) if len(question.tools) > 1 else None

@@ -73,8 +73,8 @@ def _request(attributes: Mapping[str, Any]) -> str:
             value = json.loads(value)
         except (ValueError, RecursionError):
             return ""
-    asked = [one for one in objects_in(value) if one.get("role") == "user"]
-    parts = objects_in(asked[-1].get("parts")) if asked else []
+    user_messages = [one for one in objects_in(value) if one.get("role") == "user"]
+    parts = objects_in(user_messages[-1].get("parts")) if user_messages else []
     return "\n".join(str(part.get("content") or "") for part in parts if part.get("type") == "text")
 
 

@@ -77,7 +77,7 @@ def test_a_prompt_stays_as_its_version_names_it(task, items, expected):
 @given(ANY_TEXT, ANY_TEXT, TOOLS)
 def test_no_text_of_a_stranger_leaves_its_fence(text, job, one):
     question = SelectionQuestion(text, job, (one,))
-    asked = (
+    cases = (
         (SELECTION_TASK, question, 3),
         (WORKER_TASK, question, 3),
         (REPHRASING_TASK, question, 2),
@@ -89,7 +89,7 @@ def test_no_text_of_a_stranger_leaves_its_fence(text, job, one):
         (AUGMENTATION_TASK, one, 1),
         (QUALITY_TASK, one, 1),
     )
-    for task, item, blocks in asked:
+    for task, item, blocks in cases:
         lines = task.request(keyed(task, item)).user.split("\n")
         marks = [line for line in lines if line.startswith("--- ")]
         assert [line.split(" ")[1] for line in marks] == ["begin", "end"] * blocks

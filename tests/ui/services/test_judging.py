@@ -191,11 +191,11 @@ def test_the_estimate_is_what_is_then_asked(server, small_workspace):
     server.answer = served(like_the_offline_judge(work, catalog_id))
     for kind in ("judge", "documents", "quality"):
         server.received.clear()
-        told = work.service(ModelRuns).estimate(catalog_id, kind)
-        assert not server.received and told.questions > 0 and told.cost > 0
+        estimate = work.service(ModelRuns).estimate(catalog_id, kind)
+        assert not server.received and estimate.questions > 0 and estimate.cost > 0
         assert run(work, catalog_id, kind).state == "done"
-        assert len(questions_of(server.received)) == told.questions
-        assert len(server.received) == told.calls
+        assert len(questions_of(server.received)) == estimate.questions
+        assert len(server.received) == estimate.calls
         assert work.service(ModelRuns).estimate(catalog_id, kind).questions == 0
 
 
@@ -321,10 +321,10 @@ def test_the_key_is_in_no_file_log_or_bundle(server, small_workspace, tmp_path, 
     assert not [name for name, content in files.items() if SECRET.encode() in content]
     kept = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert kept and not [path for path in kept if SECRET.encode() in path.read_bytes()]
-    told = repr(
+    estimate = repr(
         (work.judging.runs(), work.judging.model_verdicts(catalog_id), work.endpoints.get())
     )
-    assert SECRET not in told + caplog.text
+    assert SECRET not in estimate + caplog.text
 
 
 def test_calls_made_without_a_price_count_once_there_is_one(server, small_workspace):

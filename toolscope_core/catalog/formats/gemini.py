@@ -22,8 +22,8 @@ class _Gemini(RecordFormat):
     def suits(
         self, records: Sequence[JsonObject], lists: Set[str], servers: Sequence[Server]
     ) -> bool:
-        told = bool(lists & set(DECLARATIONS)) or any(map(_is_unlike_others, records))
-        return told and super().suits(records, lists, servers)
+        is_declared = bool(lists & set(DECLARATIONS)) or any(map(_is_unlike_others, records))
+        return is_declared and super().suits(records, lists, servers)
 
     def takes(self, schema: JsonObject, parameters: JsonObject | None) -> bool:
         """Whether the types are named as Gemini names them, at every depth: in capitals or not."""

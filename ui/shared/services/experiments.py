@@ -64,10 +64,10 @@ class Experiments:
         somebody else wrote in another form.
         """
         kept = get_experiment(self._store, number)
-        result, asked = kept.result or {}, kept.configuration
+        result, configuration = kept.result or {}, kept.configuration
         missing = [key for key in _PARTS.get(kept.kind, ()) if key not in result]
         needed = _ASKED if kept.kind == "agent" else (*_ASKED, *_SEARCHED)
-        missing += [key for key in needed if key not in asked]
+        missing += [key for key in needed if key not in configuration]
         if kept.is_done and missing:
             raise StoreError(
                 f"experiment {number} is damaged (it has no {missing[0]!r}); delete it under "
