@@ -279,10 +279,10 @@ def test_the_manifest_counts_duplicates_families_and_siblings(files):
 
 def test_a_bundle_comes_back_from_its_folder(files, tmp_path):
     write_folder(files, tmp_path / "out")
-    analysis = read_relabelling(tmp_path / "out")
+    relabelling = read_relabelling(tmp_path / "out")
     maps = loaded(files, "arguments.json")["maps"]
-    assert analysis.phi.keys() >= analysis.arguments.keys() == maps.keys()
-    for old, alpha in analysis.arguments.items():
+    assert relabelling.phi.keys() >= relabelling.arguments.keys() == maps.keys()
+    for old, alpha in relabelling.arguments.items():
         assert [m.source for m in alpha.moves] == [row["from"] for row in maps[old]["args"]]
 
 

@@ -13,6 +13,7 @@ from toolscope_core import __version__
 from toolscope_core.cli.terminal import (
     BaseUrl,
     BudgetCalls,
+    BundlePath,
     ModelName,
     app,
     errors_as_sentences,
@@ -44,10 +45,7 @@ LABEL = 30
 @app.command()
 @errors_as_sentences
 def agent_run(
-    bundle: Annotated[
-        Path,
-        typer.Argument(help="The folder that merge wrote, or the zip of the Export page."),
-    ],
+    bundle: BundlePath,
     config: Annotated[
         list[str],
         typer.Option(

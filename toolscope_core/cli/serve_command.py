@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from toolscope_core import __version__
-from toolscope_core.cli.terminal import app, errors_as_sentences, fail_for, say, say_error
+from toolscope_core.cli.terminal import (
+    BundlePath,
+    app,
+    errors_as_sentences,
+    fail_for,
+    say,
+    say_error,
+)
 from toolscope_core.model.configuration import ConnectionLimits
 from toolscope_core.model.environment import Settings, read_environment
 from toolscope_core.model.numbers import quantity
@@ -27,10 +34,7 @@ if TYPE_CHECKING:
 @app.command()
 @errors_as_sentences
 def serve(
-    bundle: Annotated[
-        Path,
-        typer.Argument(help="The folder that merge wrote, or the zip of the Export page."),
-    ],
+    bundle: BundlePath,
     config: Annotated[
         list[str],
         typer.Option(

@@ -65,6 +65,9 @@ MOST_TOLD = 10
 P = ParamSpec("P")
 R = TypeVar("R")
 
+BundlePath = Annotated[
+    Path, typer.Argument(help="The folder that merge wrote, or the zip of the Export page.")
+]
 Catalogs = Annotated[
     list[Path], typer.Argument(help="Catalog files or folders; several make one catalog.")
 ]

@@ -321,10 +321,10 @@ def test_the_key_is_in_no_file_log_or_bundle(server, small_workspace, tmp_path, 
     assert not [name for name, content in files.items() if SECRET.encode() in content]
     kept = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert kept and not [path for path in kept if SECRET.encode() in path.read_bytes()]
-    estimate = repr(
+    representations = repr(
         (work.judging.runs(), work.judging.model_verdicts(catalog_id), work.endpoints.get())
     )
-    assert SECRET not in estimate + caplog.text
+    assert SECRET not in representations + caplog.text
 
 
 def test_calls_made_without_a_price_count_once_there_is_one(server, small_workspace):
