@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from toolscope_core.catalog.formats.format_table import ADVISED
-from toolscope_core.catalog.formats.target_rules import BrokenRules, Rule, violation_counts
+from toolscope_core.catalog.formats.target import Rule
+from toolscope_core.catalog.formats.target_rules import BrokenRules, violation_counts
 from toolscope_core.catalog.formats.target_table import target_named
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.address_keys import pair_key

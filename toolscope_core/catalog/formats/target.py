@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 Scope = Literal["toolset", "server", "none"]
+Rule = Literal["count", "name", "unique", "description", "parameter", "schema"]
+"""What a toolset can break."""
 
 
 @dataclass(frozen=True, slots=True)

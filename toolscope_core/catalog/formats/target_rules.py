@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
-from itertools import count
-from typing import Any, Literal
+from typing import Any
 
 from toolscope_core.catalog.formats.flattening import TOP_LEVEL, plain_object
 from toolscope_core.catalog.formats.mcp_records import ReadableRecord, may_be_odd, readable_record
 from toolscope_core.catalog.formats.mcp_tools import MCP
+from toolscope_core.catalog.formats.offered_names import (
+    HASH_DIGITS,
+    TOOL_ROOM,
+    cut_text,
+    name_prefix,
+    new_names,
+    offered_name,
+    plain_name,
+    wrong_names,
+)
 from toolscope_core.catalog.formats.parameter_names import Renaming, property_names, renaming
 from toolscope_core.catalog.formats.record_format import read_record
-from toolscope_core.catalog.formats.target import Target
+from toolscope_core.catalog.formats.target import Rule, Target
 from toolscope_core.catalog.formats.target_table import target_named
 from toolscope_core.catalog.formats.writers import write_record
 from toolscope_core.catalog.schema.walking import every_schema, map_subschemas
 from toolscope_core.catalog.splitting import parts_in_words, split
 from toolscope_core.model.plan import MergedTool
 from toolscope_core.model.tool import JsonObject, Tool, digest
-from toolscope_core.model.unicode_forms import normalise
 
-Rule = Literal["count", "name", "unique", "description", "parameter", "schema"]
-
-HASH_DIGITS = 8
 AT_SERVER = "mend it at its server."
-TOOL_ROOM = 40
-"""So many letters a shorter name of a server leaves to the names of its tools."""
-SHORT_NAME = 64
-"""So many letters of a name every API takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ def rule_violations(
     """
     row = target_named(target)
     ordered = sorted((item.tool for item in tools), key=lambda tool: tool.id)
-    names = _new_names(ordered, row, reserved, blocked)
+    names = new_names(ordered, row, reserved, blocked)
     broken = list(_of_set(tools, row))
     for tool in ordered:
         broken += _of_name(tool, row, names.get(tool.id))
@@ -86,7 +87,7 @@ def violation_counts(tools: Sequence[MergedTool], target: str, cache: BrokenRule
     row = target_named(target)
     ordered = sorted((item.tool for item in tools), key=lambda tool: tool.id)
     counts = Counter[Rule]("count" for _ in _of_set(tools, row))
-    counts.update(_wrong_names(ordered, row).values())
+    counts.update(wrong_names(ordered, row).values())
     for tool in ordered:
         key = (target, tool.id, tool.fingerprint)
         if (own := cache.get(key)) is None:
@@ -117,7 +118,7 @@ def fixed(
     """
     row = target_named(target)
     ordered = sorted((item.tool for item in tools), key=lambda tool: tool.id)
-    names = _new_names(ordered, row, reserved, blocked)
+    names = new_names(ordered, row, reserved, blocked)
     changed = {}
     for tool in ordered:
         name = names[tool.id][0] if tool.id in names else ""
@@ -125,7 +126,7 @@ def fixed(
         result = replace(
             tool,
             name=name or tool.name,
-            description=_cut(tool.description, row.rules.longest_description),
+            description=cut_text(tool.description, row.rules.longest_description),
             schema=schema,
         )
         if row.rules.mcp_record:
@@ -144,34 +145,6 @@ def unreadable(tools: Iterable[Tool], target: str) -> dict[str, str]:
     return {tool.id: why for tool in tools if (why := _as_record(tool).obstacle)}
 
 
-def unique_names(tools: Sequence[Tool], reserved: Iterable[str] = ()) -> dict[str, str]:
-    """By id, another name for each tool that MCP refuses, or whose name another tool has; where
-    that is of another server, all of them get their server in the name. ``reserved`` names are
-    offered to none.
-    """
-    row = replace(MCP, rules=replace(MCP.rules, unique="toolset"))
-    ordered = sorted(tools, key=lambda tool: tool.id)
-    servers: defaultdict[str, set[str]] = defaultdict(set)
-    for tool in ordered:
-        servers[comparable_name(tool.name)].add(tool.server)
-    shared = {tool.id for tool in ordered if len(servers[comparable_name(tool.name)]) > 1}
-    taken = servers.keys() | set(map(comparable_name, reserved))
-    prefixed = [
-        replace(tool, name=_with_server(tool, row, taken)) if tool.id in shared else tool
-        for tool in ordered
-    ]
-    new = _new_names(prefixed, row, reserved, shared)
-    renamed = {tool.id: tool.name for tool in prefixed if tool.id in shared}
-    return renamed | {tool_id: name for tool_id, (name, _) in new.items()}
-
-
-def comparable_name(name: str) -> str:
-    """A name as targets compare it."""
-    if name.isascii():
-        return name.lower()
-    return normalise("NFKC", name).casefold()
-
-
 def _of_set(tools: Sequence[MergedTool], target: Target) -> Iterator[RuleViolation]:
     most = target.rules.most_tools
     if most is not None and len(tools) > most:
@@ -187,7 +160,7 @@ def _of_name(tool: Tool, target: Target, new: tuple[str, Rule] | None) -> Iterat
     if new is None:
         return
     (name, rule), rules = new, target.rules
-    called = _prefix(tool, target) + tool.name
+    called = name_prefix(tool, target) + tool.name
     if rule == "unique":
         message = f"Another tool is called {tool.name!r} too; {target.title} asks for one of each."
     elif rules.longest_name is not None and len(called) > rules.longest_name:
@@ -199,11 +172,11 @@ def _of_name(tool: Tool, target: Target, new: tuple[str, Rule] | None) -> Iterat
         message = f"The name {tool.name!r} does not match {rules.name_rule} of {target.title}."
     fix, remedy = name, ""
     if not name:
-        short = f"{_plain(tool.server, target)[:8]}_{digest(tool.server)[:HASH_DIGITS]}"
+        short = f"{plain_name(tool.server, target)[:8]}_{digest(tool.server)[:HASH_DIGITS]}"
         fix = f"the server called {short}"
         remedy = "Give the server that name in the client's configuration."
         if len(tool.name) > TOOL_ROOM:
-            fix += f", the tool {_offer(replace(tool, server=short), target)}"
+            fix += f", the tool {offered_name(replace(tool, server=short), target)}"
     elif not target.writes:
         remedy = "Rename it at its server, or in a gateway such as FastMCP or ToolHive."
     yield RuleViolation(tool.id, rule, tool.name, message, fix, remedy)
@@ -282,113 +255,6 @@ def _without(key: str) -> str:
     if key in ("enum", "not"):
         return f"without {key!r}, which the server still checks"
     return f"without {key!r}: what it declares stands among the parameters"
-
-
-def _new_names(
-    tools: Sequence[Tool], target: Target, reserved: Iterable[str], blocked: Set[str]
-) -> dict[str, tuple[str, Rule]]:
-    """By id, the offered name of each tool whose own the target refuses, and the rule it breaks.
-
-    Of tools that share a name the first by id keeps it, a blocked one only where all are; the
-    others get their server in the name, else a hash of their id. The name is empty where
-    none can fit.
-    """
-    wrong = _wrong_names(tools, target, blocked)
-    taken = {comparable_name(name) for name in reserved}
-    used: defaultdict[str, set[str]] = defaultdict(set)
-    for tool in tools:
-        if tool.id not in wrong and target.rules.unique != "none":
-            used[_scope(tool, target)].add(comparable_name(tool.name))
-    offered: dict[str, tuple[str, Rule]] = {}
-    for tool in tools:
-        if tool.id in wrong:
-            mine = used[_scope(tool, target)]
-            name = _offer(tool, target, mine, taken)
-            mine.add(comparable_name(name))
-            offered[tool.id] = (name, wrong[tool.id])
-    return offered
-
-
-def _wrong_names(
-    tools: Sequence[Tool], target: Target, blocked: Set[str] = frozenset()
-) -> dict[str, Rule]:
-    """The ids of tools (in id order) with a name that the target refuses, and the rule it breaks;
-    of those that share one the first keeps it, a tool that copies another's name for bad ends only
-    if all are blocked.
-    """
-    kept: dict[tuple[str, str], str] = {}
-    wrong: dict[str, Rule] = {}
-    for tool in sorted(tools, key=lambda tool: tool.id in blocked):
-        if not _fits(tool.name, tool, target):
-            wrong[tool.id] = "name"
-        elif target.rules.unique != "none":
-            key = (_scope(tool, target), comparable_name(tool.name))
-            if kept.setdefault(key, tool.id) != tool.id:
-                wrong[tool.id] = "unique"
-    return wrong
-
-
-def _offer(
-    tool: Tool, target: Target, used: Set[str] = frozenset(), reserved: Set[str] = frozenset()
-) -> str:
-    """A name that fits and is free: the tool's own if mending it is enough. It may be ``reserved``
-    only for the tool itself.
-    """
-    own = comparable_name(tool.name)
-
-    def free(name: str) -> bool:
-        key = comparable_name(name)
-        return key not in used and (key == own or key not in reserved)
-
-    room = (target.rules.longest_name or 128) - len(_prefix(tool, target))
-    if room < HASH_DIGITS + 2:
-        return ""
-    plain = _plain(tool.name, target)
-    candidates = [plain, _plain(f"{tool.server}_{tool.name}", target)] if tool.server else [plain]
-    for name in candidates:
-        if len(name) <= room and free(name):
-            return name
-    hashed = (
-        f"{plain[: room - HASH_DIGITS - 1]}_{digest(tool.id, n)[:HASH_DIGITS]}" for n in count()
-    )
-    return next(name for name in hashed if free(name))
-
-
-def _with_server(tool: Tool, target: Target, taken: Set[str]) -> str:
-    """The tool's name with its server in front, as short as every API takes it and not taken."""
-    name = _plain(f"{tool.server}_{tool.name}", target)
-    if len(name) <= SHORT_NAME and comparable_name(name) not in taken:
-        return name
-    room = SHORT_NAME - HASH_DIGITS - 1
-    return f"{name[:room]}_{digest(tool.server, tool.name)[:HASH_DIGITS]}"
-
-
-def _plain(name: str, target: Target) -> str:
-    """The name in letters that every rule takes, beginning with one that all take."""
-    if not target.rules.name_rule:
-        return name
-    spelled = re.sub(r"[^A-Za-z0-9_-]+", "_", normalise("NFKC", name)).strip("_")
-    return spelled if re.match("[A-Za-z]", spelled) else f"tool_{spelled}".rstrip("_")
-
-
-def _fits(name: str, tool: Tool, target: Target) -> bool:
-    if target.rules.name_rule and not re.fullmatch(target.rules.name_rule, name):
-        return False
-    return target.rules.longest_name is None or (
-        len(_prefix(tool, target)) + len(name) <= target.rules.longest_name
-    )
-
-
-def _prefix(tool: Tool, target: Target) -> str:
-    return target.rules.prefix.format(server=tool.server) if tool.server else ""
-
-
-def _scope(tool: Tool, target: Target) -> str:
-    return tool.server if target.rules.unique == "server" else ""
-
-
-def _cut(text: str, most: int | None) -> str:
-    return text if most is None or len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
 def _with_items(schema: JsonObject | None) -> Any:

@@ -9,7 +9,7 @@ from itertools import count
 from types import MappingProxyType
 from typing import Any
 
-from toolscope_core.catalog.formats.target_rules import HASH_DIGITS, comparable_name
+from toolscope_core.catalog.formats.offered_names import HASH_DIGITS, comparable_name
 from toolscope_core.catalog.scan.hidden import cleaned, count_hidden, find_hidden
 from toolscope_core.catalog.scan.passages import passages
 from toolscope_core.model.catalog import Finding

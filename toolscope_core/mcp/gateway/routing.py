@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from toolscope_core.catalog.formats.mcp_records import readable_record
-from toolscope_core.catalog.formats.target_rules import comparable_name, unique_names
+from toolscope_core.catalog.formats.offered_names import comparable_name, unique_names
 from toolscope_core.catalog.formats.writers import write_record
 from toolscope_core.model.argument_map import ArgumentMap
 from toolscope_core.model.tool import JsonObject, Tool

@@ -1,0 +1,157 @@
+"""The names under which a target offers tools whose own it refuses or that share one."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence, Set
+from dataclasses import replace
+from itertools import count
+
+from toolscope_core.catalog.formats.mcp_tools import MCP
+from toolscope_core.catalog.formats.target import Rule, Target
+from toolscope_core.model.tool import Tool, digest
+from toolscope_core.model.unicode_forms import normalise
+
+HASH_DIGITS = 8
+TOOL_ROOM = 40
+"""So many letters a shorter name of a server leaves to the names of its tools."""
+SHORT_NAME = 64
+"""So many letters of a name every API takes."""
+
+
+def new_names(
+    tools: Sequence[Tool], target: Target, reserved: Iterable[str], blocked: Set[str]
+) -> dict[str, tuple[str, Rule]]:
+    """By id, the offered name of each tool whose own the target refuses, and the rule it breaks.
+
+    Of tools that share a name the first by id keeps it, a blocked one only where all are; the
+    others get their server in the name, else a hash of their id. The name is empty where
+    none can fit.
+    """
+    wrong = wrong_names(tools, target, blocked)
+    taken = {comparable_name(name) for name in reserved}
+    used: defaultdict[str, set[str]] = defaultdict(set)
+    for tool in tools:
+        if tool.id not in wrong and target.rules.unique != "none":
+            used[_scope(tool, target)].add(comparable_name(tool.name))
+    offered: dict[str, tuple[str, Rule]] = {}
+    for tool in tools:
+        if tool.id in wrong:
+            mine = used[_scope(tool, target)]
+            name = offered_name(tool, target, mine, taken)
+            mine.add(comparable_name(name))
+            offered[tool.id] = (name, wrong[tool.id])
+    return offered
+
+
+def wrong_names(
+    tools: Sequence[Tool], target: Target, blocked: Set[str] = frozenset()
+) -> dict[str, Rule]:
+    """The ids of tools (in id order) with a name that the target refuses, and the rule it breaks;
+    of those that share one the first keeps it, a tool that copies another's name for bad ends only
+    if all are blocked.
+    """
+    kept: dict[tuple[str, str], str] = {}
+    wrong: dict[str, Rule] = {}
+    for tool in sorted(tools, key=lambda tool: tool.id in blocked):
+        if not _fits(tool.name, tool, target):
+            wrong[tool.id] = "name"
+        elif target.rules.unique != "none":
+            key = (_scope(tool, target), comparable_name(tool.name))
+            if kept.setdefault(key, tool.id) != tool.id:
+                wrong[tool.id] = "unique"
+    return wrong
+
+
+def unique_names(tools: Sequence[Tool], reserved: Iterable[str] = ()) -> dict[str, str]:
+    """By id, another name for each tool that MCP refuses, or whose name another tool has; where
+    that is of another server, all of them get their server in the name. ``reserved`` names are
+    offered to none.
+    """
+    row = replace(MCP, rules=replace(MCP.rules, unique="toolset"))
+    ordered = sorted(tools, key=lambda tool: tool.id)
+    servers: defaultdict[str, set[str]] = defaultdict(set)
+    for tool in ordered:
+        servers[comparable_name(tool.name)].add(tool.server)
+    shared = {tool.id for tool in ordered if len(servers[comparable_name(tool.name)]) > 1}
+    taken = servers.keys() | set(map(comparable_name, reserved))
+    prefixed = [
+        replace(tool, name=_with_server(tool, row, taken)) if tool.id in shared else tool
+        for tool in ordered
+    ]
+    new = new_names(prefixed, row, reserved, shared)
+    renamed = {tool.id: tool.name for tool in prefixed if tool.id in shared}
+    return renamed | {tool_id: name for tool_id, (name, _) in new.items()}
+
+
+def comparable_name(name: str) -> str:
+    """A name as targets compare it."""
+    if name.isascii():
+        return name.lower()
+    return normalise("NFKC", name).casefold()
+
+
+def offered_name(
+    tool: Tool, target: Target, used: Set[str] = frozenset(), reserved: Set[str] = frozenset()
+) -> str:
+    """A name that fits and is free: the tool's own if mending it is enough. It may be ``reserved``
+    only for the tool itself.
+    """
+    own = comparable_name(tool.name)
+
+    def free(name: str) -> bool:
+        key = comparable_name(name)
+        return key not in used and (key == own or key not in reserved)
+
+    room = (target.rules.longest_name or 128) - len(name_prefix(tool, target))
+    if room < HASH_DIGITS + 2:
+        return ""
+    plain = plain_name(tool.name, target)
+    with_server = [plain_name(f"{tool.server}_{tool.name}", target)] if tool.server else []
+    for name in (plain, *with_server):
+        if len(name) <= room and free(name):
+            return name
+    hashed = (
+        f"{plain[: room - HASH_DIGITS - 1]}_{digest(tool.id, n)[:HASH_DIGITS]}" for n in count()
+    )
+    return next(name for name in hashed if free(name))
+
+
+def name_prefix(tool: Tool, target: Target) -> str:
+    """What the target puts before the tool's name; empty for a tool without a server."""
+    return target.rules.prefix.format(server=tool.server) if tool.server else ""
+
+
+def plain_name(name: str, target: Target) -> str:
+    """The name in letters that every rule takes, beginning with one that all take."""
+    if not target.rules.name_rule:
+        return name
+    spelled = re.sub(r"[^A-Za-z0-9_-]+", "_", normalise("NFKC", name)).strip("_")
+    return spelled if re.match("[A-Za-z]", spelled) else f"tool_{spelled}".rstrip("_")
+
+
+def cut_text(text: str, most: int | None) -> str:
+    """The text in at most so many characters, an ellipsis at its end where it was cut."""
+    return text if most is None or len(text) <= most else f"{text[: most - 1].rstrip()}…"
+
+
+def _with_server(tool: Tool, target: Target, taken: Set[str]) -> str:
+    """The tool's name with its server in front, as short as every API takes it and not taken."""
+    name = plain_name(f"{tool.server}_{tool.name}", target)
+    if len(name) <= SHORT_NAME and comparable_name(name) not in taken:
+        return name
+    room = SHORT_NAME - HASH_DIGITS - 1
+    return f"{name[:room]}_{digest(tool.server, tool.name)[:HASH_DIGITS]}"
+
+
+def _fits(name: str, tool: Tool, target: Target) -> bool:
+    if target.rules.name_rule and not re.fullmatch(target.rules.name_rule, name):
+        return False
+    return target.rules.longest_name is None or (
+        len(name_prefix(tool, target)) + len(name) <= target.rules.longest_name
+    )
+
+
+def _scope(tool: Tool, target: Target) -> str:
+    return tool.server if target.rules.unique == "server" else ""
