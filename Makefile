@@ -10,8 +10,9 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 PORT ?= 8501
 # The default encoder in the form that starts at once; without this line its first use makes it.
 MAKE_MODEL := $(BIN)/python -c "from toolscope_core.embedding.quantized_model import *; quantized_model()"
-# A file stays on one worker, with what it sets up once.
-PYTEST := $(BIN)/python -m pytest -n $(or $(WORKERS),2) --dist loadfile
+# A file stays on one worker, with what it sets up once; those of the browser, which are the longest,
+# come first.
+PYTEST := $(BIN)/python -m pytest -n $(or $(WORKERS),2) --dist loadfile --no-loadscope-reorder
 
 export HF_HUB_OFFLINE ?= 1
 

@@ -169,6 +169,7 @@ def pytest_collection_finish():
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
+    items.sort(key=lambda item: item.path.parent.name != "browser")  # a long one is not the last
     seen = set()
     for item in items:
         again = item.path.name in LONG_LISTS and item.function in seen
