@@ -23,7 +23,7 @@ from threading import Lock
 from typing import Any, BinaryIO
 
 from toolscope_core.catalog.limits import MAX_TOTAL_BYTES, MIB, READING_BYTES, READING_SECONDS
-from toolscope_core.catalog.sources import Source, check_size
+from toolscope_core.catalog.sources import Source, check_size, load_paths
 from toolscope_core.model.catalog import Catalog, Finding, InputFile, Problem, Server
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.tool import JsonObject, Tool
@@ -69,6 +69,11 @@ def read_isolated(sources: Sequence[Source], forced: str | None = None) -> Catal
     if "refused" in answer:
         raise CatalogError(answer["refused"])
     raise _no_answer(answer, sources, time.monotonic() - started)
+
+
+def read_files(paths: Sequence[Path]) -> Catalog:
+    """The catalog of files and folders, as ``load_paths`` and ``read_isolated`` read them."""
+    return read_isolated(load_paths(paths))
 
 
 def start_waiting() -> None:

@@ -5,7 +5,7 @@ to standard output. Exit status: 0 done, 1 a check that was asked for found some
 the user can mend, with the reason.
 """
 
-from toolscope_core.cli import (
+from toolscope_core.cli import (  # noqa: F401 - each adds its commands to the app
     agent_command,
     app_commands,
     check_command,
@@ -27,24 +27,4 @@ from toolscope_core.cli import (
 )
 from toolscope_core.cli.terminal import app
 
-__all__ = [
-    "agent_command",
-    "app",
-    "app_commands",
-    "check_command",
-    "connect_command",
-    "evaluate_command",
-    "experiment_commands",
-    "generate_command",
-    "inspect_commands",
-    "judge_commands",
-    "learn_commands",
-    "merge_command",
-    "plan_command",
-    "relabel_command",
-    "search_command",
-    "serve_command",
-    "store_commands",
-    "usage_command",
-    "variant_command",
-]
+__all__ = ["app"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,15 +10,18 @@ import typer
 
 from toolscope_core import __version__
 from toolscope_core.cli.terminal import (
+    AskRequest,
     BaseUrl,
     BudgetCalls,
     BundlePath,
     ModelName,
+    ServerKeys,
     app,
     errors_as_sentences,
     progress,
     say,
     say_error,
+    say_json,
 )
 from toolscope_core.files.whole_files import read_file
 from toolscope_core.model.configuration import AgentConfig, ConnectionLimits
@@ -29,7 +31,6 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
 
 if TYPE_CHECKING:
-    from toolscope_core.cli.terminal import AskRequest
     from toolscope_core.evaluation.agent.agent_report import AgentReport
     from toolscope_core.evaluation.agent.toolset_pair import (
         AgentEstimate,
@@ -62,15 +63,7 @@ def agent_run(
         Path,
         typer.Option(help="JSONL: what the agent did, a line as each request ends; goes on there."),
     ],
-    server: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--server",
-            metavar="CATALOG=KEY",
-            help="Which server of the configuration is which of the catalog, where their names "
-            "differ; again for each.",
-        ),
-    ] = None,
+    server: ServerKeys = None,
     allow_changes: Annotated[
         bool,
         typer.Option(
@@ -107,7 +100,6 @@ def agent_run(
     call_timeout: Annotated[float, typer.Option(help="Seconds for each call of a tool.")] = 60.0,
 ) -> None:
     """Let a model carry out queries with the merged toolset and with the original one."""
-    from toolscope_core.cli.terminal import AskRequest
     from toolscope_core.evaluation.agent.toolset_pair import OriginalsConfigured, read_toolset_pair
     from toolscope_core.evaluation.query_sets import read_queries
     from toolscope_core.mcp.gateway.configured_servers import keys_given
@@ -129,7 +121,7 @@ def agent_run(
     ask = AskRequest(base_url, model, budget_calls=budget_calls)
     report = _work(pair, originals, agent, ask, bundle, out)
     if as_json:
-        typer.echo(json.dumps(report.as_json(), indent=1))
+        say_json(report.as_json())
         return
     for line in _table(report):
         say(line)

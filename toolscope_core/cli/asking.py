@@ -20,7 +20,6 @@ from toolscope_core.llm.requests import RunBudget, Terms
 from toolscope_core.llm.requests.model_requests import ModelRequests
 from toolscope_core.llm.run_configuration import configuration, model_without_key
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
-from toolscope_core.merging.model_verdicts import Spent
 from toolscope_core.merging.pipeline import Analysis
 from toolscope_core.model.configuration import Endpoint, QuestionConfig
 from toolscope_core.model.decision import Decision
@@ -95,19 +94,6 @@ def generating_estimates(
         endpoint = _endpoint(asked, settings, store)
         model, prices = model_without_key(endpoint), endpoint.prices
         return Estimates(generating_takes(questions, model, StoredLedger(store), prices))
-
-
-def spent_in_all(name: str, spent: Sequence[Spent]) -> Spent:
-    """The sum over tasks, under the name of the model."""
-    return Spent(
-        task=name,
-        questions=sum(one.questions for one in spent),
-        reused=sum(one.reused for one in spent),
-        unanalysed=sum(one.unanalysed for one in spent),
-        calls=sum(one.calls for one in spent),
-        tokens_in=sum(one.tokens_in for one in spent),
-        tokens_out=sum(one.tokens_out for one in spent),
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,8 +98,8 @@ def check(
     from toolscope_core.catalog.isolation import start_waiting
 
     start_waiting()
-    from toolscope_core.catalog.isolation import read_isolated
-    from toolscope_core.catalog.sources import input_files, load_paths
+    from toolscope_core.catalog.isolation import read_files
+    from toolscope_core.catalog.sources import input_files
     from toolscope_core.check.baseline import read_baseline
     from toolscope_core.check.comparison_report import Limits, compare, failures
     from toolscope_core.check.gate_items import gate_items
@@ -119,7 +119,7 @@ def check(
     )
     settings, files = read_environment(), input_files(catalogs)
     place = AppPlace(app_url, app_catalog or (files[0].stem if files else ""))
-    catalog, accepted = read_isolated(load_paths(catalogs)), read_baseline(baseline)
+    catalog, accepted = read_files(catalogs), read_baseline(baseline)
     encoder = embedder_of(settings, embedder)
     if threshold is None and accepted.model == encoder.name:
         threshold = accepted.threshold

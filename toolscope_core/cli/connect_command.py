@@ -19,6 +19,7 @@ from toolscope_core.cli.terminal import (
     more,
     progress,
     say,
+    say_json,
 )
 from toolscope_core.model.configuration import ConnectionLimits, ready_within
 from toolscope_core.model.errors import CatalogError, ConfigError
@@ -72,14 +73,11 @@ def connect(
     offers, catalog = _connect(configuration, names, out, limits)
     failed = [offer for offer in offers if offer.failure]
     if as_json:
-        typer.echo(json.dumps([_as_json(offer) for offer in offers], indent=1))
+        say_json([_as_json(offer) for offer in offers])
     else:
         _tell(offers, catalog, out)
-    fail_for(
-        f"{quantity(len(failed), 'server')} could not be read; {out} has the others"
-        if failed
-        else ""
-    )
+    if failed:
+        fail_for(f"{quantity(len(failed), 'server')} could not be read; {out} has the others")
 
 
 def _asked(configuration: ClientConfiguration, yes: bool, asks: bool) -> list[str]:
@@ -132,13 +130,13 @@ def _chosen(configuration: ClientConfiguration, names: Sequence[str]) -> list[Se
     """The servers of those names. Raises ``ConfigError`` for one that is not configured."""
     by_name = {server.name: server for server in configuration.servers}
     unknown = [name for name in names if name not in by_name]
-    if unknown or not names:
+    if unknown:
         raise ConfigError(
             f"{configuration.label} has no server {', '.join(map(repr, unknown))}; it has "
             f"{', '.join(by_name)}"
-            if unknown
-            else "no server was chosen, so none was started"
         )
+    if not names:
+        raise ConfigError("no server was chosen, so none was started")
     return [by_name[name] for name in dict.fromkeys(names)]
 
 

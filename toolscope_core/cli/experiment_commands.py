@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -19,6 +18,7 @@ from toolscope_core.cli.terminal import (
     interval_text,
     progress,
     say,
+    say_json,
 )
 from toolscope_core.model.configuration import (
     AcceptPolicy,
@@ -96,7 +96,7 @@ def stress(
             tests[name] = stress_test(toolset, retriever, trial.split_by(split), progress())
     result = stress_result(trial, tests)
     if as_json:
-        typer.echo(json.dumps(result, indent=1))
+        say_json(result)
         return
     _say_source(queries, len(result["queries"]))
     for name, points in result["toolsets"].items():
@@ -165,7 +165,7 @@ def sweep(
         "points": [sweep_point(point, size) for point in points],
     }
     if as_json:
-        typer.echo(json.dumps(result, indent=1))
+        say_json(result)
         return
     _say_source(queries, result["queries"])
     names = "".join(f"{METRIC_NAMES[metric] + '@k':22}" for metric in SWEPT_METRICS)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolscope_core.catalog.isolation import read_isolated
-from toolscope_core.catalog.sources import load_paths
+from toolscope_core.catalog.isolation import read_files
 from toolscope_core.cli.terminal import (
     MOST_TOLD,
+    AskRequest,
     BaseUrl,
     BudgetCalls,
     Catalogs,
@@ -88,8 +88,7 @@ def generate_queries(
     budget_calls: BudgetCalls = None,
 ) -> None:
     """Have a model write queries with the tools that they need, and check them."""
-    from toolscope_core.cli.asking import asking, generating_estimates, spent_in_all
-    from toolscope_core.cli.terminal import AskRequest
+    from toolscope_core.cli.asking import asking, generating_estimates
     from toolscope_core.files.json_lines import write_rows
     from toolscope_core.tool2vec.query_checks import QueryChecks
     from toolscope_core.tool2vec.query_writing import checked_queries, queries_of_model, query_rows
@@ -120,7 +119,7 @@ def generate_queries(
         f"{more(sum(not one.query.text for one in checked), 'without a query')}; queries: {out}"
     )
     _tell(drafts.catalog, checked, kept)
-    tell_spent(spent_in_all(asker.name, asker.spent))
+    tell_spent(asker.name, asker.spent)
 
 
 def _drafts(
@@ -136,7 +135,7 @@ def _drafts(
     from toolscope_core.tool2vec.query_writing import draft_questions
 
     people = read_queries(examples) if examples else ()
-    catalog, settings = read_isolated(load_paths(catalogs)), read_environment()
+    catalog, settings = read_files(catalogs), read_environment()
     texts = [tool_text(tool) for tool in catalog.tools]
     cache = VectorCache(settings.cache_dir)
     vectors = embed_cached(texts, embedder_of(settings, embedder), cache, progress())

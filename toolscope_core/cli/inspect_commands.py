@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
@@ -10,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from toolscope_core.catalog.isolation import read_isolated
-from toolscope_core.catalog.sources import load_paths
+from toolscope_core.catalog.isolation import read_files
 from toolscope_core.catalog.tokens import ESTIMATE, tokenizer, tool_tokens
-from toolscope_core.cli.terminal import Catalogs, app, errors_as_sentences, fail_for, say
+from toolscope_core.cli.terminal import Catalogs, app, errors_as_sentences, fail_for, say, say_json
 from toolscope_core.model.catalog import Catalog, Finding, Severity
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import JsonObject
@@ -22,6 +20,7 @@ if TYPE_CHECKING:
     from toolscope_core.check.versions.diff import CatalogDiff
 
 SEVERITIES: tuple[Severity, ...] = ("block", "warn", "info")
+PARTS_SHOWN = ("severity", "code", "field", "message", "excerpt")
 FailOn = Literal["block", "warn"]
 """The least severity of a finding that makes ``inspect`` and ``merge`` fail."""
 
@@ -37,9 +36,9 @@ def inspect(
     ] = None,
 ) -> None:
     """Show what a catalog holds: format, counts, problems, findings, tokens."""
-    catalog = read_isolated(load_paths(catalogs))
+    catalog = read_files(catalogs)
     if as_json:
-        typer.echo(json.dumps(_inspection(catalog), indent=1))
+        say_json(_inspection(catalog))
     else:
         _tell(catalog)
     fail_for(why_failing(catalog.findings, fail_on) if fail_on else "")
@@ -56,10 +55,10 @@ def diff(
     from toolscope_core.check.version_changes import counted, table
     from toolscope_core.check.versions.diff import diff as changes_between
 
-    before, after = (read_isolated(load_paths([path])) for path in (old, new))
+    before, after = (read_files([path]) for path in (old, new))
     changes = changes_between(before, after)
     if as_json:
-        typer.echo(json.dumps(_changes(changes), indent=1))
+        say_json(_changes(changes))
     else:
         for row in table(changes):
             detail = f"{row.field}: {row.old} -> {row.new}" if row.field else ""
@@ -120,15 +119,8 @@ def _inspection(catalog: Catalog) -> JsonObject:
         "findings": {
             "counts": {severity: counts[severity] for severity in SEVERITIES},
             "items": [
-                {
-                    "tool": finding.tool_id,
-                    "severity": finding.severity,
-                    "code": finding.code,
-                    "field": finding.field,
-                    "message": finding.message,
-                    "excerpt": finding.excerpt,
-                }
-                for finding in catalog.findings
+                {"tool": one.tool_id, **{part: getattr(one, part) for part in PARTS_SHOWN}}
+                for one in catalog.findings
             ],
         },
         "tokens": {

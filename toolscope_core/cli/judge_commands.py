@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolscope_core.catalog.isolation import read_isolated
-from toolscope_core.catalog.sources import load_paths
+from toolscope_core.catalog.isolation import read_files
 from toolscope_core.cli.terminal import (
+    AskRequest,
     BaseUrl,
     BudgetCalls,
     Catalogs,
@@ -50,7 +50,7 @@ def judge(
     from toolscope_core.files.json_lines import read_rows, write_rows
     from toolscope_core.model.pair import Pair
 
-    catalog = read_isolated(load_paths(catalogs))
+    catalog = read_files(catalogs)
     ids = catalog.by_id.keys()
     rows = [_pair_ids(number, row, ids) for number, row in read_rows(pairs)]
     verdicts = _analysis(catalog, AnalysisConfig()).verdicts([Pair.of(*row) for row in rows])
@@ -70,12 +70,11 @@ def quality(
     budget_calls: BudgetCalls = None,
 ) -> None:
     """Have a model grade how well each tool is documented, 1 to 5."""
-    from toolscope_core.cli.asking import asking, spent_in_all
-    from toolscope_core.cli.terminal import AskRequest
+    from toolscope_core.cli.asking import asking
     from toolscope_core.files.json_lines import write_rows
     from toolscope_core.llm.tool_grades import grade_tools
 
-    catalog = read_isolated(load_paths(catalogs))
+    catalog = read_files(catalogs)
     ask = AskRequest(base_url, model, budget_calls=budget_calls)
     with asking(ask, read_environment(), progress()) as (_, asker):
         grades = grade_tools(catalog, asker)
@@ -86,7 +85,7 @@ def quality(
     counts = ", ".join(f"{bands[band]} {band}" for band in ("High", "Medium", "Low"))
     unanalysed = more(len(catalog.tools) - bands.total(), "unanalysed")
     say(f"{len(catalog.tools)} tools: {counts}{unanalysed}; grades: {out}")
-    tell_spent(spent_in_all(asker.name, asker.spent))
+    tell_spent(asker.name, asker.spent)
 
 
 @app.command()
@@ -100,9 +99,8 @@ def estimate(
 ) -> None:
     """Estimate what asking a model would cost; sends nothing."""
     from toolscope_core.cli.asking import estimates_of
-    from toolscope_core.cli.terminal import AskRequest
 
-    analysis = _analysis(read_isolated(load_paths(catalogs)), AnalysisConfig(threshold=threshold))
+    analysis = _analysis(read_files(catalogs), AnalysisConfig(threshold=threshold))
     ask = AskRequest(base_url, model, paper)
     estimates_by_kind = estimates_of(analysis, ask, read_environment())
     for kind, estimates in estimates_by_kind.items():

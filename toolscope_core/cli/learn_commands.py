@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolscope_core.catalog.document_variants import read_variants, with_variants
-from toolscope_core.catalog.isolation import read_isolated
-from toolscope_core.catalog.sources import load_paths
+from toolscope_core.catalog.isolation import read_files
 from toolscope_core.cli.terminal import (
     Catalogs,
     EmbedderName,
@@ -78,7 +77,7 @@ def learn(
 
     options = LearnOptions(method, candidates, encoder or "")
     check_ours(out, MODEL_PROGRAM)
-    catalog, settings = read_isolated(load_paths(catalogs)), read_environment()
+    catalog, settings = read_files(catalogs), read_environment()
     query_set = read_queries(queries)
     written = read_variants(variants, catalog).by_id if variants else {}
     trainer = Trainer(embedder_of(settings, embedder), VectorCache(settings.cache_dir), progress())
@@ -139,7 +138,7 @@ def tune_files(
     from toolscope_core.tool2vec.tuned_embedder import TunedEmbedder
 
     check_ours(out, EMBEDDER_PROGRAM)
-    catalog = read_isolated(load_paths(catalogs))
+    catalog = read_files(catalogs)
     written = read_variants(variants, catalog).by_id if variants else {}
     tools = sorted(with_variants(catalog.tools, written), key=lambda tool: tool.id)
     lessons = training_queries(read_queries(queries), written, [tool.id for tool in tools])

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from toolscope_core.catalog.formats.format_table import OFFERED
-from toolscope_core.catalog.isolation import read_isolated
+from toolscope_core.catalog.isolation import read_files
 from toolscope_core.catalog.scan.scanner import scan_catalog
-from toolscope_core.catalog.sources import load_paths
 from toolscope_core.cli.inspect_commands import (
     FailOn,
     some,
@@ -40,15 +38,10 @@ from toolscope_core.cli.terminal import (
 )
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AcceptPolicy, AnalysisConfig, PlanConfig
-from toolscope_core.model.decision import Decision
-from toolscope_core.model.environment import Settings, read_environment
+from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError, DecisionError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import MergePlan
-from toolscope_core.model.protocols import Progress
-
-if TYPE_CHECKING:
-    from toolscope_core.merging.analysis import Analysis
 
 Judge = Literal["offline", "llm"]
 
@@ -139,7 +132,7 @@ def merge(
             "model is --embedder)"
         )
     settings, show = read_environment(), progress()
-    catalog = read_isolated(load_paths(catalogs))
+    catalog = read_files(catalogs)
     log = read_decisions(catalog, decisions) if decisions else ()
     of_others = count_of_others(catalog, log)
     if of_others and of_others == sum(bool(one.members) for one in log):
@@ -151,8 +144,10 @@ def merge(
     cache, config = VectorCache(settings.cache_dir), AnalysisConfig(threshold=threshold)
     analysis = with_owners(analyse(catalog, config, encoder, cache, show), owners(catalog, log))
     if judge == "llm":
+        from toolscope_core.cli.asking import with_model_verdicts
+
         request = AskRequest(base_url, model, paper, budget_calls)
-        analysis = _asked(analysis, log, request, settings, show)
+        analysis = with_model_verdicts(analysis, log, request, settings, show)
     options = PlanConfig(accept=accept, routers=routers, correct=correct, expanded=expanded)
     plan = plan_merge(analysis, log, options)
     files = bundle_files(analysis, plan, log, options, shape, fix)
@@ -173,27 +168,12 @@ def merge(
         unknown = more(of_others, "of tools that this catalog does not have")
         say(f"decisions: {len(log) - of_others} of this catalog{unknown}")
     if verdicts := analysis.model_verdicts:
-        from toolscope_core.cli.asking import spent_in_all
-
-        tell_spent(spent_in_all(verdicts.judge, verdicts.spent))
+        tell_spent(verdicts.judge, verdicts.spent)
     tell_findings(hidden_in(outgoing))
     for sentence in held_back(plan):
         say_error(sentence)
     say(f"bundle: {out}{more(len(plan.dangling), 'dangling references')}")
     fail_for(why_failing(scan_catalog(outgoing), fail_on) if fail_on else "")
-
-
-def _asked(
-    analysis: Analysis,
-    log: Sequence[Decision],
-    request: AskRequest,
-    settings: Settings,
-    show: Progress,
-) -> Analysis:
-    """The analysis with what a model says; what asks it is loaded only then."""
-    from toolscope_core.cli.asking import with_model_verdicts
-
-    return with_model_verdicts(analysis, log, request, settings, show)
 
 
 def _tell_plan(plan: MergePlan) -> None:

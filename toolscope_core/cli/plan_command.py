@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from toolscope_core.cli.search_options import (
     catalogs_and_request,
 )
 from toolscope_core.cli.terminal import (
+    AskRequest,
     BaseUrl,
     BudgetCalls,
     EmbedderName,
@@ -28,6 +28,7 @@ from toolscope_core.cli.terminal import (
     errors_as_sentences,
     progress,
     say,
+    say_json,
 )
 from toolscope_core.model.configuration import RetrievalConfig
 from toolscope_core.model.environment import read_environment
@@ -104,7 +105,6 @@ def plan_request(
 ) -> None:
     """Find the tools of a long request: its jobs, candidates for each, what is called."""
     from toolscope_core.cli.searcher import SearchOptions
-    from toolscope_core.cli.terminal import AskRequest
     from toolscope_core.rps.planner import PlanOptions
 
     files, request = catalogs_and_request(catalogs)
@@ -119,7 +119,7 @@ def plan_request(
     report = _plan(files, request, options, PlanOptions(worker, iterative, is_filtered))
     took = report.as_json()
     if as_json:
-        typer.echo(json.dumps(took, indent=1))
+        say_json(took)
         return
     for number, step in enumerate(report.plan.steps, 1):
         _tell_step(number, step)

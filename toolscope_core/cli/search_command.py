@@ -23,6 +23,7 @@ from toolscope_core.cli.search_options import (
     trained_model,
 )
 from toolscope_core.cli.terminal import (
+    AskRequest,
     BaseUrl,
     BudgetCalls,
     EmbedderName,
@@ -85,7 +86,6 @@ def search(
 
     start_waiting()
     from toolscope_core.cli.searcher import SearchOptions
-    from toolscope_core.cli.terminal import AskRequest
 
     learned = trained_model(model, asks=decomposition in ASKING)
     options = SearchOptions(

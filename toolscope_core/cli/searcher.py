@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from toolscope_core.catalog.document_variants import LoadedVariants, read_variants, with_variants
-from toolscope_core.catalog.isolation import read_isolated
-from toolscope_core.catalog.sources import load_paths
+from toolscope_core.catalog.isolation import read_files
 from toolscope_core.cli.search_options import Decomposition, Selection
 from toolscope_core.cli.terminal import AskRequest
 from toolscope_core.embedding.vector_cache import VectorCache
@@ -99,7 +98,7 @@ def searched_catalog(paths: Sequence[Path], options: SearchOptions) -> SearchedC
     """The catalog of these files with the variants of another, or with those that a trained model
     was trained with. Raises as the readers do.
     """
-    catalog = read_isolated(load_paths(paths))
+    catalog = read_files(paths)
     if options.variants is not None:
         variants = read_variants(options.variants, catalog)
     elif options.learned is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import asdict
 from pathlib import Path
@@ -13,11 +12,13 @@ import typer
 from toolscope_core import __version__
 from toolscope_core.cli.terminal import (
     BundlePath,
+    ServerKeys,
     app,
     errors_as_sentences,
     fail_for,
     say,
     say_error,
+    say_json,
 )
 from toolscope_core.model.configuration import ConnectionLimits
 from toolscope_core.model.environment import Settings, read_environment
@@ -44,15 +45,7 @@ def serve(
             "again for more.",
         ),
     ],
-    server: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--server",
-            metavar="CATALOG=KEY",
-            help="Which server of the configuration is which of the catalog, where their names "
-            "differ; again for each.",
-        ),
-    ] = None,
+    server: ServerKeys = None,
     http: Annotated[
         str | None,
         typer.Option(
@@ -125,18 +118,15 @@ def serve(
         return
     states = check_servers(merged, gateway)
     if as_json:
-        typer.echo(json.dumps([asdict(state) for state in states], indent=1))
+        say_json([asdict(state) for state in states])
     else:
         for state in states:
             for line in _shown(state):
                 say(line)
     wrong = [state for state in states if not state.is_served_whole]
-    servers = quantity(len(wrong), "server")
-    fail_for(
-        f"{servers} failed, changed since the export, or have a tool that is held back"
-        if wrong
-        else ""
-    )
+    if wrong:
+        servers = quantity(len(wrong), "server")
+        fail_for(f"{servers} failed, changed since the export, or have a tool that is held back")
 
 
 def _serve(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -74,6 +75,15 @@ Catalogs = Annotated[
 EmbedderName = Annotated[
     str | None, typer.Option(help="A sentence-transformers model, by name or folder.")
 ]
+ServerKeys = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--server",
+        metavar="CATALOG=KEY",
+        help="Which server of the configuration is which of the catalog, where their names "
+        "differ; again for each.",
+    ),
+]
 KeepDoubtful = Annotated[
     bool, typer.Option("--keep-doubtful", help="Write those that something speaks against, too.")
 ]
@@ -133,6 +143,11 @@ def say(text: str) -> None:
     typer.echo(for_terminal(text))
 
 
+def say_json(value: object) -> None:
+    """A whole report as JSON."""
+    typer.echo(json.dumps(value, indent=1))
+
+
 def say_error(text: str) -> None:
     """A sentence, and the indented lines of a list if it has one."""
     from toolscope_core.catalog.scan.hidden import for_terminal
@@ -169,14 +184,17 @@ def progress() -> Progress:
     return show
 
 
-def tell_spent(spent: Spent | None) -> None:
-    """What asking a model took; nothing where none was asked."""
-    if spent is not None:
-        say(
-            f"{spent.task}: {spent.questions} questions, {spent.reused} known before"
-            f"{more(spent.unanalysed, 'unanalysed')}; {spent.calls} calls, "
-            f"{spent.tokens_in} tokens in, {spent.tokens_out} out"
-        )
+def tell_spent(model: str, spent: Sequence[Spent]) -> None:
+    """What all tasks together took of the model."""
+
+    def total(what: str) -> int:
+        return sum(getattr(one, what) for one in spent)
+
+    say(
+        f"{model}: {total('questions')} questions, {total('reused')} known before"
+        f"{more(total('unanalysed'), 'unanalysed')}; {total('calls')} calls, "
+        f"{total('tokens_in')} tokens in, {total('tokens_out')} out"
+    )
 
 
 def tell_estimates(kind: str, estimates: Estimates) -> None:

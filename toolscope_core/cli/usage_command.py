@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from toolscope_core.cli.terminal import app, errors_as_sentences, say
+from toolscope_core.cli.terminal import app, errors_as_sentences, say, say_json
 from toolscope_core.files.whole_files import read_file
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
@@ -45,8 +44,7 @@ def usage(
     as_json: Annotated[bool, typer.Option("--json", help="All figures, as JSON.")] = False,
 ) -> None:
     """Count calls, errors and the last use of each tool, from logs or traces of agents."""
-    from toolscope_core.catalog.isolation import read_isolated
-    from toolscope_core.catalog.sources import load_paths
+    from toolscope_core.catalog.isolation import read_files
     from toolscope_core.files.json_lines import write_rows
     from toolscope_core.usage.call_count_words import catalog_count_line, tool_count_line
     from toolscope_core.usage.call_counts import add_counts, count_calls, query_rows
@@ -54,7 +52,7 @@ def usage(
 
     if not unused_days > 0:
         raise ConfigError(f"--unused-days is {unused_days:g}; give more than 0")
-    tools = read_isolated(load_paths(catalog)).tools
+    tools = read_files(catalog).tools
     traces = [read_trace(_content(log), str(log)) for log in logs]
     figures = add_counts(count_calls(trace, tools) for trace in traces)
     rows = query_rows((one for trace in traces for one in trace.requests), tools)
@@ -62,7 +60,7 @@ def usage(
         write_rows(queries, rows)
     unused = figures.unused(tools, unused_days)
     if as_json:
-        typer.echo(json.dumps({**asdict(figures), "unused": unused}, indent=1))
+        say_json({**asdict(figures), "unused": unused})
         return
     say(catalog_count_line(figures))
     most = sorted(figures.by_id.items(), key=lambda one: (-one[1].calls, one[0]))

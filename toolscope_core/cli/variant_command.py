@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from toolscope_core.catalog.isolation import read_isolated
-from toolscope_core.catalog.sources import load_paths
+from toolscope_core.catalog.isolation import read_files
 from toolscope_core.cli.terminal import (
+    AskRequest,
     BaseUrl,
     BudgetCalls,
     Catalogs,
@@ -43,18 +43,16 @@ def augment(
 ) -> None:
     """Have a model write what helps a search to find each tool, and check it."""
     from toolscope_core.catalog.document_variants import read_variants, variant_rows
-    from toolscope_core.cli.asking import asking, spent_in_all
-    from toolscope_core.cli.terminal import AskRequest
+    from toolscope_core.cli.asking import asking
     from toolscope_core.files.json_lines import write_rows
     from toolscope_core.rps.variant_writing import checked_variants, variants_of_model
 
-    catalog = read_isolated(load_paths(catalogs))
-    spent, unknown = None, 0
+    catalog = read_files(catalogs)
+    asker, unknown = None, 0
     if source is None:
         ask = AskRequest(base_url, model, budget_calls=budget_calls)
         with asking(ask, read_environment(), progress()) as (_, asker):
             variants = variants_of_model(catalog.tools, asker)
-        spent = spent_in_all(asker.name, asker.spent)
     else:
         loaded = read_variants(source, catalog)
         variants, unknown = dict(loaded.by_id), len(loaded.unknown)
@@ -78,4 +76,5 @@ def augment(
             for tool_id, violations in sorted(checked.violations.items())
         ]
     )
-    tell_spent(spent)
+    if asker is not None:
+        tell_spent(asker.name, asker.spent)
