@@ -84,10 +84,7 @@ def test_a_header_that_is_not_valid_cannot_be_mended(schema, words):
         ({"description": None}, {}),
         ({"annotations": None}, {}),
         ({"annotations": {"readOnlyHint": "yes"}}, {}),
-        (
-            {"annotations": {"readOnlyHint": "yes", "title": "T"}},
-            {"annotations": {"title": "T"}},
-        ),
+        ({"annotations": {"readOnlyHint": "yes", "title": "T"}}, {"annotations": {"title": "T"}}),
         ({"icons": {}}, {}),
         ({"icons": [{"src": "a", "sizes": "48x48"}]}, {}),
         ({"execution": {"taskSupport": "maybe"}}, {}),

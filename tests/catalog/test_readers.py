@@ -285,11 +285,7 @@ json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
     lambda inner: (
         st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(KEYS) | st.text(max_size=3),
-            inner,
-            max_size=4,
-        )
+        | st.dictionaries(st.sampled_from(KEYS) | st.text(max_size=3), inner, max_size=4)
     ),
     max_leaves=25,
 )

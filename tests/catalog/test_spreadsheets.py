@@ -21,13 +21,7 @@ def test_the_tool_table_and_the_mapping():
     tool = Tool("s/007", "007", '=cmd|"x"', "s", {"type": "object", "properties": {}})
     table = rows(tools_csv([MergedTool(tool, ("s/007", "s/8")), MergedTool(Tool("n", "null"), ())]))
     assert table[0] == "id server name description parameters tokens members".split()
-    assert table[1][:5] == [
-        "s/007",
-        "s",
-        "007",
-        '\'=cmd|"x"',
-        '{"properties":{},"type":"object"}',
-    ]
+    assert table[1][:5] == ["s/007", "s", "007", '\'=cmd|"x"', '{"properties":{},"type":"object"}']
     assert table[1][6] == '["s/007","s/8"]'
     assert table[2][:5] == ["n", "", "null", "", ""]
     row = Relabel("a", "b", "-s", "1e5", "NA", "merged")

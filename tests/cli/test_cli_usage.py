@@ -50,11 +50,7 @@ def test_all_figures_as_json_and_requests_where_they_are_asked_for(files, tmp_pa
     }
     assert not queries.exists()
     assert "1 query written" in usage(*files, "--queries", queries).stdout
-    assert read_json(queries) == {
-        "id": "t1",
-        "query": "Read a.txt",
-        "gold": ["a/read"],
-    }
+    assert read_json(queries) == {"id": "t1", "query": "Read a.txt", "gold": ["a/read"]}
 
 
 def test_what_cannot_be_used_is_said(files, tmp_path):

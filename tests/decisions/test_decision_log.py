@@ -167,11 +167,7 @@ def test_a_changed_member_keeps_the_unchanged_apart():
 
 @pytest.mark.parametrize(
     ("later", "stale", "must"),
-    [
-        (("accept", "abc"), "", "abc"),
-        (("accept", "ab"), "", "ab"),
-        (("accept", "bd"), "ac", "bd"),
-    ],
+    [(("accept", "abc"), "", "abc"), (("accept", "ab"), "", "ab"), (("accept", "bd"), "ac", "bd")],
 )
 def test_a_later_decision_on_the_new_definition_ends_staleness(later, stale, must):
     today = changed(CATALOG, "a")

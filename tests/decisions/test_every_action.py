@@ -247,10 +247,7 @@ class Office(RuleBasedStateMachine):
 
     # New versions
 
-    @rule(
-        place=PLACES,
-        change=st.sampled_from(["reworded", "back", "gone", "new", "moved"]),
-    )
+    @rule(place=PLACES, change=st.sampled_from(["reworded", "back", "gone", "new", "moved"]))
     def new_version(self, place, change):
         tools = dict(self.tools)
         (one,) = self.ids([place])

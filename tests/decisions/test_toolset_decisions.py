@@ -178,10 +178,7 @@ def test_the_document_of_an_accepted_merge_outweighs_that_of_a_member(example):
 
 
 def threshold(similarity, probability):
-    return {
-        "action": "threshold",
-        "detail": {"similarity": similarity, "probability": probability},
-    }
+    return {"action": "threshold", "detail": {"similarity": similarity, "probability": probability}}
 
 
 def test_an_applied_threshold_is_the_cut_of_the_plan_until_it_is_taken_back(example):

@@ -38,8 +38,7 @@ def test_tiny_catalogs_have_a_projection(shape):
 
 
 @pytest.mark.parametrize(
-    "method",
-    [pytest.param(projection.umap, marks=pytest.mark.nightly), projection.tsne],
+    "method", [pytest.param(projection.umap, marks=pytest.mark.nightly), projection.tsne]
 )
 def test_a_projection_is_the_same_each_time_and_keeps_groups_together(method):
     vectors, steps = unit(60, groups=3), []

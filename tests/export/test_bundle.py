@@ -166,8 +166,7 @@ VERDICT = Verdict(
 
 
 @pytest.mark.parametrize(
-    ("serves", "turned"),
-    [("left", "right"), ("right", "left"), ("both", "both"), ("none", "none")],
+    ("serves", "turned"), [("left", "right"), ("right", "left"), ("both", "both"), ("none", "none")]
 )
 def test_the_sides_of_a_row_are_those_of_its_own_ids(serves, turned):
     straight = verdict_row("a", "b", replace(VERDICT, serves=serves))

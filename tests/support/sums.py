@@ -4,11 +4,7 @@ import json
 
 from toolscope_core.model.protocols import ChatRequest
 
-SCHEMA = {
-    "type": "object",
-    "properties": {"sums": {"type": "object"}},
-    "required": ["sums"],
-}
+SCHEMA = {"type": "object", "properties": {"sums": {"type": "object"}}, "required": ["sums"]}
 
 
 class Sums:

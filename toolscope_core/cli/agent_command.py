@@ -112,11 +112,7 @@ def agent_run(
         _tell_estimate(pair.estimate(agent))
         return
     originals = OriginalsConfigured(
-        read_configurations(config),
-        keys_given(server or ()),
-        os.environ,
-        limits,
-        say_error,
+        read_configurations(config), keys_given(server or ()), os.environ, limits, say_error
     )
     ask = AskRequest(base_url, model, budget_calls=budget_calls)
     report = _work(pair, originals, agent, ask, bundle, out)

@@ -53,8 +53,7 @@ class FailFor(StrEnum):
 def check(
     catalogs: Catalogs,
     baseline: Annotated[
-        Path,
-        typer.Option(help="What was accepted before: a bundle's folder or zip, or a catalog."),
+        Path, typer.Option(help="What was accepted before: a bundle's folder or zip, or a catalog.")
     ],
     max_new_overlaps: Annotated[
         int | None,
@@ -142,10 +141,7 @@ def check(
 
 
 def _sarif(
-    catalog: Catalog,
-    failed: Sequence[Failure],
-    items: Sequence[GateItem],
-    files: Sequence[Path],
+    catalog: Catalog, failed: Sequence[Failure], items: Sequence[GateItem], files: Sequence[Path]
 ) -> bytes:
     """The report for code scanning, with the line of each tool that a case names."""
     from toolscope_core.catalog.record_lines import record_lines

@@ -190,13 +190,7 @@ def _setting_points(
         laboratory.catalog, AnalysisConfig(), laboratory.embedder, laboratory.cache, progress()
     )
     sweep = SettingSweep(
-        analysis,
-        (),
-        trial,
-        laboratory.ranker,
-        laboratory.tokens,
-        accept,
-        laboratory.options.config,
+        analysis, (), trial, laboratory.ranker, laboratory.tokens, accept, laboratory.options.config
     )
     return sweep.points(knob, progress=progress())
 

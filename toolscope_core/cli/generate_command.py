@@ -79,8 +79,7 @@ def generate_queries(
     ] = None,
     keep_doubtful: KeepDoubtful = False,
     only_estimate: Annotated[
-        bool,
-        typer.Option("--estimate", help="Say what it would take; sends and writes nothing."),
+        bool, typer.Option("--estimate", help="Say what it would take; sends and writes nothing.")
     ] = False,
     embedder: EmbedderName = None,
     model: ModelName = None,

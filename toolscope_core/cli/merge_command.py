@@ -11,13 +11,7 @@ import typer
 from toolscope_core.catalog.formats.format_table import OFFERED
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.catalog.scan.scanner import scan_catalog
-from toolscope_core.cli.inspect_commands import (
-    FailOn,
-    some,
-    tell_files,
-    tell_findings,
-    why_failing,
-)
+from toolscope_core.cli.inspect_commands import FailOn, some, tell_files, tell_findings, why_failing
 from toolscope_core.cli.terminal import (
     AskRequest,
     BaseUrl,

@@ -52,8 +52,7 @@ def _version(asked: bool) -> None:
 @app.callback()
 def toolscope(
     version: Annotated[
-        bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
     """Audit and curate the toolsets of LLM agents."""

@@ -27,11 +27,7 @@ ACTIONS: Mapping[Action, ActionRule] = {
         "two tools or more",
         "They are one tool, of the relation that was shown, and keep the member that was.",
     ),
-    "reject": ActionRule(
-        "Never merge",
-        "two tools or more",
-        "No two of them are ever merged.",
-    ),
+    "reject": ActionRule("Never merge", "two tools or more", "No two of them are ever merged."),
     "recut": ActionRule(
         "Taken apart, nothing accepted",
         "two tools or more, in groups",

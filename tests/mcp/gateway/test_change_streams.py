@@ -12,11 +12,7 @@ from toolscope_core.mcp.gateway import change_streams
 
 STUB = str(Path(__file__).with_name("modern_stub.py"))
 FOLLOWED = "north+file:///a.txt"
-LISTS = {
-    "tools_list_changed": True,
-    "resources_list_changed": True,
-    "prompts_list_changed": True,
-}
+LISTS = {"tools_list_changed": True, "resources_list_changed": True, "prompts_list_changed": True}
 
 
 @pytest.fixture

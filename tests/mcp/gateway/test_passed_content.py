@@ -101,7 +101,4 @@ def test_a_client_hears_of_the_resources_it_follows_until_it_follows_them_no_mor
     updates = [uri for method, uri in heard if method == "notifications/resources/updated"]
     assert updates == ["north+file:///a.txt"] * 2
     changed = {method for method, _ in heard} - {"notifications/resources/updated"}
-    assert changed >= {
-        "notifications/resources/list_changed",
-        "notifications/prompts/list_changed",
-    }
+    assert changed >= {"notifications/resources/list_changed", "notifications/prompts/list_changed"}

@@ -36,8 +36,7 @@ def sleeping(marker):
 
 
 @pytest.mark.parametrize(
-    ("number", "act", "processes"),
-    [(signal.SIGKILL, "parent", 3), (signal.SIGTERM, "good", 1)],
+    ("number", "act", "processes"), [(signal.SIGKILL, "parent", 3), (signal.SIGTERM, "good", 1)]
 )
 def test_no_server_outlives_a_program_that_is_killed(number, act, processes):
     mark = new_mark()

@@ -15,10 +15,7 @@ from toolscope_core.model.tool import JsonObject
 
 class _Neutral(RecordFormat):
     def document(
-        self,
-        records: Sequence[JsonObject],
-        tools: Sequence[MergedTool],
-        servers: Sequence[Server],
+        self, records: Sequence[JsonObject], tools: Sequence[MergedTool], servers: Sequence[Server]
     ) -> Any:
         return {
             "version": TOOLSET,

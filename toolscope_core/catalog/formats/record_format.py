@@ -116,10 +116,7 @@ class RecordFormat(Target):
         return {**({"server": server.name} if server.name else {}), **description}
 
     def document(
-        self,
-        records: Sequence[JsonObject],
-        tools: Sequence[MergedTool],
-        servers: Sequence[Server],
+        self, records: Sequence[JsonObject], tools: Sequence[MergedTool], servers: Sequence[Server]
     ) -> Any:
         """The records of the tools as a file: by server inside what declares it if the format has
         such a thing, else as one list.

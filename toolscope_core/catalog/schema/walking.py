@@ -61,9 +61,7 @@ def objects_in(value: Any, skipped: Collection[str] = ()) -> Iterator[JsonObject
 
 
 def map_objects(
-    value: Any,
-    change: Callable[[dict[str, Any]], JsonObject],
-    skipped: Collection[str] = (),
+    value: Any, change: Callable[[dict[str, Any]], JsonObject], skipped: Collection[str] = ()
 ) -> Any:
     """The JSON value with every object replaced, the inner first: ``change`` gets a copy with what
     is inside it changed. What stands under ``skipped`` keys stays.
