@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.support.catalogs import accepting, read_text
 from tests.support.catalogs import read_json as read
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import Source
@@ -18,20 +19,18 @@ def test_one_tool_fifty_copies_blank_names_and_missing_schemas():
     assert len({tool.id for tool in copies.tools}) == 50
     assert len({tool.content_hash for tool in copies.tools}) == 1
     assert sum(item.code == "exact-repeat" for item in copies.findings) == 49
-    mixed = read(
-        [
-            {"name": " "},
-            {"name": "long", "description": "x" * 100_000},
-            {"name": "null", "inputSchema": None},
-        ]
+    long, null = (
+        {"name": "long", "description": "x" * 100_000},
+        {"name": "null", "inputSchema": None},
     )
+    mixed = read([{"name": " "}, long, null])
     assert [tool.id for tool in mixed.tools] == ["long", "null"]
     assert [tool.schema for tool in mixed.tools] == [None, None]
     assert len(mixed.tools[0].description) == 100_000
     assert mixed.problems[0].reason.startswith("has no name")
     for empty in (b"", b" \n", b"[]", b"---\n", b"name,description\n"):
         with pytest.raises(CatalogError):
-            read_catalog([Source("empty.txt", empty)])
+            read_text(empty, "empty.txt")
 
 
 def test_one_name_on_three_servers_is_three_tools():
@@ -49,7 +48,7 @@ def test_one_name_on_three_servers_is_three_tools():
     ],
 )
 def test_what_cannot_be_kept_exactly_is_a_problem_in_yaml_too(text, reason):
-    catalog = read_catalog([Source("t.yaml", f"- name: ok\n{text}\n".encode())])
+    catalog = read_text(f"- name: ok\n{text}\n", "t.yaml")
     assert [tool.name for tool in catalog.tools] == ["ok"]
     assert catalog.problems[0].position == "t.yaml: tool 2"
     assert catalog.problems[0].reason.startswith(reason)
@@ -59,7 +58,7 @@ def test_depth_without_end_is_refused_in_every_syntax():
     for data in (b"[" * 100_000, b'{"a":' * 100_000, b"- " * 100_000, b"a: {" * 100_000):
         for label in ("t.json", "t.yaml"):
             with pytest.raises(CatalogError):
-                read_catalog([Source(label, data)])
+                read_text(data, label)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32"])
@@ -69,10 +68,7 @@ def test_odd_text_stands_unchanged_in_every_field(encoding):
         "name": f"n{ODD}",
         "server": f"s{ODD}",
         "description": ODD,
-        "parameters": {
-            "type": "object",
-            "properties": {ODD: {"type": "string", "description": ODD}},
-        },
+        "parameters": accepting(**{ODD: {"type": "string", "description": ODD}}),
         "returns": {"description": ODD},
         "annotations": {"title": ODD},
         ODD: ODD,
@@ -80,7 +76,7 @@ def test_odd_text_stands_unchanged_in_every_field(encoding):
         "small": 5e-324,
     }
     data = json.dumps([record], ensure_ascii=False).encode(encoding)
-    (tool,) = read_catalog([Source("t.json", data)]).tools
+    (tool,) = read_text(data).tools
     assert tool.raw == record
     assert (tool.id, tool.name, tool.server, tool.description) == (
         record["id"], record["name"], record["server"], ODD,
@@ -94,7 +90,7 @@ def test_a_table_and_yaml_in_utf_16():
         ("t.csv", "name,description\nä,ö\n"),
         ("t.yaml", "- name: ä\n  description: ö\n"),
     ):
-        (tool,) = read_catalog([Source(label, text.encode("utf-16"))]).tools
+        (tool,) = read_text(text.encode("utf-16"), label).tools
         assert (tool.name, tool.description) == ("ä", "ö")
 
 

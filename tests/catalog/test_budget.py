@@ -1,20 +1,16 @@
 """What a document writes out where it refers to itself: linear, within one budget, and said so."""
 
-import json
-
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from tests.support.catalogs import read_openapi
+from tests.support.catalogs import accepting, read_openapi
 from tests.support.catalogs import read_schemas as read
 from tests.support.properties import examples
 from toolscope_core.catalog import parts
 from toolscope_core.catalog.formats import flattening
 from toolscope_core.catalog.limits import MAX_DEPTH
-from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.schema.budget import ExpansionBudget, measure
-from toolscope_core.catalog.sources import Source
 from toolscope_core.model.tool import canonical_json
 
 
@@ -23,15 +19,11 @@ def named(name):
 
 
 def openapi(operations, schemas):
-    paths = {
-        f"/p{row}": {
-            "get": {
-                "operationId": f"op{row}",
-                "responses": {"200": {"content": {"application/json": {"schema": schema}}}},
-            }
-        }
-        for row, schema in enumerate(operations)
-    }
+    def get(row, schema):
+        answer = {"content": {"application/json": {"schema": schema}}}
+        return {"get": {"operationId": f"op{row}", "responses": {"200": answer}}}
+
+    paths = {f"/p{row}": get(row, schema) for row, schema in enumerate(operations)}
     return read_openapi(paths, components={"schemas": schemas})
 
 
@@ -50,8 +42,7 @@ def small_budget(monkeypatch):
 
 def test_a_part_that_leads_back_through_a_property_is_read():
     schema = {
-        "type": "object",
-        "properties": {"x": named("P")},
+        **accepting(x=named("P")),
         "$defs": {
             "P": {"allOf": [named("Q")], "properties": {"child": {"allOf": [named("P")]}}},
             "Q": {"properties": {"y": {"type": "string"}}},
@@ -73,7 +64,7 @@ def ring(n):
         for i in range(n)
     }
     q = {"properties": {"y": {"type": "string"}}}
-    return {"type": "object", "properties": {"x": named("S0")}, "$defs": {**schemas, "Q": q}}
+    return {**accepting(x=named("S0")), "$defs": {**schemas, "Q": q}}
 
 
 def test_a_ring_is_written_out_once_around():
@@ -88,7 +79,7 @@ def diamonds(n):
         for i in range(n)
     }
     last = {f"S{n}": {"properties": {"y": {"type": "string"}}}}
-    return {"type": "object", "properties": {"x": named("S0")}, "$defs": {**schemas, **last}}
+    return {**accepting(x=named("S0")), "$defs": {**schemas, **last}}
 
 
 def test_what_is_too_large_written_out_stays_as_it_is_and_is_named(small_budget):
@@ -115,9 +106,7 @@ def test_parts_with_something_beside_their_reference_are_worked_out_once():
         for i in range(90)
     }
     last = {"S90": {"properties": {"y": {"type": "string"}}}}
-    (tool,) = read(
-        {"type": "object", "properties": {"x": named("S0")}, "$defs": {**schemas, **last}}
-    ).tools
+    (tool,) = read({**accepting(x=named("S0")), "$defs": {**schemas, **last}}).tools
     assert tool.schema["$defs"]["S0"]["properties"] == {"y": {"type": "string"}}
 
 
@@ -179,9 +168,8 @@ def test_what_fits_is_carried_whole_beside_what_does_not(small_budget):
     catalog = openapi([component("S0"), component("Small")], schemas)
     big, small = catalog.tools
     assert "B" in small.returns["$defs"]
-    assert [item.tool_id for item in catalog.findings if item.code == "shortened-schema"] == [
-        big.id
-    ]
+    shortened = [item.tool_id for item in catalog.findings if item.code == "shortened-schema"]
+    assert shortened == [big.id]
 
 
 def test_what_is_left_out_allows_anything(small_budget):
@@ -194,24 +182,16 @@ def test_what_is_left_out_allows_anything(small_budget):
 
 def shared_parameters(operations, parameters):
     """Many paths that are one item, whose parameters all of them would carry."""
-    item = {
-        "get": {"responses": {}, "description": "Reads."},
-        "parameters": [
-            {"name": f"q{i}", "in": "query", "schema": {"type": "string"}}
-            for i in range(parameters)
-        ],
-    }
-    return {
-        "openapi": "3.1.0",
-        "info": {"title": "t", "version": "1"},
-        "paths": {f"/p{i}": {"$ref": "#/components/pathItems/one"} for i in range(operations)},
-        "components": {"pathItems": {"one": item}},
-    }
+    listed = [
+        {"name": f"q{i}", "in": "query", "schema": {"type": "string"}} for i in range(parameters)
+    ]
+    item = {"get": {"responses": {}, "description": "Reads."}, "parameters": listed}
+    paths = {f"/p{i}": {"$ref": "#/components/pathItems/one"} for i in range(operations)}
+    return read_openapi(paths, components={"pathItems": {"one": item}})
 
 
 def test_what_operations_share_by_reference_is_charged(small_budget):
-    document = json.dumps(shared_parameters(30, 60)).encode()
-    catalog = read_catalog([Source("a.json", document)])
+    catalog = shared_parameters(30, 60)
     assert len(catalog.tools) + len(catalog.problems) == 30
     assert catalog.tools
     assert "written out to more than" in catalog.problems[0].reason

@@ -49,16 +49,10 @@ def test_every_client_is_told_by_the_names_of_the_servers():
             "deny": ["mcp__beta__post", "mcp__beta__send_mail", "mcp__ga_mma__send_mail"]
         }
     }
-    assert loaded(files, "cursor.json")["permissions"]["deny"] == [
-        "Mcp(beta:post)",
-        "Mcp(beta:send_mail)",
-        "Mcp(ga mma:send_mail)",
-    ]
-    assert loaded(files, "vscode.json")["toolscope"]["tools"] == [
-        "alpha/list_files",
-        "alpha/send_mail",
-        "beta/add_numbers",
-    ]
+    denied = ["Mcp(beta:post)", "Mcp(beta:send_mail)", "Mcp(ga mma:send_mail)"]
+    assert loaded(files, "cursor.json")["permissions"]["deny"] == denied
+    kept_on = ["alpha/list_files", "alpha/send_mail", "beta/add_numbers"]
+    assert loaded(files, "vscode.json")["toolscope"]["tools"] == kept_on
     assert loaded(files, "fastmcp.json")["mcpServers"] == {
         "alpha": {"tools": {"send_mail": {"description": "Said."}}},
         "beta": {"tools": {"post": {"enabled": False}, "send_mail": {"enabled": False}}},
@@ -97,10 +91,8 @@ def test_hostile_server_names_stay_inside_their_place():
     both = [*tools, on(evil, SUM)]
     files = client_files(planned(cluster(tools, "alpha/send_mail"), tools=both))
     (_, second) = loaded(files, "toolhive.yaml")
-    assert second["metadata"] == {
-        "name": "x-kind-pod-tools",
-        "annotations": {"toolscope/server": evil},
-    }
+    metadata = {"name": "x-kind-pod-tools", "annotations": {"toolscope/server": evil}}
+    assert second["metadata"] == metadata
 
 
 def test_a_renamed_toolset_keeps_the_servers_names():

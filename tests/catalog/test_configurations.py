@@ -1,15 +1,13 @@
-import json
-from pathlib import Path
-
 import pytest
 
+from tests.support.catalogs import DATA, read_data, read_json
 from toolscope_core.catalog.clients.configurations import configured_servers
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import Source, load_paths
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.errors import CatalogError
 
-DATA = Path(__file__).parents[1] / "data" / "documents"
+DOCUMENTS = DATA / "documents"
 
 
 @pytest.mark.parametrize(
@@ -24,7 +22,7 @@ DATA = Path(__file__).parents[1] / "data" / "documents"
     ],
 )
 def test_servers_are_listed_and_nothing_else_is_kept(file, names):
-    catalog = read_catalog(load_paths([DATA / file]))
+    catalog = read_data(f"documents/{file}")
     assert catalog.tools == ()
     assert [server.name for server in catalog.servers] == names
     assert [problem.position for problem in catalog.problems] == [
@@ -39,7 +37,7 @@ def test_servers_are_listed_and_nothing_else_is_kept(file, names):
 
 def test_a_configuration_beside_the_tools_of_its_server():
     tools = Source("t.json", b'{"server": "granary", "tools": [{"name": "fill"}]}')
-    catalog = read_catalog([*load_paths([DATA / "claude_desktop_config.json"]), tools])
+    catalog = read_catalog([*load_paths([DOCUMENTS / "claude_desktop_config.json"]), tools])
     assert [tool.id for tool in catalog.tools] == ["granary/fill"]
     assert catalog.servers == (Server("granary"), Server("weather-vane"))
 
@@ -63,4 +61,4 @@ def test_settings_that_hold_a_configuration_and_one_that_is_forced():
     inner = {"mcp": {"servers": {"a\ud800": {"url": "x"}}}}
     assert configured_servers(inner) == ("a\\ud800",)
     with pytest.raises(CatalogError, match="is no client configuration"):
-        read_catalog([Source("x.json", json.dumps({"name": "a"}).encode())], "mcp-client")
+        read_json({"name": "a"}, forced="mcp-client")

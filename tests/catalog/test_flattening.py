@@ -2,6 +2,7 @@ import jsonschema
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.catalogs import accepting
 from toolscope_core.catalog.formats.flattening import plain_object
 
 TEXT = {"type": "string"}
@@ -10,8 +11,7 @@ WHOLE = {"type": "integer"}
 
 def test_alternatives_stand_among_the_properties():
     schema = {
-        "type": "object",
-        "properties": {"a": TEXT},
+        **accepting(a=TEXT),
         "required": ["a"],
         "anyOf": [
             {"properties": {"b": TEXT, "c": TEXT}, "required": ["b", "c"]},
@@ -19,11 +19,8 @@ def test_alternatives_stand_among_the_properties():
         ],
         "not": {"required": ["z"]},
     }
-    assert plain_object(schema) == {
-        "type": "object",
-        "properties": {"a": TEXT, "b": {"anyOf": [TEXT, WHOLE]}, "c": TEXT},
-        "required": ["a", "b"],
-    }
+    both = accepting(a=TEXT, b={"anyOf": [TEXT, WHOLE]}, c=TEXT)
+    assert plain_object(schema) == {**both, "required": ["a", "b"]}
 
 
 def test_parts_that_all_hold_require_what_any_of_them_does():
@@ -37,22 +34,15 @@ def test_parts_that_all_hold_require_what_any_of_them_does():
         ],
         "$defs": {"more": {"properties": {"a": {"minLength": 2}}, "required": ["b"]}},
     }
-    assert plain_object(schema) == {
-        "type": "object",
-        "properties": {"a": {"allOf": [TEXT, {"minLength": 2}]}, "c": WHOLE},
-        "required": ["a", "b"],
-        "$defs": schema["$defs"],
-    }
+    both = accepting(a={"allOf": [TEXT, {"minLength": 2}]}, c=WHOLE)
+    assert plain_object(schema) == {**both, "required": ["a", "b"], "$defs": schema["$defs"]}
 
 
 def test_what_is_plain_stays_and_what_is_pointed_into_cannot_go():
-    plain = {"type": "object", "properties": {"a": {"anyOf": [TEXT, WHOLE]}}}
+    plain = accepting(a={"anyOf": [TEXT, WHOLE]})
     assert plain_object(plain) is plain
-    assert plain_object({"type": "object", "properties": {}, "enum": [{}]}) == {
-        "type": "object",
-        "properties": {},
-    }
-    inside = {"type": "object", "anyOf": [TEXT], "properties": {"a": {"$ref": "#/anyOf/0"}}}
+    assert plain_object({**accepting(), "enum": [{}]}) == accepting()
+    inside = {**accepting(a={"$ref": "#/anyOf/0"}), "anyOf": [TEXT]}
     assert plain_object(inside) is None
     circle = {"type": "object", "anyOf": [{"$ref": "#"}, {"properties": {"a": TEXT}}]}
     assert plain_object(circle)["properties"] == {"a": TEXT}

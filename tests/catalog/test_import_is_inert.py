@@ -53,18 +53,28 @@ TEXTS = {
 }
 
 
-def test_reading_touches_nothing_but_the_files_given(tmp_path):
+def write_hostile(folder):
     for name, value in HOSTILE.items():
-        (tmp_path / name).write_text(json.dumps(value))
+        (folder / name).write_text(json.dumps(value))
     for name, text in TEXTS.items():
-        (tmp_path / name).write_text(text, "latin-1")
-    files = [path for path in (*DATA.rglob("*"), *tmp_path.iterdir()) if path.is_file()]
+        (folder / name).write_text(text, "latin-1")
+    return sorted(folder.iterdir())
+
+
+def events_of(program, files, **env):
+    """What the program did that is watched, in a process of its own."""
     done = subprocess.run(
-        [sys.executable, "-c", WATCH, "", *map(str, files)],
-        cwd=ROOT, capture_output=True, text=True, check=False,
+        [sys.executable, "-c", program, "", *map(str, files)],
+        cwd=ROOT, capture_output=True, text=True, check=False, env={**os.environ, **env},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    strange = [item for item in json.loads(done.stdout) if not _is_given(item, files)]
+    return json.loads(done.stdout)
+
+
+def test_reading_touches_nothing_but_the_files_given(tmp_path):
+    hostile = write_hostile(tmp_path)
+    files = [path for path in (*DATA.rglob("*"), *hostile) if path.is_file()]
+    strange = [item for item in events_of(WATCH, files) if not _is_given(item, files)]
     assert [item for item in strange if not _loads_python(item)] == []
     assert not list(tmp_path.rglob("started"))
 
@@ -93,21 +103,9 @@ def test_one_process_is_started_and_what_it_splits_off_starts_and_touches_nothin
     hook.mkdir()
     files.mkdir()
     (hook / "sitecustomize.py").write_text(WATCH_CHILD)
-    for name, value in HOSTILE.items():
-        (files / name).write_text(json.dumps(value))
-    for name, text in TEXTS.items():
-        (files / name).write_text(text, "latin-1")
-    paths = sorted(files.iterdir())
-    log = tmp_path / "log"
+    paths, log = write_hostile(files), tmp_path / "log"
     program = WATCH.replace("readers", "isolation").replace("read_catalog", "read_isolated")
-    done = subprocess.run(
-        [sys.executable, "-c", program, "", *map(str, paths)],
-        cwd=ROOT, capture_output=True, text=True, check=False,
-        env={**os.environ, "PYTHONPATH": str(hook), "WATCH_LOG": str(log)},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-
-    events = json.loads(done.stdout)
+    events = events_of(program, paths, PYTHONPATH=str(hook), WATCH_LOG=str(log))
     (started,) = [args for event, args in events if event == "subprocess.Popen"]
     assert started.startswith(f"('{sys.executable}', ['{sys.executable}', '-P', '-c', 'from tools")
     inside = [json.loads(line) for line in log.read_text().splitlines()]

@@ -7,17 +7,16 @@ import signal
 import socket
 import threading
 import time
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tests.support.catalogs import DATA, read_json, read_text
 from toolscope_core.catalog import isolation, parts, reading_child
 from toolscope_core.catalog.isolation import read_isolated
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import Source, load_paths
 from toolscope_core.model.errors import CatalogError
-
-DATA = Path(__file__).parents[1] / "data"
 
 
 def lines(count):
@@ -112,17 +111,11 @@ def test_a_slow_file_keeps_nobody_else_waiting(monkeypatch):
 
 
 def test_several_at_once_get_each_their_own():
-    answers = {}
+    def count(n):
+        return len(read_isolated([Source(f"{n}.jsonl", lines(n))]).tools)
 
-    def read(n):
-        answers[n] = len(read_isolated([Source(f"{n}.jsonl", lines(n))]).tools)
-
-    threads = [threading.Thread(target=read, args=[n]) for n in range(1, 9)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert answers == {n: n for n in range(1, 9)}
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(count, range(1, 9))) == list(range(1, 9))
 
 
 def test_a_process_that_was_ended_is_started_again():
@@ -219,28 +212,20 @@ def test_a_child_that_is_gone_is_an_error_with_its_remedy(as_child, monkeypatch)
         read_isolated([Source("t.json", b"[]")])
 
 
-def test_records_are_counted_over_all_files(monkeypatch):
+def test_records_are_counted_over_all_files_and_one_too_many_is_enough(monkeypatch):
     monkeypatch.setattr(parts, "MAX_RECORDS", 3)
     two = b'[{"name": "a"}, {"name": "b"}]'
     with pytest.raises(CatalogError, match="brings the input to 4 records or more; at most 3"):
         read_catalog([Source("a.json", two), Source("b.json", two)])
+    with pytest.raises(CatalogError, match="brings the input to 4 records or more"):
+        read_text('[{"name": "a"}, 1, 2, 3, 4, 5, 6]')
+    servers = [{"server": name, "tools": [{"name": "go"}]} for name in "abc"]
+    assert len(read_json(servers).tools) == 3, "servers and pages are no records"
 
 
 def test_a_text_that_is_too_long_is_a_problem_of_its_record():
     long = {"name": "long", "description": "x" * 1_000_001}
-    catalog = read_catalog([Source("t.json", json.dumps([{"name": "ok"}, long]).encode())])
+    catalog = read_json([{"name": "ok"}, long])
     assert catalog.problems[0].reason == (
         "description has 1,000,001 characters; at most 1,000,000 are read, cut it"
     )
-
-
-def test_servers_and_pages_are_no_records(monkeypatch):
-    monkeypatch.setattr(parts, "MAX_RECORDS", 3)
-    listed = [{"server": name, "tools": [{"name": "go"}]} for name in "abc"]
-    assert len(read_catalog([Source("t.json", json.dumps(listed).encode())]).tools) == 3
-
-
-def test_one_record_too_many_is_enough_to_refuse(monkeypatch):
-    monkeypatch.setattr(parts, "MAX_RECORDS", 3)
-    with pytest.raises(CatalogError, match="brings the input to 4 records or more"):
-        read_catalog([Source("t.json", b'[{"name": "a"}, 1, 2, 3, 4, 5, 6]')])

@@ -3,14 +3,13 @@
 import json
 import random
 from dataclasses import asdict
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.merging.test_pipeline import analysed
-from tests.support.catalogs import read_json
+from tests.support.catalogs import DATA, read_json
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import Source
 from toolscope_core.catalog.yaml_values import read_yaml
@@ -19,7 +18,6 @@ from toolscope_core.export.bundle import bundle_files
 from toolscope_core.merging.pipeline import plan_merge
 from toolscope_core.model.configuration import PlanConfig
 
-DATA = Path(__file__).parents[1] / "data"
 POLICIES = (PlanConfig(accept="auto"), PlanConfig(accept="all", routers=True))
 SHAPES = (None, "openai-chat", "openai-responses", "anthropic", "mcp", "gemini", "neutral")
 FILES = [

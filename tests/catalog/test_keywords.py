@@ -94,10 +94,8 @@ def test_what_is_invalid_is_kept_aside_and_told():
     schema = read_parameters(
         {"properties": {"a": {"type": "str", "minLength": "many", "pattern": "("}}}
     )
-    assert schema["properties"]["a"] == {
-        "type": "string",
-        INVALID: {"minLength": "many", "pattern": "("},
-    }
+    invalid = {"type": "string", INVALID: {"minLength": "many", "pattern": "("}}
+    assert schema["properties"]["a"] == invalid
     tool = Tool("t", "t", schema=schema, returns={"anyOf": [{INVALID: {"title": 1}}]})
     found = find_invalid(tool)
     assert [(item.severity, item.code, item.field) for item in found] == [

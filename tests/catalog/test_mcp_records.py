@@ -2,12 +2,10 @@
 
 import pytest
 
+from tests.support.catalogs import accepting
 from toolscope_core.catalog.formats.mcp_records import readable_record
 
-PLAIN = {
-    "type": "object",
-    "properties": {"id": {"type": "string"}, "list": {"type": "array", "items": True}},
-}
+PLAIN = accepting(id={"type": "string"}, list={"type": "array", "items": True})
 
 
 def record(**parts):
@@ -15,7 +13,7 @@ def record(**parts):
 
 
 def parameters(**properties):
-    return record(inputSchema={"type": "object", "properties": properties})
+    return record(inputSchema=accepting(**properties))
 
 
 def header(name, kind="string"):
@@ -30,9 +28,7 @@ def header(name, kind="string"):
         record(title="Store", icons=[{"src": "a.png", "sizes": ["48x48"], "theme": "dark"}]),
         record(annotations={"readOnlyHint": True, "audience": ["user"]}, _meta={"a": 1}),
         record(execution={"taskSupport": "optional"}),
-        parameters(
-            a={"type": "object", "properties": {"b": header("B")}}, c=header("C", "integer")
-        ),
+        parameters(a=accepting(b=header("B")), c=header("C", "integer")),
     ],
 )
 def test_a_record_that_all_clients_read_stays_as_it_is(fine):
@@ -42,15 +38,13 @@ def test_a_record_that_all_clients_read_stays_as_it_is(fine):
 
 
 def test_true_and_false_become_objects_that_take_the_same():
-    schema = {"type": "object", "properties": {"any": True, "none": False, "id": {}}}
+    schema = accepting(any=True, none=False, id={})
     readable = readable_record(record(inputSchema=schema, outputSchema=schema))
     objects = {"any": {}, "none": {"not": {}}, "id": {}}
     assert readable.record["inputSchema"]["properties"] == objects
     assert readable.record["outputSchema"]["properties"] == objects
-    assert [(one.value, one.fix) for one in readable.faults] == [
-        ("any", "{}"),
-        ("none", '{"not":{}}'),
-    ] * 2
+    fixes = [("any", "{}"), ("none", '{"not":{}}')]
+    assert [(one.value, one.fix) for one in readable.faults] == fixes * 2
     assert readable.faults[0].message == (
         "The parameter 'any' is declared as true; clients with the TypeScript SDK then read no "
         "tool of any server."

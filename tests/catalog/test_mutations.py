@@ -8,10 +8,10 @@ import json
 import random
 import re
 import time
-from pathlib import Path
 
 import pytest
 
+from tests.support.catalogs import DATA
 from toolscope_core.catalog.formats.format_table import INPUTS
 from toolscope_core.catalog.parts import read_contents
 from toolscope_core.catalog.readers import read_catalog
@@ -20,7 +20,6 @@ from toolscope_core.catalog.values import Placed, read_values
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.tool import canonical_json
 
-DATA = Path(__file__).parents[1] / "data"
 SECONDS = 5
 GOLD = re.compile("alignment", re.IGNORECASE)  # argument maps, not a catalog
 SEEDS = sorted(

@@ -11,11 +11,8 @@ from toolscope_core.model.tool import Tool
 
 def test_a_repeated_id_gets_the_fingerprint_of_each_holder():
     a, b, c = Tool("x", "x", "one"), Tool("x", "x", "two"), Tool("y", "y")
-    assert {tool.id for tool in assign_ids([a, b, c])} == {
-        f"x~{a.fingerprint[:6]}",
-        f"x~{b.fingerprint[:6]}",
-        "y",
-    }
+    ids = {f"x~{a.fingerprint[:6]}", f"x~{b.fingerprint[:6]}", "y"}
+    assert {tool.id for tool in assign_ids([a, b, c])} == ids
 
 
 def test_exact_repeats_are_numbered_and_reported():
@@ -24,10 +21,8 @@ def test_exact_repeats_are_numbered_and_reported():
     stem = f"x~{tool.fingerprint[:6]}"
     assert {stem, f"{stem}-2", f"{stem}-3"} < {item.id for item in named}
     found = find_repeats(named)
-    assert [(item.tool_id, item.severity, item.code) for item in found] == [
-        (f"{stem}-2", "info", "exact-repeat"),
-        (f"{stem}-3", "info", "exact-repeat"),
-    ]
+    repeats = [(f"{stem}-2", "info", "exact-repeat"), (f"{stem}-3", "info", "exact-repeat")]
+    assert [(item.tool_id, item.severity, item.code) for item in found] == repeats
     assert repr(stem) in found[0].message
 
 

@@ -1,18 +1,15 @@
-from pathlib import Path
-
 import pytest
 from jsonschema import Draft202012Validator
 
+from tests.support.catalogs import read_data, read_text
 from tests.support.catalogs import read_openapi as read
 from toolscope_core.catalog.formats.openapi import find_inferred
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.source_words import OPENAPI_META
-from toolscope_core.catalog.sources import Source, load_paths
+from toolscope_core.catalog.sources import Source
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.tool import Tool
-
-DATA = Path(__file__).parents[1] / "data" / "documents"
 
 
 def operation(**more):
@@ -24,17 +21,12 @@ def arguments(**more):
 
 
 def test_a_yaml_document_becomes_mcp_tools():
-    catalog = read_catalog(load_paths([DATA / "openapi_31.yaml"]))
+    catalog = read_data("documents/openapi_31.yaml")
     assert (catalog.format, catalog.files[0].format) == ("mcp", "openapi")
     assert catalog.servers == (Server("Mill", "Grinds grain."),)
     tools = {tool.name: tool for tool in catalog.tools}
-    assert set(tools) == {
-        "read_sack",
-        "read_sack_2",
-        "Throw_a_sack_away",
-        "PUT_sackssack",
-        "GET_sacks",
-    }
+    names = "read_sack read_sack_2 Throw_a_sack_away PUT_sackssack GET_sacks".split()
+    assert tools.keys() == {*names}
     assert tools["GET_sacks"].description == "Executes GET /sacks"
     assert tools["GET_sacks"].schema == {"type": "object", "properties": {}}
     read_sack = tools["read_sack_2"]
@@ -59,7 +51,7 @@ def test_a_yaml_document_becomes_mcp_tools():
 
 
 def test_openapi_3_0_words():
-    catalog = read_catalog(load_paths([DATA / "openapi_30.json"]))
+    catalog = read_data("documents/openapi_30.json")
     milk = catalog.by_id["Dairy/add_milk"].schema
     assert milk["properties"]["litres__header"] == {"type": "number", "exclusiveMinimum": 0}
     assert milk["properties"]["litres"] == {"type": ["number", "null"]}
@@ -102,36 +94,29 @@ def test_bodies_and_parameters():
     assert set(arguments(requestBody=body)["properties"]) == {"body"}
     by_content = {"name": "a", "in": "query", "description": "Told.",
                   "content": {"application/json": {"schema": {"type": "array"}}}}  # fmt: skip
-    assert arguments(parameters=[by_content])["properties"]["a"] == {
-        "type": "array",
-        "description": "Told.",
-    }
-    assert arguments(parameters=[{"name": "a", "in": "query", "schema": 5}])["properties"] == {
-        "a": {}
-    }
+    told = {"type": "array", "description": "Told."}
+    assert arguments(parameters=[by_content])["properties"]["a"] == told
+    odd = {"name": "a", "in": "query", "schema": 5}
+    assert arguments(parameters=[odd])["properties"] == {"a": {}}
 
 
 def test_equal_names_in_different_places_of_the_document_stay_apart():
     schema = {"properties": {"x": {"$ref": "#/components/schemas/A"}}}
-    more = {
-        "components": {"schemas": {"A": {"type": "string"}}, "headers": {"A": {"type": "integer"}}}
-    }
+    parts = {"schemas": {"A": {"type": "string"}}, "headers": {"A": {"type": "integer"}}}
     body = {"content": {"application/json": {"schema": schema}}}
     listed = [{"name": "y", "in": "query", "schema": {"$ref": "#/components/headers/A"}}]
     paths = operation(requestBody=body, parameters=listed)
-    schema = read(paths, **more).tools[0].schema
+    schema = read(paths, components=parts).tools[0].schema
     assert {sub["type"] for sub in schema["$defs"].values()} == {"string", "integer"}
 
 
 def test_what_is_no_openapi_3():
     with pytest.raises(CatalogError, match=r"is OpenAPI \(Swagger\) 2.0; convert it"):
-        read_catalog([Source("a.json", b'{"swagger": "2.0", "paths": {}}')])
+        read_text('{"swagger": "2.0", "paths": {}}')
     with pytest.raises(CatalogError, match="is no OpenAPI document"):
         read_catalog([Source("a.json", b'{"name": "a"}')], "openapi")
     with pytest.raises(CatalogError, match="has the key 'get' twice"):
-        read_catalog(
-            [Source("a.json", b'{"openapi": "3.0.0", "paths": {"/a": {"get": {}, "get": {}}}}')]
-        )
+        read_text('{"openapi": "3.0.0", "paths": {"/a": {"get": {}, "get": {}}}}')
 
 
 def test_hints_are_told_only_where_the_record_says_so():

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.catalogs import accepting as obj
 from toolscope_core.catalog.formats.gemini import GEMINI as FORMAT
 from toolscope_core.catalog.formats.parameter_names import property_names, renaming
 from toolscope_core.merging.calls import map_call, unmap_call
@@ -14,10 +15,6 @@ from toolscope_core.model.tool import canonical_json
 
 GEMINI = FORMAT.rules.parameter_rule
 TEXT = {"type": "string"}
-
-
-def obj(**properties):
-    return {"type": "object", "properties": properties}
 
 
 def nested(schema):
@@ -129,17 +126,13 @@ def test_an_undeclared_argument_of_the_new_name_is_lost_aloud():
 
 
 def test_a_property_at_two_places_that_overlap_has_its_new_name_once():
-    alpha = ArgumentMap(
-        "t",
-        "t",
-        nested=(NestedRename("/x/*/a b", "/x/*/a_b"), NestedRename("/x/y/a b", "/x/y/a_b")),
-    )
+    renames = (NestedRename("/x/*/a b", "/x/*/a_b"), NestedRename("/x/y/a b", "/x/y/a_b"))
+    alpha = ArgumentMap("t", "t", nested=renames)
     done = map_call(alpha, {"x": {"y": {"a b": 1}, "z": {"a b": 2}}})
     assert done.arguments == {"x": {"y": {"a_b": 1}, "z": {"a_b": 2}}}
     assert done.lost == ()
-    assert unmap_call(alpha, done.arguments, {}).arguments == {
-        "x": {"y": {"a b": 1}, "z": {"a b": 2}}
-    }
+    back = unmap_call(alpha, done.arguments, {})
+    assert back.arguments == {"x": {"y": {"a b": 1}, "z": {"a b": 2}}}
 
 
 NAMES = ("a b", "c", "d/e~", "*", "-")

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.catalogs import DATA, accepting, json_source, read_data, read_text
 from tests.support.catalogs import read_json as read
 from tests.support.properties import examples
 from toolscope_core.catalog.formats.format_table import OUTPUTS
@@ -16,7 +17,6 @@ from toolscope_core.model.catalog import Server
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.tool import canonical_json
 
-DATA = Path(__file__).parents[1] / "data"
 EXAMPLE = Path(__file__).parents[2] / "examples" / "catalog.json"
 
 
@@ -55,26 +55,25 @@ def reasons(catalog):
     ],
 )
 def test_each_shape_is_detected_and_read(file, format, ids):
-    catalog = read_catalog(load_paths([DATA / file]))
+    catalog = read_data(file)
     assert (catalog.format, [tool.id for tool in catalog.tools]) == (format, ids)
     assert catalog.problems == ()
 
 
 def test_mcp_parts():
-    gate = read_catalog(load_paths([DATA / "mcp_list.json"])).by_id
+    gate = read_data("mcp_list.json").by_id
     assert gate["open_gate"].annotations == {"title": "Open gate", "readOnlyHint": False}
     assert gate["open_gate"].raw["_meta"] == {"since": 2}
     assert gate["open_gate"].schema["$schema"].startswith("https")
     assert gate["gate_state"].returns["properties"] == {"open": {"type": "boolean"}}
 
-    farm = read_catalog(load_paths([DATA / "mcp_servers.json"]))
+    farm = read_data("mcp_servers.json")
     assert farm.servers == (Server("barn"), Server("orchard", "Trees."), Server("pond"))
     assert farm.by_id["orchard/pick"].schema == {
-        "type": "object",
-        "properties": {
-            "tree": {"type": "string", "description": "Which tree."},
-            "kinds": {"type": "array", "items": {"type": "string"}, "description": "Kinds."},
-        },
+        **accepting(
+            tree={"type": "string", "description": "Which tree."},
+            kinds={"type": "array", "items": {"type": "string"}, "description": "Kinds."},
+        ),
         "required": ["tree"],
     }
     assert farm.by_id["orchard/rest"].schema is None
@@ -83,13 +82,11 @@ def test_mcp_parts():
 
 
 def test_flat_and_listed_parts():
-    bees = read_catalog(load_paths([DATA / "seal_tools.jsonl"])).by_id["countBees"]
-    assert [(p.name, p.type, p.required) for p in bees.parameters] == [
-        ("hive", "string", True),
-        ("night", "boolean", False),
-    ]
+    bees = read_data("seal_tools.jsonl").by_id["countBees"]
+    parameters = [("hive", "string", True), ("night", "boolean", False)]
+    assert [(p.name, p.type, p.required) for p in bees.parameters] == parameters
     assert bees.returns["properties"]["count"]["type"] == "integer"
-    tools = read_catalog(load_paths([DATA / "generic.json"])).by_id
+    tools = read_data("generic.json").by_id
     assert tools["sow"].schema["properties"]["depth"] == {"type": "number"}
     assert (tools["sow"].description, tools["sow"].returns) == (
         "Sow a bed.",
@@ -142,13 +139,13 @@ def test_mixed_records_and_mixed_sources_are_generic():
     bfcl = {"id": "b", "name": "b", "parameters": {"type": "dict", "properties": {}}}
     assert read([seal, bfcl]).format == "generic"
     assert read([seal, {"api_name": " "}, {"nothing": 1}, 5]).format == "seal-tools"
-    sources = [Source(f"{n}.json", json.dumps([r]).encode()) for n, r in (("a", seal), ("b", bfcl))]
+    sources = [json_source("a.json", [seal]), json_source("b.json", [bfcl])]
     assert read_catalog(sources).format == "generic"
     assert read_catalog([sources[0], Source("c.json", b"[{}]")]).format == "seal-tools"
 
 
 def test_forcing_a_format():
-    record = {"name": "a", "inputSchema": {"type": "object", "properties": {"x": {}}}}
+    record = {"name": "a", "inputSchema": accepting(x={})}
     assert read([record], forced="generic").format == "generic"
     with pytest.raises(CatalogError, match="no name; give a text under api_name"):
         read([record], forced="seal-tools")
@@ -171,17 +168,13 @@ def test_problems_say_where_and_why():
         ("x.json: server 1, tool 2", "has no name; give a text under name"),
         ("x.json: server 1, tool 3", "is 5, not an object; give an object with a name"),
         ("x.json: page 2, tool 1", "has the name 3, which is not text; write it in quotes"),
-        (
-            "x.json: page 2, tool 2",
-            'has the description ["x"], which is not text; write it in quotes',
-        ),
+        ("x.json: page 2, tool 2",
+         'has the description ["x"], which is not text; write it in quotes'),
         ("x.json: tool 3", 'has parameters of type "string"; a tool takes an object'),
         ("x.json: tool 4", 'has parameters "none"; give an object or a list'),
-        (
-            "x.json: tool 5",
-            "has 5 at parameters/properties/p/type; give a type's name such as string",
-        ),
-    ]
+        ("x.json: tool 5",
+         "has 5 at parameters/properties/p/type; give a type's name such as string"),
+    ]  # fmt: skip
 
 
 def test_own_ids_are_text_and_blank_ones_are_none():
@@ -190,15 +183,15 @@ def test_own_ids_are_text_and_blank_ones_are_none():
 
 
 def test_several_sources_keep_servers_apart():
-    def listed(**extra):
-        return json.dumps({**extra, "tools": [{"name": "go"}]}).encode()
+    def listed(label, **extra):
+        return json_source(label, {**extra, "tools": [{"name": "go"}]})
 
     sources = [
-        Source("a.json", listed()),
-        Source("x/b.json", listed()),
-        Source("y/b.json", listed(server="hub", description="One.")),
-        Source("c.json", listed(server="hub")),
-        Source("d.json", listed(server="own")),
+        listed("a.json"),
+        listed("x/b.json"),
+        listed("y/b.json", server="hub", description="One."),
+        listed("c.json", server="hub"),
+        listed("d.json", server="own"),
     ]
     catalog = read_catalog(sources)
     assert catalog.servers == (
@@ -258,8 +251,8 @@ def test_no_catalog_can_be_made(data, message):
 def test_what_cannot_be_kept_exactly_is_rejected_with_its_place(text, reason):
     record = f'{{"name": "bad", {text}}}'
     good = '{"name": "good"}'
-    listed = read_catalog([Source("t.json", f"[{good}, {record}]".encode())])
-    lines = read_catalog([Source("t.jsonl", f"{good}\n\n{record}\n".encode())])
+    listed = read_text(f"[{good}, {record}]")
+    lines = read_text(f"{good}\n\n{record}\n", "t.jsonl")
     assert reasons(listed) == [("t.json: tool 2", reason)]
     assert reasons(lines) == [("t.jsonl: line 3", reason)]
     assert all(0 < len(item.problems[0].raw) <= 500 for item in (listed, lines))
@@ -267,7 +260,7 @@ def test_what_cannot_be_kept_exactly_is_rejected_with_its_place(text, reason):
 
 def test_line_endings_and_broken_lines_of_jsonl():
     text = '{"name": "a"}\r\n{"name": \r\n{"name": "c"}\r\n{"name": "d"}\r\n'
-    catalog = read_catalog([Source("t.jsonl", text.encode())])
+    catalog = read_text(text, "t.jsonl")
     assert [tool.id for tool in catalog.tools] == ["a", "c", "d"]
     assert catalog.problems[0].position == "t.jsonl: line 2"
 
@@ -333,7 +326,7 @@ def test_no_order_matters_and_every_record_is_accounted_for(files, rng):
     def attempt(lists):
         named = [(f"{n}.json", records) for n, records in enumerate(lists)]
         changed = [
-            Source(label, json.dumps([shuffled(r) for r in shuffled(records)]).encode())
+            json_source(label, [shuffled(r) for r in shuffled(records)])
             for label, records in shuffled(named)
         ]
         return read_catalog(changed)
@@ -343,12 +336,8 @@ def test_no_order_matters_and_every_record_is_accounted_for(files, rng):
     except CatalogError:
         return
     assert len(first.tools) + len(first.problems) == sum(map(len, files))
-    assert (first.tools, first.servers, first.format) == (
-        second.tools,
-        second.servers,
-        second.format,
-    )
-    assert first.findings == second.findings
+    for part in ("tools", "servers", "format", "findings"):
+        assert getattr(first, part) == getattr(second, part)
     assert sorted(p.reason for p in first.problems) == sorted(p.reason for p in second.problems)
 
 
@@ -428,8 +417,7 @@ def test_a_list_that_goes_on_past_the_last_page_given_is_a_problem(value, positi
 
 def test_pages_may_come_in_files_of_their_own():
     def reading(*values):
-        sources = [Source(f"{n}.json", json.dumps(value).encode()) for n, value in values]
-        return goes_on(read_catalog(sources))
+        return goes_on(read_catalog([json_source(f"{n}.json", value) for n, value in values]))
 
     assert reading(("a", page("a", "2")), ("b", page("b", "3")), ("c", page("c"))) == []
     assert reading(("a", page("a")), ("b", page("b", "2"))) == []
@@ -451,25 +439,19 @@ def test_the_remedy_names_the_cursor():
         read({"tools": [], "nextCursor": "2"})
 
 
-TOOLS_FILE = Source("tools.json", json.dumps([{"name": "a", "description": "Does a."}]).encode())
+TOOLS_FILE = json_source("tools.json", [{"name": "a", "description": "Does a."}])
 QUERIES = Source("queries.jsonl", b'{"query": "x", "gold": ["a"]}\n{"query": "y", "gold": []}\n')
 
 
 def test_an_evaluation_set_beside_a_catalog_changes_nothing_else():
     alone, beside = read_catalog([TOOLS_FILE]), read_catalog([TOOLS_FILE, QUERIES])
-    assert beside.tools == alone.tools
-    assert (beside.version, beside.servers, beside.format) == (
-        alone.version,
-        alone.servers,
-        alone.format,
-    )
+    for part in ("tools", "version", "servers", "format"):
+        assert getattr(beside, part) == getattr(alone, part)
     (problem,) = beside.problems
     assert problem.position == "queries.jsonl"
     assert problem.reason.startswith("holds no tools: none of its 2 records has a name, a desc")
-    assert [(file.label, file.tools, file.server) for file in beside.files] == [
-        ("tools.json", 1, ""),
-        ("queries.jsonl", 0, ""),
-    ]
+    files = [("tools.json", 1, ""), ("queries.jsonl", 0, "")]
+    assert [(file.label, file.tools, file.server) for file in beside.files] == files
     with pytest.raises(CatalogError, match="no tool can be read"):
         read_catalog([QUERIES])
 
@@ -477,16 +459,12 @@ def test_an_evaluation_set_beside_a_catalog_changes_nothing_else():
 def test_a_damaged_catalog_is_not_taken_for_an_evaluation_set():
     damaged = b'{"nam": "b", "description": "Does b."}\n{"nam": "c", "parameters": {}}\n'
     catalog = read_catalog([TOOLS_FILE, Source("more.jsonl", damaged)])
-    assert [problem.position for problem in catalog.problems] == [
-        "more.jsonl: line 1",
-        "more.jsonl: line 2",
-    ]
+    places = ["more.jsonl: line 1", "more.jsonl: line 2"]
+    assert [problem.position for problem in catalog.problems] == places
 
 
 def test_the_server_made_up_for_a_file_is_said():
-    other = Source("other.json", json.dumps([{"name": "a", "server": "s"}, {"name": "b"}]).encode())
+    other = json_source("other.json", [{"name": "a", "server": "s"}, {"name": "b"}])
     catalog = read_catalog([TOOLS_FILE, other])
-    assert [(file.label, file.server) for file in catalog.files] == [
-        ("tools.json", "tools"),
-        ("other.json", "other"),
-    ]
+    servers = [("tools.json", "tools"), ("other.json", "other")]
+    assert [(file.label, file.server) for file in catalog.files] == servers

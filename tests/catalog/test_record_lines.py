@@ -3,15 +3,14 @@ from pathlib import Path
 
 import pytest
 
-from toolscope_core.catalog.readers import read_catalog
+from tests.support.catalogs import read_json, read_text
 from toolscope_core.catalog.record_lines import record_lines
-from toolscope_core.catalog.sources import Source
 
 FILE = Path("tools.json")
 
 
 def lines(content, name="tools.json"):
-    catalog = read_catalog([Source(name, content.encode())])
+    catalog = read_text(content, name)
     places = record_lines(catalog.tools, {Path(name): content.encode()})
     assert all(place.file == Path(name) for place in places.values())
     return {tool_id: place.line for tool_id, place in places.items()}
@@ -36,9 +35,8 @@ def test_of_tools_that_share_a_name_each_has_its_own_line():
 
 
 def test_nested_and_line_by_line_records_are_found():
-    nested = [
-        {"type": "function", "function": record("f", "Does f.", parameters={"type": "object"})}
-    ]
+    function = record("f", "Does f.", parameters={"type": "object"})
+    nested = [{"type": "function", "function": function}]
     assert lines(json.dumps(nested, indent=1)) == {"f": 5}
     rows = "\n".join(json.dumps(record(name, f"Does {name}.")) for name in ("x", "y"))
     assert lines(rows, "tools.jsonl") == {"x": 1, "y": 2}
@@ -60,5 +58,5 @@ def test_other_files_are_searched_for_the_name(content, name, line):
 
 
 def test_a_tool_that_stands_nowhere_has_no_line():
-    (tool,) = read_catalog([Source("t.json", json.dumps([record("a", "Does a.")]).encode())]).tools
+    (tool,) = read_json([record("a", "Does a.")]).tools
     assert record_lines([tool], {FILE: b"[]", Path("x.json"): b"\xff{"}) == {}

@@ -2,6 +2,7 @@ import time
 
 import pytest
 
+from tests.support.catalogs import accepting
 from toolscope_core.catalog.schema.references import merge_parts, resolve, settle_references
 
 NAME = {"type": "string"}
@@ -24,20 +25,14 @@ def test_a_reference_at_the_top_shows_the_parameters():
 @pytest.mark.parametrize(
     "reference",
     [
-        "http://x.test/a.json",
-        "file:///etc/passwd",
-        "other.json#/a",
-        "#/nothing",
-        "#named",
+        *("http://x.test/a.json", "file:///etc/passwd", "other.json#/a", "#/nothing", "#named"),
         "#/$defs/list/9",
     ],
 )
 def test_only_local_references_are_followed(reference):
     root = {"properties": {"a": {"$ref": reference, "type": "string"}}, "$defs": {"list": [PET]}}
-    assert settle_references(root)["properties"]["a"] == {
-        "type": "string",
-        "x-invalid": {"reference": reference},
-    }
+    invalid = {"type": "string", "x-invalid": {"reference": reference}}
+    assert settle_references(root)["properties"]["a"] == invalid
 
 
 @pytest.mark.parametrize(
@@ -74,29 +69,20 @@ def test_all_of_is_merged_where_nothing_is_said_twice():
         "title": "Mine",
     }
     assert settle_references(root) == {
-        "$defs": {"pet": PET},
-        "title": "Mine",
-        "type": "object",
-        "properties": {"name": NAME, "age": {"type": "integer"}},
-        "required": ["name"],
+        **accepting(name=NAME, age={"type": "integer"}),
+        **{"$defs": {"pet": PET}, "title": "Mine", "required": ["name"]},
     }
-    nested = {
-        "allOf": [{"$ref": "#/$defs/b"}],
-        "$defs": {"b": {"allOf": [PET, {"minProperties": 1}]}},
-    }
+    inner = {"allOf": [PET, {"minProperties": 1}]}
+    nested = {"allOf": [{"$ref": "#/$defs/b"}], "$defs": {"b": inner}}
     assert settle_references(nested)["properties"] == {"name": NAME}
-    for other in (
-        {"properties": {"name": {"type": "integer"}}},
-        {"additionalProperties": False},
-        {"type": "null"},
-    ):
+    other_name = {"properties": {"name": {"type": "integer"}}}
+    for other in (other_name, {"additionalProperties": False}, {"type": "null"}):
         clash = {"allOf": [PET, other]}
         assert settle_references(clash) == clash
     text = {"allOf": [PET, True]}
     assert settle_references(text) == text
-    assert settle_references({"enum": [{"$ref": "#/x"}], "default": {"allOf": 3}})["default"] == {
-        "allOf": 3
-    }
+    values = {"enum": [{"$ref": "#/x"}], "default": {"allOf": 3}}
+    assert settle_references(values)["default"] == {"allOf": 3}
 
 
 def test_merging_parts_and_resolving():
@@ -111,9 +97,8 @@ def test_merging_parts_and_resolving():
 
 
 def test_many_references_take_no_time():
-    defs = {
-        f"d{n}": {"properties": {"x": {"$ref": f"#/$defs/d{(n * 7) % 2000}"}}} for n in range(2000)
-    }
+    targets = {n: f"#/$defs/d{(n * 7) % 2000}" for n in range(2000)}
+    defs = {f"d{n}": {"properties": {"x": {"$ref": target}}} for n, target in targets.items()}
     started = time.perf_counter()
     settle_references({"properties": {"a": {"$ref": "#/$defs/d1"}}, "$defs": defs})
     assert time.perf_counter() - started < 2

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.catalog.test_schemas import schemas
+from tests.support.catalogs import accepting, unmerged
 from tests.support.catalogs import read_json as read
 from tests.support.properties import examples
 from toolscope_core.catalog.formats.format_table import OUTPUTS, RECORD_FORMATS
@@ -14,7 +15,6 @@ from toolscope_core.catalog.formats.writers import write_toolset
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import Source
 from toolscope_core.model.catalog import Server
-from toolscope_core.model.plan import MergedTool
 from toolscope_core.model.tool import Tool
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=10)
@@ -52,7 +52,7 @@ def records(draw, format):
         if format == "bfcl":
             row["parameters"] = {**schema, "type": "dict"}
         if format == "ultratool":
-            row["results"] = {"type": "object", "properties": {"r": {"type": "string"}}}
+            row["results"] = accepting(r={"type": "string"})
         if "id" in shape.places:
             row["id"] = f"id {number}"
         if format == "neutral":
@@ -62,8 +62,7 @@ def records(draw, format):
 
 
 def exported(catalog):
-    kept = [MergedTool(tool, (tool.id,)) for tool in catalog.tools]
-    return write_toolset(kept, catalog.servers, catalog.format)
+    return write_toolset(unmerged(catalog.tools), catalog.servers, catalog.format)
 
 
 @pytest.mark.parametrize("format", OUTPUTS)
@@ -122,11 +121,13 @@ def test_any_namespace_comes_back_as_it_was(rows):
 def test_only_functions_of_a_namespace_are_written_into_one():
     rows = [{"type": "namespace", "name": "s", "hue": 1, "tools": [FUNCTION]}]
     catalog = read(rows)
-    kept = [MergedTool(tool, (tool.id,)) for tool in catalog.tools]
-    other = MergedTool(Tool("t/g", "g", "", "t"), ("t/g",))
-    written = write_toolset([*kept, other], [*catalog.servers, Server("t")], "openai-responses")
+    tools, servers = (*catalog.tools, Tool("t/g", "g", "", "t")), (*catalog.servers, Server("t"))
+    written = write_toolset(unmerged(tools), servers, "openai-responses")
     assert [row.get("tools", row["name"]) for row in written] == [[FUNCTION], "g"]
-    assert write_toolset(kept, catalog.servers, "mcp")[0].keys() == {"server", "tools"}
+    assert write_toolset(unmerged(catalog.tools), catalog.servers, "mcp")[0].keys() == {
+        "server",
+        "tools",
+    }
     custom = [{**rows[0], "tools": [FUNCTION, {"type": "custom", "name": "free"}]}]
     mixed = read(custom)
     assert mixed.format == "generic"
@@ -149,8 +150,7 @@ def test_a_namespace_in_two_files_is_written_apart_and_a_flawed_field_is_left_ou
 @given(format=st.sampled_from(OUTPUTS), other=st.sampled_from(OUTPUTS), data=st.data())
 def test_any_shape_carries_what_it_can_of_any_other(format, other, data):
     catalog = read(data.draw(records(other)), other)
-    kept = [MergedTool(tool, (tool.id,)) for tool in catalog.tools]
-    back = read(write_toolset(kept, catalog.servers, format), format)
+    back = read(write_toolset(unmerged(catalog.tools), catalog.servers, format), format)
     assert sorted((t.name, t.description) for t in back.tools) == sorted(
         (t.name, t.description) for t in catalog.tools
     )

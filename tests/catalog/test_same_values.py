@@ -6,6 +6,7 @@ import random
 import pytest
 from jsonschema.validators import Draft202012Validator, validator_for
 
+from tests.support.catalogs import accepting as parameters
 from tests.support.catalogs import read_schemas as read
 from toolscope_core.catalog.schema.keywords import INVALID
 
@@ -15,10 +16,6 @@ DRAFT_4 = "http://json-schema.org/draft-04/schema#"
 
 def accepts(schema, value):
     return validator_for(schema, Draft202012Validator)(schema).is_valid(value)
-
-
-def parameters(**properties):
-    return {"type": "object", "properties": properties}
 
 
 def defining(schema, **definitions):

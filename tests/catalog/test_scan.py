@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.support.catalogs import accepting
 from toolscope_core.catalog.scan.hidden import cleaned, find_hidden, visible
 from toolscope_core.catalog.scan.scanner import scan_catalog, scan_tool
 from toolscope_core.model.tool import Tool
@@ -50,17 +51,9 @@ def test_legitimate_uses_pass(text):
 @pytest.mark.parametrize(
     "text",
     [
-        "🙂\u200dabc",
-        "abc\u200d🙂",
-        "🙂\ufe0f\ufe0e",
-        "1\ufe0f",
-        "<\u200d=",
-        "می\u200c\u200cخواهم",
-        "می\u200c",
-        f"🏴{tags('usxx')}\U000e007f",
-        f"{tags('gbeng')}\U000e007f",
-        "\ufeff\ufeffx",
-        "\ufeffx\u200b",
+        *("🙂\u200dabc", "abc\u200d🙂", "🙂\ufe0f\ufe0e", "1\ufe0f", "<\u200d="),
+        *("می\u200c\u200cخواهم", "می\u200c", f"🏴{tags('usxx')}\U000e007f"),
+        *(f"{tags('gbeng')}\U000e007f", "\ufeff\ufeffx", "\ufeffx\u200b"),
     ],
 )
 def test_near_legitimate_uses_block(text):
@@ -92,10 +85,7 @@ def test_every_place_is_looked_at():
         bad,
         bad,
         server=bad,
-        schema={
-            "type": "object",
-            "properties": {bad: {"enum": ["ok", bad]}, "y": {"items": [{"description": bad}]}},
-        },
+        schema=accepting(**{bad: {"enum": ["ok", bad]}, "y": {"items": [{"description": bad}]}}),
         returns={"description": bad},
         annotations={"title": bad},
         raw={"description": bad, "_meta": {"k\u200b": 1}, "icons": ["z\u200b"]},

@@ -96,11 +96,8 @@ def test_lists_are_required_unless_they_say_otherwise():
     assert required({"name": "a", "optional": True}, {"name": "b"}, "c") == ["b", "c"]
     assert required({"name": "a", "required": True}, {"name": "b"}) == ["a"]
     nested = {"type": "object", "properties": [{"name": "x", "type": "int"}]}
-    assert read_parameters(nested) == {
-        "type": "object",
-        "properties": {"x": {"type": "integer"}},
-        "required": ["x"],
-    }
+    schema = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
+    assert read_parameters(nested) == schema
 
 
 @pytest.mark.parametrize(

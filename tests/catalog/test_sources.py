@@ -26,10 +26,8 @@ def test_files_and_folders(tmp_path):
 def test_stems_that_stay_equal(tmp_path):
     for name in ("b.json", "b.jsonl"):
         (tmp_path / name).write_text("[]")
-    assert [source.label for source in load_paths([tmp_path])] == [
-        f"{tmp_path.name}/b.json",
-        f"{tmp_path.name}/b.jsonl",
-    ]
+    labels = [f"{tmp_path.name}/b.json", f"{tmp_path.name}/b.jsonl"]
+    assert [source.label for source in load_paths([tmp_path])] == labels
 
 
 def test_what_cannot_be_loaded(tmp_path, monkeypatch):

@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.catalog.test_schemas import schemas
+from tests.support.catalogs import accepting as schema
+from tests.support.catalogs import unmerged
 from toolscope_core.catalog.formats.format_table import OUTPUTS
 from toolscope_core.catalog.formats.mcp_tools import MCP
 from toolscope_core.catalog.formats.offered_names import comparable_name
@@ -14,20 +16,15 @@ from toolscope_core.catalog.formats.record_format import read_record
 from toolscope_core.catalog.formats.target_rules import fixed, rule_violations, violation_counts
 from toolscope_core.catalog.formats.target_table import MATRIX, target_named
 from toolscope_core.catalog.formats.writers import write_record
-from toolscope_core.model.plan import MergedTool
 from toolscope_core.model.tool import Tool
 
 
 def kept(*tools):
-    return [MergedTool(tool, (tool.id,)) for tool in tools]
+    return unmerged(tools)
 
 
 def told(tools, target):
     return [(v.tool_id, v.rule, v.value, v.fix) for v in rule_violations(kept(*tools), target)]
-
-
-def schema(**properties):
-    return {"type": "object", "properties": properties}
 
 
 def test_names_by_hand():
@@ -51,11 +48,8 @@ def test_names_by_hand():
     assert re.fullmatch(r"geo_area_[0-9a-f]{8}", names["1"])  # geo_area is taken
     assert (names["3"], names["4"], names["6"]) == ("t_go", "s_go", "tool")
     assert re.fullmatch(r"x{55}_[0-9a-f]{8}", names["5"])
-    assert [row[:3] for row in told(tools, "mcp")] == [
-        ("3", "name", "ｇｏ"),
-        ("4", "unique", "go"),
-        ("6", "name", "翻訳"),
-    ]
+    broken = [("3", "name", "ｇｏ"), ("4", "unique", "go"), ("6", "name", "翻訳")]
+    assert [row[:3] for row in told(tools, "mcp")] == broken
     assert [row[0] for row in told(tools, "seal-tools")] == ["3", "4"]
     assert told(tools, "neutral") == told(tools, "bfcl") == []
     assert ("1", "name", "1x", "tool_1x") in told([Tool("1", "1x")], "gemini")
@@ -179,11 +173,8 @@ def test_a_fixed_record_of_mcp_differs_in_what_was_wrong_only():
 def test_a_record_made_anew_for_mcp_is_one_that_all_clients_read():
     tool = Tool("1", "f", schema=schema(a=True), returns={"type": "array"})
     assert told([tool], "mcp") == []
-    assert write_record(tool, "mcp", sendable=True) == {
-        "name": "f",
-        "description": "",
-        "inputSchema": schema(a={}),
-    }
+    record = {"name": "f", "description": "", "inputSchema": schema(a={})}
+    assert write_record(tool, "mcp", sendable=True) == record
 
 
 names = st.sampled_from(

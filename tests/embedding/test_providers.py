@@ -6,39 +6,15 @@ import sys
 import numpy as np
 import pytest
 
+from tests.tool2vec.tiny_bert import save_tiny_bert
 from toolscope_core.embedding import encoders, packaged_model
 from toolscope_core.embedding.encoders import SentenceEmbedder
 from toolscope_core.model.errors import ModelError
 
-VOCABULARY = "[PAD] [UNK] [CLS] [SEP] [MASK] open close the file door get weather".split()
-
 
 @pytest.fixture(scope="module")
 def tiny_model(tmp_path_factory):
-    """A real sentence-transformers model of a few kilobytes, made here and saved."""
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.models import Pooling, Transformer
-    from transformers import BertConfig, BertModel, BertTokenizerFast
-    from transformers.utils import logging
-
-    logging.disable_progress_bar()
-    folder = tmp_path_factory.mktemp("bert")
-    (folder / "vocab.txt").write_text("\n".join(VOCABULARY), "utf-8")
-    BertTokenizerFast(vocab=str(folder / "vocab.txt")).save_pretrained(folder)
-    config = BertConfig(
-        vocab_size=len(VOCABULARY),
-        hidden_size=16,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=16,
-        max_position_embeddings=512,
-    )
-    BertModel(config).save_pretrained(folder)
-    word = Transformer(str(folder), max_seq_length=512)
-    saved = tmp_path_factory.mktemp("saved") / "tiny"
-    model = SentenceTransformer(modules=[word, Pooling(16)], device="cpu")
-    model.save(str(saved), create_model_card=False)
-    return saved
+    return save_tiny_bert(tmp_path_factory.mktemp("saved"))
 
 
 def test_importing_and_naming_load_no_torch():

@@ -86,10 +86,7 @@ def test_a_loop_of_links_and_a_name_too_long_are_sentences(tmp_path):
 
 
 STEPS = (
-    (Path, "mkdir"),
-    (Path, "write_bytes"),
-    (Path, "rename"),
-    (folders, "_exchanged"),
+    *((Path, "mkdir"), (Path, "write_bytes"), (Path, "rename"), (folders, "_exchanged")),
     (shutil, "rmtree"),
 )
 

@@ -42,10 +42,6 @@ def archive(folder, request, tmp_path_factory):
     return path
 
 
-def without_place(catalog):
-    return [(tool.id, tool.fingerprint) for tool in catalog.tools]
-
-
 def test_every_reader_of_bundles_takes_the_zip(folder, archive):
     assert read_relabelling(archive) == read_relabelling(folder)
     for read in (read_served_bundle, read_unmerged_bundle):

@@ -34,20 +34,10 @@ def test_an_origin_has_one_spelling(url, origin):
 @pytest.mark.parametrize(
     "url",
     [
-        "",
-        "api.openai.com",
-        "ftp://host/v1",
-        "file:///etc/passwd",
-        "http://",
-        "http://host:port/v1",
-        "http://host:99999/v1",
-        "http://[::1/v1",
-        "http://ho st/v1",
-        "http://host\n/v1",
-        "http://hôst/v1",
-        "https://user:secret@host/v1",
-        "https://host/v1?key=secret",
-        "https://host/v1#secret",
+        *("", "api.openai.com", "ftp://host/v1", "file:///etc/passwd", "http://"),
+        *("http://host:port/v1", "http://host:99999/v1", "http://[::1/v1", "http://ho st/v1"),
+        *("http://host\n/v1", "http://hôst/v1", "https://user:secret@host/v1"),
+        *("https://host/v1?key=secret", "https://host/v1#secret"),
     ],
 )
 def test_an_address_that_cannot_be_used_is_refused_without_its_secrets(url):
@@ -59,16 +49,9 @@ def test_an_address_that_cannot_be_used_is_refused_without_its_secrets(url):
 @pytest.mark.parametrize(
     "changes",
     [
-        {"model": " "},
-        {"model": "a\nb"},
-        {"model": "\ud800"},
-        {"concurrency": 0},
-        {"concurrency": 65},
-        {"deadline": 0.0},
-        {"deadline": 601.0},
-        {"deadline": float("nan")},
-        {"temperature": -0.1},
-        {"temperature": 2.1},
+        *({"model": " "}, {"model": "a\nb"}, {"model": "\ud800"}, {"concurrency": 0}),
+        *({"concurrency": 65}, {"deadline": 0.0}, {"deadline": 601.0}, {"deadline": float("nan")}),
+        *({"temperature": -0.1}, {"temperature": 2.1}),
     ],
 )
 def test_knobs_of_an_endpoint_that_cannot_be_used_are_refused(changes):
@@ -105,10 +88,8 @@ def test_a_key_belongs_to_one_origin():
         "OPENAI_API_KEY": "sk-1",
     }
     keys = read_keys(both)
-    assert [(key.origin, key.secret) for key in keys] == [
-        ("http://localhost:11434", "own"),
-        (OPENAI, "sk-1"),
-    ]
+    secrets = [("http://localhost:11434", "own"), (OPENAI, "sk-1")]
+    assert [(key.origin, key.secret) for key in keys] == secrets
     assert key_for("http://localhost:11434", keys).secret == "own"
     assert key_for(OPENAI, keys).secret == "sk-1"
     assert key_for("https://evil.test", keys) == ApiKey("https://evil.test", "")
@@ -136,14 +117,8 @@ def test_the_environment_names_the_endpoint():
 @pytest.mark.parametrize(
     ("attempt", "told", "wait"),
     [
-        (1, 0.0, 0.5),
-        (2, 0.0, 1.0),
-        (5, 0.0, 8.0),
-        (1, 30.0, 30.0),
-        (5, 3.0, 8.0),
-        (7, 0.0, 30.0),
-        (1, 121.0, None),
-        (8, 0.0, None),
+        *((1, 0.0, 0.5), (2, 0.0, 1.0), (5, 0.0, 8.0), (1, 30.0, 30.0), (5, 3.0, 8.0)),
+        *((7, 0.0, 30.0), (1, 121.0, None), (8, 0.0, None)),
     ],
 )
 def test_how_long_to_wait_before_asking_again(attempt, told, wait):
