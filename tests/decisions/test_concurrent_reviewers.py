@@ -13,10 +13,10 @@ from dataclasses import replace
 
 import pytest
 
+from tests.support.decisions import decision_on, undo
 from toolscope_core.decisions.constraints import constraints, edits
 from toolscope_core.decisions.log import active, admit, version_of
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError, StaleDecisionError, StoreError
 from toolscope_core.model.tool import Tool
 from toolscope_core.store import Store, append_decision, read_log, save_catalog, start_job
@@ -34,8 +34,7 @@ def cluster(number):
 
 
 def about(tools, action, reviewer, **detail):
-    members = tuple(tool.fingerprint for tool in tools)
-    return Decision(action, members, tuple(tool.id for tool in tools), reviewer, detail=detail)
+    return decision_on(tools, action, reviewer, at="", **detail)
 
 
 def review(store, reviewer, seed, out):
@@ -250,13 +249,12 @@ def test_undoing_what_others_built_on_is_refused_with_the_list_and_changes_nothi
     decide(store, about(tools, "accept", "ann"))
     for theirs in (about(tools, "edit", "bo", name="x"), about(cluster(1), "accept", "bo")):
         others.submit(decide_elsewhere, url, theirs).result()
-    undo = Decision("undo", (), (), "ann", detail={"retracts": 1})
     with pytest.raises(DecisionError, match=r"decision 2 \(edit by bo") as refusal:
-        decide(store, undo)
+        decide(store, undo(1))
     assert "decision 3" not in str(refusal.value)
     assert len(active(read_log(store, 1))) == 3
-    decide(store, replace(undo, detail={"retracts": 2}))
-    decide(store, undo)
+    decide(store, undo(2))
+    decide(store, undo(1))
     assert constraints(CATALOG, read_log(store, 1)).must == (
         frozenset(tool.id for tool in cluster(1)),
     )

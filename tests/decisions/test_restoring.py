@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.decisions import decision_on, logged, undo
 from toolscope_core.decisions.constraints import constraints, edits, owners, variants
 from toolscope_core.decisions.decision_lines import decision_row
 from toolscope_core.decisions.imported_decisions import decisions_in
 from toolscope_core.decisions.log import active, admit, notes
 from toolscope_core.decisions.restore import restoration, with_dependents
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.tool import Tool, canonical_json
 
@@ -24,23 +24,9 @@ NEXT = Catalog((*(replace(TOOLS[at], description="new words") for at in (0, 1)),
 
 
 def of(action, *places, reviewer="ann", **detail):
-    tools = [TOOLS[place] for place in places]
-    prints = tuple(tool.fingerprint for tool in tools)
-    ids = tuple(tool.id for tool in tools)
     if "canonical" in detail:
         detail["canonical"] = TOOLS[detail["canonical"]].fingerprint
-    return Decision(action, prints, ids, reviewer, "2026-01-01", detail=detail)
-
-
-def undo(seq):
-    return Decision("undo", (), (), "bob", "2026-01-02", detail={"retracts": seq})
-
-
-def logged(*rows, log=()):
-    for row in rows:
-        made = admit(log, row)
-        log = log if made in log else (*log, made)
-    return log
+    return decision_on([TOOLS[place] for place in places], action, reviewer, **detail)
 
 
 def state(log, catalog=CATALOG):
@@ -57,13 +43,12 @@ def state(log, catalog=CATALOG):
 
 def restored(log, seq):
     way = restoration(log, seq)
-    rows = [undo(one.seq) for one in way.back]
+    rows = [undo(one.seq, "bob") for one in way.back]
     return logged(*rows, *(replace(one, seq=0, reviewer="bob") for one in way.again), log=log)
 
 
 def threshold(value):
-    detail = {"similarity": value, "probability": value}
-    return Decision("threshold", (), (), "ann", "2026-01-01", detail=detail)
+    return decision_on([], "threshold", similarity=value, probability=value)
 
 
 def test_what_builds_on_a_decision_goes_back_with_it_newest_first():
@@ -73,12 +58,12 @@ def test_what_builds_on_a_decision_goes_back_with_it_newest_first():
     assert [one.seq for one in with_dependents(log, {1})] == [3, 2, 1]
     assert [one.seq for one in with_dependents(log, {4, 2})] == [4, 3, 2]
     with pytest.raises(DecisionError, match="came later"):
-        admit(log, undo(1))
+        admit(log, undo(1, "bob"))
 
 
 def test_an_edit_made_again_keeps_its_place_before_later_ones():
     log = logged(of("edit", 0, description="one"), of("edit", 0, description="two"))
-    log = logged(undo(1), log=log)
+    log = logged(undo(1, "bob"), log=log)
     way = restoration(log, 2)
     assert [one.seq for one in way.back] == [2]
     assert [one.detail["description"] for one in way.again] == ["one", "two"]
@@ -86,7 +71,7 @@ def test_an_edit_made_again_keeps_its_place_before_later_ones():
 
 
 def test_what_stood_all_the_time_is_left_alone():
-    log = logged(of("accept", 0, 1), of("accept", 2, 3), undo(2), of("accept", 4, 5))
+    log = logged(of("accept", 0, 1), of("accept", 2, 3), undo(2, "bob"), of("accept", 4, 5))
     way = restoration(log, 2)
     assert [one.seq for one in way.back] == [4]
     assert [one.seq for one in way.again] == [2]
@@ -145,7 +130,7 @@ ROWS = st.one_of(
     st.builds(lambda place, text: of("flag", place, note=text), PLACES, TEXTS),
     st.builds(lambda place, text: of("note", place, about="k", note=text), PLACES, TEXTS),
     st.builds(threshold, st.sampled_from([0.5, 0.8])),
-    st.builds(undo, st.integers(1, 20)),
+    st.builds(undo, st.integers(1, 20), st.just("bob")),
 )
 LOGS = st.lists(ROWS, max_size=16)
 
@@ -183,5 +168,5 @@ def test_a_log_read_from_its_file_says_the_same_and_undone_whole_it_says_nothing
         assert state(replayed, catalog) == state(log, catalog)
     emptied = log
     for one in active(log)[::-1]:
-        emptied = logged(undo(one.seq), log=emptied)
+        emptied = logged(undo(one.seq, "bob"), log=emptied)
     assert state(emptied) == state(()) and state(emptied, NEXT) == state((), NEXT)

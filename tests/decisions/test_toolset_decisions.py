@@ -9,13 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.merging.test_pipeline import analysed
+from tests.support.catalogs import example_catalog
 from tests.support.properties import examples
-from toolscope_core.catalog.readers import read_catalog
-from toolscope_core.catalog.sources import load_paths
 from toolscope_core.decisions.decision_lines import decision_of_row
 from toolscope_core.decisions.imported_decisions import read_decisions
 from toolscope_core.decisions.log import admit
-from toolscope_core.evaluation.example import example_path
 from toolscope_core.export.bundle import bundle_files
 from toolscope_core.merging.calls import relabel_query
 from toolscope_core.merging.pipeline import (
@@ -38,7 +36,7 @@ TIDES = tuple(replace(TIDE, id=f"s{n}/get_tide", server=f"s{n}") for n in range(
 @pytest.fixture(scope="module")
 def example(tmp_path_factory):
     """The bundled example, and one tool that three more servers have."""
-    catalog = read_catalog(load_paths([example_path()]))
+    catalog = example_catalog()
     tools = sorted((*catalog.tools, *TIDES), key=lambda tool: tool.id)
     catalog = replace(catalog, tools=tuple(tools))
     return analysed(catalog, tmp_path_factory.mktemp("decided"), threshold=0.4)

@@ -1,6 +1,7 @@
 import hashlib
 import json
 import zipfile
+from collections import Counter
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -10,13 +11,13 @@ from jsonschema import Draft202012Validator
 
 from tests.merging.test_pipeline import analysed
 from tests.support.bundle_names import FILES
+from tests.support.catalogs import accepting, example_catalog, read_json
+from tests.support.decisions import decision_on, logged
 from tests.ui.services.small_workspace import open_workspace
 from toolscope_core.catalog.clients.client_table import CLIENT_FILES
-from toolscope_core.catalog.readers import read_catalog
-from toolscope_core.catalog.sources import Source, load_paths
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.catalog.tokens import Tokenizer
 from toolscope_core.decisions.imported_decisions import read_decisions
-from toolscope_core.evaluation.example import example_path
 from toolscope_core.export.bundle import bundle_files, verdict_row, zipped
 from toolscope_core.files import folders
 from toolscope_core.files.folders import write_folder
@@ -26,7 +27,6 @@ from toolscope_core.merging.relabelling import read_relabelling
 from toolscope_core.merging.renaming import with_tools
 from toolscope_core.model.catalog import Catalog, Server
 from toolscope_core.model.configuration import PlanConfig
-from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import CatalogError, ExportError
 from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.tool import Tool
@@ -38,7 +38,7 @@ DECIDED = PlanConfig(accept="none")
 
 @pytest.fixture(scope="module")
 def analysis(tmp_path_factory):
-    catalog = read_catalog(load_paths([example_path()]))
+    catalog = example_catalog()
     return analysed(catalog, tmp_path_factory.mktemp("bundle"), threshold=0.4)
 
 
@@ -103,7 +103,7 @@ def test_equal_input_gives_equal_bytes_and_the_manifest_holds_their_hashes(files
 def test_never_merge_and_decisions_are_written(analysis):
     tools = analysis.catalog.tools[:2]
     ids, prints = [tool.id for tool in tools], [tool.fingerprint for tool in tools]
-    files = bundle_of(analysis, (decide("reject", *tools),))
+    files = bundle_of(analysis, logged(decision_on(tools, "reject")))
     assert loaded(files, "never_merge.json") == [ids]
     row = json.loads(files["decisions.jsonl"])
     assert (row["action"], row["ids"], row["members"]) == ("reject", ids, prints)
@@ -118,46 +118,41 @@ def test_aliases_lead_from_names_that_are_free(files):
 
 
 def test_a_name_that_lives_on_is_no_alias(tmp_path):
-    schema = {"type": "object", "properties": {"x": {"type": "string"}}}
+    schema = accepting(x={"type": "string"})
     same = [Tool(i, "search", "Finds a page by its words.", schema=schema) for i in ("1", "3")]
     other = replace(same[0], id="2", name="find", description="Looks for a page by its words.")
     catalog = Catalog((same[0], other, replace(same[1], description="Rents out a search dog.")))
     analysis = analysed(catalog, tmp_path)
-    log = (decide("accept", same[0], other), decide("reject", same[0], catalog.tools[2], seq=2))
+    joined, apart = (same[0], other), (same[0], catalog.tools[2])
+    log = logged(decision_on(joined, "accept"), decision_on(apart, "reject"))
     files = bundle_of(analysis, log)
     assert "search" not in loaded(files, "aliases.json").get("", {})
 
 
-def decide(action, *tools, seq=1):
-    prints, ids = tuple(t.fingerprint for t in tools), tuple(t.id for t in tools)
-    return Decision(action, prints, ids, "ann", "2026-01-01T00:00:00Z", seq)
-
-
 def test_pairs_carry_their_evidence(files, analysis):
-    rows = [json.loads(line) for line in files["pairs.jsonl"].splitlines()]
+    rows = pairs_in(files)
     assert len(rows) == len(analysis.scores)
     assert [(r["left"], r["right"]) for r in rows] == sorted((r["left"], r["right"]) for r in rows)
     assert all(row["evidence"] for row in rows)
 
 
 def test_a_pair_says_how_its_tools_are_related(files, analysis):
-    rows = [json.loads(line) for line in files["pairs.jsonl"].splitlines()]
-    by_pair = {verdict.pair: verdict for verdict in analysis.verdicts(pairs_of(rows))}
-    for row in rows:
-        verdict = by_pair[Pair(row["left"], row["right"])]
+    rows = pairs_in(files)
+    pairs = [Pair(row["left"], row["right"]) for row in rows]
+    by_pair = {verdict.pair: verdict for verdict in analysis.verdicts(pairs)}
+    for pair, row in zip(pairs, rows, strict=True):
+        verdict = by_pair[pair]
         assert (row["relation"], row["verdict"]) == (verdict.relation, verdict.outcome)
         assert (row["probability"], row["family"]) == (verdict.probability, verdict.family)
         assert row["serves"] == verdict.serves
-        assert row["differs"] == {
-            "left": list(verdict.differs[0]),
-            "right": list(verdict.differs[1]),
-        }
+        left, right = map(list, verdict.differs)
+        assert row["differs"] == {"left": left, "right": right}
     assert {row["serves"] for row in rows} >= {"both", "none", "left"}
     assert any(row["differs"]["left"] != row["differs"]["right"] for row in rows)
 
 
-def pairs_of(rows):
-    return [Pair(row["left"], row["right"]) for row in rows]
+def pairs_in(files):
+    return [json.loads(line) for line in files["pairs.jsonl"].splitlines()]
 
 
 VERDICT = Verdict(
@@ -188,11 +183,7 @@ def in_shops(operation, shops=("amazon", "ebay", "walmart")):
     """The same operation of several shops, each with a schema of its own."""
     for at, shop in enumerate(shops):
         item = "product_id" if at == len(shops) - 1 else "product"
-        schema = {
-            "type": "object",
-            "properties": {item: TEXT, "currency": TEXT},
-            "required": [item],
-        }
+        schema = {**accepting(**{item: TEXT}, currency=TEXT), "required": [item]}
         text = f"Get the {operation} of a product at {shop.title()}."
         yield Tool(f"get_{shop}_{operation}", f"get_{shop}_{operation}", text, schema=schema)
 
@@ -213,9 +204,8 @@ def test_a_family_is_a_router_with_a_selector_that_says_what_differs(shops):
     (row,) = loaded(files, "clusters.json")
     assert row["members"] == [tool.id for tool in PRICES]
     assert (row["relation"], row["kind"], row["selector"]) == ("parametric", "router", "provider")
-    merged = next(
-        tool for tool in loaded(files, "toolset.json")["tools"] if tool["members"] == row["members"]
-    )
+    tools = loaded(files, "toolset.json")["tools"]
+    merged = next(tool for tool in tools if tool["members"] == row["members"])
     selector = merged["parameters"]["properties"]["provider"]
     assert merged["id"] == row["canonical"] == "get_ebay_price"
     assert selector["enum"] == ["ebay", "amazon", "walmart"], "the canonical's own comes first"
@@ -246,9 +236,7 @@ def test_an_accepted_family_is_a_router_again_where_its_bundle_is_replayed(tmp_p
         work.review.decide(catalog_id, "drop", family, "ann", {"drop": list(dropped)})
     else:
         work.review.decide(catalog_id, "accept", family, "ann")
-    write_folder(
-        work.service(Exports).bundle(catalog_id, PlanConfig(accept="none")), tmp_path / "b"
-    )
+    write_folder(work.service(Exports).bundle(catalog_id, DECIDED), tmp_path / "b")
     (row,) = json.loads((tmp_path / "b" / "clusters.json").read_text("utf-8"))
     assert (row["state"], row["kind"], row["selector"]) == ("accepted", "router", "provider")
     analysis = work.analyses.get(catalog_id)
@@ -266,12 +254,10 @@ def test_the_manifest_counts_duplicates_families_and_siblings(files):
     counts = loaded(files, "manifest.json")["counts"]
     clusters = loaded(files, "clusters.json")
     relations = [cluster["relation"] for cluster in clusters]
-    assert counts["clusters_by_relation"] == {
-        name: relations.count(name) for name in set(relations)
-    }
+    assert counts["clusters_by_relation"] == Counter(relations)
     assert counts["duplicates_to_prune"] == sum(c["kind"] == "prune" for c in clusters)
     assert counts["families"] == relations.count("parametric") > 0
-    rows = [json.loads(line) for line in files["pairs.jsonl"].splitlines()]
+    rows = pairs_in(files)
     kept = [row["relation"] for row in rows if row["verdict"] == "keep"]
     assert len(rows) > len(kept) > counts["siblings"] == kept.count("related") > 0
 
@@ -378,7 +364,7 @@ def test_a_neutral_toolset_of_another_version_is_refused(analysis):
 
     def read(**version):
         rest = {key: value for key, value in toolset.items() if key != "version"}
-        return read_catalog([Source("t.json", json.dumps({**version, **rest}).encode())])
+        return read_json({**version, **rest}, "t.json")
 
     assert len(read(version=1).tools) == len(plan.tools)
     for version, words in [
@@ -390,8 +376,8 @@ def test_a_neutral_toolset_of_another_version_is_refused(analysis):
     ]:
         with pytest.raises(CatalogError, match=f"t.json is not a bundle's.*{words}; export"):
             read(**version)
-    records = [Source("t.json", json.dumps(toolset["tools"]).encode())]
-    assert len(read_catalog(records).tools) == len(plan.tools), "records alone have no version"
+    records = read_json(toolset["tools"])
+    assert len(records.tools) == len(plan.tools), "records alone have no version"
 
 
 def test_a_folder_that_is_a_file_is_refused(files, tmp_path):
@@ -400,20 +386,9 @@ def test_a_folder_that_is_a_file_is_refused(files, tmp_path):
         write_folder(files, tmp_path / "out")
 
 
-def test_a_violated_target_is_refused_with_the_list(analysis):
-    plan = plan_merge(analysis, (), ALL)
-    long = replace(plan.tools[0].tool, name="x y", description="x" * 2000)
-    broken = with_tools(plan, {long.id: long})
-    with pytest.raises(ExportError, match=r"(?s)'x y' does not match.*2000 characters"):
-        bundle_files(analysis, broken, (), ALL, "openai-chat")
-    with pytest.raises(ExportError, match="'x y' does not match"):
-        bundle_files(analysis, broken, (), ALL)
-    bundle_files(analysis, broken, (), ALL, "neutral")
-
-
 def test_a_tool_that_no_client_of_mcp_reads_is_left_out_of_the_bundle_and_named(tmp_path):
     def tool(name, header):
-        schema = {"type": "object", "properties": {"to": {"type": "string", **header}}}
+        schema = accepting(to={"type": "string", **header})
         return Tool(f"lab/{name}", name, f"{name.title()} it.", "lab", schema)
 
     odd = tool("route", {"x-mcp-header": 7})
@@ -503,10 +478,8 @@ def test_a_split_toolset_is_several_files_that_hold_every_tool_once(tmp_path):
     phi = loaded(files, "relabel.json")["entries"]
     assert sorted(names) == sorted(row["new_name"] for row in phi)
     listed = loaded(files, "manifest.json")["toolsets"]
-    assert [(row["file"], row["tools"]) for row in listed] == [
-        ("toolset-1.json", 120),
-        ("toolset-2.json", 90),
-    ]
+    sizes = {row["file"]: row["tools"] for row in listed}
+    assert sizes == {"toolset-1.json": 120, "toolset-2.json": 90}
     assert listed[1]["servers"] == ["song", "sum", "tree"]
     sets = loaded(files, "clients/vscode.json")
     assert [len(part["tools"]) for part in sets.values()] == [120, 90]
@@ -522,10 +495,8 @@ def test_the_manifest_says_how_tokens_were_counted(files, analysis, monkeypatch)
     tokens = loaded(files, "manifest.json")["tokens"]
     assert (tokens["estimate"], tokens["counted"]) == (True, "estimate")
     assert tokens["by_shape"].keys() == {"openai-chat", "mcp"}
-    assert tokens["by_shape"]["openai-chat"] == {
-        "before": tokens["before"],
-        "after": tokens["after"],
-    }
+    both = {"before": tokens["before"], "after": tokens["after"]}
+    assert tokens["by_shape"]["openai-chat"] == both
     exact = Tokenizer("exact, o200k_base", len)
     monkeypatch.setattr("toolscope_core.catalog.tokens.tokenizer", lambda: exact)
     monkeypatch.setattr("toolscope_core.export.bundle.tokenizer", lambda: exact)

@@ -9,23 +9,15 @@ import pytest
 
 from tests.cli.test_cli import run
 from tests.merging.test_pipeline import analysed
-from toolscope_core.catalog.readers import read_catalog
+from tests.support.catalogs import accepting, read_text
 from toolscope_core.catalog.scan.cleaning import hidden_in
 from toolscope_core.catalog.scan.hidden import count_hidden
-from toolscope_core.catalog.sources import Source
 from toolscope_core.export.bundle import bundle_files
 from toolscope_core.merging.pipeline import plan_merge
 from toolscope_core.model.configuration import PlanConfig
 
 HIDDEN = [
-    "\u200b",
-    "\u202e",
-    "\U000e0041\U000e0042",
-    "\u3164",
-    "\x07",
-    "\ue000",
-    "\u00ad",
-    "\ufe0f",
+    *("\u200b", "\u202e", "\U000e0041\U000e0042", "\u3164", "\x07", "\ue000", "\u00ad", "\ufe0f"),
 ]
 SHAPES = [None, "openai-chat", "openai-responses", "anthropic", "mcp", "gemini", "neutral"]
 CONFIG = PlanConfig(accept="none")
@@ -37,20 +29,16 @@ def described(place, text):
     def there(name, plain):
         return text if place == name else plain
 
-    nested = {
-        "type": "object",
-        "properties": {"d": {"type": "string", "title": there("deep", "D")}},
-    }
+    nested = accepting(d={"type": "string", "title": there("deep", "D")})
     return {
         "name": there("name", "send_mail"),
         "description": there("description", "Send a mail. 👨‍👩‍👧 می‌خواهم"),
         "inputSchema": {
-            "type": "object",
-            "properties": {
-                "to": {"type": "string", "description": there("parameter", "Whom.")},
-                "more": nested,
-                "default": {"type": "string", "description": there("keyword", "Else this.")},
-            },
+            **accepting(
+                to={"type": "string", "description": there("parameter", "Whom.")},
+                more=nested,
+                default={"type": "string", "description": there("keyword", "Else this.")},
+            ),
             "required": ["to"],
         },
         "outputSchema": {"type": "object", "description": there("returns", "What was sent.")},
@@ -68,7 +56,7 @@ def catalog_with(place, hidden):
 
 
 def planned(text, folder):
-    catalog = read_catalog([Source("tools.json", text.encode())])
+    catalog = read_text(text, "tools.json")
     analysis = analysed(catalog, folder, threshold=0.4)
     return analysis, plan_merge(analysis, (), CONFIG)
 
