@@ -7,13 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.catalogs import example_catalog
 from tests.support.fakes import MemoryLedger, ScriptedModel, WordEmbedder
 from tests.support.properties import examples
 from tests.support.replies import answering, same_verb
-from toolscope_core.catalog.readers import read_catalog
-from toolscope_core.catalog.sources import load_paths
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.evaluation.example import example_path
 from toolscope_core.llm.merge_questions import (
     ask_for_verdicts,
     pairs_to_ask,
@@ -41,7 +39,7 @@ PAPER = QuestionConfig(paper=True)
 
 @pytest.fixture(scope="module")
 def example(tmp_path_factory):
-    catalog = read_catalog(load_paths([example_path()]))
+    catalog = example_catalog()
     cache = VectorCache(tmp_path_factory.mktemp("cache"))
     return analyse(catalog, AnalysisConfig(threshold=0.4), WordEmbedder(), cache)
 

@@ -320,12 +320,8 @@ def test_answers_and_calls_say_who_was_asked():
     ledger = MemoryLedger()
     answered = ask(ScriptedModel(add), PAIRS[:1], ledger, budget=RunBudget(prices=Prices(1.0, 1.0)))
     (row,) = ledger.rows.values()
-    assert (row.key, row.task, row.version, row.subjects) == (
-        answered.keys[0],
-        "sum",
-        "1",
-        ("0", "1"),
-    )
+    parts = (answered.keys[0], "sum", "1", ("0", "1"))
+    assert (row.key, row.task, row.version, row.subjects) == parts
     assert (row.model, row.origin) == ("fake", "http://127.0.0.1:1")
     (call,) = ledger.calls
     assert (call.run, call.task, call.tokens_in, call.cost) == ("run", "sum", 10, 1e-5)

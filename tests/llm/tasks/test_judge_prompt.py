@@ -86,12 +86,8 @@ def test_the_schema_allows_the_questions_relations_and_tokens_only():
 
 def test_a_good_answer_is_read():
     (value,) = read(answer(KEY)).values()
-    assert value == {
-        "relation": "duplicate",
-        "serves": "both",
-        "confidence": 0.9,
-        "reason": "Same job.",
-    }
+    fields = {"relation": "duplicate", "serves": "both", "confidence": 0.9, "reason": "Same job."}
+    assert value == fields
 
 
 @pytest.mark.parametrize("beside", [(), (C,), (C, tool("a"), tool("z"), tool("m", "Other."))])

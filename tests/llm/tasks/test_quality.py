@@ -15,14 +15,8 @@ def test_a_good_answer_is_read():
 @pytest.mark.parametrize(
     "bad",
     [
-        {"score": 0},
-        {"score": 6},
-        {"score": 3.5},
-        {"score": True},
-        {"score": "5"},
-        {"lacking": ["x"]},
-        {"lacking": "result"},
-        {"lacking": [1]},
+        *({"score": 0}, {"score": 6}, {"score": 3.5}, {"score": True}, {"score": "5"}),
+        *({"lacking": ["x"]}, {"lacking": "result"}, {"lacking": [1]}),
     ],
 )
 def test_anything_else_is_a_reason(bad):

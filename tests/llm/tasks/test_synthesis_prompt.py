@@ -1,6 +1,7 @@
 import pytest
 
 from tests.llm.tasks.strategies import keyed, reader, tool
+from tests.support.catalogs import accepting
 from toolscope_core.llm.tasks.synthesis_prompt import MergeDraft, SynthesisTask, written
 from toolscope_core.merging.synthesis import synthesise
 
@@ -8,11 +9,7 @@ TASK = SynthesisTask()
 
 
 def takes(*names):
-    return {
-        "type": "object",
-        "properties": {n: {"type": "string"} for n in names},
-        "required": list(names),
-    }
+    return {**accepting(**{n: {"type": "string"} for n in names}), "required": list(names)}
 
 
 def drafted(*members):
@@ -45,10 +42,8 @@ def test_a_router_gets_words_and_no_structure():
     document = written(ROUTER, answer)
     assert document.name == "seek"
     before, after = ROUTER.document.schema, document.schema
-    assert after["properties"]["text"] == {
-        **before["properties"]["text"],
-        "description": "What to find.",
-    }
+    text = {**before["properties"]["text"], "description": "What to find."}
+    assert after["properties"]["text"] == text
     assert {k: v for k, v in after["properties"].items() if k != "text"} == {
         k: v for k, v in before["properties"].items() if k != "text"
     }

@@ -145,24 +145,11 @@ def cancelled(number, params, arguments, answer):
 
 
 ACTS = {
-    "structured": structured,
-    "die": die,
-    "babble": babble,
-    "whisper": whisper,
-    "sleep": sleep,
-    "huge": huge,
-    "progress": progress,
-    "log": log,
-    "ask": ask,
-    "rpc-error": rpc_error,
-    "strange": strange,
-    "null-meta": null_meta,
-    "announce": announce,
-    "listen": listen,
-    "rich": rich,
-    "change": change,
-    "touch": touch,
-    "cancelled": cancelled,
+    act.__name__.replace("_", "-"): act
+    for act in (
+        *(structured, die, babble, whisper, sleep, huge, progress, log, ask, rpc_error, strange),
+        *(null_meta, announce, listen, rich, change, touch, cancelled),
+    )
 }
 
 

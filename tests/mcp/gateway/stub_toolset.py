@@ -13,8 +13,7 @@ from pathlib import Path
 
 from tests.cli.test_cli import run
 from tests.merging.test_pipeline import analysed
-from toolscope_core.catalog.readers import read_catalog
-from toolscope_core.catalog.sources import Source
+from tests.support.catalogs import accepting, read_json
 from toolscope_core.export.bundle import bundle_files
 from toolscope_core.files.folders import write_folder
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
@@ -37,7 +36,7 @@ MARK = "STUB_MARK"
 
 
 def record(name, description, required=(), **properties):
-    schema = {"type": "object", "properties": properties, "required": list(required)}
+    schema = {**accepting(**properties), "required": list(required)}
     return {"name": name, "description": description, "inputSchema": schema}
 
 
@@ -56,21 +55,15 @@ SOUTH = [
 
 def stub_catalog():
     servers = [{"name": "north", "tools": NORTH}, {"name": "south", "tools": SOUTH}]
-    return read_catalog([Source("town.json", json.dumps({"servers": servers}).encode())])
+    return read_json({"servers": servers}, "town.json")
 
 
 def accepted(catalog, *members, family=False):
     tools = [catalog.by_id[one] for one in sorted(members)]
     made = synthesise(tools, family=family)
     return Cluster(
-        f"c-{members[0]}",
-        tuple(sorted(members)),
-        made.canonical,
-        made.kind,
-        "accepted",
-        0.9,
-        made.document,
-        made.arguments,
+        *(f"c-{members[0]}", tuple(sorted(members)), made.canonical, made.kind, "accepted", 0.9),
+        *(made.document, made.arguments),
         selector=made.selector,
         relation="parametric" if family else "duplicate",
     )

@@ -118,7 +118,5 @@ def test_a_client_of_an_earlier_version_follows_a_resource_of_a_modern_server(to
         await client.unsubscribe_resource(FOLLOWED)
         return await work_reply(client, "")
 
-    assert through(toolset, modern, use, callbacks={"message_handler": messages}) == {
-        "server": "north",
-        "streams": [LISTS],
-    }
+    reply = {"server": "north", "streams": [LISTS]}
+    assert through(toolset, modern, use, callbacks={"message_handler": messages}) == reply

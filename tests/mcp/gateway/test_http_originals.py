@@ -4,11 +4,12 @@ import json
 import threading
 from dataclasses import replace
 from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 import pytest
 
 from tests.mcp.gateway.stub_toolset import NORTH, QUICK, stub_reply, through, work
+from tests.support.loopback import LoopbackReplies, LoopbackServer
 
 HELLO = {
     "protocolVersion": "2025-06-18",
@@ -17,24 +18,8 @@ HELLO = {
 }
 
 
-class Original(BaseHTTPRequestHandler):
+class Original(LoopbackReplies, BaseHTTPRequestHandler):
     """Knows the session of its last handshake only; ``act`` of a call says what it answers."""
-
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *args):
-        pass
-
-    def reply(self, status, body=None, media="application/json", **headers):
-        content = (
-            b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
-        )
-        self.send_response(status)
-        headers |= {"Content-Type": media, "Content-Length": str(len(content))}
-        for name, value in headers.items():
-            self.send_header(name.replace("_", "-"), value)
-        self.end_headers()
-        self.wfile.write(content)
 
     def do_GET(self):
         self.reply(405)
@@ -43,7 +28,7 @@ class Original(BaseHTTPRequestHandler):
         self.reply(200)
 
     def do_POST(self):
-        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        message = json.loads(self.content())
         method, number = message.get("method"), message.get("id")
         if method == "initialize":
             self.server.session = f"s{number}-{id(message)}"
@@ -63,12 +48,11 @@ class Original(BaseHTTPRequestHandler):
         if act in odd:
             odd[act]()
             return
+        text = "x" * 300_000 if act == "huge" else ""
         result = {
             "initialize": HELLO,
             "tools/list": {"tools": NORTH},
-            "tools/call": {
-                "content": [{"type": "text", "text": json.dumps("x" * 300_000 * (act == "huge"))}]
-            },
+            "tools/call": {"content": [{"type": "text", "text": json.dumps(text)}]},
         }.get(method)
         error = {"error": {"code": -32601, "message": "no"}}
         answer = {"jsonrpc": "2.0", "id": number, **({"result": result} if result else error)}
@@ -77,34 +61,25 @@ class Original(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def original():
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Original)
-    server.session, server.forgotten = "", None
-    server.over = threading.Event()
-    server.handle_error = lambda request, address: None
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield server
-    server.over.set()
-    server.shutdown()
-    server.server_close()
+    with LoopbackServer(Original) as server:
+        server.session, server.forgotten, server.over = "", b"", threading.Event()
+        yield server
+        server.over.set()
 
 
 @pytest.fixture
 def reached(servers, original):
     """The configuration with the north at its address."""
     text = json.loads(servers)
-    url = f"http://127.0.0.1:{original.server_address[1]}/mcp"
-    text["mcpServers"]["north"] = {"type": "http", "url": url}
+    text["mcpServers"]["north"] = {"type": "http", "url": f"{original.origin}/mcp"}
     return json.dumps(text)
 
 
-NOT_FOUND = {
-    "jsonrpc": "2.0",
-    "id": None,
-    "error": {"code": -32001, "message": "Session not found"},
-}
+NO_SESSION = {"code": -32001, "message": "Session not found"}
+NOT_FOUND = {"jsonrpc": "2.0", "id": None, "error": NO_SESSION}
 
 
-@pytest.mark.parametrize("forgotten", [None, NOT_FOUND])
+@pytest.mark.parametrize("forgotten", [b"", NOT_FOUND])
 def test_one_that_restarted_is_named_once_and_opened_again(toolset, reached, original, forgotten):
     original.forgotten = forgotten
 

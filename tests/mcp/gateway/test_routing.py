@@ -6,7 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.mcp.gateway.stub_toolset import accepted, stub_catalog, write_stub_toolset
+from tests.mcp.gateway.stub_toolset import write_stub_toolset
+from tests.support.catalogs import accepting
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.mcp.gateway.call_mapping import chosen_original, original_call
 from toolscope_core.mcp.gateway.configured_servers import matched_servers
@@ -27,19 +28,11 @@ def family():
     south = Tool("s/seek", "seek", "Seek.", "s", schema_of(text="string", most="integer"))
     merged = schema_of(q="string", limit="string", where="string")
     merged["properties"]["where"] |= {"enum": ["n", "s"], "default": "n"}
+    own = (ArgumentMove("q", "q"), ArgumentMove("limit", "limit"))
+    other = (ArgumentMove("text", "q"), ArgumentMove("most", "limit", "cast"))
     alphas = {
-        "n/find": ArgumentMap(
-            "n/find",
-            "n/find",
-            (ArgumentMove("q", "q"), ArgumentMove("limit", "limit")),
-            {"where": "n"},
-        ),
-        "s/seek": ArgumentMap(
-            "s/seek",
-            "n/find",
-            (ArgumentMove("text", "q"), ArgumentMove("most", "limit", "cast")),
-            {"where": "s"},
-        ),
+        "n/find": ArgumentMap("n/find", "n/find", own, {"where": "n"}),
+        "s/seek": ArgumentMap("s/seek", "n/find", other, {"where": "s"}),
     }
     item = BundleTool(
         Tool("n/find", "find", "Find.", "n", merged), ("n/find", "s/seek"), is_router=True
@@ -50,7 +43,7 @@ def family():
 
 
 def schema_of(**types):
-    return {"type": "object", "properties": {name: {"type": kind} for name, kind in types.items()}}
+    return accepting(**{name: {"type": kind} for name, kind in types.items()})
 
 
 def test_the_selector_chooses_and_arguments_go_back_through_alpha():
@@ -97,25 +90,13 @@ def test_a_prune_calls_the_tool_that_stayed_with_its_own_schema(toolset):
     }
 
 
-def test_every_merged_call_of_an_old_one_maps_back_to_it():
-    catalog = stub_catalog()
-    cluster = accepted(catalog, "north/work", "south/work", family=True)
-    assert cluster.kind == "router"
-    assert cluster.selector == "server"
-
-
 def test_what_an_export_with_routers_would_add_is_known(tmp_path):
     served = read_served_bundle(write_stub_toolset(tmp_path, routers=False))
     assert served.withheld == (("north/work", "south/work"),)
-    assert set(served.table.routes) == {
-        *("get", "north_same", "south_same", "north_work", "south_work")
-    }
-    assert served.table.routes["north_work"].record["inputSchema"]["properties"].keys() == {
-        "act",
-        "seconds",
-        "size",
-        "params",
-    }
+    names = ("get", "north_same", "south_same", "north_work", "south_work")
+    assert set(served.table.routes) == {*names}
+    properties = served.table.routes["north_work"].record["inputSchema"]["properties"]
+    assert set(properties) == {"act", "seconds", "size", "params"}
 
 
 @pytest.mark.parametrize("file", ["clusters.json", "neutral.json", "manifest.json"])
@@ -131,10 +112,8 @@ def test_a_damaged_bundle_is_refused_in_words(tmp_path, file, content):
 
 
 def test_servers_are_matched_by_name_then_by_what_is_left_of_it():
-    assert matched_servers(["My Files", "b"], ["my-files", "b"], {}) == {
-        "My Files": "my-files",
-        "b": "b",
-    }
+    keys = {"My Files": "my-files", "b": "b"}
+    assert matched_servers(["My Files", "b"], ["my-files", "b"], {}) == keys
     assert matched_servers([""], ["only"], {}) == {"": "only"}
     assert matched_servers(["a"], ["x", "y"], {"a": "y"}) == {"a": "y"}
     with pytest.raises(ConfigError, match=r"no server called 'a'.*give --server a=KEY, and so for"):
@@ -165,12 +144,8 @@ def test_a_place_has_a_token_that_nobody_sees_by_chance():
 
 def test_prefixes_are_schemes_and_no_two_are_the_same():
     content = PassedContent(None, None, ["My Files", "my files", "9", "+"])
-    assert content.prefixes == {
-        "+": "server",
-        "9": "s-9",
-        "My Files": "my-files",
-        "my files": "my-files-2",
-    }
+    prefixes = {"+": "server", "9": "s-9", "My Files": "my-files", "my files": "my-files-2"}
+    assert content.prefixes == prefixes
 
 
 def test_the_search_gives_whole_records_and_refuses_in_words():

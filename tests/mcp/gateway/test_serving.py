@@ -134,12 +134,8 @@ def test_over_http_for_whoever_has_the_token_and_nothing_is_left_when_it_is_kill
         assert len(living(mark)) == 2
         process.send_signal(signal.SIGKILL)
         wait_until(lambda: living(mark) == [])
-    assert refused == {
-        "no token": 401,
-        "another token": 401,
-        "another name": 421,
-        "another page": 403,
-    }
+    statuses = {"no token": 401, "another token": 401, "another name": 421, "another page": 403}
+    assert refused == statuses
     assert [answer["server"] for answer in answers] == ["north", "south"]
 
 

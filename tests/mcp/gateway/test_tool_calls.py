@@ -113,11 +113,8 @@ def test_an_argument_that_is_not_declared_comes_under_no_name_of_the_original(
         return [
             await client.call_tool("north_same", arguments)
             for arguments in (
-                {"number": 1},
-                {"number": 1, "other": 3},
-                {"number": 1, "x": 20},
-                {"x": 20, "number": 1},
-                {"x": 20},
+                *({"number": 1}, {"number": 1, "other": 3}, {"number": 1, "x": 20}),
+                *({"x": 20, "number": 1}, {"x": 20}),
             )
         ]
 
@@ -162,19 +159,6 @@ def test_a_result_comes_back_as_it_was_sent(toolset, servers):
     }
 
 
-def test_an_error_of_the_protocol_comes_back_as_one(toolset, servers):
-    from mcp import MCPError
-
-    async def use(client, gateway):
-        try:
-            await client.call_tool("work", {"act": "rpc-error", "server": "north"})
-        except MCPError as error:
-            return error.code, error.message, error.data
-        return None
-
-    assert through(toolset, servers, use) == (-32050, "no such row", {"row": 7})
-
-
 def test_with_search_two_tools_stand_for_all(toolset, servers):
     def finder(calls):
         return ToolSearch(calls, lambda query, limit: ["south/same", "north/get"])
@@ -191,8 +175,6 @@ def test_with_search_two_tools_stand_for_all(toolset, servers):
 
     names, answers, wrong = through(toolset, servers, use, finder=finder)
     assert names == ["search_tools", "call_tool"]
-    assert [(one["server"], one["tool"]) for one in answers] == [
-        ("south", "same"),
-        ("north", "get"),
-    ]
+    originals = [("south", "same"), ("north", "get")]
+    assert [(one["server"], one["tool"]) for one in answers] == originals
     assert wrong == "call_tool needs `name`, a text, and `arguments`, an object"

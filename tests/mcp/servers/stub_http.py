@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import queue
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
+
+from tests.support.loopback import LoopbackReplies, LoopbackServer
 
 TOOLS = [{"name": "far", "description": "Far away.", "inputSchema": {"type": "object"}}]
 STATUSES = {"/401": 401, "/403": 403, "/404": 404, "/429": 429, "/500": 500, "/sse": 405}
@@ -25,44 +26,39 @@ def result_of(request: dict) -> dict | None:
     }.get(request["method"])
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+class Handler(LoopbackReplies, BaseHTTPRequestHandler):
     seen: list[tuple[str, dict[str, str]]]
     streams: dict[str, queue.SimpleQueue]
 
     def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.seen.append((self.path, dict(self.headers)))
-        request = json.loads(body)
+        request = json.loads(self.content())
         self.path = self.path.partition("?key")[0]
         if self.path in STATUSES:
-            return self._reply(STATUSES[self.path], b"no")
+            return self.reply(STATUSES[self.path], b"no")
         if self.path == "/moved":
-            self.send_response(307)
-            self.send_header("Location", "http://127.0.0.1:1/mcp")
-            self.send_header("Content-Length", "0")
-            return self.end_headers()
+            return self.reply(307, location="http://127.0.0.1:1/mcp")
         if self.path == "/silent":
             time.sleep(3)
         if self.path == "/long":
-            return self._reply(200, b" " * 400_000)
+            return self.reply(200, b" " * 400_000)
         if self.path == "/gzip":
-            return self._reply(200, b"x", encoding="gzip")
+            return self.reply(200, b"x", content_encoding="gzip")
         if self.path == "/html":
-            return self._reply(200, b"<html>", "text/html")
+            return self.reply(200, b"<html>", "text/html")
         if "id" not in request:
-            return self._reply(202, b"")
+            return self.reply(202, b"")
         result = result_of(request)
         outcome = {"result": result} if result else {"error": {"code": -32601, "message": "no"}}
         reply = json.dumps({"jsonrpc": "2.0", "id": request["id"], **outcome}).encode()
         if self.path.startswith("/messages"):
             self.streams["only"].put(reply)
-            return self._reply(202, b"")
-        return self._reply(200, reply)
+            return self.reply(202, b"")
+        return self.reply(200, reply)
 
     def do_GET(self) -> None:
         if self.path != "/sse":
-            self._reply(405, b"")
+            self.reply(405, b"")
             return
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
@@ -77,25 +73,11 @@ class Handler(BaseHTTPRequestHandler):
         self.close_connection = True
 
     def do_DELETE(self) -> None:
-        self._reply(200, b"")
+        self.reply(200, b"")
 
     def _event(self, name: str, data: bytes) -> None:
         self.wfile.write(b"event: " + name.encode() + b"\ndata: " + data + b"\n\n")
         self.wfile.flush()
-
-    def _reply(
-        self, status: int, body: bytes, kind: str = "application/json", encoding: str = ""
-    ) -> None:
-        self.send_response(status)
-        if encoding:
-            self.send_header("Content-Encoding", encoding)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *args: object) -> None:
-        pass
 
 
 @contextmanager
@@ -103,15 +85,8 @@ def stub_http() -> Iterator[tuple[str, list[tuple[str, dict[str, str]]]]]:
     """The address of a server in a thread, and the requests that it gets."""
     seen: list = []
     handler = type("Stub", (Handler,), {"seen": seen, "streams": {"only": queue.SimpleQueue()}})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
-    server.handle_error = lambda *args: None  # a client that hangs up is what is tested
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", seen
-    finally:
-        handler.streams["only"].put(None)
-        server.shutdown()
-        server.server_close()
-        thread.join(5)
+    with LoopbackServer(handler) as server:
+        try:
+            yield server.origin, seen
+        finally:
+            handler.streams["only"].put(None)

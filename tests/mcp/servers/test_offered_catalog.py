@@ -25,10 +25,8 @@ def test_the_document_is_read_as_a_catalog_with_every_record():
     assert catalog.format == "mcp"
     assert [tool.id for tool in catalog.tools] == ["a/read", "a/write", "b/fine", "b/no_schema"]
     assert catalog.by_id["b/fine"].raw["vendorField"] == {"kept": None}
-    assert [(server.name, server.description) for server in catalog.servers] == [
-        ("a", "Use it."),
-        ("b", "Use it."),
-    ]
+    servers = [("a", "Use it."), ("b", "Use it.")]
+    assert [(server.name, server.description) for server in catalog.servers] == servers
     source = document["servers"][0]["source"]
     assert (source["at"], source["server"], source["version"]) == (AT, "stub", "1.2")
     assert source["beside tools"] == {"resource": 3, "resource template": 0, "prompt": 1}

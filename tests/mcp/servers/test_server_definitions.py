@@ -45,11 +45,8 @@ def test_servers_are_defined_by_names_not_by_values():
         masked=True,
     )
     assert notes.command_line == "npx -y notes-server --api-key '***' '${HOME}/notes'"
-    assert [one.source for one in notes.variables] == [
-        "the configuration",
-        "$NOTES_TOKEN of the environment",
-        "the configuration",
-    ]
+    own, outer = "the configuration", "$NOTES_TOKEN of the environment"
+    assert [one.source for one in notes.variables] == [own, outer, own]
     assert far.url == "https://***@example.com/mcp?k=***"
     assert far.host == "example.com"
     assert far.headers == (NamedValue("Authorization", "Bearer ${FAR_TOKEN}"), NamedValue("X-Key"))
@@ -153,9 +150,5 @@ def test_whether_a_server_can_be_started_without_its_configuration():
             "masked": {"command": "x", "args": ["--token", "b"]},
         }
     }
-    assert [server.needs_configuration for server in read(value).servers] == [
-        False,
-        False,
-        True,
-        True,
-    ]
+    needs = {server.name for server in read(value).servers if server.needs_configuration}
+    assert needs == {"literal", "masked"}

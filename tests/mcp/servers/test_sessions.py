@@ -7,7 +7,6 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from mcp import MCPError
 
 from tests.mcp.servers.stub_http import stub_http
 from tests.mcp.servers.stubs import MARK, QUICK, launch, living, new_mark
@@ -24,14 +23,6 @@ KEY = "s3cr3t-value-xyz"
 SHORT = replace(QUICK, start_seconds=0.4)
 
 
-def test_a_call_reaches_the_server_and_its_answer_comes_back():
-    async def call():
-        async with connected(launch("good"), QUICK) as server:
-            return await server.client.call_tool("read", {"path": "a"})
-
-    assert json.loads(asyncio.run(call()).content[0].text) == {"path": "a"}
-
-
 def test_a_server_that_dies_in_a_call_is_named_with_its_last_words():
     mark = new_mark()
 
@@ -46,18 +37,6 @@ def test_a_server_that_dies_in_a_call_is_named_with_its_last_words():
         "to see why"
     )
     assert living(mark) == []
-
-
-def test_a_failure_can_be_had_in_words_while_the_connection_is_open():
-    async def call():
-        async with connected(launch("dies-in-call"), QUICK) as server:
-            with server.request() as request:
-                try:
-                    await server.client.call_tool("read", {"path": "a"})
-                except MCPError as error:
-                    return str(await server.failure(error, "while it ran read", request))
-
-    assert "stub ended with status 3 while it ran read; it says" in asyncio.run(call())
 
 
 def test_an_error_of_the_caller_stays_what_it_is():
