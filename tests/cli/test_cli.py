@@ -11,6 +11,7 @@ from referencing import Registry
 from typer.testing import CliRunner
 
 from tests.support.bundle_names import FILES
+from tests.support.catalogs import example_catalog
 from tests.support.json_files import read_json, read_lines, write_json, write_lines
 from toolscope_core import __version__
 from toolscope_core.catalog.readers import read_catalog
@@ -52,12 +53,6 @@ def bundle(tmp_path):
 def test_the_version_is_the_one_of_the_package():
     assert run("--version").stdout == f"toolscope {__version__}\n"
     assert "Usage: toolscope" in run("--help").stdout
-
-
-def test_merge_writes_a_bundle_and_says_what_it_did(bundle):
-    assert {path.name for path in bundle.iterdir()} == {*FILES, "clients"}
-    manifest = read_json(bundle / "manifest.json")
-    assert manifest["counts"]["tools_after"] < manifest["counts"]["tools_before"]
 
 
 @pytest.mark.parametrize(
@@ -132,7 +127,7 @@ def test_the_accept_policies_take_more_and_more(tmp_path):
         out = tmp_path / policy
         run("merge", EXAMPLE, "--out", out, "--accept", policy)
         sizes.append(read_json(out / "manifest.json")["counts"]["tools_after"])
-    assert sizes[0] == len(read_catalog(load_paths([example_path()])).tools)
+    assert sizes[0] == len(example_catalog().tools)
     assert sizes[0] > sizes[1] > sizes[2]
 
 
@@ -212,7 +207,7 @@ def judge(catalog, pairs, folder):
 
 
 def test_judge_answers_in_the_order_asked(tmp_path):
-    ids = [tool.id for tool in read_catalog(load_paths([example_path()])).tools]
+    ids = [tool.id for tool in example_catalog().tools]
     pairs = [(ids[5], ids[2]), (ids[0], ids[1]), (ids[1], ids[0])]
     output, rows = judge(EXAMPLE, pairs, tmp_path)
     assert [(row["left"], row["right"]) for row in rows] == pairs
@@ -371,18 +366,6 @@ def test_relabel_understands_names_and_counts_what_it_does_not(relabel, bundle):
     assert "1 call not understood" in done.output
 
 
-@pytest.mark.parametrize("version", [None, 1, 3, "x"])
-def test_relabel_refuses_a_bundle_of_another_version(relabel, bundle, version):
-    content = read_json(bundle / "arguments.json")
-    del content["version"]
-    field = {} if version is None else {"version": version}
-    write_json(bundle / "arguments.json", {**field, **content})
-    done, new = relabel({"gold": []}, code=2)
-    assert "arguments.json is not a bundle's file of version 2: it" in done.stderr
-    assert ("no version" if version is None else json.dumps(version)) in done.stderr
-    assert new is None
-
-
 @pytest.mark.parametrize(
     ("args", "word"),
     [
@@ -426,7 +409,7 @@ def test_bad_input_is_one_sentence_and_exit_2(tmp_path, monkeypatch, args, word)
     ],
 )
 def test_an_edit_from_a_file_must_be_valid(tmp_path, detail, word):
-    ids = [tool.id for tool in read_catalog(load_paths([example_path()])).tools[:2]]
+    ids = [tool.id for tool in example_catalog().tools[:2]]
     row = {"action": "edit", "ids": ids, "reviewer": "ann", "detail": detail}
     file = write_json(tmp_path / "decisions.jsonl", row)
     done = run("merge", EXAMPLE, "--out", tmp_path / "b", "--decisions", file, code=2)

@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_cli import run
+from tests.support.catalogs import example_catalog
 from tests.support.json_files import read_json, read_lines, write_json
 from tests.support.replies import answering, questions_of, same_verb, served
-from toolscope_core.catalog.readers import read_catalog
-from toolscope_core.catalog.sources import load_paths
 from toolscope_core.evaluation.example import example_path
 from toolscope_core.llm.endpoints import Endpoints
 from toolscope_core.merging.auto_accept import EVEN
@@ -26,7 +25,7 @@ from toolscope_core.store import Store
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = str(example_path())
-TOOLS = read_catalog(load_paths([example_path()])).tools
+TOOLS = example_catalog().tools
 SECRET = "sk-secret-0123456789"
 
 

@@ -22,12 +22,8 @@ def test_both_toolsets_are_searched_among_distractors(bundle):
     done = run("stress", EXAMPLE, "--queries", QUERIES, "--bundle", bundle)
     lines = done.output.splitlines()
     assert lines[0] == "26 queries; 95 % bootstrap intervals in brackets"
-    assert [line.split(":")[0] for line in lines if not line.startswith(" ")][1:] == [
-        "as it is, whole",
-        "as it is, by rule",
-        "merged, whole",
-        "merged, by rule",
-    ]
+    toolsets = ["as it is, whole", "as it is, by rule", "merged, whole", "merged, by rule"]
+    assert [line.split(":")[0] for line in lines if not line.startswith(" ")][1:] == toolsets
     assert len(lines) == 1 + 4 * 13
     result = run_json("stress", EXAMPLE, "--queries", QUERIES)
     assert list(result["toolsets"]) == ["as it is, whole", "as it is, by rule"]

@@ -5,16 +5,15 @@ import json
 import pytest
 
 from tests.cli.test_cli import run
+from tests.support.catalogs import example_catalog
 from tests.support.fakes import WordEmbedder
 from tests.support.json_files import read_lines
 from tests.support.replies import served, two_wishes, writing
-from toolscope_core.catalog.readers import read_catalog
-from toolscope_core.catalog.sources import load_paths
 from toolscope_core.evaluation.example import example_path, example_queries
 from toolscope_core.evaluation.query_sets import read_queries, unknown_gold
 
 EXAMPLE = str(example_path())
-TOOLS = read_catalog(load_paths([example_path()])).by_id
+TOOLS = example_catalog().by_id
 
 
 @pytest.fixture(autouse=True)

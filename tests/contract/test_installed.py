@@ -19,10 +19,9 @@ import pytest
 import yaml
 
 from tests.cli.test_cli import run
+from tests.support.catalogs import example_catalog
 from tests.support.fakes import WordEmbedder
 from toolscope_core import __version__
-from toolscope_core.catalog.readers import read_catalog
-from toolscope_core.catalog.sources import load_paths
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.tool_text import tool_text
 from toolscope_core.embedding.vector_cache import VectorCache
@@ -71,7 +70,7 @@ def cache(tmp_path_factory):
     is tested elsewhere, and no child need load it.
     """
     folder = tmp_path_factory.mktemp("vectors")
-    texts = [tool_text(tool) for tool in read_catalog(load_paths([example_path()])).tools]
+    texts = [tool_text(tool) for tool in example_catalog().tools]
     vectors = dict(zip(texts, WordEmbedder().encode(texts), strict=True))
     VectorCache(folder).write(MiniLmEmbedder().name, vectors)
     return folder
