@@ -39,6 +39,11 @@ from toolscope_core.model.plan import MergedTool, MergePlan
 from toolscope_core.model.tool import JsonObject
 
 VARIANTS = "variants.jsonl"
+CLUSTER_PARTS = (
+    *("canonical", "members", "relation", "kind", "selector", "state", "weakest_edge"),
+    *("reasons", "newcomers"),
+)
+"""Of a cluster what its row has beside its id."""
 _TURNED: Mapping[Serves, Serves] = {"left": "right", "right": "left"}
 _compact = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _ascii = json.JSONEncoder(allow_nan=False).encode
@@ -190,18 +195,7 @@ def _variant_file(plan: MergePlan, log: Sequence[Decision]) -> dict[str, bytes]:
 
 
 def _cluster_row(cluster: Cluster) -> JsonObject:
-    return {
-        "cluster_id": cluster.id,
-        "canonical": cluster.canonical,
-        "members": list(cluster.members),
-        "relation": cluster.relation,
-        "kind": cluster.kind,
-        "selector": cluster.selector,
-        "state": cluster.state,
-        "weakest_edge": cluster.weakest_edge,
-        "reasons": list(cluster.reasons),
-        "newcomers": list(cluster.newcomers),
-    }
+    return {"cluster_id": cluster.id, **{part: getattr(cluster, part) for part in CLUSTER_PARTS}}
 
 
 def _aliases(plan: MergePlan) -> JsonObject:
