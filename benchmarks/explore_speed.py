@@ -47,11 +47,11 @@ from toolscope_core.model.protocols import Embedder, Vectors
 from toolscope_core.model.tool import Tool
 from ui.overlap import curve_charts, heatmap_charts, map_charts
 from ui.overlap.curves import THRESHOLDS, Curves
+from ui.overlap.figures import CellMeasure
 from ui.overlap.heatmaps import Heatmaps
 from ui.overlap.maps import Maps
 from ui.overlap.thresholds import Thresholds
-from ui.shared.charts.figure_records import CellMeasure
-from ui.shared.pairs.pair_list import PairFilter
+from ui.shared.pairs.pair_list import PairFilter, PairLists
 from ui.shared.services.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def measure(settings: Settings, name: str, catalog: Catalog, browser: bool) -> N
     exact = clocked(lambda: pairs_above(vectors, np.array(THRESHOLDS)))
     row("exact curve, one variant", exact, CURVE)
     work.service(Curves).run(record.id)
-    row("pairs table", again(lambda: work.explore.pairs(record.id, PairFilter())))
+    row("pairs table", again(lambda: work.service(PairLists).matching(record.id, PairFilter())))
     for view, build in FIGURES.items():
         figure = build(work, record.id)
         size_kb = len(figure.to_json()) / 1024

@@ -25,9 +25,10 @@ from toolscope_core.catalog.sources import load_paths
 from toolscope_core.model.catalog import Catalog, Server
 from toolscope_core.model.environment import Settings, read_environment
 from toolscope_core.model.pair import Pair
+from ui.graph.components import MergeGraphs
 from ui.graph.network import as_json, layout
+from ui.graph.network_rows import Edge, Network, Node
 from ui.graph.standalone import graph_html
-from ui.shared.charts.figure_records import Edge, Network, Node
 from ui.shared.services.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -81,10 +82,10 @@ def in_python(work: Workspace, size: int) -> None:
     work.analyses.wait(work.analyses.start(record.id))
     work.review.plan(record.id)
     print(f"\n{size:,} tools")
-    row("clusters table", clocked(lambda: work.explore.clusters(record.id)))
-    row("part of the graph", clocked(lambda: work.explore.network(record.id)))
-    part = work.explore.network(record.id)
-    row("the same again", clocked(lambda: work.explore.network(record.id)))
+    row("clusters table", clocked(lambda: work.service(MergeGraphs).clusters(record.id)))
+    row("part of the graph", clocked(lambda: work.service(MergeGraphs).network(record.id)))
+    part = work.service(MergeGraphs).network(record.id)
+    row("the same again", clocked(lambda: work.service(MergeGraphs).network(record.id)))
     row("places", clocked(lambda: layout(part)))
     row("drawing as sent", clocked(lambda: as_json(part)))
     row("the same again", clocked(lambda: as_json(part)))

@@ -9,7 +9,7 @@ from ui.documents import document_choice, document_panel, siblings_panel, varian
 from ui.shared import page_frame
 from ui.shared.cards import decision_buttons
 from ui.shared.cards.queue import all_members
-from ui.shared.tools import leave_out, tool_drawer, tool_selection
+from ui.shared.tools import leave_out, tool_parts, tool_selection
 
 MERGES, VARIANTS, SIBLINGS = "Merges", "For search", "Tell apart"
 
@@ -18,8 +18,8 @@ page_frame.analysis()
 review, catalog_id = page_frame.workspace().review, page_frame.current().id
 clusters = {cluster.id: cluster for cluster in review.plan(catalog_id).clusters}
 mode = st.segmented_control(
-    "Documents of", [MERGES, tool_drawer.SINGLE, SIBLINGS, VARIANTS],
-    default=MERGES if clusters else tool_drawer.SINGLE, required=True, key="texts",
+    "Documents of", [MERGES, tool_parts.SINGLE, SIBLINGS, VARIANTS],
+    default=MERGES if clusters else tool_parts.SINGLE, required=True, key="texts",
     bind="query-params", label_visibility="collapsed",
 )  # fmt: skip
 if mode == VARIANTS:

@@ -8,10 +8,12 @@ from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.model.numbers import quantity
 from ui.graph.cluster_table import cluster_table, only_selected
+from ui.graph.components import MergeGraphs
 from ui.graph.network import Colouring, without_unsure
 from ui.graph.network_panel import network_panel
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_trail
+from ui.shared.pairs.pair_list import PairLists
 from ui.shared.tools import tool_selection
 
 DRAWN = ("Chosen clusters", "All")
@@ -19,10 +21,10 @@ COLOURS: tuple[Colouring, ...] = ("server", "state", "relation")
 
 st.title("Graph")
 page_frame.analysis()
-record, explore = page_frame.current(), page_frame.workspace().explore
-rows = explore.clusters(record.id)
+record, graphs = page_frame.current(), page_frame.service(MergeGraphs)
+rows = graphs.clusters(record.id)
 if not rows:
-    nearest = explore.closest(record.id)
+    nearest = page_frame.service(PairLists).closest(record.id)
     text = "There are no clusters: the judge would merge no tools."
     if nearest is not None:
         names = " and ".join(safe_text.untrusted(name) for name in (nearest.left, nearest.right))
@@ -58,18 +60,19 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         label = "Select tools"
         tool_selection.select_button(record.id, members, "the merge graph", "members", label)
     if len(chosen) == 1 and chosen[0].waiting and not everything:
-        st.page_link(
-            "pages/review.py",
-            label="Open in Review",
-            icon=":material/arrow_forward:",
-            query_params={"catalog": record.name, "cluster": chosen[0].id},
+        page_frame.page_link(
+            "review",
+            "Open in Review",
+            icon="arrow_forward",
+            catalog=record.name,
+            cluster=chosen[0].id,
         )
 if not chosen and not everything:
     st.info("Select one or more rows of the table to draw them.", icon=":material/hub:")
     st.stop()
 
 drawn = shown if everything else chosen
-part = explore.network(record.id, None if drawn is rows else [row.id for row in drawn])
+part = graphs.network(record.id, None if drawn is rows else [row.id for row in drawn])
 if part.left_out:
     st.caption(
         f"Showing {quantity(len(part.nodes), 'tool')} of the largest components; not shown: "

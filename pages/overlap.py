@@ -11,6 +11,7 @@ from ui.overlap.map_panel import map_panel
 from ui.overlap.pair_table import pair_panel
 from ui.overlap.threshold_panel import threshold_panel
 from ui.shared import page_frame, safe_text
+from ui.shared.pairs.pair_list import PairLists
 
 PANELS = {
     "Pairs": pair_panel,
@@ -22,11 +23,11 @@ PANELS = {
 
 st.title("Overlap")
 analysis, record = page_frame.analysis(), page_frame.current()
-explore = page_frame.workspace().explore
-candidates = explore.pair_counts(record.id)
+lists = page_frame.service(PairLists)
+candidates = lists.counts(record.id)
 clusters = page_frame.workspace().review.progress(record.id).clusters
 if not candidates.total:
-    nearest = explore.closest(record.id)
+    nearest = lists.closest(record.id)
     text = f"No two tools reach the similarity threshold θ = {analysis.threshold:.2f}."
     if nearest is not None:
         names = " and ".join(safe_text.untrusted(name) for name in (nearest.left, nearest.right))

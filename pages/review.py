@@ -9,7 +9,6 @@ from ui.review import bulk_panel, review_card, server_pair_panel, undecided_pane
 from ui.shared import page_frame
 from ui.shared.cards import decision_buttons, decision_trail, queue_panel, reshape_panel, shortcuts
 from ui.shared.cards.queue import Show
-from ui.shared.models import ask_panel
 
 # What is listed, by its value in the address.
 SHOW: dict[str, Show | Literal["bulk", "servers", "undecided"]] = {
@@ -50,6 +49,8 @@ if safe.clusters and st.session_state.get("safe_list", False):
     decision_buttons.safe_list(safe)
 
 if model.open:
+    from ui.shared.models import ask_panel  # with all that asks, where somebody opens it
+
     with model:
         ask_panel.judge_choice(catalog_id)
         ask_panel.ask_panel(catalog_id, "judge", "Ask for verdicts")
@@ -75,7 +76,7 @@ if not listed.clusters:
     else:
         rest = " in this list. Choose *All* for the other clusters" if progress.waiting else ""
         st.info(f"Nothing left to review{rest}.", icon=":material/task_alt:")
-        st.page_link("pages/export.py", label="Export the toolset", icon=":material/ios_share:")
+        page_frame.page_link("export", "Export the toolset")
     decision_buttons.notice()
     decision_buttons.undo_button(standing)
     decision_trail.trail(catalog_id)

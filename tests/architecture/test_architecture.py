@@ -75,11 +75,11 @@ VENDORS = {
 DRAWS = set(
     """__main__ argument_editor audience browser_state changed_since cluster_card cluster_table
     decision_buttons decision_detail decision_list decision_trail document_choice document_form
-    generated_review kept_failure leave_out look_again map_selection measured_effects
-    network_component outcome_badges page_frame pair_evidence pair_links pair_table pair_tools
+    generated_review kept_failure leave_out map_selection measured_effects
+    network_component outcome_badges page_frame pair_table
     parameter_editor pictures queue_table rename_delete request_guard review_card runs_table safe_text
-    server_choice shortcuts sign_in start_token sticky_question suggested_wording ticked_rows
-    tool_drawer tool_selection try_it value_choice""".split()
+    server_choice shortcuts sign_in start_token sticky_question ticked_rows
+    tool_drawer tool_parts tool_selection try_it value_choice""".split()
 )
 """What draws beside the panels; all else of ui/ is without Streamlit."""
 PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
@@ -196,7 +196,7 @@ def test_only_what_draws_imports_streamlit(path):
     assert draws or "streamlit" not in {name.split(".")[0] for name in imports(path)}
 
 
-REVIEW_MODULES = 271
+REVIEW_MODULES = 198
 """At most so many of our modules are what a reader of the Review page may have to look into."""
 COUNT_IMPORTS = """
 import ast, pathlib, sys

@@ -23,9 +23,11 @@ from toolscope_core.model.configuration import MergeThresholds, PlanConfig
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import DecisionError, StaleDecisionError
 from toolscope_core.model.tool import Augmentation, Tool
+from ui.catalog.implied_servers import ImpliedServers
 from ui.history.histories import Histories
-from ui.shared.cards.standing_decisions import standing_decisions
+from ui.overlap.thresholds import Thresholds
 from ui.shared.services.reviewed_variants import Variants
+from ui.shared.services.versions import standing_decisions
 from ui.shared.services.workspace import Workspace
 
 MAILS = tuple(on(server, MAIL) for server in ("alpha", "beta", "gamma"))
@@ -162,7 +164,7 @@ class Office(RuleBasedStateMachine):
         say = {
             "omit": lambda: program.toolsets.leave_out(self.id, ids, reviewer, text),
             "flag": lambda: program.toolsets.flag(self.id, ids, reviewer, text),
-            "owner": lambda: program.implied_owners.change(self.id, ids, text, reviewer),
+            "owner": lambda: program.service(ImpliedServers).change(self.id, ids, text, reviewer),
             "augment": lambda: program.service(Variants).decide(self.id, variant, reviewer),
             "edit": lambda: program.review.decide(
                 self.id, "edit", card, reviewer, {"description": text}
@@ -177,7 +179,7 @@ class Office(RuleBasedStateMachine):
         ),
     )
     def threshold(self, who, thresholds):
-        self.programs[who].review.apply_thresholds(self.id, thresholds, REVIEWERS[who])
+        self.programs[who].service(Thresholds).apply(self.id, thresholds, REVIEWERS[who])
 
     # Back and forth
 
@@ -240,9 +242,8 @@ class Office(RuleBasedStateMachine):
     @rule(who=WHO)
     def read_the_own_file(self, who):
         program = self.programs[who]
-        seen = program.review.preview_import(
-            self.id, program.service(Histories).file(self.id), "d.jsonl"
-        )
+        histories = program.service(Histories)
+        seen = histories.preview_import(self.id, histories.file(self.id), "d.jsonl")
         assert seen.new == (), "what is recorded is not added again"
 
     # New versions

@@ -12,6 +12,8 @@ from tests.ui.services.test_agent_jobs import SET
 from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.pair import Pair
 from ui.shared import audience, start_token
+from ui.shared.services.judging import Judging
+from ui.shared.services.loaded_queries import LoadedQueries
 
 VIEW = {"evaluation_view": "Agent runs"}
 asks_for_token = start_token.asks_for_token
@@ -31,7 +33,7 @@ def page(open_app, server, monkeypatch):
     page = open_app(*stub_catalog().tools)
     work, catalog_id = page.work, page.catalog_id
     lines = "".join(json.dumps(row) + "\n" for row in QUERIES)
-    work.queries.add(catalog_id, lines.encode(), SET)
+    work.service(LoadedQueries).add(catalog_id, lines.encode(), SET)
     pair = Pair.of("north/get", "north/read_file")
     version = work.toolsets.version(catalog_id, (pair.left, pair.right))
     work.toolsets.relate(catalog_id, pair, "duplicate", version, "ann")
@@ -90,7 +92,7 @@ def test_a_run_is_shown_side_by_side_with_each_request(page, server, tmp_path):
     given(page.open("evaluation", **VIEW), configuration(tmp_path))
     page.at.toggle(key="agent_changes").set_value(True).run()
     ticked(page, "north", "south").press("agent_start")
-    while page.work.judging.job(page.catalog_id).live:
+    while page.work.service(Judging).job(page.catalog_id).live:
         time.sleep(0.05)
     page.at.run()
     assert not page.at.exception

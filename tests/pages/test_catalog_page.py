@@ -10,6 +10,7 @@ from toolscope_core.model.catalog import Problem
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import canonical_json
+from ui.catalog.implied_servers import ImpliedServers
 
 GOOD = canonical_json(
     {"tools": [{"name": f"make_{n}", "description": n, "inputSchema": {}} for n in ("tea", "pie")]}
@@ -355,7 +356,7 @@ def test_implied_servers_are_shown_renamed_split_and_dismissed(monkeypatch, work
         ["globex_get_weather", "globex_list_files"]
     ).run()
     app.button(key="implied_dismiss").click().run()
-    servers = {one.name: one.tools for one in work.implied_owners.servers(record.id)}
+    servers = {one.name: one.tools for one in work.service(ImpliedServers).of(record.id)}
     assert servers == {
         "Acme Corp": ("acme_get_weather", "acme_list_files", "acme_send_mail"),
         "globex": ("globex_send_mail",),

@@ -8,11 +8,12 @@ from tests.ui.services.small_workspace import MAIL, SUM, catalog, on
 from toolscope_core.catalog.scan.hidden import count_hidden
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.pair import Pair
+from ui.graph.network_rows import Edge, Network, Node
 from ui.graph.standalone import graph_html
 from ui.history.histories import Histories
-from ui.shared.charts.figure_records import Edge, Network, Node
 from ui.shared.safe_text import untrusted
 from ui.shared.services.exports import Exports
+from ui.shared.tools.catalog_tables import CatalogTables
 
 VIEWS = {
     **{page: (page, {}) for page in PAGES},
@@ -61,7 +62,7 @@ def test_nothing_that_is_downloaded_has_characters_that_nobody_typed(work):
         .bundle(catalog_id, config, shape, fix=True)
         .items()
     }
-    files["tools.csv"] = work.explore.tools_csv(catalog_id)
+    files["tools.csv"] = work.service(CatalogTables).csv(catalog_id)
     files["decisions.jsonl"] = work.service(Histories).file(catalog_id)
     nodes = tuple(Node(one, one, "href www.mail.example", "proposed") for one in "ab")
     drawn = Network(nodes, (Edge(Pair.of("a", "b"), 0.9),))

@@ -10,6 +10,7 @@ from toolscope_core.model.pair import Pair
 from toolscope_core.store import keep_result, open_experiment
 from ui.evaluation.evaluations import Evaluations, Wanted
 from ui.shared.services.experiments import Experiments
+from ui.shared.services.loaded_queries import LoadedQueries
 
 QUERIES = [
     {
@@ -25,7 +26,9 @@ QUERIES = [
 @pytest.fixture
 def page(open_app):
     made = open_app()
-    made.work.queries.add(made.catalog_id, "\n".join(map(json.dumps, QUERIES)).encode(), "q.jsonl")
+    made.work.service(LoadedQueries).add(
+        made.catalog_id, "\n".join(map(json.dumps, QUERIES)).encode(), "q.jsonl"
+    )
     return made
 
 
@@ -166,7 +169,9 @@ def test_what_a_stranger_wrote_stays_text(open_app):
     page = open_app(MAIL, WEATHER, strange)
     rows = [{"id": "<b>", "query": "![y](http://attacker/y.png)", "gold": ["evil/x"]}]
     content = "\n".join(map(json.dumps, rows)).encode()
-    page.work.queries.add(page.catalog_id, content, "![q](http://attacker/q.png).jsonl")
+    page.work.service(LoadedQueries).add(
+        page.catalog_id, content, "![q](http://attacker/q.png).jsonl"
+    )
     name = page.work.service(Evaluations).query_sets(page.catalog_id)[0]
     page.work.service(Evaluations).run(page.catalog_id, Wanted(queries=name))
     for view in ("Before and after", "Confusions", "Experiments"):

@@ -5,6 +5,7 @@ import pytest
 from tests.ui.services import small_workspace
 from tests.ui.services.small_workspace import SUM, by_name, tool
 from toolscope_core.catalog.scan.scanner import scan_catalog
+from ui.documents.edited_documents import Documents
 from ui.shared.services.reviewed_variants import Variants
 
 
@@ -65,9 +66,9 @@ def test_the_bundle_is_made_on_demand_and_goes_stale_with_a_decision(page):
 
 def test_an_accepted_router_is_left_out_until_asked_for(page):
     mail = by_name(page.work, 1, "send_mail")
-    draft = page.review.draft(1, mail)
+    draft = page.work.service(Documents).draft(1, mail)
     draft = replace(draft, document=replace(draft.document, name="mail.it"))
-    page.review.edit(1, mail, draft, "bob")
+    page.work.service(Documents).edit(1, mail, draft, "bob")
     page.review.decide(1, "accept", by_name(page.work, 1, "mail.it"), "bob")
     page.at.run()
     assert "as they need a gateway and routers are off: 1 merge" in page.text
@@ -188,9 +189,9 @@ def test_what_is_left_out_and_edited_on_its_own_is_said(page):
     page.work.toolsets.leave_out(1, [SUM.id], "ann", "nobody calls it")
     tool_id = "alpha/list_files"
     cluster = page.review.alone(1, tool_id)
-    draft = page.review.draft(1, cluster)
+    draft = page.work.service(Documents).draft(1, cluster)
     named = replace(draft, document=replace(draft.document, name="our_files"))
-    page.review.edit(1, cluster, named, "ann")
+    page.work.service(Documents).edit(1, cluster, named, "ann")
     page.at.run()
     assert "Left out: 1 tool. Edited single tools: 0." in page.text
     assert r"exported in the original form: alpha/list\_files" in page.text

@@ -7,6 +7,7 @@ from tests.ui.services import family_catalog
 from tests.ui.services.small_workspace import by_name
 from toolscope_core.model.address_keys import pair_key, tool_key
 from toolscope_core.model.pair import Pair
+from ui.shared.pairs.pair_view import Pairs
 
 BANKS = [tool.id for tool in family_catalog.BANKS]
 SCHWAB = "get_positions_schwab"
@@ -75,7 +76,7 @@ def undecided(open_app, monkeypatch):
 
 
 def pairs_left(page):
-    return page.work.pairs.undecided(page.catalog_id)
+    return page.work.service(Pairs).undecided(page.catalog_id)
 
 
 def test_undecided_pairs_are_answered_one_after_the_other_and_undone(undecided):
@@ -153,8 +154,10 @@ def test_whether_all_words_match_stands_on_the_card_of_a_prune(page):
     assert "Names and descriptions show no relevant difference." in page.text
     lock = Pair.of("lock_door", "unlock_door")
     sets = page.work.toolsets
-    sets.send_to_review(1, (lock.left, lock.right), page.work.pairs.view(1, lock).version, "ann")
-    page.open("review", cluster=page.work.pairs.view(1, lock).card.id)
+    sets.send_to_review(
+        1, (lock.left, lock.right), page.work.service(Pairs).view(1, lock).version, "ann"
+    )
+    page.open("review", cluster=page.work.service(Pairs).view(1, lock).card.id)
     assert "Differences in wording:" in page.text
     assert page.text.count(r"says lock where") == 1
     assert (

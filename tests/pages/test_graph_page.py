@@ -68,7 +68,7 @@ def test_everything_is_drawn_at_once(monkeypatch, desk_work):
 
 
 def test_a_large_component_is_cut_out_loud(monkeypatch, desk_work):
-    monkeypatch.setattr("ui.shared.cards.components.SHOWN_NODES", 2)
+    monkeypatch.setattr("ui.graph.components.SHOWN_NODES", 2)
     app = open_page(monkeypatch, desk_work[0], "graph")
     assert "Showing 2 tools" in words(app)
     assert "not shown: 1." in words(app)

@@ -14,6 +14,7 @@ from ui.overlap import map_panel
 from ui.overlap.maps import Maps
 from ui.shared.services import toolsets
 from ui.shared.tools import tool_selection
+from ui.shared.tools.tool_selection import Selections
 
 pytestmark = pytest.mark.usefixtures("through_the_app")
 EVIL = "![x](http://evil.test/p.png) <img src=x onerror=alert(1)> [go](javascript:alert(2))"
@@ -84,7 +85,7 @@ def selected(app, work):
     """What the link says is selected."""
     key = app.query_params.get("sel")
     key = key if isinstance(key, str) or key is None else key[0]
-    found = work.selections.get(work.catalogs.newest()[0].id, key) if key else None
+    found = work.service(Selections).get(work.catalogs.newest()[0].id, key) if key else None
     return set(found.tool_ids) if found else set()
 
 

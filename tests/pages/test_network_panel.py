@@ -8,6 +8,7 @@ from tests.support.scripted import judge_says
 from tests.ui.services import small_workspace
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.pair import Pair
+from ui.shared.tools.tool_selection import Selections
 
 WORDS = {
     "add_book": "Add a book to the library.",
@@ -96,7 +97,7 @@ def test_an_edge_of_another_part_is_not_shown_and_close_lets_go(chain):
 
 
 def test_a_selected_tool_shows_its_links(chain):
-    kept = chain.work.selections.keep(chain.catalog_id, [NEW], "the map")
+    kept = chain.work.service(Selections).keep(chain.catalog_id, [NEW], "the map")
     app = chain.open("graph", sel=kept.key)
     assert r"add\_new\_book" in app.text
     (links,) = [t.value for t in app.at.dataframe if (t.key or "").startswith("links_")]
@@ -105,5 +106,5 @@ def test_a_selected_tool_shows_its_links(chain):
 
 
 def test_several_selected_tools_are_counted(chain):
-    kept = chain.work.selections.keep(chain.catalog_id, [NEW, ADD], "the map")
+    kept = chain.work.service(Selections).keep(chain.catalog_id, [NEW, ADD], "the map")
     assert "**2 selected tools** are drawn here." in chain.open("graph", sel=kept.key).text

@@ -272,8 +272,8 @@ def test_a_table_is_made_and_sent_once_it_is_opened(monkeypatch, work, view):
 
     opened = tables()
     monkeypatch.setattr(pictures, "OPEN", False)
-    for name in ("map_rows", "grid_rows", "sweep_rows"):
-        monkeypatch.setattr(f"ui.shared.charts.chart_tables.{name}", never)
+    for name in ("map_panel.map_rows", "heatmap_panel.grid_rows", "threshold_panel.sweep_rows"):
+        monkeypatch.setattr(f"ui.overlap.{name}", never)
     assert tables() == opened - 1
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.ui.services.small_workspace import MAIL, WEATHER
+from ui.shared.services.loaded_queries import LoadedQueries
 
 LINES = b"""{"id": "a", "query": "send a mail", "gold": ["alpha/send_mail"]}
 {"id": "b", "query": "say *this*", "gold": ["gone/<b>tool</b>"], "steps": ["one"]}
@@ -28,12 +29,14 @@ def test_a_set_is_previewed_added_and_deleted(page):
     (problems,) = [table.value for table in page.at.dataframe if "reason" in table.value]
     assert list(problems["line"]) == [3]
     assert "Not in this catalog, so never found: gone/\\<b\\>tool" in page.text
-    assert page.work.queries.sets(page.catalog_id) == ()
+    assert page.work.service(LoadedQueries).sets(page.catalog_id) == ()
     page.press("add_queries_")
-    assert [view.name for view in page.work.queries.sets(page.catalog_id)] == ["q.jsonl"]
+    assert [view.name for view in page.work.service(LoadedQueries).sets(page.catalog_id)] == [
+        "q.jsonl"
+    ]
     assert "Query sets: 1" in [box.label for box in page.at.expander]
     page.press("delete_queries_")
-    assert page.work.queries.sets(page.catalog_id) == ()
+    assert page.work.service(LoadedQueries).sets(page.catalog_id) == ()
 
 
 def test_csv_is_read_too(page):

@@ -13,6 +13,7 @@ from toolscope_core.model.errors import JobError, ModelError, ToolScopeError
 from ui.retrieval.request_plans import Plans
 from ui.shared.services import searches
 from ui.shared.services.learned_searches import LearnedSearches
+from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.searches import Searches
 
 QUERIES = [
@@ -32,7 +33,9 @@ def slow(monkeypatch, tmp_path):
 @pytest.fixture
 def page(open_app):
     made = open_app()
-    made.work.queries.add(made.catalog_id, "\n".join(map(json.dumps, QUERIES)).encode(), "q.jsonl")
+    made.work.service(LoadedQueries).add(
+        made.catalog_id, "\n".join(map(json.dumps, QUERIES)).encode(), "q.jsonl"
+    )
     return made
 
 
@@ -210,7 +213,9 @@ def test_a_model_is_trained_used_and_removed(page):
         )
         for number in "one two three four five six".split()
     ]
-    page.work.queries.add(page.catalog_id, "\n".join(map(json.dumps, rows)).encode(), "l.jsonl")
+    page.work.service(LoadedQueries).add(
+        page.catalog_id, "\n".join(map(json.dumps, rows)).encode(), "l.jsonl"
+    )
     page.open("retrieval", q="post box letter nine", ranking="Usage")
     assert "Nothing is learned yet, so tools are ranked by their text" in page.text
     page.press("train_model")

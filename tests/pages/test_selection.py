@@ -3,6 +3,7 @@ import pytest
 from tests.pages.screen import open_page, words
 from tests.ui.services import small_workspace
 from toolscope_core.model.address_keys import tool_key
+from ui.shared.tools.tool_selection import Selections
 
 pytestmark = pytest.mark.usefixtures("through_the_app")
 MAILS = ("alpha/send_mail", "beta/send_mail")
@@ -11,7 +12,7 @@ MAILS = ("alpha/send_mail", "beta/send_mail")
 @pytest.fixture
 def kept(work):
     catalog_id = work.catalogs.newest()[0].id
-    return work.selections.keep(catalog_id, MAILS, "the **map**")
+    return work.service(Selections).keep(catalog_id, MAILS, "the **map**")
 
 
 def sidebar(app):
@@ -113,7 +114,9 @@ def test_without_it_the_selected_are_marked_and_nothing_is_missing(monkeypatch, 
 
 
 def test_a_selection_without_clusters_leaves_an_empty_queue_and_says_so(monkeypatch, work):
-    alone = work.selections.keep(work.catalogs.newest()[0].id, ["beta/add_numbers"], "the map")
+    alone = work.service(Selections).keep(
+        work.catalogs.newest()[0].id, ["beta/add_numbers"], "the map"
+    )
     for page in ("graph", "review", "documents"):
         app = open_page(monkeypatch, work, page, sel=alone.key, only="1")
         empty = {"review": "None of 3 clusters passes the filters and holds selected tools."}

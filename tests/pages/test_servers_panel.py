@@ -123,7 +123,7 @@ def test_a_new_version_is_made_from_the_same_servers(monkeypatch, work, alone, t
     )
     work.analyses.wait(work.service(LiveServers).start(1, config, ["plain", "secret"]))
     survey = work.service(LiveServers).survey(1)
-    record = work.explore.add("Live", [work.service(LiveServers).source(survey)])
+    record = work.add("Live", [work.service(LiveServers).source(survey)])
     work.analyses.wait(work.analyses.job(record.id).id)
     work.service(LiveServers).remember("Live", survey)
     work.service(LiveServers).drop(1)

@@ -14,6 +14,7 @@ from toolscope_core.model.configuration import Budget, Endpoint, Prices
 from toolscope_core.model.errors import ConfigError, JobError
 from ui.settings.endpoint_panel import TESTED
 from ui.settings.prices_panel import price_table
+from ui.shared.services.judging import Judging
 from ui.shared.services.model_runs import ModelRuns
 
 SECRET = "sk-secret-0123456789"
@@ -167,7 +168,7 @@ def test_asking_says_what_it_takes_and_starts(two, server):
     assert "Questions: **1** to **m**" in page.text and "Cost: at most" in page.text
     assert not server.received, "an estimate sends nothing"
     page.press("ask_judge")
-    job = page.work.judging.job(page.catalog_id)
+    job = page.work.service(Judging).job(page.catalog_id)
     page.work.analyses.wait(job.id)
     page.at.run()
     assert len(server.received) == 1
@@ -184,9 +185,9 @@ def test_families_are_counted_among_what_was_said(two, server):
 
 def test_the_judge_that_counts_is_chosen(two, server):
     page = review(asked(chosen(two, server)))
-    assert page.work.judging.used(page.catalog_id) != "offline"
+    assert page.work.service(Judging).used(page.catalog_id) != "offline"
     page.widget("selectbox", "judge_").set_value("offline").run()
-    assert page.work.judging.used(page.catalog_id) == "offline"
+    assert page.work.service(Judging).used(page.catalog_id) == "offline"
 
 
 def test_a_budget_that_is_used_up_is_raised_and_the_run_goes_on(two, server):
@@ -194,7 +195,7 @@ def test_a_budget_that_is_used_up_is_raised_and_the_run_goes_on(two, server):
     assert "used up" in page.text
     page.press("raise_budget")
     assert page.work.endpoints.get().budget == Budget(calls=100)
-    page.work.analyses.wait(page.work.judging.job(page.catalog_id).id)
+    page.work.analyses.wait(page.work.service(Judging).job(page.catalog_id).id)
     assert len(server.received) == 1
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from tests.ui.services.small_workspace import MAIL, WEATHER, on
 from ui.catalog.usage_logs import UsageLogs
+from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.usage_evidence import UsageEvidence
 
 EVIL = "![x](http://evil.test/a) <b>"
@@ -45,7 +46,7 @@ def test_a_log_is_previewed_added_and_deleted(page):
     assert EVIL not in page.text
     assert page.work.service(UsageEvidence).logs(page.catalog_id) == ()
     page.press("add_usage_")
-    assert page.work.queries.sets(page.catalog_id) == ()
+    assert page.work.service(LoadedQueries).sets(page.catalog_id) == ()
     assert "**2 tools unused for 30 days**" in page.text
     assert "Usage: 1 log" in [box.label for box in page.at.expander]
     page.press("delete_usage_")
@@ -56,7 +57,7 @@ def test_requests_are_kept_where_somebody_ticks_that(page):
     upload(page, LOG)
     page.at.checkbox(key="consent_0").check().run()
     page.press("add_usage_")
-    (kept,) = page.work.queries.sets(page.catalog_id)
+    (kept,) = page.work.service(LoadedQueries).sets(page.catalog_id)
     assert [query.text for query in kept.content.queries] == ["Write to Ann"]
 
 

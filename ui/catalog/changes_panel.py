@@ -13,7 +13,9 @@ from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.numbers import quantity
 from ui.shared import page_frame, safe_text
-from ui.shared.cards import changed_since, decision_words, queue_panel
+from ui.shared.cards import changed_since, decision_trail, queue_panel
+from ui.shared.cards.queue import Part
+from ui.shared.services.versions import Versions
 
 SHOWN = 10
 
@@ -22,8 +24,8 @@ def changes_panel(first: DeltaGenerator) -> None:
     """The way through the current version: what changed, which decisions wait, what is new;
     nothing for a first version. It is drawn in ``first`` while it leads to something to do.
     """
-    record, versions = page_frame.current(), page_frame.workspace().versions
-    earlier = {other.number: other for other in versions.earlier(record)}
+    record, versions = page_frame.current(), page_frame.service(Versions)
+    earlier = {other.number: other for other in page_frame.workspace().catalogs.earlier(record)}
     if not earlier:
         return
     key = f"since_{record.id}"
@@ -91,7 +93,7 @@ def _what_changed(changes: Changes) -> None:
 
 def _decisions() -> None:
     st.markdown("**2. Decisions**")
-    standing = page_frame.workspace().versions.standing(page_frame.current())
+    standing = page_frame.service(Versions).standing(page_frame.current())
     parts = [f"{quantity(len(standing.hold), 'decision')} hold{_s(standing.hold)}"]
     if standing.wait:
         parts.append(f"{len(standing.wait):,} wait{_s(standing.wait)}, as a tool has changed since")
@@ -113,22 +115,19 @@ def _new_proposals() -> None:
     _queue_link("new")
 
 
-def _count(part: queue_panel.Part) -> int | None:
+def _count(part: Part) -> int | None:
     """The clusters of a part of the new version; ``None`` before the analysis is finished."""
     try:
-        return len(queue_panel.clusters_of(part))
+        return len(page_frame.workspace().review.queue_part(page_frame.current(), part))
     except JobError:
         return None
 
 
-def _queue_link(part: queue_panel.Part) -> None:
+def _queue_link(part: Part) -> None:
     """A link to the queue of a part of the new version, where that holds anything."""
     if count := _count(part):
-        st.page_link(
-            "pages/review.py",
-            label=f"{queue_panel.PARTS[part]} ({count:,})",
-            icon=":material/rule:",
-            query_params={queue_panel.PART: part},
+        page_frame.page_link(
+            "review", f"{queue_panel.PARTS[part]} ({count:,})", **{queue_panel.PART: part}
         )
 
 
@@ -144,18 +143,14 @@ def _doubts(doubts: Sequence[Doubt]) -> None:
 
 def _again_link(doubt: Doubt) -> None:
     if doubt.cluster:
-        st.page_link(
-            "pages/review.py", label="Look again", icon=":material/rule:",
-            query_params={"cluster": doubt.cluster},
-        )  # fmt: skip
+        page_frame.page_link("review", "Look again", cluster=doubt.cluster)
         return
     tools = page_frame.workspace().catalogs.open(page_frame.current().id).by_id
     here = next((one for one in doubt.decision.ids if one in tools), None)
     if here is not None:
-        st.page_link(
-            "pages/catalog.py", label="Open the tool", icon=":material/right_panel_open:",
-            query_params={"tool": tool_key(here)},
-        )  # fmt: skip
+        page_frame.page_link(
+            "catalog", "Open the tool", icon="right_panel_open", tool=tool_key(here)
+        )
 
 
 def _changes(changes: Changes) -> None:
@@ -172,7 +167,7 @@ def _in_words(doubt: Doubt) -> str:
 
 
 def _decided(decision: Decision) -> str:
-    done, whom = decision_words.in_words(decision), decision_words.by_whom(decision)
+    done, whom = decision_trail.in_words(decision), decision_trail.by_whom(decision)
     tools = safe_text.untrusted(", ".join(decision.ids))
     return f"decision {decision.seq}, {done} ({whom}): {tools}"
 

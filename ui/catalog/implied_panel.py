@@ -8,13 +8,14 @@ import streamlit as st
 
 from toolscope_core.model.catalog import ImpliedServer
 from toolscope_core.model.numbers import quantity
+from ui.catalog.implied_servers import ImpliedServers
 from ui.shared import page_frame
 from ui.shared.cards import decision_buttons
 
 
 def implied_panel(catalog_id: int) -> None:
     """The implied servers of the catalog, and a form to change one; nothing where it has none."""
-    servers = page_frame.workspace().implied_owners.servers(catalog_id)
+    servers = page_frame.service(ImpliedServers).of(catalog_id)
     if not servers:
         return
     title = f"Implied servers: {len(servers):,}"
@@ -71,7 +72,7 @@ def _change(catalog_id: int, servers: Sequence[ImpliedServer]) -> None:
 
 
 def _decide(catalog_id: int, ids: Sequence[str], owner: str) -> None:
-    owners = page_frame.workspace().implied_owners
+    owners = page_frame.service(ImpliedServers)
     count = quantity(len(ids), "tool")
     done = f"{count}: {owner}" if owner else f"{count}: no implied server"
     decision_buttons.attempt(

@@ -10,13 +10,17 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
+from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
+from ui.catalog.overview import Overview
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.models.grades_panel import BANDS, grades_panel
-from ui.shared.tools import leave_out, tool_drawer, tool_selection
+from ui.shared.services.judging import Judging
+from ui.shared.tools import leave_out, tool_parts, tool_selection
 from ui.shared.tools.catalog_tables import (
+    CatalogTables,
     FindingKind,
     FindingRow,
     ToolRow,
@@ -24,6 +28,7 @@ from ui.shared.tools.catalog_tables import (
     finding_rows,
     rejects_csv,
 )
+from ui.shared.tools.tool_selection import Selections
 
 MAX_ROWS = 5_000
 """At most so many tools are sent to the browser: 40,000 are 10 MB and take two more seconds."""
@@ -50,20 +55,20 @@ def listing_panel() -> None:
 
 
 def _tools(catalog_id: int) -> None:
-    explore = page_frame.workspace().explore
+    tables = page_frame.service(CatalogTables)
     bar = st.container(horizontal=True)
     find = bar.text_input("Search", type="search", key="catalog_find", bind="query-params")
-    names = [row.name for row in explore.servers(catalog_id)]
+    names = [row.name for row in tables.servers(catalog_id)]
     server = bar.selectbox(
         "Server", names, index=None, placeholder="all servers", key="on", bind="query-params"
     )
     shape = bar.selectbox("Token format", PROMPT_SHAPES, key="tokens_in")
     bands = {
-        key: grade.band for key, grade in page_frame.workspace().judging.grades(catalog_id).items()
+        key: grade.band for key, grade in page_frame.service(Judging).grades(catalog_id).items()
     }
     wanted = _band(bar, bands) if bands else None
-    matching = explore.tools(catalog_id, find, server, shape)
-    overview = explore.overview(catalog_id)
+    matching = tables.tools(catalog_id, find, server, shape)
+    overview = page_frame.service(Overview).figures(catalog_id)
     rows = _selected_first(
         catalog_id, [row for row in matching if wanted is None or bands.get(row.id) == wanted]
     )
@@ -85,7 +90,7 @@ def _tools(catalog_id: int) -> None:
     empty = {"documentation": not bands, "operation": not any(row.operation for row in rows)}
     st.dataframe(
         {name: [getattr(row, name) for row in rows] for name in ToolRow.__slots__}
-        | {"open": [tool_drawer.LABEL] * len(rows)}
+        | {"open": [tool_parts.LABEL] * len(rows)}
         | ({"documentation": [bands.get(row.id, "") for row in rows]} if bands else {})
         | ({"left out": [_reason(row.id, left_out) for row in rows]} if left_out else {}),
         key=key,
@@ -107,7 +112,7 @@ def _tools(catalog_id: int) -> None:
         leave_out.leave_out_panel(catalog_id, sorted(chosen.tool_ids), "table")
     st.download_button(
         "Download all as CSV",
-        lambda: explore.tools_csv(catalog_id),
+        lambda: tables.csv(catalog_id),
         "tools.csv",
         "text/csv",
         key="tools_csv",
@@ -119,7 +124,7 @@ def _column_config(ids: Sequence[str]) -> dict[str, Any]:
     """How each column is named and drawn; ``ids`` are the tools of the rows."""
     return {
         "name": st.column_config.TextColumn("tool", width=220, pinned=True),
-        "open": tool_drawer.open_column(ids, "open_row", width=90),
+        "open": tool_parts.open_column(ids, "open_row", width=90),
         "operation": st.column_config.TextColumn(
             width=260, help="operationId and summary of the OpenAPI document"
         ),
@@ -158,17 +163,17 @@ def _selected_first(catalog_id: int, rows: Sequence[ToolRow]) -> Sequence[ToolRo
     if chosen and tool_selection.only():
         rows = [row for row in rows if row.id in chosen.tool_ids]
     key = st.session_state.get(first)
-    selection = page_frame.workspace().selections.get(catalog_id, key) if key else None
+    selection = page_frame.service(Selections).get(catalog_id, key) if key else None
     return sorted(rows, key=lambda row: row.id not in selection.tool_ids) if selection else rows
 
 
 def _servers(catalog_id: int) -> None:
-    explore = page_frame.workspace().explore
-    rows = explore.servers(catalog_id)
+    tables = page_frame.service(CatalogTables)
+    rows = tables.servers(catalog_id)
     if not rows:
         st.info("The tools of this catalog name no servers.", icon=":material/dns:")
         return
-    st.caption(f"Token counts ({PROMPT_SHAPES[0]}): {explore.overview(catalog_id).counted}.")
+    st.caption(f"Token counts ({PROMPT_SHAPES[0]}): {tokenizer().label}.")
     st.dataframe(
         safe_text.columns(rows, ["name", "tools", "tokens", "description"])
         | {"select": [tool_selection.SELECT_TOOLS] * len(rows)},

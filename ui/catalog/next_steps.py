@@ -15,7 +15,7 @@ from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.plan import MergePlan
-from ui.shared.tools.catalog_figures import Progressed
+from ui.shared.cards.queue import Progressed
 
 WORST = 5
 

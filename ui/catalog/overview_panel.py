@@ -13,16 +13,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from toolscope_core.model.numbers import quantity
 from ui.catalog.next_steps import Collision, NextStep
-from ui.catalog.overview import Overview
+from ui.catalog.overview import Forecast, Overview
 from ui.shared import page_frame, safe_text
-from ui.shared.tools.catalog_figures import Forecast
-
-ICONS = {
-    "review": ":material/rule:",
-    "export": ":material/ios_share:",
-    "catalog": ":material/search:",
-    "overlap": ":material/join_inner:",
-}
+from ui.shared.pairs.pair_list import PairLists
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +31,7 @@ class Places:
 def draw_catalog() -> Places:
     """Draw what needs no analysis; returns the places for the rest."""
     record = page_frame.current()
-    totals = page_frame.workspace().explore.overview(record.id)
+    totals = page_frame.service(Overview).figures(record.id)
     owners = f" on {quantity(totals.servers, 'server')}" if totals.servers else ""
     st.markdown(
         f"**{safe_text.untrusted(record.name)}** holds {quantity(totals.tools, 'tool')}{owners}. "
@@ -65,9 +58,9 @@ def fill_in(places: Places) -> None:
     record = page_frame.current()
     with places.steps:
         page_frame.analysis()
-    explore, overview = page_frame.workspace().explore, page_frame.service(Overview)
+    overview = page_frame.service(Overview)
     with places.steps, st.spinner("Estimating what merging saves"):
-        totals, after = explore.overview(record.id), explore.forecast(record.id)
+        totals, after = overview.figures(record.id), overview.forecast(record.id)
         collisions, steps = overview.worst(record.id), overview.steps(record.id)
     with places.overlap:
         _overlap(record.id)
@@ -99,7 +92,10 @@ def _after(tokens: int, after: Forecast) -> str | None:
 def _overlap(catalog_id: int) -> None:
     """Duplicates, families and siblings, each with a link to the page where they are handled."""
     work = page_frame.workspace()
-    counts, pairs = work.review.progress(catalog_id).clusters, work.explore.pair_counts(catalog_id)
+    counts, pairs = (
+        work.review.progress(catalog_id).clusters,
+        work.service(PairLists).counts(catalog_id),
+    )
     one_job, families = counts.duplicates, counts.families
     prunes = f"; {counts.prunes:,} can be pruned now" if one_job.total else ""
     gateways = one_job.total - counts.prunes
@@ -137,10 +133,7 @@ def _overlap(catalog_id: int) -> None:
         with place.container(border=True, height="stretch"):
             st.metric(title, f"{count:,}", help=help_text)
             st.caption(note)
-            st.page_link(
-                f"pages/{page}.py", label=link, icon=ICONS[page], query_params=dict(query),
-                disabled=not count,
-            )  # fmt: skip
+            page_frame.page_link(page, link, disabled=not count, **query)
 
 
 def _worst(collisions: Sequence[Collision]) -> None:
@@ -152,11 +145,10 @@ def _worst(collisions: Sequence[Collision]) -> None:
             safe_text.untrusted(f"{name} · {server}" if server else name)
             for name, server in ((item.left, item.left_server), (item.right, item.right_server))
         ]
-        st.page_link(
-            "pages/overlap.py",
-            label=f"Same job {item.probability:.2f}: **{names[0]}** and **{names[1]}**",
-            icon=":material/join_inner:",
-            query_params={"pair": item.key},
+        page_frame.page_link(
+            "overlap",
+            f"Same job {item.probability:.2f}: **{names[0]}** and **{names[1]}**",
+            pair=item.key,
         )
         st.caption(safe_text.untrusted(item.reason))
 
@@ -164,9 +156,6 @@ def _worst(collisions: Sequence[Collision]) -> None:
 def _links(steps: Sequence[NextStep], first: bool = False) -> None:
     for place, step in enumerate(steps):
         text = safe_text.untrusted(step.text)
-        st.page_link(
-            f"pages/{step.page}.py",
-            label=f"**{text}**" if first and place == 0 else text,
-            icon=ICONS[step.page],
-            query_params=dict(step.query) or None,
-        )
+        label = f"**{text}**" if first and place == 0 else text
+        icon = "search" if step.page == "catalog" else ""
+        page_frame.page_link(step.page, label, icon=icon, **step.query)

@@ -8,7 +8,7 @@ from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from ui.shared import kept_failure, page_frame, safe_text
 from ui.shared.queries.generated_panel import GENERATED
-from ui.shared.services.loaded_queries import MOST_BYTES, QuerySetView
+from ui.shared.services.loaded_queries import MOST_BYTES, LoadedQueries, QuerySetView
 
 SHOWN = 20
 NAMED = 5
@@ -18,7 +18,7 @@ def query_sets_panel(catalog_id: int) -> None:
     """The sets that the catalog has, and the form to add one; nothing is stored before the button
     is pressed.
     """
-    queries = page_frame.workspace().queries
+    queries = page_frame.service(LoadedQueries)
     views = queries.sets(catalog_id)
     kept_failure.show("queries_error")
     title = f"Query sets: {len(views):,}" if views else "Query sets"
@@ -30,11 +30,8 @@ def query_sets_panel(catalog_id: int) -> None:
         for view in views:
             _kept(catalog_id, view)
         _form(catalog_id)
-        st.page_link(
-            "pages/evaluation.py",
-            label="Write queries with a model",
-            icon=":material/forum:",
-            query_params={"evaluation_view": GENERATED},
+        page_frame.page_link(
+            "evaluation", "Write queries with a model", icon="forum", evaluation_view=GENERATED
         )
 
 
@@ -47,7 +44,7 @@ def _kept(catalog_id: int, view: QuerySetView) -> None:
         key=f"delete_queries_{catalog_id}_{view.name}",
         icon=":material/delete:",
         type="tertiary",
-        on_click=lambda: page_frame.workspace().queries.delete(catalog_id, view.name),
+        on_click=lambda: page_frame.service(LoadedQueries).delete(catalog_id, view.name),
     )
     _problems(view)
 
@@ -64,7 +61,7 @@ def _form(catalog_id: int) -> None:
     if file is None:
         return
     try:
-        view = page_frame.workspace().queries.preview(catalog_id, file.getvalue(), file.name)
+        view = page_frame.service(LoadedQueries).preview(catalog_id, file.getvalue(), file.name)
     except ConfigError as error:
         safe_text.show_error(error)
         return
@@ -125,6 +122,6 @@ def _problems(view: QuerySetView) -> None:
 
 
 def _add(catalog_id: int, turn: int, content: bytes, name: str) -> None:
-    queries = page_frame.workspace().queries
+    queries = page_frame.service(LoadedQueries)
     if kept_failure.attempt("queries_error", lambda: queries.add(catalog_id, content, name)):
         st.session_state["queries_turn"] = turn + 1

@@ -17,6 +17,7 @@ from toolscope_core.model.errors import CatalogError, ToolScopeError
 from toolscope_core.model.numbers import quantity
 from ui.catalog.changes_panel import new_version_panel, new_version_summary
 from ui.shared import page_frame, safe_text
+from ui.shared.services.versions import Versions
 
 SHOWN = 20
 OWN_FORMAT = 4
@@ -73,7 +74,7 @@ def preview_and_add(
     that stores them, in ``choice``. ``added`` is called with the name once they are stored.
     """
     try:
-        catalog = page_frame.workspace().explore.preview(sources)
+        catalog = page_frame.workspace().catalogs.preview(sources)
     except CatalogError as error:
         with preview:
             safe_text.show_error(error)
@@ -85,7 +86,7 @@ def preview_and_add(
     name = choice.text_input(
         "Catalog name", _free_name(stem, catalog), key=f"name_{key}", width=320
     )
-    versions = page_frame.workspace().versions
+    versions = page_frame.service(Versions)
     changes, standing = versions.ahead(name, catalog), versions.standing_ahead(name, catalog)
     is_version = changes is not None and not changes.same
     version = f"version {changes.number + 1}" if changes else ""
@@ -173,7 +174,7 @@ def _add(key: str, sources: Sequence[Source], added: Callable[[str], object]) ->
     """Store and analyse the catalog; the sidebar and the address then show it."""
     name = st.session_state[f"name_{key}"]
     try:
-        record = page_frame.workspace().explore.add(name, sources)
+        record = page_frame.workspace().add(name, sources)
     except ToolScopeError as error:
         st.session_state["upload_error"] = str(error)
         return

@@ -10,6 +10,7 @@ from toolscope_core.model.tool import canonical_json
 from toolscope_core.store import keep_usage_log
 from toolscope_core.usage.call_counts import CatalogCallCounts, count_calls, query_rows
 from toolscope_core.usage.trace_formats import read_trace
+from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.usage_evidence import as_json
 from ui.shared.services.workspace import Workspace
 
@@ -33,7 +34,7 @@ class UsageLogs:
     def __init__(self, work: Workspace) -> None:
         self._store = work.store
         self._catalogs = work.catalogs
-        self._queries = work.queries
+        self._queries = work.service(LoadedQueries)
 
     def preview(self, catalog_id: int, content: bytes, name: str) -> UsagePreview:
         """What a file says of the catalog's tools. Raises ``ConfigError`` for no log or trace."""

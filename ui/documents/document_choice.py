@@ -12,6 +12,7 @@ from toolscope_core.model.numbers import quantity
 from ui.documents import document_form
 from ui.shared import page_frame, safe_text
 from ui.shared.cards.queue import kind_of
+from ui.shared.tools.catalog_tables import CatalogTables
 
 MAX_OPTIONS = 500
 
@@ -55,7 +56,7 @@ def chosen_tool(catalog_id: int) -> Cluster:
     linked = work.catalogs.named(catalog_id, key)
     bar = st.container(horizontal=True)
     find = bar.text_input("Search", type="search", key="find_tool")
-    ids = [row.id for row in work.explore.tools(catalog_id, find)][:MAX_OPTIONS]
+    ids = [row.id for row in work.service(CatalogTables).tools(catalog_id, find)][:MAX_OPTIONS]
     if linked and linked not in ids:
         ids.insert(0, linked)
     if not ids:

@@ -11,7 +11,7 @@ import streamlit as st
 
 from toolscope_core.model.errors import DecisionError
 from ui.documents import parameter_editor
-from ui.shared.cards.drafts import Draft, ParameterRow, parsed, rows_of, schema_of
+from ui.documents.drafts import Draft, ParameterRow, parsed, rows_of, schema_of
 
 TABLE, TEXT = parameter_editor.WAYS
 

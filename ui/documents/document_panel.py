@@ -3,77 +3,171 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import streamlit as st
 
-from toolscope_core.model.cluster import Cluster
-from ui.documents import (
-    argument_editor,
-    document_checks_panel,
-    document_choice,
-    suggested_wording,
-    try_it,
-    versions_panel,
-)
+from toolscope_core.model.cluster import Cluster, Document
+from ui.documents import argument_editor, document_choice, try_it
+from ui.documents.document_checks import document_checks
 from ui.documents.document_form import Form
+from ui.documents.drafts import Draft
+from ui.documents.edited_documents import Documents
 from ui.documents.tried_calls import signature
+from ui.documents.written_documents import Written, WrittenDocuments
 from ui.shared import page_frame, safe_text
-from ui.shared.cards import argument_panel, cluster_card, decision_buttons
+from ui.shared.cards import argument_panel, cluster_card, decision_buttons, decision_trail
 from ui.shared.cards.cards import Card, sources_in_words
-from ui.shared.cards.drafts import Draft
+from ui.shared.models import ask_panel
+
+NAMES = {
+    "name": "name",
+    "description": "description",
+    "schema": "parameters",
+    "maps": "argument maps",
+}
 
 
 def document_panel(catalog_id: int, cluster: Cluster, is_merge: bool) -> None:
     """The document of a merge, or of a single tool (a cluster of one)."""
-    draft = page_frame.workspace().review.draft(catalog_id, cluster)
+    draft = page_frame.service(Documents).draft(catalog_id, cluster)
     form = Form(document_choice.field_key(catalog_id, cluster), draft)
     left, effect = st.columns(2, gap="large")
     with left:
         edited, card, problems = _fields(catalog_id, cluster, form)
     with effect:
         cluster_card.effect(card, cluster)
-        document_checks_panel.checks(card)
+        checks(card)
         for problem in problems:
             st.error(safe_text.untrusted(problem), icon=":material/error:")
         _buttons(catalog_id, cluster, form, edited, is_merge, bool(problems))
-        document_checks_panel.differences(card, form.suffix)
+        differences(card, form.suffix)
         argument_panel.arguments(card)
         st.markdown("**As a call**")
         st.code(signature(edited.document), language=None, wrap_lines=True)
         try_it.try_it(card, form.suffix)
-        versions_panel.document_versions(catalog_id, cluster, form.discard)
-    suggested_wording.suggestion_panel(catalog_id, cluster, draft)
+        document_versions(catalog_id, cluster, form.discard)
+    suggestion_panel(catalog_id, cluster, draft)
     with st.expander("JSON Schema as exported"):
         st.code(json.dumps(edited.document.schema, indent=2, ensure_ascii=False), language="json")
 
 
+def document_versions(catalog_id: int, cluster: Cluster, then: Callable[[], None]) -> None:
+    """Draw the versions, newest first; ``then`` discards unsaved text after one is restored."""
+    versions = page_frame.service(Documents).versions(catalog_id, cluster)
+    if not versions:
+        return
+    with st.expander(f"Earlier versions ({len(versions):,})", icon=":material/history:"):
+        for version in versions:
+            document, seq = version.draft.document, version.decision.seq
+            changed = [name for key, name in NAMES.items() if key in version.decision.detail]
+            with st.container(horizontal=True, vertical_alignment="center"):
+                whom = decision_trail.by_whom(version.decision)
+                st.markdown(f"{', '.join(changed)} by {whom}", width="stretch")
+                same = document == cluster.document
+                st.button(
+                    "Restore",
+                    key=f"restore_{seq}_{cluster.version[:8]}",
+                    disabled=same,
+                    help="It is what stands." if same else None,
+                    on_click=save,
+                    args=(
+                        cluster,
+                        version.draft,
+                        f"Restored the document of {document.name}",
+                        then,
+                    ),
+                )
+            st.html(
+                safe_text.word_diff(cluster.document.description, document.description, dim=True)
+            )
+
+
+def suggestion_panel(catalog_id: int, cluster: Cluster, draft: Draft) -> None:
+    """The wording that the model suggests for the cluster, and the panel to ask for one."""
+    written = page_frame.service(WrittenDocuments).of(catalog_id, cluster)
+    if written is not None:
+        _offer(cluster, draft, written)
+    ask_panel.ask_box(
+        catalog_id,
+        "documents",
+        "Suggest wording with a model",
+        "Suggest for all documents",
+        "A model rewrites the documents of merged tools. Nothing changes until somebody accepts a "
+        "suggestion. Exact copies need none.",
+        one=(cluster.id,),
+    )
+
+
+def checks(card: Card) -> None:
+    """A line for each check, with what does not hold."""
+    lines = []
+    for check in document_checks(card.cluster, card.tools):
+        if check.holds:
+            lines.append(f"- :green[:material/check:] {check.what}")
+        else:
+            reason = safe_text.untrusted(check.reason)
+            lines.append(f"- :orange[:material/warning:] {check.what}: not so. {reason}")
+    st.markdown("\n".join(lines))
+
+
+def differences(card: Card, key: str) -> None:
+    """The description word by word against that of one of the old tools."""
+    tools = {tool.id: tool for tool in card.tools}
+    chosen = card.canonical.id
+    if len(tools) > 1:
+        chosen = st.selectbox(
+            "Description compared with",
+            list(tools),
+            key=f"compared_{key}",
+            format_func=lambda one: f"{tools[one].name} ({tools[one].server or one})",
+        )
+    else:
+        st.markdown("**Changes from the original description**")
+    text = card.cluster.document.description
+    st.html(safe_text.word_diff(tools[chosen].description, text))
+
+
+def save(
+    cluster: Cluster, draft: Draft, message: str, then: Callable[[], None] | None = None
+) -> None:
+    """Store an edited document, and say so with ``message``; on success call ``then``, which
+    discards the unsaved text.
+    """
+    documents, catalog_id = page_frame.service(Documents), page_frame.current().id
+    saved = decision_buttons.attempt(
+        lambda: documents.edit(catalog_id, cluster, draft, page_frame.reviewer()), message
+    )
+    if saved and then:
+        then()
+
+
 def _fields(catalog_id: int, cluster: Cluster, form: Form) -> tuple[Draft, Card, Sequence[str]]:
     """Draws the fields; the edited document, its card and its problems."""
-    review = page_frame.workspace().review
+    documents = page_frame.service(Documents)
     typed = argument_editor.typed_maps(form.suffix, form.draft.maps)
     tools = page_frame.analysis().catalog.by_id
     edited, problems = form.show(sources_in_words(cluster, tools))
     edited = replace(edited, maps=dict(typed))
-    card = review.preview(catalog_id, cluster, edited)
+    card = documents.preview(catalog_id, cluster, edited)
     if len(cluster.members) > 1 and edited.document.schema is not None:
         bare = replace(edited, maps={})
-        generated = review.preview(catalog_id, cluster, bare) if typed else card
+        generated = documents.preview(catalog_id, cluster, bare) if typed else card
         with st.expander("Argument maps: what each old argument becomes"):
             arguments = generated.cluster.arguments
             problems += argument_editor.argument_editor(form.suffix, card, arguments, typed)
     if typed != edited.maps:
         edited = replace(edited, maps=dict(typed))
-        card = review.preview(catalog_id, cluster, edited)
-    problems += review.document_problems(catalog_id, cluster, edited.document)
+        card = documents.preview(catalog_id, cluster, edited)
+    problems += documents.problems(catalog_id, cluster, edited.document)
     return edited, card, problems
 
 
 def _buttons(
     catalog_id: int, cluster: Cluster, form: Form, edited: Draft, is_merge: bool, is_invalid: bool
 ) -> None:
-    start = page_frame.workspace().review.synthesised(catalog_id, cluster)
+    start = page_frame.service(Documents).synthesised(catalog_id, cluster)
     has_new_maps = edited.maps != form.draft.maps
     with st.container(horizontal=True):
         st.button(
@@ -81,8 +175,8 @@ def _buttons(
             key=f"save_{form.suffix}",
             type="primary",
             disabled=is_invalid or not (edited.document != cluster.document or has_new_maps),
-            on_click=decision_buttons.save,
-            args=(cluster, edited, form.discard),
+            on_click=save,
+            args=(cluster, edited, f"Saved the document of {edited.document.name}", form.discard),
         )
         st.button(
             "Discard changes",
@@ -95,13 +189,52 @@ def _buttons(
             "Reset to generated document" if is_merge else "Reset to original",
             key=f"reset_{form.suffix}",
             disabled=start.document == cluster.document and not form.draft.maps,
-            on_click=decision_buttons.reset,
-            args=(cluster, start, form.discard),
+            on_click=save,
+            args=(cluster, start, _reset_in_words(cluster.document, start.document), form.discard),
         )
         if is_merge:
-            st.page_link(
-                "pages/review.py",
-                label="Open in Review",
-                icon=":material/rule:",
-                query_params={"cluster": cluster.id},
+            page_frame.page_link("review", "Open in Review", cluster=cluster.id)
+
+
+def _offer(cluster: Cluster, draft: Draft, written: Written) -> None:
+    """The difference, the problems with it, and the button to accept it."""
+    with st.container(border=True):
+        st.markdown(f"**Suggested by {safe_text.untrusted(written.judge)}**")
+        if not written.changes:
+            st.caption("Identical to the document above.")
+            return
+        for change in written.changes:
+            st.caption(safe_text.untrusted(change.place))
+            st.html(safe_text.word_diff(change.before, change.after))
+        for violation in written.violations:
+            more = "" if violation.excerpt in violation.message else f": {violation.excerpt}"
+            st.warning(safe_text.untrusted(f"{violation.message}{more}"), icon=":material/rule:")
+        invalid = any(violation.code == "invalid" for violation in written.violations)
+        suffix = f"{cluster.id}_{cluster.version[:8]}"
+        if invalid:
+            st.caption(
+                "This wording cannot be exported, so it cannot be used. Edit the document above."
             )
+        allowed = not written.violations or (
+            not invalid and st.checkbox("Use it despite the warnings", key=f"anyway_{suffix}")
+        )
+        st.button(
+            "Use this wording",
+            key=f"take_{suffix}",
+            icon=":material/check:",
+            disabled=not allowed,
+            help="Stores it as your edit, which can be undone.",
+            on_click=save,
+            args=(
+                cluster,
+                replace(draft, document=written.document),
+                f"Saved the document of {written.document.name}",
+            ),
+        )
+
+
+def _reset_in_words(before: Document, after: Document) -> str:
+    """What going back to the generated document changes."""
+    parts = {"name": "name", "description": "description", "schema": "parameters"}
+    changed = [word for key, word in parts.items() if getattr(before, key) != getattr(after, key)]
+    return f"Reset {before.name} to the generated document: {', '.join(changed)}"

@@ -10,7 +10,8 @@ from typing import Any
 from toolscope_core.model.argument_map import ArgumentMap
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
-from ui.shared.cards.value_texts import text_of, value_of
+from ui.documents.drafts import value_of
+from ui.shared.cards.cards import text_of
 
 DROPPED = "(dropped)"
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, fields
 import pandas as pd
 import streamlit as st
 
-from ui.shared.cards.drafts import TYPES, ParameterRow, with_cells
+from ui.documents.drafts import TYPES, ParameterRow, with_cells
 
 WAYS = ("Table", "JSON Schema")
 

@@ -24,6 +24,9 @@ from toolscope_core.rps.telling_apart import (
     offline_descriptions,
     sibling_pairs,
 )
+from ui.documents.edited_documents import Documents
+from ui.shared.services.judging import Judging
+from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.reviewed_variants import Variants
 from ui.shared.services.workspace import Workspace
@@ -58,9 +61,10 @@ class Siblings:
     def __init__(self, work: Workspace) -> None:
         self._analyses = work.analyses
         self._review = work.review
-        self._queries = work.queries
+        self._documents = work.service(Documents)
+        self._queries = work.service(LoadedQueries)
         self._variants = work.service(Variants)
-        self._judging = work.judging
+        self._judging = work.service(Judging)
         self._pairs: ResultCache[tuple[SiblingPair, ...]] = ResultCache(most=4)
 
     def pairs(self, catalog_id: int, least: float = COLLIDE) -> tuple[SiblingPair, ...]:
@@ -123,14 +127,14 @@ class Siblings:
         for tool_id, text in descriptions.items():
             cluster = self._review.alone(catalog_id, tool_id)
             if text.strip() != cluster.document.description:
-                draft = self._review.draft(catalog_id, cluster)
+                draft = self._documents.draft(catalog_id, cluster)
                 document = replace(draft.document, description=text.strip())
-                if problems := self._review.document_problems(catalog_id, cluster, document):
+                if problems := self._documents.problems(catalog_id, cluster, document):
                     raise DecisionError(f"{tool_id} cannot be saved: {'; '.join(problems)}")
                 wanted.append((cluster, replace(draft, document=document)))
         if not wanted:
             raise DecisionError("neither description was changed; edit one")
-        return tuple(self._review.edit(catalog_id, *one, reviewer) for one in wanted)
+        return tuple(self._documents.edit(catalog_id, *one, reviewer) for one in wanted)
 
     def _standing(self, catalog_id: int) -> dict[str, str]:
         """The descriptions that leave, of the tools that are not merged."""

@@ -15,7 +15,7 @@ from ui.documents.siblings import COLLIDE, LEAST, SiblingPair, Siblings, Sibling
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.models import ask_panel
-from ui.shared.pairs.pair_links import pair_link
+from ui.shared.pairs.pair_panel import pair_link
 
 WAITING, EDITED, ALL = "waiting", "edited", "all"
 NOW, IN_FRONT, MODEL = "as they are", "own words in front", "by the model"

@@ -12,6 +12,7 @@ from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.faithful import Change, Surroundings, Violation, changes, violations
 from toolscope_core.model.cluster import Cluster, Document
 from toolscope_core.store import StoredLedger
+from ui.shared.services.judging import Judging
 from ui.shared.services.workspace import Workspace
 
 
@@ -32,7 +33,7 @@ class WrittenDocuments:
 
     def __init__(self, work: Workspace) -> None:
         self._analyses = work.analyses
-        self._judging = work.judging
+        self._judging = work.service(Judging)
         self._ledger = StoredLedger(work.store)
 
     def of(self, catalog_id: int, cluster: Cluster) -> Written | None:

@@ -18,6 +18,7 @@ from ui.evaluation.measured_sides import POLICIES
 from ui.shared import audience, kept_failure, page_frame, safe_text, start_token
 from ui.shared.models import ask_panel
 from ui.shared.services.experiments import Experiments
+from ui.shared.services.judging import Judging
 from ui.shared.services.live_servers import ClientConfiguration, LiveServers
 from ui.shared.tools import server_choice
 
@@ -71,7 +72,7 @@ def _form(catalog_id: int) -> None:
         st.page_link("pages/catalog.py", label="Add a query set", icon=":material/inventory_2:")
         return
     kept_failure.show(FAILED)
-    job = page_frame.workspace().judging.job(catalog_id)
+    job = page_frame.service(Judging).job(catalog_id)
     if job is not None and job.kind == AGENT and job.message and job.state != "done":
         safe_text.show_error(JobError(job.message))
     wanted = _wanted(sets)

@@ -8,17 +8,16 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import Experiment
 from ui.evaluation.evaluations import Evaluations
 from ui.shared import page_frame, safe_text
-from ui.shared.pairs.pair_links import pair_link
+from ui.shared.pairs.pair_panel import pair_link
 from ui.shared.queries.experiment_tables import (
-    MergeRow,
     QueryRow,
     band_rows,
-    confusion_rows,
     figure_rows,
-    merge_rows,
     outcomes,
     query_rows,
 )
+from ui.shared.services.experiments import MergeRow, confusion_rows, merge_rows
+from ui.shared.services.judging import Judging
 
 MOST_ROWS = 2_000
 MOST_LINKED = 25
@@ -64,7 +63,7 @@ def figures_panel(experiment: Experiment) -> None:
         "In brackets the 95 % interval over the queries. Fewer tools are mostly easier to search: "
         "a merge is good only if queries that need two of its tools stay rare and gold calls run."
     )
-    bands = band_rows(result, page_frame.workspace().judging.grades(page_frame.current().id))
+    bands = band_rows(result, page_frame.service(Judging).grades(page_frame.current().id))
     if bands:
         st.subheader("By documentation", anchor=False)
         st.dataframe(bands, key="bands", hide_index=True, alt="Recall by grade of documentation")

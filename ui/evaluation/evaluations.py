@@ -49,6 +49,7 @@ from toolscope_core.store import (
 )
 from ui.evaluation.measured_sides import POLICIES, MeasuredSides
 from ui.shared.services.experiments import ORIGINAL
+from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.searches import Searches
 from ui.shared.services.workspace import Workspace
@@ -85,7 +86,7 @@ class Evaluations:
         self._store = work.store
         self._analyses = work.analyses
         self._review = work.review
-        self._queries = work.queries
+        self._queries = work.service(LoadedQueries)
         self._searches = work.service(Searches)
         self.sides = work.service(MeasuredSides)
         self._costs = Costs()

@@ -7,8 +7,7 @@ import streamlit as st
 
 from toolscope_core.model.configuration import PlanConfig
 from ui.shared import page_frame
-from ui.shared.cards.export_figures import Download
-from ui.shared.services.exports import Exports
+from ui.shared.services.exports import Download, Exports
 
 PREVIEW_LINES = 60
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from toolscope_core.model.numbers import quantity
 from ui.shared import safe_text
-from ui.shared.cards.export_figures import ExportFigures
+from ui.shared.services.exports import ExportFigures
 
 NAMED = 4
 

@@ -10,7 +10,7 @@ from toolscope_core.catalog.formats.target import Rules
 from toolscope_core.catalog.formats.target_table import target_named
 from toolscope_core.model.configuration import AcceptPolicy
 from ui.shared import safe_text
-from ui.shared.cards.export_figures import ExportFigures, ToolsetLine, Way
+from ui.shared.services.exports import ExportFigures, ToolsetLine, Way
 
 
 def validity_panel(figures: ExportFigures, chosen: str) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Collection, Sequence
 import streamlit as st
 
 from toolscope_core.model.numbers import quantity
+from ui.graph.components import ClusterRow, MergeGraphs
 from ui.shared import page_frame, safe_text
-from ui.shared.cards.components import ClusterRow
 from ui.shared.tools import tool_selection
 
 ORDER = (
@@ -85,7 +85,7 @@ def only_selected(catalog_id: int, rows: Sequence[ClusterRow]) -> Sequence[Clust
 def choose_holders(tools: Collection[str]) -> None:
     """Choose the rows that hold any of these tools."""
     catalog_id = page_frame.current().id
-    rows = page_frame.workspace().explore.clusters(catalog_id)
+    rows = page_frame.service(MergeGraphs).clusters(catalog_id)
     holders = [row.id for row in rows if not set(row.tool_ids).isdisjoint(tools)]
     st.session_state[_chosen_key(catalog_id)] = holders
     st.query_params.pop("drawn", None)

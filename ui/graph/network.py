@@ -16,10 +16,9 @@ from typing import Any, Literal
 
 import networkx as nx
 
+from ui.graph.network_rows import LINKS, Edge, Network, Node, NodeState
 from ui.shared.charts import chart_style
 from ui.shared.charts.chart_style import GREY, PALETTE, RED
-from ui.shared.charts.chart_tables import LINKS
-from ui.shared.charts.figure_records import Edge, Network, Node, NodeState
 
 NAMED_NODES = 40
 """Up to as many nodes carry their names at every zoom; those of more appear when zoomed in."""

@@ -13,8 +13,8 @@ import streamlit as st
 
 from toolscope_core.model.pair import Pair
 from ui.graph.network import Colouring, as_json
+from ui.graph.network_rows import Network
 from ui.graph.standalone import library
-from ui.shared.charts.figure_records import Network
 
 KEY, ALT = "network", "Merge graph"
 HTML = """

@@ -11,15 +11,25 @@ from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import digest
 from ui.graph.cluster_table import choose_holders
+from ui.graph.components import Bridge, MergeGraphs
 from ui.graph.network import NODE_SHAPES, Colouring
 from ui.graph.network_component import ALT, Click, network_view
+from ui.graph.network_rows import (
+    LINKS,
+    Edge,
+    Network,
+    Node,
+    doubtful_first,
+    network_rows,
+    node_rows,
+)
 from ui.graph.standalone import graph_html
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons, reshape_panel
-from ui.shared.cards.components import Bridge
-from ui.shared.charts import chart_tables, pictures
-from ui.shared.charts.figure_records import Edge, Network, Node
-from ui.shared.tools import tool_drawer, tool_selection
+from ui.shared.charts import pictures
+from ui.shared.charts.chart_style import TableRow
+from ui.shared.pairs.pair_view import Pairs
+from ui.shared.tools import tool_parts, tool_selection
 
 SOURCE = "the merge graph"
 TITLES = {
@@ -58,7 +68,7 @@ def network_panel(catalog_id: int, part: Network, colour: Colouring) -> None:
 
 def _click(click: Click) -> None:
     if click.opened:
-        tool_drawer.open_tool(click.tools[0])
+        tool_parts.open_tool(click.tools[0])
     elif click.pair:
         choose_edge(click.pair)
     else:
@@ -78,7 +88,7 @@ def close() -> None:
 
 def _edge(catalog_id: int, part: Network) -> Edge | None:
     """The edge that the address names, if it is drawn."""
-    pair = page_frame.workspace().pairs.named(catalog_id, st.query_params.get("edge", ""))
+    pair = page_frame.service(Pairs).named(catalog_id, st.query_params.get("edge", ""))
     return next((edge for edge in part.edges if edge.pair == pair), None)
 
 
@@ -92,19 +102,20 @@ def _edge_panel(catalog_id: int, part: Network, edge: Edge) -> None:
     names = {node.id: safe_text.untrusted(node.name) for node in part.nodes}
     one, other = names[edge.pair.left], names[edge.pair.right]
     st.subheader(f"{one} — {other}", anchor=False)
-    text = chart_tables.LINKS[edge.link]
+    text = LINKS[edge.link]
     if edge.link in ("merge", "family", "unsure"):
         text += f", probability {edge.probability:.2f}"
     st.markdown(f"{text[0].upper()}{text[1:]}.")
-    bridge = page_frame.workspace().explore.bridge(catalog_id, edge.pair) if edge.parts else None
+    bridge = page_frame.service(MergeGraphs).bridge(catalog_id, edge.pair) if edge.parts else None
     if bridge:
         _bridge(bridge)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.page_link(
-            "pages/overlap.py",
-            label="Compare the pair",
-            icon=":material/compare_arrows:",
-            query_params={"catalog": page_frame.current().name, "pair": pair_key(edge.pair)},
+        page_frame.page_link(
+            "overlap",
+            "Compare the pair",
+            icon="compare_arrows",
+            catalog=page_frame.current().name,
+            pair=pair_key(edge.pair),
         )
         reshape_panel.open_link(catalog_id, (edge.pair.left, edge.pair.right))
         st.button("Close", key="edge_close", icon=":material/close:", on_click=close)
@@ -151,20 +162,16 @@ def _tool_panel(catalog_id: int, part: Network, node: Node) -> None:
         )
         st.badge(NODE_SHAPES[node.state][2], color="blue")
         tool = page_frame.workspace().catalogs.open(catalog_id).by_id[node.id]
-        tool_drawer.open_button(tool, "graph")
+        tool_parts.open_button(tool, "graph")
         reshape_panel.open_link(catalog_id, (node.id,))
     if tool.description:
         st.html(safe_text.untrusted_html(tool.description[:TEXT_SHOWN]))
-    own = [
-        edge
-        for edge in chart_tables.doubtful_first(part)
-        if node.id in (edge.pair.left, edge.pair.right)
-    ]
+    own = [edge for edge in doubtful_first(part) if node.id in (edge.pair.left, edge.pair.right)]
     names = {other.id: other.name for other in part.nodes}
-    rows: list[chart_tables.TableRow] = [
+    rows: list[TableRow] = [
         {
             "neighbour": names[edge.pair.right if edge.pair.left == node.id else edge.pair.left],
-            "relation": chart_tables.LINKS[edge.link],
+            "relation": LINKS[edge.link],
             "probability": round(edge.probability, 2),
         }
         for edge in own
@@ -181,10 +188,10 @@ def _overview(part: Network, chosen: int) -> None:
         "Click a tool or a link; Ctrl-click adds tools. With the keyboard, arrow keys move between "
         "tools and Enter selects. The tables below offer the same."
     )
-    bridges = [edge for edge in chart_tables.doubtful_first(part) if edge.parts]
+    bridges = [edge for edge in doubtful_first(part) if edge.parts]
     if bridges:
         names = {node.id: node.name for node in part.nodes}
-        rows: list[chart_tables.TableRow] = [
+        rows: list[TableRow] = [
             {
                 "cutting it leaves": "{:,} and {:,}".format(*edge.parts or (0, 0)),
                 "tool A": names[edge.pair.left],
@@ -197,7 +204,7 @@ def _overview(part: Network, chosen: int) -> None:
         _choice(rows, f"bridges_{_version(part)}", "Bridges", bridges)
 
 
-def _choice(rows: list[chart_tables.TableRow], key: str, alt: str, edges: Sequence[Edge]) -> None:
+def _choice(rows: list[TableRow], key: str, alt: str, edges: Sequence[Edge]) -> None:
     """A table of edges, of which one can be chosen."""
     shown = rows[: pictures.ROWS]
     st.dataframe(
@@ -216,12 +223,12 @@ def _choose_row(key: str, edges: Sequence[Edge]) -> None:
 
 def _data_table(catalog_id: int, part: Network) -> None:
     """The links and the tools as tables, selectable with the keyboard, and as files."""
-    edges = chart_tables.doubtful_first(part)
+    edges = doubtful_first(part)
     ids = [node.id for node in part.nodes[: pictures.ROWS]]
     key = f"network_{_version(part)}"
     links, tools = f"{key}_links", f"{key}_tools"
     st.markdown("**Links**: select a row, like a click in the graph")
-    rows = chart_tables.network_rows(part)
+    rows = network_rows(part)
     pictures.table(
         rows, links, f"{ALT}, links",
         on_select=partial(_choose_row, f"{links}_rows", edges), selection_mode="single-row",
@@ -239,7 +246,7 @@ def _data_table(catalog_id: int, part: Network) -> None:
     chosen = {node.id for node in _tools(catalog_id, part)}
     ticked = [at for at, tool in enumerate(ids) if tool in chosen]
     st.session_state[f"{tools}_rows"] = {"selection": {"rows": ticked, "columns": [], "cells": []}}
-    rows = chart_tables.node_rows(part)
+    rows = node_rows(part)
     pictures.table(
         rows, tools, f"{ALT}, tools",
         on_select=tick, selection_mode="multi-row", column_config=TITLES,

@@ -13,7 +13,7 @@ import re
 from pathlib import Path
 
 from ui.graph.network import Drawing, LegendKey, drawing
-from ui.shared.charts.figure_records import Network
+from ui.graph.network_rows import Network
 
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
 OPTIONS = {

@@ -13,7 +13,7 @@ from ui.history.histories import Histories
 from ui.history.history_rows import Entry
 from ui.history.toolset_changes import change_rows, counted
 from ui.shared import page_frame, safe_text
-from ui.shared.cards import decision_buttons, decision_words
+from ui.shared.cards import decision_buttons, decision_trail
 from ui.shared.cards.batches import batches
 
 SHOWN = 12
@@ -23,9 +23,9 @@ def decision_detail(catalog_id: int, entry: Entry) -> None:
     """Draw what the decision said and did, and the buttons that go back."""
     decision = entry.decision
     with st.container(border=True):
-        words = f"**Decision {decision.seq}: {decision_words.in_words(decision)}**"
-        undone = f" Taken back by {decision_words.by_whom(entry.undo)}." if entry.undo else ""
-        st.markdown(f"{words}, by {decision_words.by_whom(decision)}.{undone}")
+        words = f"**Decision {decision.seq}: {decision_trail.in_words(decision)}**"
+        undone = f" Taken back by {decision_trail.by_whom(entry.undo)}." if entry.undo else ""
+        st.markdown(f"{words}, by {decision_trail.by_whom(decision)}.{undone}")
         if decision.parts:
             tools = page_frame.workspace().catalogs.open(catalog_id).by_id
             parts = " | ".join(
@@ -37,7 +37,7 @@ def decision_detail(catalog_id: int, entry: Entry) -> None:
             st.caption(safe_text.untrusted(parts))
         for note in entry.notes:
             text = safe_text.untrusted(str(note.detail["note"]))
-            st.markdown(f":material/sticky_note_2: {text}, {decision_words.by_whom(note)}")
+            st.markdown(f":material/sticky_note_2: {text}, {decision_trail.by_whom(note)}")
         _buttons(catalog_id, entry)
         _effect(catalog_id, decision)
 
@@ -143,8 +143,8 @@ def _restore(
 
 def _listed(decisions: Sequence[Decision]) -> None:
     lines = [
-        f"- {one.seq}: {decision_words.in_words(one)} "
-        f"({safe_text.untrusted(', '.join(one.ids)[:120])}), {decision_words.by_whom(one)}"
+        f"- {one.seq}: {decision_trail.in_words(one)} "
+        f"({safe_text.untrusted(', '.join(one.ids)[:120])}), {decision_trail.by_whom(one)}"
         for one in decisions[:SHOWN]
     ]
     rest = len(decisions) - SHOWN

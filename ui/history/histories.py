@@ -6,7 +6,12 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from toolscope_core.decisions.constraints import suspended_decisions
-from toolscope_core.decisions.imported_decisions import decision_lines
+from toolscope_core.decisions.imported_decisions import (
+    ImportPreview,
+    decision_lines,
+    decisions_in,
+    import_preview,
+)
 from toolscope_core.decisions.log import active, admit
 from toolscope_core.decisions.restore import Restoration, restoration, with_dependents
 from toolscope_core.merging.plan_making import plan_of, proposed
@@ -113,6 +118,26 @@ class Histories:
     def file(self, catalog_id: int) -> bytes:
         """The log as ``decisions.jsonl``, every row of it."""
         return decision_lines(self._review.log(catalog_id), self._catalogs.open(catalog_id))
+
+    def preview_import(self, catalog_id: int, content: bytes, name: str) -> ImportPreview:
+        """What the decisions file ``name`` would add; writes nothing. Raises ``ConfigError`` or
+        ``DecisionError``, naming the line, for a file that is none.
+        """
+        catalog = self._catalogs.open(catalog_id)
+        return import_preview(
+            catalog, self._review.log(catalog_id), decisions_in(catalog, content, name)
+        )
+
+    def import_decisions(self, catalog_id: int, seen: ImportPreview) -> tuple[Decision, ...]:
+        """Add the decisions that were shown as new, all or none. Raises ``DecisionError`` where
+        somebody decided otherwise meanwhile.
+        """
+        catalog = self._catalogs.open(catalog_id)
+
+        def step(one: Decision) -> Callable[[tuple[Decision, ...]], Decision]:
+            return lambda log: admit(log, one, None, suspended_decisions(catalog, log))
+
+        return append_decisions(self._store, catalog_id, map(step, seen.new))
 
     def _undo(self, seq: int, reviewer: str) -> Step:
         undo = Decision("undo", (), (), reviewer, now(), detail={"retracts": seq})

@@ -10,6 +10,7 @@ from toolscope_core.decisions.actions import ACTIONS
 from toolscope_core.decisions.imported_decisions import ImportPreview, Outcome
 from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.numbers import quantity
+from ui.history.histories import Histories
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons
 
@@ -37,7 +38,7 @@ def import_panel(catalog_id: int) -> None:
         if file is None:
             return
         try:
-            imported = page_frame.workspace().review.preview_import(
+            imported = page_frame.service(Histories).preview_import(
                 catalog_id, file.getvalue(), file.name
             )
         except ToolScopeError as error:
@@ -86,9 +87,9 @@ def summary(imported: ImportPreview) -> str:
 
 
 def _import(catalog_id: int, imported: ImportPreview) -> None:
-    review, seqs = page_frame.workspace().review, list[int]()
+    histories, seqs = page_frame.service(Histories), list[int]()
     if decision_buttons.attempt(
-        lambda: seqs.extend(one.seq for one in review.import_decisions(catalog_id, imported)),
+        lambda: seqs.extend(one.seq for one in histories.import_decisions(catalog_id, imported)),
         f"Added {quantity(len(imported.new), 'decision')}",
     ):
         st.session_state["batch"] = tuple(seqs)

@@ -6,10 +6,16 @@ import streamlit as st
 
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
+from ui.history.second_looks import (
+    agreement,
+    disagreements,
+    progress_of,
+    record_look,
+    to_look_at,
+)
 from ui.shared import page_frame, safe_text
-from ui.shared.cards import decision_buttons, decision_words
-from ui.shared.cards.reviewers import Shares, Split
-from ui.shared.services.people import People
+from ui.shared.cards import decision_buttons, decision_trail
+from ui.shared.services.people import People, Shares, Split
 
 SPLITS: dict[Split, str] = {"random": "at random", "server": "by server"}
 SIZES = (10, 20, 50, 100)
@@ -58,7 +64,9 @@ def _divide(catalog_id: int, names_key: str, by_key: str) -> None:
 
 
 def _progress(catalog_id: int) -> None:
-    rows = page_frame.service(People).progress(catalog_id)
+    people, log = page_frame.service(People), page_frame.workspace().review.log(catalog_id)
+    shares = people.shares(catalog_id)
+    rows = progress_of(log, people.owners(catalog_id), shares.people if shares else ())
     if not rows:
         return
     st.dataframe(
@@ -79,8 +87,8 @@ def _progress(catalog_id: int) -> None:
 
 
 def _second_looks(catalog_id: int) -> None:
-    people, reviewer = page_frame.service(People), page_frame.reviewer()
-    agreed = people.agreement(catalog_id)
+    reviewer, log = page_frame.reviewer(), page_frame.workspace().review.log(catalog_id)
+    agreed = agreement(log)
     st.markdown("**Second looks**: others' decisions again, without what they said.")
     if agreed.looks:
         kappa = "not defined yet" if agreed.kappa is None else f"{agreed.kappa:.2f}"
@@ -90,7 +98,7 @@ def _second_looks(catalog_id: int) -> None:
     size = st.segmented_control(
         "Decisions to look at", SIZES, default=20, required=True, key="look_size"
     )
-    waiting = people.to_look_at(catalog_id, reviewer, size)
+    waiting = to_look_at(log, page_frame.analysis().catalog.by_id, reviewer, size)
     if waiting:
         _question(catalog_id, waiting[0], len(waiting))
     else:
@@ -98,17 +106,18 @@ def _second_looks(catalog_id: int) -> None:
             f"Nothing left for {safe_text.untrusted(reviewer)}: no decision of somebody else is "
             "in the sample that you have not looked at."
         )
-    differing = people.disagreements(catalog_id)
+    differing = disagreements(log)
     if differing:
         st.markdown(f"**Where a second look sees it otherwise** ({len(differing):,})")
         for decision, look in differing[:SHOWN]:
-            st.page_link(
-                "pages/history.py",
-                label=f"Decision {decision.seq}: {decision_words.in_words(decision)} by "
-                f"{decision_words.by_whom(decision)}. {decision_words.by_whom(look)}: "
+            page_frame.page_link(
+                "history",
+                f"Decision {decision.seq}: {decision_trail.in_words(decision)} by "
+                f"{decision_trail.by_whom(decision)}. {decision_trail.by_whom(look)}: "
                 f"{safe_text.untrusted(str(look.detail['note']))}",
-                icon=":material/compare_arrows:",
-                query_params={"history_part": "Decisions", "decision": str(decision.seq)},
+                icon="compare_arrows",
+                history_part="Decisions",
+                decision=str(decision.seq),
             )
 
 
@@ -131,8 +140,9 @@ def _question(catalog_id: int, decision: Decision, left: int) -> None:
 
 
 def _look(catalog_id: int, decision: Decision, one_job: bool) -> None:
-    people = page_frame.service(People)
     decision_buttons.attempt(
-        lambda: people.look(catalog_id, decision, one_job, page_frame.reviewer()),
+        lambda: record_look(
+            page_frame.workspace(), catalog_id, decision, one_job, page_frame.reviewer()
+        ),
         "Kept; nothing is changed by a second look",
     )

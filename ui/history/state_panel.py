@@ -17,7 +17,7 @@ def state_panel(catalog_id: int) -> None:
     """Draw the choice of two states and what differs between them."""
     page_frame.analysis()
     work, record = page_frame.workspace(), page_frame.current()
-    records = {one.id: one for one in (record, *work.versions.earlier(record))}
+    records = {one.id: one for one in (record, *work.catalogs.earlier(record))}
     analysed = [one for one in records if work.analyses.get(one) is not None]
     log = work.review.log(catalog_id)
     numbers = [0, *(one.seq for one in log if one.action not in ("note", "flag"))]

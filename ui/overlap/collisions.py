@@ -18,7 +18,7 @@ from toolscope_core.model.pair import Pair
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.tool import Tool
-from ui.shared.charts.figure_records import CellMeasure, Grid
+from ui.overlap.figures import CellMeasure, Grid
 
 Rows = NDArray[np.int64]
 

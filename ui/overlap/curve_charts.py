@@ -7,9 +7,9 @@ from typing import Literal
 import numpy as np
 import plotly.graph_objects as go
 
+from ui.overlap.figures import Curve, Sweep
 from ui.shared.charts import chart_style
 from ui.shared.charts.chart_style import GREY, PALETTE
-from ui.shared.charts.figure_records import Curve, Sweep
 
 CRITICAL = 0.85
 """From this cosine on a retriever hardly separates two tools (the zone marked in RPS, Fig. 4)."""

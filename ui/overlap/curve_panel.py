@@ -6,11 +6,10 @@ import streamlit as st
 
 from ui.overlap import curve_charts
 from ui.overlap.curves import Curves
+from ui.overlap.figures import Curve, curve_rows
 from ui.overlap.maps import Method
 from ui.overlap.variant_figures import VariantFigures
 from ui.shared import page_frame
-from ui.shared.charts import chart_tables
-from ui.shared.charts.figure_records import Curve
 from ui.shared.charts.pictures import picture
 
 MARKS = (0.70, 0.80, 0.85, 0.90, 0.95)
@@ -78,7 +77,7 @@ def _merge_curve(catalog_id: int) -> None:
 
 
 def _drawn(view: Curve, title: str) -> None:
-    rows = chart_tables.curve_rows(view)
+    rows = curve_rows(view)
     marked = [row for row in rows if row["from"] in MARKS]
     st.dataframe(
         marked,

@@ -17,9 +17,9 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from ui.overlap.figures import Grid
 from ui.shared.charts import chart_style
 from ui.shared.charts.chart_style import label
-from ui.shared.charts.figure_records import Grid
 
 MOST_SIDE = 1_000
 """Longest side: beyond it a browser takes seconds to draw."""

@@ -17,14 +17,14 @@ from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import digest
 from ui.overlap import heatmap_charts
 from ui.overlap.collisions import CLUSTERS, MOST_CELLS, SERVERS, Block, Tile
+from ui.overlap.figures import CellMeasure, Grid, grid_rows
 from ui.overlap.heatmaps import Heatmaps
 from ui.overlap.query_collisions import MOST_QUERIES, query_lines
 from ui.overlap.server_overlap_panel import server_overlap_panel
 from ui.shared import page_frame, safe_text
-from ui.shared.charts import chart_tables
-from ui.shared.charts.figure_records import CellMeasure, Grid
 from ui.shared.charts.pictures import picture
 from ui.shared.pairs.pair_panel import pair_view
+from ui.shared.pairs.pair_view import Pairs
 from ui.shared.tools import tool_selection
 
 PLACE = ("one", "other", "cell")
@@ -187,7 +187,7 @@ def _queries(catalog_id: int) -> None:
         st.markdown("No query matches several near-identical tools.")
     picture(
         heatmap_charts.heatmap(view.grid, page_frame.analysis().threshold),
-        partial(chart_tables.grid_rows, view.grid),
+        partial(grid_rows, view.grid),
         f"queries_{catalog_id}",
         "Heatmap of queries and tools",
     )
@@ -197,7 +197,7 @@ def _chosen(grid: Grid, key: str, alt: str) -> int | None:
     """Draw the grid; the cell just clicked, or chosen in its table."""
     figure = heatmap_charts.heatmap(grid, page_frame.analysis().threshold)
     state = picture(
-        figure, partial(chart_tables.grid_rows, grid), key, alt,
+        figure, partial(grid_rows, grid), key, alt,
         on_select="rerun", selection_mode="points", choose_rows=True,
     )  # fmt: skip
     points = state["selection"]["points"]
@@ -225,7 +225,7 @@ def _counted(number: int, by: str) -> str:
 
 def _pair(catalog_id: int) -> Pair | None:
     """The pair that the address names, if the catalog has both tools."""
-    return page_frame.workspace().pairs.named(catalog_id, st.query_params.get("cell", ""))
+    return page_frame.service(Pairs).named(catalog_id, st.query_params.get("cell", ""))
 
 
 def _go(**place: str) -> None:

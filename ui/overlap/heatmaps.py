@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.pair import Pair
 from ui.overlap import collisions
+from ui.overlap.figures import CellMeasure
 from ui.overlap.query_collisions import MOST_QUERIES, QueryGrid, query_grid
 from ui.overlap.server_overlap import ServerOverlap, server_overlap
-from ui.shared.charts.figure_records import CellMeasure
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
 

@@ -11,9 +11,9 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from ui.overlap.figures import Panel, Silhouettes, ToolMap
 from ui.shared.charts import chart_style
 from ui.shared.charts.chart_style import GREY, PALETTE
-from ui.shared.charts.figure_records import Panel, Silhouettes, ToolMap
 
 MOST_SVG = 2_000
 """Up to as many points are drawn as SVG; of 4,000 WebGL is as soon on the screen without a GPU."""

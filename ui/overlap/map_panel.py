@@ -9,14 +9,13 @@ import streamlit as st
 from toolscope_core.model.errors import JobError
 from ui.overlap import map_charts as figures
 from ui.overlap.curve_panel import variant_job
+from ui.overlap.figures import ToolMap, map_rows
 from ui.overlap.map_colours import colouring
 from ui.overlap.map_selection import selected_panel
 from ui.overlap.maps import METHODS, UNASKED, Maps, Method
 from ui.overlap.silhouettes_panel import silhouettes_panel
 from ui.overlap.variant_figures import VariantFigures
 from ui.shared import page_frame, safe_text
-from ui.shared.charts import chart_tables
-from ui.shared.charts.figure_records import ToolMap
 from ui.shared.charts.pictures import picture
 from ui.shared.tools import tool_selection
 
@@ -72,7 +71,7 @@ def map_panel(catalog_id: int) -> None:
     figure = figures.tool_map(drawn, marked, contours, labels, only)
     figure.update_layout(selectionrevision=revision)
     picture(
-        figure, partial(chart_tables.map_rows, drawn), key, "Map of the tools",
+        figure, partial(map_rows, drawn), key, "Map of the tools",
         on_select=lambda: _select(catalog_id, drawn, key), selection_mode=("box", "lasso"),
     )  # fmt: skip
     selected_panel(catalog_id)
@@ -102,7 +101,7 @@ def _variant_panels(catalog_id: int, method: Method, by: str, contours: bool) ->
     rows = _rows(catalog_id)
     figure = figures.tool_map(drawn, rows, contours, labels=False, only=tool_selection.only())
     picture(
-        figure, partial(chart_tables.map_rows, drawn), key, "Map of the document variants",
+        figure, partial(map_rows, drawn), key, "Map of the document variants",
         on_select=lambda: _select_among(catalog_id, drawn, key, rows),
         selection_mode=("box", "lasso"),
     )  # fmt: skip

@@ -12,8 +12,8 @@ from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons, reshape_panel
 from ui.shared.charts.pictures import ROWS
 from ui.shared.services.toolsets import MOST_APART, MOST_ON_A_CARD
-from ui.shared.tools import tool_drawer, tool_selection
-from ui.shared.tools.catalog_tables import ToolRow
+from ui.shared.tools import tool_parts, tool_selection
+from ui.shared.tools.catalog_tables import CatalogTables, ToolRow
 from ui.shared.tools.ticked_rows import ticked_rows, which_in_words
 
 COLUMNS = ("name", "server", "description", "tokens", "findings")
@@ -27,7 +27,9 @@ def selected_panel(catalog_id: int) -> None:
         st.caption("Use the lasso or box tool of the map to select tools.")
         return
     rows = [
-        row for row in page_frame.workspace().explore.tools(catalog_id) if row.id in chosen.tool_ids
+        row
+        for row in page_frame.service(CatalogTables).tools(catalog_id)
+        if row.id in chosen.tool_ids
     ]
     st.markdown(f"**{len(rows):,} {'tool' if len(rows) == 1 else 'tools'} selected**")
     if len(rows) > ROWS:
@@ -49,12 +51,7 @@ def _buttons(catalog_id: int, rows: list[ToolRow], total: int) -> None:
     card = sets.card(catalog_id, ids) if 1 < len(ids) <= MOST_ON_A_CARD else None
     with st.container(horizontal=True, vertical_alignment="center"):
         if card is not None:
-            st.page_link(
-                "pages/review.py",
-                label="Open in Review",
-                icon=":material/rule:",
-                query_params={"cluster": card.id},
-            )
+            page_frame.page_link("review", "Open in Review", cluster=card.id)
         else:
             st.button(
                 f"Propose {which} as a cluster",
@@ -76,7 +73,7 @@ def _buttons(catalog_id: int, rows: list[ToolRow], total: int) -> None:
         )
         reshape_panel.open_link(catalog_id, ids)
         if len(ids) == 1:
-            tool_drawer.open_button(page_frame.analysis().catalog.by_id[ids[0]], "map")
+            tool_parts.open_button(page_frame.analysis().catalog.by_id[ids[0]], "map")
         st.caption("The buttons act on ticked rows.", width="content")
 
 

@@ -14,11 +14,11 @@ from toolscope_core.judging.relation_words import OUTCOMES
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.pair import Outcome, Pair
 from ui.shared import page_frame, safe_text
-from ui.shared.pairs.pair_list import PairFilter, PairRow
-from ui.shared.pairs.pair_panel import pair_view, show_pair
-from ui.shared.pairs.pair_tools import SIDES
-from ui.shared.pairs.pair_view import DIFFERS
+from ui.shared.pairs.pair_list import PairFilter, PairLists, PairRow
+from ui.shared.pairs.pair_panel import SIDES, pair_view, show_pair
+from ui.shared.pairs.pair_view import DIFFERS, Pairs
 from ui.shared.tools import tool_selection
+from ui.shared.tools.catalog_tables import CatalogTables
 
 MAX_OPTIONS = 200
 VERDICTS: tuple[Outcome, ...] = ("merge", "family", "unsure", "keep")
@@ -37,7 +37,7 @@ def pair_panel(catalog_id: int) -> None:
     wanted = _filters(catalog_id)
     if chosen is not None:
         wanted = replace(wanted, tools=chosen.tool_ids, only=tool_selection.only())
-    pairs = page_frame.workspace().explore.pairs(catalog_id, wanted)
+    pairs = page_frame.service(PairLists).matching(catalog_id, wanted)
     if not pairs.rows:
         also = ", or turn off *Show only selected*" if wanted.only else ""
         st.info(
@@ -63,10 +63,10 @@ def _table(catalog_id: int, rows: Sequence[PairRow], key: str, shown: Pair) -> N
     marked = [ids.index((shown.left, shown.right))] if (shown.left, shown.right) in ids else []
     st.session_state[key] = {"selection": {"rows": marked, "columns": [], "cells": []}}
 
-    no_servers = not page_frame.workspace().explore.servers(catalog_id)
+    no_servers = not page_frame.service(CatalogTables).servers(catalog_id)
     is_hidden = {
         "selected": chosen is None,
-        "model": page_frame.workspace().judging.model_verdicts(catalog_id) is None,
+        "model": page_frame.workspace().analyses.model_verdicts(catalog_id) is None,
         "left_server": no_servers,
         "right_server": no_servers,
     }
@@ -136,7 +136,7 @@ def _column_config() -> dict[str, Any]:
 def _shown(catalog_id: int, first: PairRow) -> Pair:
     """The pair that the address names, else the strongest of the table."""
     key = st.query_params.get("pair", "")
-    named = page_frame.workspace().pairs.named(catalog_id, key)
+    named = page_frame.service(Pairs).named(catalog_id, key)
     if key and named is None:
         st.warning("The link names a pair that is not in this catalog.")
     return named or Pair.of(first.left_id, first.right_id)
@@ -144,7 +144,7 @@ def _shown(catalog_id: int, first: PairRow) -> Pair:
 
 def _choose_two(catalog_id: int) -> None:
     """A form to compare any two tools, also those that are no candidate pair."""
-    explore = page_frame.workspace().explore
+    tables = page_frame.service(CatalogTables)
     box = st.popover(
         "Compare any two tools", icon=":material/compare_arrows:", key="any_two", on_change="rerun"
     )
@@ -154,7 +154,7 @@ def _choose_two(catalog_id: int) -> None:
         chosen = []
         for column, side in zip(st.columns(2), SIDES, strict=True):
             find = column.text_input(f"Search for {side}", type="search", key=f"find_{side}")
-            ids = [row.id for row in explore.tools(catalog_id, find)[:MAX_OPTIONS]]
+            ids = [row.id for row in tables.tools(catalog_id, find)[:MAX_OPTIONS]]
             chosen.append(column.selectbox(side, ids, index=None, key=f"pick_{side}"))
         st.caption(f"The lists show at most {MAX_OPTIONS} tools; search to narrow them.")
         one, other = chosen
@@ -174,7 +174,7 @@ def _filters(catalog_id: int) -> PairFilter:
         key="verdict",
         bind="query-params",
     )
-    names = [row.name for row in page_frame.workspace().explore.servers(catalog_id)]
+    names = [row.name for row in page_frame.service(CatalogTables).servers(catalog_id)]
     server = bar.selectbox(
         "Server", names, index=None, placeholder="all servers", key="of", bind="query-params"
     )
@@ -182,7 +182,7 @@ def _filters(catalog_id: int) -> PairFilter:
         "Minimum probability", 0.0, 1.0, 0.0, 0.05, key="least", bind="query-params",
         help="The probability that the two do the same job.",
     )  # fmt: skip
-    differing = page_frame.workspace().judging.model_verdicts(
+    differing = page_frame.workspace().analyses.model_verdicts(
         catalog_id
     ) is not None and bar.toggle("Judges disagree", key="differ", bind="query-params")
     return PairFilter(verdict, server, least, differing)

@@ -11,7 +11,7 @@ from toolscope_core.embedding.candidate_pairs import leaf_order
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.protocols import Vectors
 from ui.overlap.collisions import distinct, strongest_cells, titled
-from ui.shared.charts.figure_records import Grid
+from ui.overlap.figures import Grid
 
 MOST_QUERIES = 50
 SHOWN_TOOLS = 40

@@ -14,8 +14,8 @@ from toolscope_core.catalog.source_words import source_name
 from toolscope_core.embedding.tool_text import split_name, tool_text
 from toolscope_core.judging.vocabulary import STOP_WORDS, is_filler
 from toolscope_core.model.tool import Tool
+from ui.overlap.figures import Region
 from ui.overlap.map_charts import CELLS, density, frame_of
-from ui.shared.charts.figure_records import Region
 
 MOST_REGIONS = 12
 WORDS = 2

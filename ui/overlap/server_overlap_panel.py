@@ -7,7 +7,7 @@ import streamlit as st
 from ui.overlap.heatmaps import Heatmaps
 from ui.overlap.server_overlap import ServerOverlap, ServerPair
 from ui.shared import page_frame, safe_text
-from ui.shared.charts.chart_tables import TableRow
+from ui.shared.charts.chart_style import TableRow
 from ui.shared.charts.pictures import downloads
 from ui.shared.tools import tool_selection
 

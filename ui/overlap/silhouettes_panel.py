@@ -8,9 +8,9 @@ import streamlit as st
 
 from toolscope_core.model.errors import JobError
 from ui.overlap import map_charts as figures
+from ui.overlap.figures import silhouette_rows
 from ui.overlap.maps import SILHOUETTES, Maps
 from ui.shared import page_frame, safe_text
-from ui.shared.charts import chart_tables
 from ui.shared.charts.pictures import picture
 
 
@@ -26,7 +26,7 @@ def silhouettes_panel(catalog_id: int) -> None:
         st.caption("Too few tools to cluster.")
         return
     st.markdown(view.summary)
-    rows = partial(chart_tables.silhouette_rows, view)
+    rows = partial(silhouette_rows, view)
     picture(figures.silhouette_chart(view), rows, "silhouettes", "Silhouettes")
     st.caption(
         "Seeded k-means on all dimensions; exact silhouettes of all tools by cosine distance. "

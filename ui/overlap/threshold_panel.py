@@ -9,11 +9,11 @@ import streamlit as st
 
 from toolscope_core.model.configuration import LEAST_PROBABILITY, MergeThresholds
 from ui.overlap import curve_charts
+from ui.overlap.figures import sweep_rows
 from ui.overlap.threshold_preview import MEASURES, Effect, Moved, NextToFall
 from ui.overlap.thresholds import Thresholds
 from ui.shared import page_frame, safe_text
-from ui.shared.cards import decision_buttons, decision_words
-from ui.shared.charts import chart_tables
+from ui.shared.cards import decision_buttons, decision_trail
 from ui.shared.charts.pictures import picture
 
 NAMED = 6
@@ -43,7 +43,7 @@ def threshold_panel(catalog_id: int) -> None:
             "Once pairs are accepted or rejected, the chart shows how many of them it gets right."
         )
     removed = len(names) - moved.now.tools_left
-    rows = partial(chart_tables.sweep_rows, view)
+    rows = partial(sweep_rows, view)
     picture(curve_charts.sweep_chart(view, removed), rows, "swept", "Threshold sweep")
 
 
@@ -64,7 +64,7 @@ def _sliders(plan: MergeThresholds, own: MergeThresholds) -> MergeThresholds:
 
 def _apply(catalog_id: int, thresholds: MergeThresholds, plan: MergeThresholds) -> None:
     """The button that applies the thresholds of the sliders to the plan, and the one to undo it."""
-    review = page_frame.workspace().review
+    work, review = page_frame.service(Thresholds), page_frame.workspace().review
     applied = next((one for one in review.standing(catalog_id) if one.action == "threshold"), None)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
@@ -75,14 +75,14 @@ def _apply(catalog_id: int, thresholds: MergeThresholds, plan: MergeThresholds) 
             "bundle's manifest. One undo reverts it.",
             on_click=decision_buttons.carry_out,
             args=(
-                lambda: review.apply_thresholds(catalog_id, thresholds, page_frame.reviewer()),
+                lambda: work.apply(catalog_id, thresholds, page_frame.reviewer()),
                 f"Applied to the plan: similarity {thresholds.similarity:.2f}, probability "
                 f"{thresholds.probability:.2f}",
             ),
         )
         if applied is not None:
             st.caption(
-                f"{decision_words.in_words(applied)} :gray[({decision_words.by_whom(applied)})]",
+                f"{decision_trail.in_words(applied)} :gray[({decision_trail.by_whom(applied)})]",
                 width="content",
             )
             st.button(

@@ -21,7 +21,7 @@ from toolscope_core.merging.threshold_changes import (
 from toolscope_core.model.configuration import LEAST_PROBABILITY, MergeThresholds
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Pair
-from ui.shared.charts.figure_records import Sweep
+from ui.overlap.figures import Sweep
 
 Measure = Literal["similarity", "probability"]
 MEASURES: tuple[Measure, ...] = ("similarity", "probability")

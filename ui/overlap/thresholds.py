@@ -8,9 +8,10 @@ from toolscope_core.decisions.constraints import constraints
 from toolscope_core.merging.analysis import Analysis, own_thresholds, thresholds_of
 from toolscope_core.merging.threshold_changes import changes
 from toolscope_core.model.configuration import MergeThresholds
-from toolscope_core.model.decision import Constraints
+from toolscope_core.model.decision import Constraints, Decision
+from ui.overlap.figures import Sweep
 from ui.overlap.threshold_preview import Effect, Measure, Moved, effect, next_to_fall, sweep
-from ui.shared.charts.figure_records import Sweep
+from ui.shared.services.logs import make_decision
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
 
@@ -19,12 +20,12 @@ _Basis = tuple[Analysis, Constraints, Effect]
 
 
 class Thresholds:
-    """Looks at other thresholds of an analysis under the standing decisions; changes nothing."""
+    """Looks at other thresholds of an analysis under the standing decisions, and applies them."""
 
     def __init__(self, work: Workspace) -> None:
         self._analyses = work.analyses
         self._review = work.review
-        self._tokens = work.explore.tokens
+        self._tokens = work.catalogs.tokens
         self._plans: ResultCache[_Basis] = ResultCache()
         self._moved: ResultCache[Effect] = ResultCache()
         self._sweeps: ResultCache[Sweep] = ResultCache()
@@ -38,6 +39,14 @@ class Thresholds:
         least that can be asked for.
         """
         return own_thresholds(self._analyses.required(catalog_id))
+
+    def apply(self, catalog_id: int, thresholds: MergeThresholds, reviewer: str) -> Decision:
+        """Make the plan with these thresholds from now on; undo takes it back."""
+        detail = {"similarity": thresholds.similarity, "probability": thresholds.probability}
+        catalog = self._analyses.required(catalog_id).catalog
+        return self._review.record(
+            catalog_id, make_decision(catalog, "threshold", (), reviewer, detail)
+        )
 
     def effects(self, catalog_id: int, thresholds: MergeThresholds) -> tuple[Effect, Effect]:
         """The effect of thresholds and of the plan's: what ``moved`` begins with."""

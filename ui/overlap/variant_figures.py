@@ -21,8 +21,8 @@ from toolscope_core.rps.control import noise_matched
 from toolscope_core.store import Job
 from toolscope_core.store.background import subprocess_jobs
 from ui.overlap.curves import THRESHOLDS, Curves
+from ui.overlap.figures import Curve, Panel, ToolMap
 from ui.overlap.maps import TASKS, Maps, Method, map_key
-from ui.shared.charts.figure_records import Curve, Panel, ToolMap
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.reviewed_variants import Variants
 from ui.shared.services.searches import AT_ONCE, Searches

@@ -9,7 +9,7 @@ import streamlit as st
 from toolscope_core.evaluation.search_results import Confusion, Found
 from toolscope_core.model.numbers import quantity
 from ui.shared import safe_text
-from ui.shared.pairs.pair_links import pair_link
+from ui.shared.pairs.pair_panel import pair_link
 
 MOST_LINKED = 8
 

@@ -137,11 +137,7 @@ def _train(catalog_id: int, title: str, label: str) -> None:
         "accepted document variants.",
     )
     if not count:
-        st.page_link(
-            "pages/catalog.py",
-            label="Add a query set with known answers",
-            icon=":material/playlist_add:",
-        )
+        page_frame.page_link("catalog", "Add a query set with known answers", icon="playlist_add")
 
 
 def _start(catalog_id: int, method: LearningMethod) -> None:

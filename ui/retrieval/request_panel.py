@@ -10,6 +10,7 @@ from toolscope_core.model.configuration import AcceptPolicy, Corpus
 from ui.retrieval.learned_panel import TITLES, learned_panel
 from ui.retrieval.request_plans import WORKER_K, PlanOptions
 from ui.shared import page_frame
+from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.reviewed_variants import Variants
 from ui.shared.services.searches import Lookup
 from ui.shared.value_choice import chosen_value
@@ -193,13 +194,9 @@ def _restore() -> None:
 
 def _picker(catalog_id: int) -> None:
     """A list of the catalog's queries; the chosen one becomes the request."""
-    queries = page_frame.workspace().queries.texts(catalog_id)
+    queries = page_frame.service(LoadedQueries).texts(catalog_id)
     if not queries:
-        st.page_link(
-            "pages/catalog.py",
-            label="Add a query set with known answers",
-            icon=":material/playlist_add:",
-        )
+        page_frame.page_link("catalog", "Add a query set with known answers", icon="playlist_add")
         return
 
     def shown(row: int) -> str:

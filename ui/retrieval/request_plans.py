@@ -23,6 +23,7 @@ from toolscope_core.rps.planner import (
 )
 from toolscope_core.rps.plans import PlannedStep, RequestPlan
 from toolscope_core.store import Job
+from ui.shared.services.judging import Judging
 from ui.shared.services.model_runs import ModelRuns
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.searches import Lookup, OpenToolset, Searches
@@ -66,7 +67,7 @@ class Plans:
     def __init__(self, work: Workspace) -> None:
         self._analyses = work.analyses
         self._searches = work.service(Searches)
-        self._judging = work.judging
+        self._judging = work.service(Judging)
         self._runs = work.service(ModelRuns)
         self._plans: ResultCache[tuple[PlanSide, PlanSide]] = ResultCache(most=4)
 

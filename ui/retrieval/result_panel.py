@@ -12,10 +12,10 @@ from toolscope_core.evaluation.search_results import Found, FoundSide
 from toolscope_core.model.numbers import quantity
 from ui.retrieval.score_charts import PART_NAMES, score_bars
 from ui.shared import page_frame, safe_text
-from ui.shared.charts.chart_tables import TableRow
+from ui.shared.charts.chart_style import TableRow
 from ui.shared.charts.pictures import picture
 from ui.shared.services.searches import Lookup, Searches, SearchView
-from ui.shared.tools import tool_drawer
+from ui.shared.tools import tool_parts
 
 MOST_HEIGHT = 420
 ANSWER = "✓"
@@ -158,7 +158,7 @@ def shared_columns(ids: Sequence[str], button: str) -> dict[str, Any]:
         "answers": st.column_config.TextColumn(
             ANSWER, width=35, help="The query set has it as an answer."
         ),
-        "open": tool_drawer.open_column(ids, button, width=45),
+        "open": tool_parts.open_column(ids, button, width=45),
         "score": st.column_config.ProgressColumn(
             min_value=0.0, max_value=1.0, format="%.2f", width=85
         ),

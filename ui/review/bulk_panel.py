@@ -4,27 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+import plotly.graph_objects as go
 import streamlit as st
 
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
-from ui.review.edge_histogram import edge_histogram, edge_rows
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail, queue_panel
 from ui.shared.cards.batches import Batch, BatchAudit, Taken, audit_of, batches, sample_size, taken
-from ui.shared.cards.queue import kind_of
+from ui.shared.cards.queue import REASON_KINDS, kind_of
 from ui.shared.cards.queue_panel import Listing
-from ui.shared.cards.reasons_against import KINDS
+from ui.shared.charts import chart_style
+from ui.shared.charts.chart_style import TableRow
 from ui.shared.charts.pictures import picture
 from ui.shared.tools.ticked_rows import ticked_rows, which_in_words
 
 SHOW = "In bulk"
+
 ACCEPTABLE = ("Weak pair or chain", "Put forward by a person")
 """The reasons against that a batch takes unless people say otherwise."""
+
 WIDTHS = {0.05: "± 5 %", 0.1: "± 10 %", 0.15: "± 15 %"}
+
 TABLE_HEIGHT, REASONS_SHOWN = 420, 3
+
+BINS = np.linspace(0.0, 1.0, 21)
+
+HEIGHT = 220
 
 
 def bulk_panel(catalog_id: int, listed: Listing) -> None:
@@ -42,6 +51,42 @@ def bulk_panel(catalog_id: int, listed: Listing) -> None:
     decision_trail.trail(catalog_id)
 
 
+def edge_histogram(
+    clusters: Sequence[Cluster], taken: Sequence[Cluster], at_least: float
+) -> go.Figure:
+    """The clusters by their weakest pair (a probability), those that are taken in colour, with a
+    line at the least that is asked for.
+    """
+    every, own = _counts(clusters), _counts(taken)
+    middles = (BINS[:-1] + BINS[1:]) / 2
+    traces = [
+        go.Bar(x=middles, y=own, name="taken", marker={"color": chart_style.PALETTE[0]}),
+        go.Bar(x=middles, y=every - own, name="left out", marker={"color": chart_style.GREY}),
+    ]
+    for trace in traces:
+        trace.update(width=0.045, hovertemplate="%{y} " + trace.name + "<extra></extra>")
+    figure = chart_style.figure(traces, HEIGHT)
+    figure.update_layout(
+        barmode="stack",
+        xaxis={"title": "weakest pair", "range": [0, 1.01]},
+        yaxis={"title": "clusters"},
+        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
+    )
+    figure.add_vline(at_least, line={"color": chart_style.RED, "dash": "dash", "width": 1})
+    return figure
+
+
+def edge_rows(clusters: Sequence[Cluster], taken: Sequence[Cluster]) -> list[TableRow]:
+    """The histogram as a table."""
+    every, own = _counts(clusters), _counts(taken)
+    return [
+        {"weakest pair from": round(float(BINS[at]), 2), "taken": int(own[at]),
+         "left out": int(every[at] - own[at])}
+        for at in range(len(every))
+        if every[at]
+    ]  # fmt: skip
+
+
 def _waiting(listed: Listing) -> None:
     chart, choice = st.columns([7, 5], gap="medium")
     with choice:
@@ -49,8 +94,8 @@ def _waiting(listed: Listing) -> None:
             "Weakest pair at least", 0.0, 1.0, 0.9, 0.01, key="bulk_at", persist_state="session"
         )
         without = st.pills(
-            "Leave out where this speaks against it", list(KINDS), selection_mode="multi",
-            default=[kind for kind in KINDS if kind not in ACCEPTABLE], key="bulk_without",
+            "Leave out where this speaks against it", list(REASON_KINDS), selection_mode="multi",
+            default=[kind for kind in REASON_KINDS if kind not in ACCEPTABLE], key="bulk_without",
             persist_state="session",
         )  # fmt: skip
     rows = taken(listed.clusters, at_least, without)
@@ -120,10 +165,7 @@ def _table_with_buttons(clusters: Sequence[Cluster]) -> None:
 
 
 def _open_link(cluster: Cluster) -> None:
-    st.page_link(
-        "pages/review.py", label="Open its card", icon=":material/rule:",
-        query_params={"show": "All", "cluster": cluster.id},
-    )  # fmt: skip
+    page_frame.page_link("review", "Open its card", show="All", cluster=cluster.id)
 
 
 def _settled(catalog_id: int, listed: Listing) -> None:
@@ -223,10 +265,7 @@ def _question(decision: Decision) -> None:
                 args=(decision, right),
             )  # fmt: skip
         if cluster := page_frame.workspace().review.about(page_frame.current().id, decision):
-            st.page_link(
-                "pages/documents.py", label="Open in full", icon=":material/edit_note:",
-                query_params={"merge": cluster},
-            )  # fmt: skip
+            page_frame.page_link("documents", "Open in full", merge=cluster)
 
 
 def _answer(decision: Decision, right: bool) -> None:
@@ -236,3 +275,8 @@ def _answer(decision: Decision, right: bool) -> None:
     decision_buttons.attempt(
         lambda: sets.flag(catalog_id, decision.ids, page_frame.reviewer(), note, detail), note
     )
+
+
+def _counts(clusters: Sequence[Cluster]) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+    """How many have their weakest pair in each bin; 1 is in the last."""
+    return np.histogram([one.weakest_edge for one in clusters], BINS)[0]

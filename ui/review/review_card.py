@@ -6,21 +6,22 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.tool import Tool
-from ui.review import one_job_panel, server_pair_panel, sticky_question
+from ui.review import server_pair_panel, sticky_question
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import (
     argument_panel,
-    changed_since,
     cluster_card,
     decision_buttons,
-    decision_words,
+    decision_trail,
     reshape_panel,
     shortcuts,
 )
 from ui.shared.cards.measured_effects import merge_line
 from ui.shared.cards.queue import all_members
+from ui.shared.cards.reshape_panel import cluster_preview
 from ui.shared.tools import tool_selection
 
 if TYPE_CHECKING:
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
 BESIDE = 2
 """Up to so many members what speaks against a merge stands beside the arguments."""
+
+ONE_JOB = "one_job"
+"""Session key: the id of the family that is looked at."""
 
 
 def review_card(catalog_id: int, listed: Listing, blind: bool) -> None:
@@ -44,6 +48,8 @@ def review_card(catalog_id: int, listed: Listing, blind: bool) -> None:
             cluster_card.question(card)
     _flags(catalog_id, listed)
     if shown.state == "stale":
+        from ui.shared.cards import changed_since  # with what compares versions
+
         changed_since.on_card(shown)
 
     def drop_button(tool: Tool) -> None:
@@ -65,7 +71,7 @@ def review_card(catalog_id: int, listed: Listing, blind: bool) -> None:
         if open_to_change:
             _change_line(card, listed, blind)
             if not blind:
-                one_job_panel.panel(catalog_id, shown, suffix, listed.onward)
+                one_job_panel(catalog_id, shown, suffix, listed.onward)
     with right:
         if blind:
             st.caption("Hidden until you decide: what the judge says, and what speaks against it.")
@@ -73,6 +79,48 @@ def review_card(catalog_id: int, listed: Listing, blind: bool) -> None:
             cluster_card.show_reasons_against(card)
     _further(catalog_id, card, f"all_{suffix}", blind)
     sticky_question.start_at_top(shown.id)
+
+
+def suffix_of(listed: Listing) -> str:
+    """Ends the keys of what acts on the shown cluster, so that it acts on what was seen."""
+    return f"{listed.shown.id}_{listed.shown.version[:8]}"
+
+
+def next_after(eligible: list[str], canonical: str) -> str:
+    """The member after the canonical, in their order and round."""
+    at = eligible.index(canonical) + 1 if canonical in eligible else 0
+    return eligible[at % len(eligible)]
+
+
+def one_job_button(shown: Cluster, suffix: str) -> None:
+    """Opens and closes the look at a family."""
+    st.button(
+        "One job", key=f"one_job_{suffix}", on_click=_toggle_one_job, args=(shown.id,),
+        help="Shows what they become as one job in place of a family. Accepts nothing.",
+    )  # fmt: skip
+
+
+def one_job_panel(catalog_id: int, shown: Cluster, suffix: str, onward: str) -> None:
+    """What the family would become, where somebody asked, and the button that accepts it."""
+    if st.session_state.get(ONE_JOB) != shown.id:
+        return
+    reshapes = page_frame.workspace().reshapes
+    seen = reshapes.preview_as(catalog_id, shown, "duplicate", page_frame.reviewer())
+    with shortcuts.panel("one_job"):
+        st.markdown("**As one job**")
+        if seen.refusal:
+            st.error(safe_text.untrusted(seen.refusal), icon=":material/error:")
+        for cluster in seen.clusters:
+            cluster_preview(catalog_id, cluster, {})
+        with st.container(horizontal=True):
+            st.button(
+                "Accept as one job", key=f"accept_one_job_{suffix}", type="primary",
+                disabled=bool(seen.refusal), on_click=_accept_one_job, args=(shown, onward),
+            )  # fmt: skip
+            st.button(
+                "Cancel", key=f"one_job_cancel_{suffix}", shortcut=shortcuts.CLOSE,
+                on_click=_toggle_one_job, args=(shown.id,),
+            )  # fmt: skip
 
 
 def _further(catalog_id: int, card: Card, key: str, blind: bool) -> None:
@@ -90,11 +138,6 @@ def _further(catalog_id: int, card: Card, key: str, blind: bool) -> None:
         cluster_card.differing(card)
         with st.expander("Verdicts on the pairs, weakest first"):
             cluster_card.evidence(card)
-
-
-def suffix_of(listed: Listing) -> str:
-    """Ends the keys of what acts on the shown cluster, so that it acts on what was seen."""
-    return f"{listed.shown.id}_{listed.shown.version[:8]}"
 
 
 def _change_line(card: Card, listed: Listing, blind: bool) -> None:
@@ -157,7 +200,7 @@ def _change_line(card: Card, listed: Listing, blind: bool) -> None:
                 args=(cluster, card.loosest, listed.onward, listed.order),
             )
         if cluster.relation == "parametric" and not cluster.newcomers and not blind:
-            one_job_panel.button(cluster, suffix)
+            one_job_button(cluster, suffix)
         st.button(
             table["flag"].label,
             key=f"flag_{suffix}",
@@ -167,19 +210,7 @@ def _change_line(card: Card, listed: Listing, blind: bool) -> None:
             on_click=_toggle_flagging,
             args=(cluster.id,),
         )
-        st.page_link(
-            "pages/documents.py",
-            label="Edit",
-            icon=":material/edit_note:",
-            help="Opens its document.",
-            query_params={"merge": cluster.id},
-        )
-
-
-def next_after(eligible: list[str], canonical: str) -> str:
-    """The member after the canonical, in their order and round."""
-    at = eligible.index(canonical) + 1 if canonical in eligible else 0
-    return eligible[at % len(eligible)]
+        page_frame.page_link("documents", "Edit", about="Opens its document.", merge=cluster.id)
 
 
 def _toggle_flagging(cluster_id: str) -> None:
@@ -216,9 +247,19 @@ def _flag_it(catalog_id: int, listed: Listing, key: str) -> None:
 def _flag(decision: Decision) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         text = safe_text.untrusted(str(decision.detail["note"]))
-        whom = decision_words.by_whom(decision)
+        whom = decision_trail.by_whom(decision)
         st.markdown(f":orange[:material/flag:] {text} :gray[({whom})]", width="content")
         st.button(
             "Remove the note", key=f"unflag_{decision.seq}", type="tertiary",
             on_click=decision_buttons.undo, args=((decision.seq,),),
         )  # fmt: skip
+
+
+def _accept_one_job(shown: Cluster, onward: str) -> None:
+    st.session_state[ONE_JOB] = None
+    decision_buttons.decide(shown, "accept", onward, relation="duplicate")
+
+
+def _toggle_one_job(cluster_id: str) -> None:
+    closed = st.session_state.get(ONE_JOB) != cluster_id
+    st.session_state[ONE_JOB] = cluster_id if closed else None

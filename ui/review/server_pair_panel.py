@@ -9,8 +9,8 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Tool
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail
+from ui.shared.cards.batches import ServerPairProposals, reasons_against
 from ui.shared.cards.queue import is_family, kind_of
-from ui.shared.cards.server_pairs import ServerPairProposals, reasons_against
 
 SHOW = "By server pair"
 """The list on the Review page."""

@@ -11,8 +11,9 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair
 from ui.shared import page_frame
 from ui.shared.cards import decision_buttons, decision_trail, shortcuts
+from ui.shared.pairs.pair_list import PairLists
 from ui.shared.pairs.pair_panel import pair_body
-from ui.shared.pairs.pair_view import PairView
+from ui.shared.pairs.pair_view import Pairs, PairView
 
 Answer = Literal["duplicate", "parametric", "apart"]
 ANSWERS: dict[str, tuple[Answer, str]] = {
@@ -29,7 +30,7 @@ def undecided_panel(catalog_id: int) -> None:
     """The pair that the judge is unsure of and gives the highest probability, or the one that the
     address names, with buttons and keys to answer.
     """
-    pairs = page_frame.workspace().pairs.undecided(catalog_id)
+    pairs = page_frame.service(Pairs).undecided(catalog_id)
     skipped: list[str] = st.session_state.setdefault(f"skipped_{catalog_id}", [])
     by_pair = {pair_key(pair): pair for pair in pairs}
     later = [key for key in skipped if key in by_pair]
@@ -45,14 +46,14 @@ def undecided_panel(catalog_id: int) -> None:
     at = keys.index(linked) if linked in keys else 0
     pair, onward = by_pair[keys[at]], keys[(at + 1) % len(keys)]
     _show(keys[at])
-    unsure = page_frame.workspace().explore.pair_counts(catalog_id).unsure
+    unsure = page_frame.service(PairLists).counts(catalog_id).unsure
     settled = unsure - len(keys)
     others = f" The judge is unsure of {settled:,} more: {SETTLED}." if settled else ""
     st.caption(
         f"{quantity(len(keys), 'pair')} that the judge can neither merge nor keep apart, the most "
         f"probable merge first.{others} Each answer is a decision and can be undone."
     )
-    view = page_frame.workspace().pairs.view(catalog_id, pair)
+    view = page_frame.service(Pairs).view(catalog_id, pair)
     with st.container(border=True):
         pair_body(view, _show)
     decision_trail.trail(catalog_id)

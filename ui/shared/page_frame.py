@@ -24,13 +24,26 @@ from toolscope_core.model.errors import JobError, StoreError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.store import CatalogRecord, Job
 from ui.shared import browser_state, safe_text, sign_in
-from ui.shared.services.judging import OFFLINE
+from ui.shared.services.chosen_judge import OFFLINE
 from ui.shared.services.workspace import Workspace
 
 S = TypeVar("S")
 REVIEWER = "reviewer"
 """The name of a reviewer who gave none."""
 SECRETS = ".streamlit/secrets.toml"
+ICONS = {
+    "catalog": "inventory_2",
+    "overlap": "join_inner",
+    "graph": "hub",
+    "review": "rule",
+    "documents": "edit_note",
+    "export": "ios_share",
+    "retrieval": "search",
+    "evaluation": "query_stats",
+    "history": "history",
+    "settings": "settings",
+}
+"""By page, as in the menu."""
 
 
 @st.cache_resource
@@ -112,7 +125,7 @@ def frame(page: str) -> None:
             name = browser_state.remembered_name() or REVIEWER
             st.text_input("Your name", name, key="reviewer", persist_state="session")
             browser_state.remember(reviewer())
-        judge = workspace().judging.judge_of(records[st.session_state["catalog"]].id)
+        judge = workspace().analyses.judge_of(records[st.session_state["catalog"]].id)
         color: Literal["gray", "blue"] = "gray" if judge == OFFLINE else "blue"
         label = safe_text.untrusted(judge)
         st.badge(f"Judge: {label}", icon=":material/gavel:", color=color, help=label)
@@ -131,6 +144,26 @@ def show(name: str) -> None:
     """Switch to a catalog. Call it in a widget's callback."""
     st.session_state.pop("no_catalog", None)
     st.session_state["catalog"] = st.query_params["catalog"] = name
+
+
+def page_link(
+    page: str,
+    label: str,
+    *,
+    icon: str = "",
+    about: str | None = None,
+    disabled: bool = False,
+    **query: str,
+) -> None:
+    """A link to a page with what its address says, under the icon of the page or another."""
+    st.page_link(
+        f"pages/{page}.py",
+        label=label,
+        icon=f":material/{icon or ICONS[page]}:",
+        query_params=query or None,
+        help=about,
+        disabled=disabled,
+    )
 
 
 def current() -> CatalogRecord:

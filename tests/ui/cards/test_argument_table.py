@@ -7,7 +7,7 @@ import pytest
 from tests.ui.services import small_workspace
 from tests.ui.services.small_workspace import TEXT, tool
 from toolscope_core.model.tool import Parameter
-from ui.shared.cards.argument_table import HINTS, argument_table, declared
+from ui.shared.cards.argument_panel import HINTS, argument_table, declared
 
 LETTER = "Send a letter to a person by mail."
 ONE = tool("alpha", "send_letter", LETTER, to=TEXT, body=TEXT)

@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 
-from ui.overlap import curve_charts
-from ui.shared.charts import chart_tables
-from ui.shared.charts.figure_records import Curve, CurveVariant, Sweep
+from ui.overlap import curve_charts, figures
+from ui.overlap.figures import Curve, CurveVariant, Sweep
 
 BEFORE = CurveVariant("original", 6, np.array([8, 4, 0]))
 AFTER = CurveVariant("merged<b>", 5, np.array([6, 4, 0]))
@@ -39,7 +38,7 @@ def test_a_single_variant_has_no_change():
 
 @pytest.mark.parametrize("after", [BEFORE, AFTER])
 def test_the_table_has_every_threshold(after):
-    rows = chart_tables.curve_rows(Curve(BOTH.thresholds, 0.6, (BEFORE, after)))
+    rows = figures.curve_rows(Curve(BOTH.thresholds, 0.6, (BEFORE, after)))
     assert [row["from"] for row in rows] == [0.5, 0.75, 1.0]
     assert [row["pairs, original"] for row in rows] == [8, 4, 0]
     assert [row[f"change, {after.name}"] for row in rows] == [
@@ -67,8 +66,8 @@ def test_the_sweep_shows_what_is_removed_and_what_people_said():
     assert (list(accepted.y), list(rejected.y)) == ([2, 1, 0], [2, 0, 0])
     assert list(accepted.customdata) == ["50%", "100%", None]
     assert accepted.line.dash != rejected.line.dash
-    assert [row["right"] for row in chart_tables.sweep_rows(SWEPT)] == ["50.0%", "100.0%", ""]
-    assert [row["tools removed before correction"] for row in chart_tables.sweep_rows(SWEPT)] == [
+    assert [row["right"] for row in figures.sweep_rows(SWEPT)] == ["50.0%", "100.0%", ""]
+    assert [row["tools removed before correction"] for row in figures.sweep_rows(SWEPT)] == [
         5,
         3,
         1,

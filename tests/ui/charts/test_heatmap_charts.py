@@ -4,10 +4,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ui.overlap import heatmap_charts
+from ui.overlap import figures, heatmap_charts
+from ui.overlap.figures import Grid
 from ui.overlap.heatmap_charts import cell_at, heatmap
-from ui.shared.charts import chart_style, chart_tables
-from ui.shared.charts.figure_records import Grid
+from ui.shared.charts import chart_style
 
 HOSTILE = "<b>x</b>"
 NONE = np.nan
@@ -135,7 +135,7 @@ def test_the_longest_label_has_room_and_a_wide_letter_takes_more():
 def test_an_empty_heatmap_is_drawn():
     empty = grid("pairs", np.zeros((0, 0)), [], names=())
     assert heatmap(empty, 0.6).data[0].z.size == 0
-    assert chart_tables.grid_rows(empty) == []
+    assert figures.grid_rows(empty) == []
 
 
 @pytest.mark.parametrize("shown", [COUNTS, MEANS, NEAR, WIDE])
@@ -146,11 +146,11 @@ def test_the_ground_is_transparent_and_no_markup_of_the_catalog_is_sent(shown):
 
 
 def test_the_table_has_the_cells_to_choose_in_their_order():
-    assert chart_tables.grid_rows(COUNTS) == [
+    assert figures.grid_rows(COUNTS) == [
         {"one": HOSTILE, "other": HOSTILE, "pairs": 100.0},
         {"one": "one", "other": HOSTILE, "pairs": 10.0},
     ]
-    assert [row["cosine"] for row in chart_tables.grid_rows(NEAR)] == [0.75, 0.5]
+    assert [row["cosine"] for row in figures.grid_rows(NEAR)] == [0.75, 0.5]
 
 
 def test_what_is_not_kept_stands_back_on_the_same_scale():

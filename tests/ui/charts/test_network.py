@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolscope_core.model.pair import Pair
-from ui.graph import network
-from ui.shared.charts import chart_tables
-from ui.shared.charts.figure_records import Edge, Network, Node
+from ui.graph import network, network_rows
+from ui.graph.network_rows import Edge, Network, Node
 
 
 def part(edges, states=None):
@@ -56,8 +55,8 @@ def test_a_family_has_a_line_a_legend_and_a_sentence_and_joins_nothing():
     assert drawn.edges[0]["title"] == (
         "family: the same operation for another value\nprobability 0.80"
     )
-    assert [row["joined to"] for row in chart_tables.node_rows(FAMILY)] == [0, 0, 0]
-    words = {row["relation"] for row in chart_tables.network_rows(FAMILY)}
+    assert [row["joined to"] for row in network_rows.node_rows(FAMILY)] == [0, 0, 0]
+    words = {row["relation"] for row in network_rows.network_rows(FAMILY)}
     assert words == {"family: the same operation for another value"}
 
 
@@ -76,7 +75,7 @@ def test_the_tools_of_a_family_stand_beside_each_other():
 
 def test_families_come_after_what_is_in_doubt():
     mixed = part([*FAMILY.edges, edge("a1", "d1", 0.9), edge("a1", "e1", 0.4, link="unsure")])
-    assert [e.link for e in chart_tables.doubtful_first(mixed)] == [
+    assert [e.link for e in network_rows.doubtful_first(mixed)] == [
         "unsure",
         "merge",
         "family",
@@ -220,7 +219,7 @@ def test_nothing_is_drawn_of_nothing():
 
 
 def test_the_table_has_a_row_an_edge_the_doubtful_first():
-    rows = chart_tables.network_rows(MIXED)
+    rows = network_rows.network_rows(MIXED)
     assert [row["probability"] for row in rows] == [0.0, 0.6, 0.85, 0.7, 0.97, 1.0, 0.8]
     assert rows[0]["relation"] == "never merge (accepted by a person)"
     assert [row["cutting it leaves"] for row in rows] == ["", "", "2 and 3", "", "", "", ""]
@@ -229,7 +228,7 @@ def test_the_table_has_a_row_an_edge_the_doubtful_first():
 
 
 def test_the_table_counts_the_merges_of_each_tool():
-    assert {row["tool"]: row["joined to"] for row in chart_tables.node_rows(MIXED)} == {
+    assert {row["tool"]: row["joined to"] for row in network_rows.node_rows(MIXED)} == {
         "a1": 1,
         "a2": 2,
         "b1": 3,

@@ -2,8 +2,8 @@ import re
 
 from tests.ui.charts.test_network import MIXED
 from toolscope_core.model.pair import Pair
+from ui.graph.network_rows import Edge, Network, Node
 from ui.graph.standalone import graph_html, library
-from ui.shared.charts.figure_records import Edge, Network, Node
 
 EVIL = "<img src=x onerror=alert(1)> href=//evil.example </script><script>alert(2)</script>"
 

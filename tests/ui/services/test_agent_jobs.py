@@ -16,7 +16,9 @@ from toolscope_core.model.pair import Pair
 from ui.evaluation.agent_jobs import AGENT, AgentRuns, WantedRun
 from ui.evaluation.evaluations import Evaluations
 from ui.shared.services.experiments import Experiments
+from ui.shared.services.judging import Judging
 from ui.shared.services.live_servers import LiveServers
+from ui.shared.services.loaded_queries import LoadedQueries
 
 KEYS = {"north": "north", "south": "south"}
 SET = "asked.jsonl"
@@ -27,7 +29,7 @@ def open_families():
     """The stub toolset with its prune and its family accepted, and a query set."""
     work, catalog_id = open_workspace(*stub_catalog().tools)
     lines = "".join(json.dumps(row) + "\n" for row in QUERIES)
-    work.queries.add(catalog_id, lines.encode(), SET)
+    work.service(LoadedQueries).add(catalog_id, lines.encode(), SET)
     for pair, answer in (
         (Pair.of("north/get", "north/read_file"), "duplicate"),
         (Pair.of("north/work", "south/work"), "parametric"),
@@ -75,7 +77,7 @@ def test_both_toolsets_are_worked_with_and_kept_as_an_experiment(toolset, server
     assert [side["called"] for side in reading["sides"]] == [["get", "read_file"], ["get"]]
     assert [side["right"] for side in reading["sides"]] == [False, True]
     assert reading["sides"][1]["answer"] == "Done."
-    (run,) = work.judging.runs(catalog_id)
+    (run,) = work.service(Judging).runs(catalog_id)
     assert (run.kind, run.state, run.calls) == (AGENT, "done", len(server.received))
     assert kept.configuration["model"] == "m"
     assert work.service(Evaluations).is_current(catalog_id, kept)
@@ -93,11 +95,11 @@ def test_a_run_that_the_budget_stopped_goes_on_and_repeats_nothing(toolset, serv
     with pytest.raises(JobError, match="the budget is used up"):
         work.analyses.wait(job)
     assert work.service(AgentRuns).finished(catalog_id) == ()
-    assert work.judging.runs(catalog_id)[0].state == "paused"
+    assert work.service(Judging).runs(catalog_id)[0].state == "paused"
     work.endpoints.save(Endpoint(server.url, "m"))
     work.service(AgentRuns).run(catalog_id, WANTED, servers, KEYS)
     assert len(server.received) == 5 + 2 * 4
-    assert [run.state for run in work.judging.runs(catalog_id)] == ["done"]
+    assert [run.state for run in work.service(Judging).runs(catalog_id)] == ["done"]
     again = work.service(AgentRuns).run(catalog_id, WANTED, servers, KEYS)
     assert again == work.service(AgentRuns).finished(catalog_id)[0].number
     assert len(server.received) == 5 + 2 * 4 + 12, "asked for again it is done again"

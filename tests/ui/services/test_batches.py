@@ -8,7 +8,7 @@ from tests.ui.services.small_workspace import by_name
 from toolscope_core.evaluation.intervals import share_interval
 from toolscope_core.model.decision import Decision
 from ui.shared.cards.batches import audit_of, batches, sample_size, taken
-from ui.shared.cards.reasons_against import KINDS, reason_kind
+from ui.shared.cards.queue import REASON_KINDS, reason_kind
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_a_sample_is_as_large_as_its_interval_asks_for_and_never_larger_than_the
 
 
 def test_every_kind_of_reason_has_its_sentence():
-    assert reason_kind("it was split off a longer chain of similar tools") in KINDS
+    assert reason_kind("it was split off a longer chain of similar tools") in REASON_KINDS
     assert reason_kind("they differ in effect: …") == "Another effect"
     assert reason_kind("they differ in what they return: …") == "Another result"
     assert reason_kind("only `a` says weekly") == "Wording or arguments"

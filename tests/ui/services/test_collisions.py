@@ -12,7 +12,7 @@ from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Tool
 from ui.overlap import collisions
 from ui.overlap.collisions import block_grid, blocks_of, groupings, tile, whole
-from ui.shared.charts.chart_tables import grid_rows
+from ui.overlap.figures import grid_rows
 
 
 @pytest.fixture(scope="module")

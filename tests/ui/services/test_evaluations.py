@@ -10,6 +10,7 @@ from toolscope_core.model.errors import ConfigError, DecisionError, ModelError, 
 from toolscope_core.store import keep_result
 from ui.evaluation.evaluations import SYNTHETIC, Evaluations, Wanted
 from ui.shared.services.experiments import Experiments
+from ui.shared.services.loaded_queries import LoadedQueries
 
 QUERIES = [
     {
@@ -31,7 +32,9 @@ QUERIES = [
 @pytest.fixture(scope="module")
 def small_workspace(shared):
     work, catalog_id = shared
-    work.queries.add(catalog_id, "\n".join(map(json.dumps, QUERIES)).encode(), "q.jsonl")
+    work.service(LoadedQueries).add(
+        catalog_id, "\n".join(map(json.dumps, QUERIES)).encode(), "q.jsonl"
+    )
     return shared
 
 

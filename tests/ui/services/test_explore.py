@@ -10,11 +10,13 @@ from toolscope_core.model.catalog import Catalog, Finding, Problem
 from toolscope_core.model.errors import CatalogError, JobError
 from toolscope_core.model.pair import Pair, PairScores
 from toolscope_core.model.tool import Tool, canonical_json
+from ui.catalog.overview import Overview
+from ui.graph import components
+from ui.graph.components import MergeGraphs
 from ui.overlap.heatmaps import Heatmaps
-from ui.shared.cards import components
-from ui.shared.pairs.pair_list import PairFilter, pair_list
+from ui.shared.pairs.pair_list import PairFilter, PairLists, pair_counts, pair_list
 from ui.shared.tools import catalog_tables
-from ui.shared.tools.catalog_figures import pair_counts
+from ui.shared.tools.catalog_tables import CatalogTables
 
 COST = {tool.id: tool_tokens(tool) for tool in small_workspace.TOOLS}
 
@@ -23,7 +25,7 @@ COST = {tool.id: tool_tokens(tool) for tool in small_workspace.TOOLS}
 def seen(shared):
     """The workspace as a page sees it."""
     work, catalog_id = shared
-    return work.explore, catalog_id, work.analyses.get(catalog_id), work.review.plan(catalog_id)
+    return work, catalog_id, work.analyses.get(catalog_id), work.review.plan(catalog_id)
 
 
 def source(*tools, label="tools.json"):
@@ -38,12 +40,14 @@ def record(name, description="Do it."):
 
 
 def test_tools_are_found_by_all_words_and_by_server(seen):
-    explore, catalog_id, *_ = seen
-    assert len(explore.tools(catalog_id)) == len(small_workspace.TOOLS)
-    found = explore.tools(catalog_id, "MAIL person")
+    work, catalog_id, *_ = seen
+    assert len(work.service(CatalogTables).tools(catalog_id)) == len(small_workspace.TOOLS)
+    found = work.service(CatalogTables).tools(catalog_id, "MAIL person")
     assert [row.id for row in found] == [f"{s}/send_mail" for s in ("alpha", "beta", "gamma")]
-    assert [row.server for row in explore.tools(catalog_id, "mail", "beta")] == ["beta"]
-    assert explore.tools(catalog_id, "mail weather") == ()
+    assert [
+        row.server for row in work.service(CatalogTables).tools(catalog_id, "mail", "beta")
+    ] == ["beta"]
+    assert work.service(CatalogTables).tools(catalog_id, "mail weather") == ()
 
 
 def test_rows_count_declared_parameters_and_findings():
@@ -70,10 +74,10 @@ def test_rows_count_declared_parameters_and_findings():
 
 
 def test_servers_come_by_size_with_their_share_of_the_tokens(seen):
-    explore, catalog_id, *_ = seen
-    rows = explore.servers(catalog_id)
+    work, catalog_id, *_ = seen
+    rows = work.service(CatalogTables).servers(catalog_id)
     assert [(row.name, row.tools) for row in rows] == [("alpha", 4), ("beta", 3), ("gamma", 1)]
-    assert sum(row.tokens for row in rows) == explore.overview(catalog_id).tokens > 0
+    assert sum(row.tokens for row in rows) == work.service(Overview).figures(catalog_id).tokens > 0
 
 
 def test_a_catalog_without_servers_has_no_server_rows():
@@ -98,40 +102,32 @@ def test_rejects_are_csv_without_formulas():
 def test_adding_stores_what_was_previewed_and_analyses_it(own):
     work, _ = own
     files = [source(record("one"), record("two"))]
-    seen = work.explore.preview(files)
-    added = work.explore.add("Mine", files)
+    seen = work.catalogs.preview(files)
+    added = work.add("Mine", files)
     assert work.catalogs.open(added.id).tools == seen.tools
     work.analyses.wait(work.analyses.job(added.id).id)
     assert work.analyses.get(added.id) is not None
     job = work.analyses.job(added.id)
-    assert work.explore.add("Mine", files) == added
+    assert work.add("Mine", files) == added
     assert work.analyses.job(added.id) == job, "equal content is not analysed again"
 
 
 def test_a_preview_is_read_once_and_again_for_other_bytes_or_another_format(own):
     work, _ = own
     files = [source(record("one"))]
-    assert work.explore.preview(files) is work.explore.preview(files)
-    assert work.explore.preview([source(record("other"))]).tools[0].name == "other"
-    assert work.explore.preview(files, "mcp").format == "mcp"
+    assert work.catalogs.preview(files) is work.catalogs.preview(files)
+    assert work.catalogs.preview([source(record("other"))]).tools[0].name == "other"
+    assert work.catalogs.preview(files, "mcp").format == "mcp"
 
 
 def test_a_file_without_tools_is_refused_in_words_and_nothing_is_stored(own):
     work, _ = own
     stored = work.catalogs.newest()
     with pytest.raises(CatalogError, match=r"bad\.json"):
-        work.explore.add("Bad", [Source("bad.json", b"{not json")])
+        work.add("Bad", [Source("bad.json", b"{not json")])
     with pytest.raises(CatalogError, match="no name"):
-        work.explore.add(" ", [source(record("one"))])
+        work.add(" ", [source(record("one"))])
     assert work.catalogs.newest() == stored
-
-
-def test_unread_records_stay_with_the_catalog(own):
-    work, _ = own
-    added = work.explore.add("Mine", [source(record("one"), 7)])
-    assert (
-        len(work.catalogs.open(added.id).problems) == work.explore.overview(added.id).problems == 1
-    )
 
 
 # --- overlap ----------------------------------------------------------------------------------
@@ -142,71 +138,71 @@ def test_what_needs_an_analysis_says_so(own):
     record = work.catalogs.add(
         "New", small_workspace.catalog(small_workspace.MAIL, small_workspace.SUM)
     )
-    for ask in (work.explore.clusters, work.explore.closest, work.service(Heatmaps).whole):
+    for ask in (
+        work.service(MergeGraphs).clusters,
+        work.service(PairLists).closest,
+        work.service(Heatmaps).whole,
+    ):
         with pytest.raises(JobError, match="not analysed"):
             ask(record.id)
 
 
 def test_the_forecast_counts_safe_merges_only(seen):
-    explore, catalog_id, *_ = seen
-    before, after = explore.overview(catalog_id), explore.forecast(catalog_id)
+    work, catalog_id, *_ = seen
+    before, after = (
+        work.service(Overview).figures(catalog_id),
+        work.service(Overview).forecast(catalog_id),
+    )
     assert (before.tools, before.servers, before.blocked) == (8, 3, 0)
     assert (after.accepted, after.safe) == (0, 1)
     assert after.tools_after == 7, "copies on one server are safe, copies on several are not"
-    files = explore.tools(catalog_id, "list_files")
+    files = work.service(CatalogTables).tools(catalog_id, "list_files")
     assert before.tokens - after.tokens_after == pytest.approx(files[0].tokens, abs=2)
 
 
-def test_accepting_moves_a_cluster_from_waiting_to_merged(own):
-    work, catalog_id = own
-    before = work.explore.forecast(catalog_id)
-    work.review.decide(
-        catalog_id, "accept", small_workspace.by_name(work, catalog_id, "send_mail"), "ann"
-    )
-    after = work.explore.forecast(catalog_id)
-    assert (after.accepted, after.safe) == (1, before.safe)
-    assert after.tools_after == before.tools_after - 2
-
-
 def test_pairs_come_ranked_and_filtered_and_the_cap_is_told(seen):
-    explore, catalog_id, analysis, _ = seen
-    found = explore.pairs(catalog_id, PairFilter())
+    work, catalog_id, analysis, _ = seen
+    found = work.service(PairLists).matching(catalog_id, PairFilter())
     keys = [(-row.probability, -row.similarity, row.left_id, row.right_id) for row in found.rows]
     assert keys == sorted(keys)
     assert found.total == found.matching == len(analysis.scores)
-    counts = explore.pair_counts(catalog_id)
+    counts = work.service(PairLists).counts(catalog_id)
     assert counts.merge == sum(row.verdict == "merge" for row in found.rows) > 0
     assert counts.expected == round(sum(row.probability for row in found.rows)) > 0
-    gamma = explore.pairs(catalog_id, PairFilter(server="gamma"))
+    gamma = work.service(PairLists).matching(catalog_id, PairFilter(server="gamma"))
     assert gamma.rows
     assert all("gamma" in (row.left_server, row.right_server) for row in gamma.rows)
     assert gamma.matching < gamma.total
     for verdict in ("merge", "unsure", "keep"):
-        part = explore.pairs(catalog_id, PairFilter(verdict=verdict)).rows
+        part = work.service(PairLists).matching(catalog_id, PairFilter(verdict=verdict)).rows
         assert {row.verdict for row in part} <= {verdict}
-    assert explore.pairs(catalog_id, PairFilter(least=1.0)).matching == counts.merge
+    assert (
+        work.service(PairLists).matching(catalog_id, PairFilter(least=1.0)).matching == counts.merge
+    )
     few = pair_list(analysis, PairFilter(), COST, limit=2)
     assert few.rows == found.rows[:2]
     assert few.matching == found.matching
 
 
 def test_pairs_of_selected_tools_come_first_or_alone(seen):
-    explore, catalog_id, *_ = seen
+    work, catalog_id, *_ = seen
     named = frozenset({"alpha/list_files", "alpha/list_files-2"})
-    everything = explore.pairs(catalog_id, PairFilter(least=0.5))
-    found = explore.pairs(catalog_id, PairFilter(least=0.5, tools=named))
+    everything = work.service(PairLists).matching(catalog_id, PairFilter(least=0.5))
+    found = work.service(PairLists).matching(catalog_id, PairFilter(least=0.5, tools=named))
     counts = [row.selected for row in found.rows]
     assert found.matching == everything.matching
     assert counts == sorted(counts, key=lambda count: count == 0)
     assert 2 in counts and 0 in counts
-    alone = explore.pairs(catalog_id, PairFilter(least=0.5, tools=named, only=True))
+    alone = work.service(PairLists).matching(
+        catalog_id, PairFilter(least=0.5, tools=named, only=True)
+    )
     assert alone.rows == tuple(row for row in found.rows if row.selected)
     assert alone.matching == len(alone.rows) < found.matching
 
 
 def test_the_table_and_the_verdict_agree(seen):
-    explore, catalog_id, analysis, _ = seen
-    for row in explore.pairs(catalog_id, PairFilter()).rows:
+    work, catalog_id, analysis, _ = seen
+    for row in work.service(PairLists).matching(catalog_id, PairFilter()).rows:
         verdict = analysis.verdict(Pair.of(row.left_id, row.right_id))
         assert verdict.outcome == row.verdict
         assert verdict.probability == pytest.approx(row.probability)
@@ -242,21 +238,21 @@ def test_a_catalog_without_overlap_tells_its_closest_pair(own):
         small_workspace.catalog(small_workspace.MAIL, small_workspace.SUM, small_workspace.WEATHER),
     )
     work.analyses.run(record.id)
-    assert work.explore.pairs(record.id, PairFilter()).rows == ()
-    assert work.explore.clusters(record.id) == ()
-    nearest = work.explore.closest(record.id)
+    assert work.service(PairLists).matching(record.id, PairFilter()).rows == ()
+    assert work.service(MergeGraphs).clusters(record.id) == ()
+    nearest = work.service(PairLists).closest(record.id)
     vectors = work.analyses.get(record.id).vectors
     assert nearest.similarity == pytest.approx(np.triu(vectors @ vectors.T, 1).max(), abs=1e-5)
     alone = small_workspace.add_analysed(work, "Alone", small_workspace.MAIL)
-    assert work.explore.closest(alone.id) is None
+    assert work.service(PairLists).closest(alone.id) is None
 
 
 # --- the merge graph --------------------------------------------------------------------------
 
 
 def test_every_cluster_has_a_row_the_largest_first(seen):
-    explore, catalog_id, _, plan = seen
-    rows = explore.clusters(catalog_id)
+    work, catalog_id, _, plan = seen
+    rows = work.service(MergeGraphs).clusters(catalog_id)
     assert {row.id for row in rows} == {cluster.id for cluster in plan.clusters}
     assert [row.size for row in rows] == [3, 2, 2]
     mail = rows[0]
@@ -400,21 +396,23 @@ def test_every_bridge_of_a_random_graph_weighs_what_falls_apart():
 
 
 def test_only_the_chosen_components_are_drawn(seen):
-    explore, catalog_id, *_ = seen
-    mail, other, _ = explore.clusters(catalog_id)
-    drawn = explore.network(catalog_id, [mail.id])
+    work, catalog_id, *_ = seen
+    mail, other, _ = work.service(MergeGraphs).clusters(catalog_id)
+    drawn = work.service(MergeGraphs).network(catalog_id, [mail.id])
     assert [node.name for node in drawn.nodes] == ["send_mail"] * 3
-    assert len(explore.network(catalog_id, [mail.id, other.id]).nodes) == 5
-    assert explore.network(catalog_id, []).nodes == ()
-    assert len(explore.network(catalog_id).nodes) == 7
-    assert explore.network(catalog_id) is explore.network(catalog_id), "worked out once"
+    assert len(work.service(MergeGraphs).network(catalog_id, [mail.id, other.id]).nodes) == 5
+    assert work.service(MergeGraphs).network(catalog_id, []).nodes == ()
+    assert len(work.service(MergeGraphs).network(catalog_id).nodes) == 7
+    assert work.service(MergeGraphs).network(catalog_id) is work.service(MergeGraphs).network(
+        catalog_id
+    ), "worked out once"
 
 
 def test_a_rejected_pair_leaves_the_graph_and_is_drawn_as_apart(own):
     work, catalog_id = own
     mail = small_workspace.by_name(work, catalog_id, "send_mail")
     work.review.decide(catalog_id, "drop", mail, "ann", {"drop": ["gamma/send_mail"]})
-    rows = work.explore.clusters(catalog_id)
+    rows = work.service(MergeGraphs).clusters(catalog_id)
     assert max(row.size for row in rows) == 2
 
 

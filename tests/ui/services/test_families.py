@@ -9,7 +9,7 @@ import pytest
 from tests.support.scripted import judge_says
 from tests.ui.services import family_catalog, small_workspace
 from tests.ui.services.small_workspace import by_name
-from toolscope_core.judging.relation_words import apart_of, selector_in, serving_of
+from toolscope_core.judging.relation_words import apart_of, serving_of
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.tool import Tool
@@ -17,9 +17,11 @@ from ui.catalog.next_steps import NextStep
 from ui.catalog.overview import Overview
 from ui.documents import written_documents
 from ui.documents.document_checks import document_checks
-from ui.shared.pairs.pair_list import PairFilter
+from ui.graph.components import MergeGraphs
+from ui.shared.cards.queue import Standing
+from ui.shared.pairs.pair_list import PairFilter, PairLists, pair_counts
+from ui.shared.pairs.pair_view import Pairs
 from ui.shared.services.exports import Exports
-from ui.shared.tools.catalog_figures import Standing, pair_counts
 
 BANKS = tuple(tool.id for tool in family_catalog.BANKS)
 SCHWAB = "get_positions_schwab"
@@ -49,9 +51,14 @@ def test_duplicates_families_and_siblings_are_counted_apart(own):
         1,
         "1 duplicate, 2 families",
     )
-    pairs = work.explore.pair_counts(i)
-    assert pairs.siblings == pairs.keep == work.explore.pairs(i, PairFilter("keep")).matching >= 1
-    assert work.explore.pair_counts(i) is pairs, "counted once"
+    pairs = work.service(PairLists).counts(i)
+    assert (
+        pairs.siblings
+        == pairs.keep
+        == work.service(PairLists).matching(i, PairFilter("keep")).matching
+        >= 1
+    )
+    assert work.service(PairLists).counts(i) is pairs, "counted once"
     work.review.decide(i, "accept", by_name(work, i, SCHWAB), "ann")
     after = work.review.progress(i).clusters
     assert (after.duplicates, after.families) == (Standing(1, 0), Standing(1, 1))
@@ -62,7 +69,7 @@ def test_what_a_rejection_leaves_is_counted():
     mail = by_name(work, i, "send_mail")
     assert (work.review.progress(i).total, work.review.progress(i).left) == (3, 0)
     pair = Pair.of("alpha/send_mail", "beta/send_mail")
-    version = work.pairs.view(i, pair).version
+    version = work.service(Pairs).view(i, pair).version
     work.toolsets.never_merge(i, (pair.left, pair.right), version, "ann")
     progress = work.review.progress(i)
     assert (progress.waiting, progress.rejected, progress.left, progress.total) == (3, 1, 1, 4)
@@ -91,37 +98,12 @@ def test_a_family_is_not_counted_among_the_pairs_in_doubt(monkeypatch):
     judge_says(monkeypatch, {pair: 0.5}, {pair: 0.8})
     work, i = small_workspace.open_workspace(*family_catalog.SHOPS)
     assert not any("unsure" in step.text for step in work.service(Overview).steps(i))
-    assert work.explore.pairs(i, PairFilter("unsure")).matching == 0
-    assert {edge.link for edge in work.explore.network(i).edges} == {"family"}
+    assert work.service(PairLists).matching(i, PairFilter("unsure")).matching == 0
+    assert {edge.link for edge in work.service(MergeGraphs).network(i).edges} == {"family"}
     work.close()
 
 
-def test_families_come_after_duplicates_the_largest_first(own):
-    work, i = own
-    shops = by_name(work, i, "pearstore_orders")
-    queue = ["get_recipe", SCHWAB, "pearstore_orders"]
-    assert names(work.review.queue(i)) == queue
-    assert names(work.review.queue(i, by="disagreement")) == queue
-    assert names(work.review.queue(i, show="families")) == queue[1:]
-    assert names(work.review.queue(i, show="duplicates")) == queue[:1]
-    assert names(work.review.queue(i, [shops.id]))[0] == "pearstore_orders", "a frozen order"
-
-
-def test_accept_safe_leaves_families_out_and_says_so(own):
-    work, i = own
-    assert names(work.review.safe(i).clusters) == ["get_recipe"]
-    assert dict(work.review.safe(i).left_out) == {"in families, for which a gateway is needed": 2}
-
-
 # Decided -------------------------------------------------------------------------------------
-
-
-def test_an_accepted_family_stays_a_router(own):
-    work, i = own
-    decision = work.review.decide(i, "accept", by_name(work, i, SCHWAB), "ann")
-    assert decision.detail["relation"] == "parametric"
-    cluster = by_name(work, i, SCHWAB)
-    assert (cluster.state, cluster.kind, cluster.relation) == ("accepted", "router", "parametric")
 
 
 def test_a_member_dropped_from_a_family_leaves_a_family(own):
@@ -165,9 +147,9 @@ def test_the_card_of_a_family_has_its_selector_and_no_reason_twice(own):
 def test_unmatched_words_stand_apart_from_other_reasons(own):
     work, i = own
     assert work.review.card(i, by_name(work, i, "get_recipe")).unmatched == ()
-    version = work.pairs.view(i, LOCK).version
+    version = work.service(Pairs).view(i, LOCK).version
     work.toolsets.send_to_review(i, (LOCK.left, LOCK.right), version, "ann")
-    card = work.review.card(i, work.pairs.view(i, LOCK).card)
+    card = work.review.card(i, work.service(Pairs).view(i, LOCK).card)
     assert card.selector is None
     assert card.unmatched == ("`lock_door` says lock where `unlock_door` says unlock",)
     assert set(card.doubts) == set(card.cluster.reasons) - set(card.unmatched) != set()
@@ -178,7 +160,7 @@ def test_unmatched_words_stand_apart_from_other_reasons(own):
 
 def test_a_pair_says_relation_who_serves_whom_and_the_words_apart(own):
     work, i = own
-    family = work.pairs.view(i, Pair.of(*BANKS[:2]))
+    family = work.service(Pairs).view(i, Pair.of(*BANKS[:2]))
     assert family.verdict.outcome == "family"
     assert family.relation == (
         "The same operation for another provider: fidelity / robinhood.",
@@ -187,7 +169,7 @@ def test_a_pair_says_relation_who_serves_whom_and_the_words_apart(own):
         "Only get_positions_robinhood says robinhood.",
     )
     assert family.family_at == work.analyses.get(i).judge.weights.family_at
-    same = work.pairs.view(i, Pair.of("fetch_recipe", "get_recipe")).relation
+    same = work.service(Pairs).view(i, Pair.of("fetch_recipe", "get_recipe")).relation
     assert same[1:] == (
         "By their arguments, each could take every call of the other.",
         "Each says all that the other says.",
@@ -212,19 +194,6 @@ def test_what_tells_two_tools_apart_is_said_of_pairs_that_nobody_is_sure_of():
     assert apart("merge") == ("Each says all that the other says.",)
 
 
-def test_the_list_of_pairs_knows_families(own):
-    work, i = own
-    listing = work.explore.pairs(i, PairFilter("family"))
-    assert listing.matching == work.explore.pair_counts(i).family == 4
-    first = listing.rows[0]
-    assert (first.verdict, first.family) == ("family", 0.8)
-    assert first.relation == "the same operation for another value"
-    assert {row.differs for row in listing.rows} >= {
-        "fidelity / robinhood",
-        "pearstore / plumstore",
-    }
-
-
 def test_siblings_are_the_pairs_kept_apart_that_the_judge_calls_related():
     work, _i = small_workspace.open_workspace()
     record = work.prepare()
@@ -241,7 +210,7 @@ def test_siblings_are_the_pairs_kept_apart_that_the_judge_calls_related():
 
 def test_a_family_is_a_row_of_the_graph_and_drawn_by_its_own_links(own):
     work, i = own
-    rows = {row.name: row for row in work.explore.clusters(i)}
+    rows = {row.name: row for row in work.service(MergeGraphs).clusters(i)}
     assert {name: row.kind for name, row in rows.items()} == {
         SCHWAB: "family",
         "pearstore_orders": "family",
@@ -249,11 +218,11 @@ def test_a_family_is_a_row_of_the_graph_and_drawn_by_its_own_links(own):
     }
     bank = rows[SCHWAB]
     assert (bank.size, bank.density, bank.weakest, bank.bridges) == (3, 1.0, 0.7, 0)
-    part = work.explore.network(i, [bank.id])
+    part = work.service(MergeGraphs).network(i, [bank.id])
     assert [node.id for node in part.nodes] == list(BANKS)
     assert {edge.link for edge in part.edges} == {"family"} and len(part.edges) == 3
     assert not any(edge.joins for edge in part.edges)
-    whole = work.explore.network(i)
+    whole = work.service(MergeGraphs).network(i)
     assert len(whole.nodes) == 7 and whole.left_out == 0
 
 
@@ -263,10 +232,10 @@ def test_a_family_with_a_tool_of_another_component_is_one_whole_row(monkeypatch)
     merges = {(BANKS[0], BANKS[1]): 0.95, (BANKS[1], SCHWAB): 0.9}
     judge_says(monkeypatch, merges, {(SCHWAB, other.id): 0.8})
     work, i = small_workspace.open_workspace(*family_catalog.BANKS, other)
-    rows = {row.kind: row for row in work.explore.clusters(i)}
-    assert (rows["prune"].tool_ids, len(work.explore.clusters(i))) == (BANKS[:2], 2)
+    rows = {row.kind: row for row in work.service(MergeGraphs).clusters(i)}
+    assert (rows["prune"].tool_ids, len(work.service(MergeGraphs).clusters(i))) == (BANKS[:2], 2)
     assert rows["family"].tool_ids == (SCHWAB, other.id)
-    part = work.explore.network(i, [rows["family"].id])
+    part = work.service(MergeGraphs).network(i, [rows["family"].id])
     assert {SCHWAB, other.id} <= {node.id for node in part.nodes} and part.left_out == 0
     assert "family" in {edge.link for edge in part.edges}
     work.close()
@@ -275,25 +244,15 @@ def test_a_family_with_a_tool_of_another_component_is_one_whole_row(monkeypatch)
 def test_an_accepted_family_is_one_row_and_joined_by_the_person(own):
     work, i = own
     work.review.decide(i, "accept", by_name(work, i, SCHWAB), "ann")
-    (bank,) = [row for row in work.explore.clusters(i) if row.size == 3]
+    (bank,) = [row for row in work.service(MergeGraphs).clusters(i) if row.size == 3]
     assert (bank.kind, bank.state) == ("family", "accepted")
-    edges = work.explore.network(i, [bank.id]).edges
+    edges = work.service(MergeGraphs).network(i, [bank.id]).edges
     assert sorted(edge.link for edge in edges) == ["family", "joined", "joined"]
     assert (bank.density, bank.bridges, bank.intransitive) == (1.0, 0, 0), "as before it was"
     assert {edge.probability for edge in edges} == {0.7, 0.8}, "the judge's, of a family"
 
 
 # Documents and export ------------------------------------------------------------------------
-
-
-def test_the_document_of_a_family_is_that_of_its_router(own):
-    work, i = own
-    cluster = by_name(work, i, SCHWAB)
-    assert work.review.synthesised(i, cluster).document == cluster.document
-    preview = work.review.preview(i, cluster, work.review.draft(i, cluster))
-    assert preview.cluster.document == cluster.document
-    assert (preview.cluster.kind, preview.cluster.relation) == ("router", "parametric")
-    assert preview.selector == selector_in(cluster)
 
 
 def test_the_words_of_a_model_are_held_against_the_router(own, monkeypatch):

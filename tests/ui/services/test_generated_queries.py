@@ -14,6 +14,8 @@ from toolscope_core.model.errors import ConfigError, JobError, StoreError
 from ui.evaluation.evaluations import Evaluations, Wanted
 from ui.shared.services.experiments import Experiments
 from ui.shared.services.generated_queries import SET_NAME, GeneratedQueries
+from ui.shared.services.judging import Judging
+from ui.shared.services.loaded_queries import LoadedQueries
 
 WANTED = QueryGeneration(4)
 
@@ -51,7 +53,7 @@ def rows(work, catalog_id):
 
 
 def sets(work, catalog_id):
-    return {view.name: view for view in work.queries.sets(catalog_id)}
+    return {view.name: view for view in work.service(LoadedQueries).sets(catalog_id)}
 
 
 def test_the_estimate_is_what_is_then_asked(asked, server):
@@ -66,7 +68,7 @@ def test_the_estimate_is_what_is_then_asked(asked, server):
     assert run(work, catalog_id).state == "done"
     assert len(server.received) == estimate.calls == 5
     assert work.service(GeneratedQueries).estimate(catalog_id, WANTED).questions == 0
-    (ran,) = work.judging.runs(catalog_id)
+    (ran,) = work.service(Judging).runs(catalog_id)
     assert (
         ran.kind == "queries" and ran.calls == 5 and ran.configuration["generation"]["count"] == 4
     )
@@ -114,7 +116,7 @@ def test_the_set_is_what_is_kept_and_what_others_changed_meanwhile_stays(written
     )
     work.service(GeneratedQueries).run(catalog_id, WANTED)
     assert len(rows(work, catalog_id)) == 4, "what was cleared is on offer again, at no cost"
-    assert work.judging.runs(catalog_id)[0].calls == 0
+    assert work.service(Judging).runs(catalog_id)[0].calls == 0
     shown, other, *_ = rows(work, catalog_id)
     work.service(GeneratedQueries).decide(catalog_id, [shown], "dropped")
     assert work.service(GeneratedQueries).decide(catalog_id, [shown, other], "kept") == 1
@@ -154,7 +156,7 @@ def test_a_budget_pauses_and_the_rest_is_asked_later(asked, server):
     work.endpoints.save(Endpoint(server.url, "m", concurrency=1))
     assert run(work, catalog_id).state == "done"
     assert len(server.received) == 5 and len(rows(work, catalog_id)) == 4
-    assert [one.state for one in work.judging.runs(catalog_id)] == ["done"]
+    assert [one.state for one in work.service(Judging).runs(catalog_id)] == ["done"]
 
 
 def test_an_endpoint_that_fails_stops_the_run_and_the_same_run_goes_on(asked, server):
@@ -181,7 +183,7 @@ def test_tools_with_queries_of_people_come_last_and_copies_are_pointed_out(writt
     work, catalog_id = written
     first = rows(work, catalog_id)[0]
     own = {"query": first.text.upper(), "gold": list(first.tools)}
-    work.queries.add(catalog_id, json.dumps(own).encode(), "people.jsonl")
+    work.service(LoadedQueries).add(catalog_id, json.dumps(own).encode(), "people.jsonl")
     assert [flaw.code for flaw in work.service(GeneratedQueries).views(catalog_id)[0].flaws] == [
         "copy"
     ]

@@ -15,11 +15,15 @@ from toolscope_core.model.configuration import Budget, Endpoint, PlanConfig, Pri
 from toolscope_core.model.environment import ApiKey, read_environment
 from toolscope_core.model.errors import ConfigError, JobError
 from toolscope_core.model.tool import canonical_json
+from ui.documents.drafts import Draft
+from ui.documents.edited_documents import Documents
 from ui.documents.written_documents import WrittenDocuments
-from ui.shared.cards.drafts import Draft
-from ui.shared.pairs.pair_list import PairFilter
+from ui.graph.components import MergeGraphs
+from ui.shared.pairs.pair_list import PairFilter, PairLists
+from ui.shared.pairs.pair_view import Pairs
+from ui.shared.services.chosen_judge import OFFLINE
 from ui.shared.services.exports import Exports
-from ui.shared.services.judging import OFFLINE
+from ui.shared.services.judging import Judging
 from ui.shared.services.model_runs import ModelRuns
 from ui.shared.services.reviewed_variants import Variants
 from ui.shared.services.workspace import Workspace
@@ -60,7 +64,7 @@ def run(work, catalog_id, *args, **kwargs):
 def like_the_offline_judge(work, catalog_id):
     """A model that says what the offline judge says, of tools as they are shown."""
     tools, own = work.catalogs.open(catalog_id).by_id, {}
-    for row in work.explore.pairs(catalog_id, PairFilter()).rows:
+    for row in work.service(PairLists).matching(catalog_id, PairFilter()).rows:
         sides = (
             prompt_text(tools[side], (tools[side].server,)).text
             for side in (row.left_id, row.right_id)
@@ -73,44 +77,47 @@ def test_a_run_that_is_done_makes_the_plan(server, small_workspace):
     work, catalog_id = small_workspace
     before = work.review.plan(catalog_id)
     assert (
-        work.judging.judge_of(catalog_id) == OFFLINE
-        and work.judging.model_verdicts(catalog_id) is None
+        work.analyses.judge_of(catalog_id) == OFFLINE
+        and work.analyses.model_verdicts(catalog_id) is None
     )
     assert run(work, catalog_id).state == "done"
     host = server.origin.removeprefix("http://")
-    assert work.judging.judge_of(catalog_id) == f"m at {host}"
+    assert work.analyses.judge_of(catalog_id) == f"m at {host}"
     after = work.review.plan(catalog_id)
     assert after.clusters != before.clusters
-    (ran,) = work.judging.runs(catalog_id)
+    (ran,) = work.service(Judging).runs(catalog_id)
     assert ran.state == "done" and ran.calls == len(server.received) and ran.tokens_in > 0
     again = run(work, catalog_id)
-    assert again.state == "done" and work.judging.runs()[0].calls == 0
-    work.judging.use(catalog_id, OFFLINE)
+    assert again.state == "done" and work.service(Judging).runs()[0].calls == 0
+    work.service(Judging).use(catalog_id, OFFLINE)
     assert work.review.plan(catalog_id) == before
-    work.judging.use(catalog_id, ran.id)
-    assert work.judging.used(catalog_id) == ran.id
+    work.service(Judging).use(catalog_id, ran.id)
+    assert work.service(Judging).used(catalog_id) == ran.id
     assert work.review.plan(catalog_id).clusters == after.clusters
 
 
 def test_every_view_hears_the_same_judge(server, small_workspace):
     work, catalog_id = small_workspace
     run(work, catalog_id)
-    model_verdicts = work.judging.model_verdicts(catalog_id)
-    judge, rows = model_verdicts.judge, work.explore.pairs(catalog_id, PairFilter()).rows
+    model_verdicts = work.analyses.model_verdicts(catalog_id)
+    judge, rows = (
+        model_verdicts.judge,
+        work.service(PairLists).matching(catalog_id, PairFilter()).rows,
+    )
     asked = {(pair.left, pair.right) for pair in model_verdicts.verdicts}
     assert {(r.left_id, r.right_id) for r in rows if r.model} == asked
     plan = work.review.plan(catalog_id)
     judges = [v.judge for c in plan.clusters for v in work.review.card(catalog_id, c).evidence]
     assert judge in judges
     pair = next(iter(model_verdicts.verdicts))
-    view = work.pairs.view(catalog_id, pair)
+    view = work.service(Pairs).view(catalog_id, pair)
     heard = replace(model_verdicts.verdicts[pair], differs=view.offline.differs)
     assert view.verdict == heard and view.offline.judge != judge
     assert view.waterfall.probability == view.offline.probability
     files = work.service(Exports).bundle(catalog_id, PlanConfig())
     assert files["pairs.jsonl"].decode().count(f'"judge":"{judge}"') == len(asked)
     assert f'"origin":"{server.origin}"'.encode() in files["manifest.json"].replace(b": ", b":")
-    graph = {row.id for row in work.explore.clusters(catalog_id)}
+    graph = {row.id for row in work.service(MergeGraphs).clusters(catalog_id)}
     assert {c.id for c in plan.clusters if c.state == "proposed"} <= graph
 
 
@@ -121,7 +128,7 @@ def test_where_the_judges_differ_is_a_queue_order_a_column_and_on_the_card(small
     differ = work.review.disagreements(catalog_id)
     gaps = [one.gap for one in differ]
     assert gaps == sorted(gaps, reverse=True) and gaps[0] > 0
-    rows = work.explore.pairs(catalog_id, PairFilter(differing=True)).rows
+    rows = work.service(PairLists).matching(catalog_id, PairFilter(differing=True)).rows
     assert {(r.left_id, r.right_id) for r in rows} == {(d.pair.left, d.pair.right) for d in differ}
     assert all(row.differing for row in rows)
     by_risk = work.review.queue(catalog_id)
@@ -139,7 +146,7 @@ def test_another_process_rebuilds_the_same_opinions_and_asks_nobody(server, smal
     run(work, catalog_id)
     plan, count = work.review.plan(catalog_id), len(server.received)
     other, _ = opened(server)
-    assert other.judging.model_verdicts(catalog_id) == work.judging.model_verdicts(catalog_id)
+    assert other.analyses.model_verdicts(catalog_id) == work.analyses.model_verdicts(catalog_id)
     assert other.review.plan(catalog_id) == plan and len(server.received) == count
     other.close()
 
@@ -148,12 +155,13 @@ def test_an_answer_that_arrives_changes_no_plan_until_the_run_is_done(server, sm
     work, catalog_id = small_workspace
     work.endpoints.save(Endpoint(server.url, "m", concurrency=1, budget=Budget(calls=1)))
     assert run(work, catalog_id).state == "paused"
-    assert work.judging.judge_of(catalog_id) == OFFLINE
-    (paused,) = work.judging.choices(catalog_id)
-    work.judging.use(catalog_id, paused.id)
+    assert work.analyses.judge_of(catalog_id) == OFFLINE
+    (paused,) = work.service(Judging).choices(catalog_id)
+    work.service(Judging).use(catalog_id, paused.id)
     plan = work.review.plan(catalog_id)
     assert any(
-        v.outcome == "unanalysed" for v in work.judging.model_verdicts(catalog_id).verdicts.values()
+        v.outcome == "unanalysed"
+        for v in work.analyses.model_verdicts(catalog_id).verdicts.values()
     )
     plans, answer = [], server.answer
 
@@ -175,11 +183,11 @@ def test_a_budget_pauses_and_what_is_left_is_all_that_is_asked(server, small_wor
     work.endpoints.save(Endpoint(server.url, "m", budget=Budget(calls=2)))
     job = run(work, catalog_id)
     assert job.state == "paused" and job.message.startswith("paused: budget: 2 calls")
-    assert len(server.received) == 2 and work.judging.runs()[0].state == "paused"
+    assert len(server.received) == 2 and work.service(Judging).runs()[0].state == "paused"
     assert run(work, catalog_id).state == "paused" and len(server.received) == 2
     work.endpoints.save(Endpoint(server.url, "m"))
     assert run(work, catalog_id).state == "done"
-    (only,) = work.judging.runs(catalog_id)
+    (only,) = work.service(Judging).runs(catalog_id)
     assert only.calls == len(server.received) > 2
     names = questions_of(server.received)
     assert len(names) == len(set(names)), "nothing is asked twice"
@@ -205,7 +213,7 @@ def test_less_is_asked_than_in_the_papers_way(server, small_workspace):
     assert own.saved[0] == paper.questions - own.questions > 0
     assert own.saved[1] > 0 and paper.saved == (0, 0)
     assert run(work, catalog_id, paper=True).state == "done"
-    assert work.judging.runs()[0].configuration["questions"]["paper"]
+    assert work.service(Judging).runs()[0].configuration["questions"]["paper"]
     assert work.service(ModelRuns).estimate(catalog_id).questions == 0
 
 
@@ -214,11 +222,11 @@ def test_a_refused_key_stops_the_run_in_words_and_it_goes_on(server, small_works
     server.mode = "refused-key"
     job = run(work, catalog_id)
     assert job.state == "failed" and server.origin in job.message and SECRET not in job.message
-    assert work.judging.runs()[0].state == "stopped"
-    assert work.judging.judge_of(catalog_id) == OFFLINE
+    assert work.service(Judging).runs()[0].state == "stopped"
+    assert work.analyses.judge_of(catalog_id) == OFFLINE
     server.mode = "ok"
     assert run(work, catalog_id).state == "done"
-    assert [one.state for one in work.judging.runs()] == ["done"]
+    assert [one.state for one in work.service(Judging).runs()] == ["done"]
 
 
 def test_a_run_can_be_cancelled_and_goes_on(server, small_workspace):
@@ -226,13 +234,13 @@ def test_a_run_can_be_cancelled_and_goes_on(server, small_workspace):
     answer = server.answer
 
     def cancelling(body):
-        work.analyses.cancel(work.judging.job(catalog_id).id)
+        work.analyses.cancel(work.service(Judging).job(catalog_id).id)
         return answer(body)
 
     server.answer = cancelling
     work.endpoints.save(Endpoint(server.url, "m", concurrency=1))
     assert run(work, catalog_id).state == "cancelled"
-    assert work.judging.runs()[0].state == "cancelled"
+    assert work.service(Judging).runs()[0].state == "cancelled"
     server.answer = answer
     assert run(work, catalog_id).state == "done"
     names = questions_of(server.received)
@@ -244,11 +252,11 @@ def test_another_model_is_another_run(server, small_workspace):
     run(work, catalog_id)
     work.endpoints.save(Endpoint(server.url, "other"))
     assert run(work, catalog_id).state == "done"
-    newest, oldest = work.judging.runs(catalog_id)
+    newest, oldest = work.service(Judging).runs(catalog_id)
     assert newest.configuration["model"] == "other" and newest.calls == oldest.calls > 0
-    assert work.judging.judge_of(catalog_id).startswith("other at ")
-    work.judging.use(catalog_id, oldest.id)
-    assert work.judging.judge_of(catalog_id).startswith("m at ")
+    assert work.analyses.judge_of(catalog_id).startswith("other at ")
+    work.service(Judging).use(catalog_id, oldest.id)
+    assert work.analyses.judge_of(catalog_id).startswith("m at ")
 
 
 def test_a_run_under_an_older_prompt_is_not_mixed_in(server, small_workspace, monkeypatch):
@@ -256,21 +264,23 @@ def test_a_run_under_an_older_prompt_is_not_mixed_in(server, small_workspace, mo
     run(work, catalog_id)
     monkeypatch.setitem(PROMPT_VERSIONS, "judge", "next")
     other, _ = opened(server)
-    assert other.judging.judge_of(catalog_id) == OFFLINE and not other.judging.choices(catalog_id)
+    assert other.analyses.judge_of(catalog_id) == OFFLINE and not other.service(Judging).choices(
+        catalog_id
+    )
     assert run(other, catalog_id).state == "done"
-    assert len(other.judging.runs()) == 2
+    assert len(other.service(Judging).runs()) == 2
     other.close()
 
 
 def test_grades_are_read_back_without_asking(server, small_workspace):
     work, catalog_id = small_workspace
-    assert work.judging.grades(catalog_id) == {}
+    assert work.service(Judging).grades(catalog_id) == {}
     assert run(work, catalog_id, "quality").state == "done"
-    grades, count = work.judging.grades(catalog_id), len(server.received)
+    grades, count = work.service(Judging).grades(catalog_id), len(server.received)
     assert len(grades) == len(work.catalogs.open(catalog_id).tools)
     assert {grade.band for grade in grades.values()} == {"Medium"}
-    assert work.judging.grades(catalog_id) is grades and len(server.received) == count
-    assert work.judging.judge_of(catalog_id) == OFFLINE, "grades are no verdicts"
+    assert work.service(Judging).grades(catalog_id) is grades and len(server.received) == count
+    assert work.analyses.judge_of(catalog_id) == OFFLINE, "grades are no verdicts"
 
 
 def test_words_are_offered_with_what_speaks_against_and_a_person_takes_them(
@@ -289,7 +299,7 @@ def test_words_are_offered_with_what_speaks_against_and_a_person_takes_them(
     assert "address" in {one.code for one in written.violations}
     assert [change.place for change in written.changes] == ["description"]
     assert cluster in work.review.plan(catalog_id).clusters, "offered, not applied"
-    work.review.edit(catalog_id, cluster, Draft(written.document), "ann")
+    work.service(Documents).edit(catalog_id, cluster, Draft(written.document), "ann")
     now = work.review.cluster(catalog_id, cluster.id)
     assert now.document.description == said["description"]
 
@@ -300,7 +310,7 @@ def test_without_an_endpoint_nothing_starts(server):
         work.service(ModelRuns).start(catalog_id)
     with pytest.raises(JobError, match="no verdicts"):
         run_id = _quality_run(work, catalog_id, server)
-        work.judging.use(catalog_id, run_id)
+        work.service(Judging).use(catalog_id, run_id)
     work.close()
 
 
@@ -322,7 +332,11 @@ def test_the_key_is_in_no_file_log_or_bundle(server, small_workspace, tmp_path, 
     kept = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert kept and not [path for path in kept if SECRET.encode() in path.read_bytes()]
     representations = repr(
-        (work.judging.runs(), work.judging.model_verdicts(catalog_id), work.endpoints.get())
+        (
+            work.service(Judging).runs(),
+            work.analyses.model_verdicts(catalog_id),
+            work.endpoints.get(),
+        )
     )
     assert SECRET not in representations + caplog.text
 
@@ -331,7 +345,7 @@ def test_calls_made_without_a_price_count_once_there_is_one(server, small_worksp
     work, catalog_id = small_workspace
     work.endpoints.save(Endpoint(server.url, "m", concurrency=1, budget=Budget(calls=1)))
     assert run(work, catalog_id).state == "paused"
-    (paused,) = work.judging.runs(catalog_id)
+    (paused,) = work.service(Judging).runs(catalog_id)
     assert paused.cost is None and len(server.received) == 1
     prices = Prices(1e6, 1e6)
     spent = prices.cost(paused.tokens_in, paused.tokens_out)
@@ -353,7 +367,7 @@ def test_variants_are_written_once_and_wait_for_a_person(server, small_workspace
         ("waiting", f"m at {server.origin.removeprefix('http://')}")
     }
     assert work.service(Variants).accepted(catalog_id) == {}
-    assert work.judging.runs(catalog_id)[0].calls == estimate.calls
+    assert work.service(Judging).runs(catalog_id)[0].calls == estimate.calls
     assert work.service(ModelRuns).estimate(catalog_id, "variants").questions == 0
 
 

@@ -10,6 +10,7 @@ from toolscope_core.model.errors import ConfigError
 from ui.evaluation.evaluations import Evaluations, Wanted
 from ui.shared.services.experiments import Experiments
 from ui.shared.services.learned_searches import LearnedSearches
+from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.searches import Lookup, Searches
 
 ASKED = "put a letter in the post box nine"
@@ -26,7 +27,9 @@ QUERIES = [
 @pytest.fixture(scope="module")
 def small_workspace(shared):
     work, catalog_id = shared
-    work.queries.add(catalog_id, "\n".join(map(json.dumps, QUERIES)).encode(), "logged.jsonl")
+    work.service(LoadedQueries).add(
+        catalog_id, "\n".join(map(json.dumps, QUERIES)).encode(), "logged.jsonl"
+    )
     mails = by_name(work, catalog_id, "send_mail")
     work.review.decide(catalog_id, "accept", mails, "ann")
     assert work.service(LearnedSearches).view(catalog_id, "usage") is None
@@ -73,7 +76,9 @@ def test_evaluations_list_it_and_ask_what_it_did_not_learn_from(small_workspace)
     with pytest.raises(ConfigError, match="nothing is learned for 'as it is, learned'"):
         work.service(Evaluations).run(catalog_id, replace(wanted, after="as it is, learned"))
     later = [*QUERIES[:1], {"query": ASKED, "gold": ["beta/send_mail"]}]
-    work.queries.add(catalog_id, "\n".join(map(json.dumps, later)).encode(), "later.jsonl")
+    work.service(LoadedQueries).add(
+        catalog_id, "\n".join(map(json.dumps, later)).encode(), "later.jsonl"
+    )
     number = work.service(Evaluations).run(catalog_id, replace(wanted, queries="later.jsonl"))
     result = work.service(Experiments).get(number).result
     assert [one["query"] for one in result["queries"]] == [ASKED]

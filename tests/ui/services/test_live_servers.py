@@ -10,6 +10,7 @@ import pytest
 from tests.mcp.servers.stubs import MARK, QUICK, TOKEN, configuration, entry, living, new_mark
 from toolscope_core.model.errors import ConfigError
 from ui.shared.services.live_servers import LiveServers, ServerOffer, Survey, changed_servers
+from ui.shared.services.versions import Versions
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +36,7 @@ def read(work, catalog_id, config, *names):
 
 
 def add(work, catalog_id, survey, name, kept_of=None):
-    record = work.explore.add(name, [work.service(LiveServers).source(survey, kept_of)])
+    record = work.add(name, [work.service(LiveServers).source(survey, kept_of)])
     work.analyses.wait(work.analyses.job(record.id).id)
     work.service(LiveServers).remember(name, survey)
     work.service(LiveServers).drop(catalog_id)
@@ -143,8 +144,8 @@ def test_a_server_that_changes_its_tools_suspends_what_was_decided_on_them(
         work.service(LiveServers).configuration("mcp.json", as_file(place)),
         "notes",
     )
-    ahead = work.versions.ahead(
-        "Notes", work.explore.preview([work.service(LiveServers).source(survey)])
+    ahead = work.service(Versions).ahead(
+        "Notes", work.catalogs.preview([work.service(LiveServers).source(survey)])
     )
     assert ahead.summary.startswith("2 changed")
     assert len(ahead.doubts) == 1
@@ -152,7 +153,7 @@ def test_a_server_that_changes_its_tools_suspends_what_was_decided_on_them(
     assert again.number == 2
     states = [cluster.state for cluster in work.review.plan(again.id).clusters]
     assert "accepted" not in states
-    assert len(work.versions.since(again, record).doubts) == 1
+    assert len(work.service(Versions).since(again, record).doubts) == 1
 
 
 def as_file(place):
@@ -163,14 +164,14 @@ def test_servers_that_fail_at_a_refresh_keep_their_tools(work, catalog_id):
     both = configuration(a=entry("good"), b=entry("good"))
     survey = read(work, catalog_id, both, "a", "b")
     record = work.catalogs.add(
-        "Two", work.explore.preview([work.service(LiveServers).source(survey)])
+        "Two", work.catalogs.preview([work.service(LiveServers).source(survey)])
     )
     work.service(LiveServers).remember("Two", survey)
     broken = configuration(a=entry("good"), b=entry("exits"))
     survey = read(work, record.id, broken, "a", "b")
-    preview = work.explore.preview([work.service(LiveServers).source(survey, record.id)])
+    preview = work.catalogs.preview([work.service(LiveServers).source(survey, record.id)])
     assert preview.version == work.catalogs.open(record.id).version
-    without = work.explore.preview([work.service(LiveServers).source(survey)])
+    without = work.catalogs.preview([work.service(LiveServers).source(survey)])
     assert [tool.id for tool in without.tools] == ["a/read", "a/write"]
     work.service(LiveServers).remember("Two", survey)
     names = [server.name for server in work.service(LiveServers).last_read("Two").servers]

@@ -6,6 +6,7 @@ import pytest
 
 from tests.ui.services.small_workspace import MAIL, catalog
 from toolscope_core.model.errors import ConfigError
+from ui.shared.services.loaded_queries import LoadedQueries
 
 ROWS = [
     {"id": "a", "query": "Mail Ann", "gold": ["alpha/send_mail"], "steps": ["Send a mail"]},
@@ -14,16 +15,6 @@ ROWS = [
     {"id": "d", "query": "No answer"},
 ]
 LINES = "\n".join([*map(json.dumps, ROWS), "no json"]).encode()
-
-
-def test_a_set_is_previewed_and_nothing_is_kept(own):
-    work, catalog_id = own
-    view = work.queries.preview(catalog_id, LINES, "q.jsonl")
-    assert (len(view.content.queries), view.judged, view.with_steps) == (4, 3, 1)
-    assert view.unknown == ("gone/tool", "nowhere")
-    assert [problem.line for problem in view.content.problems] == [5]
-    assert work.queries.sets(catalog_id) == ()
-    assert work.queries.of_text(catalog_id, "Rain?") is None
 
 
 @pytest.mark.parametrize(
@@ -38,28 +29,33 @@ def test_a_set_is_previewed_and_nothing_is_kept(own):
 def test_what_is_no_query_set_is_refused(own, content, name, message):
     work, catalog_id = own
     with pytest.raises(ConfigError, match=message):
-        work.queries.add(catalog_id, content, name)
-    assert work.queries.sets(catalog_id) == ()
+        work.service(LoadedQueries).add(catalog_id, content, name)
+    assert work.service(LoadedQueries).sets(catalog_id) == ()
 
 
 def test_a_set_that_is_too_large_is_refused(own, monkeypatch):
     work, catalog_id = own
     monkeypatch.setattr("ui.shared.services.loaded_queries.MOST_BYTES", 10)
     with pytest.raises(ConfigError, match="has 11 bytes; give a query set of at most 10"):
-        work.queries.add(catalog_id, b"x" * 11, "q.jsonl")
+        work.service(LoadedQueries).add(catalog_id, b"x" * 11, "q.jsonl")
 
 
 def test_sets_are_kept_for_all_versions_and_deleted(own):
     work, catalog_id = own
-    work.queries.add(catalog_id, LINES, "q.jsonl")
-    work.queries.add(catalog_id, b"query\nRain?", "a.csv")
+    work.service(LoadedQueries).add(catalog_id, LINES, "q.jsonl")
+    work.service(LoadedQueries).add(catalog_id, b"query\nRain?", "a.csv")
     newer = work.catalogs.add("Desk", catalog(MAIL)).id
     assert newer != catalog_id
-    assert [view.name for view in work.queries.sets(newer)] == ["a.csv", "q.jsonl"]
-    assert work.queries.texts(newer)[:2] == (("a.csv", "Rain?"), ("q.jsonl", "Mail Ann"))
-    assert work.queries.of_text(newer, " Rain? ").id == "b", "one with answers before others"
-    assert work.queries.of_text(newer, "Mail Ann").id == "a"
-    assert work.queries.of_text(newer, "No answer").gold == ()
+    assert [view.name for view in work.service(LoadedQueries).sets(newer)] == ["a.csv", "q.jsonl"]
+    assert work.service(LoadedQueries).texts(newer)[:2] == (
+        ("a.csv", "Rain?"),
+        ("q.jsonl", "Mail Ann"),
+    )
+    assert work.service(LoadedQueries).of_text(newer, " Rain? ").id == "b", (
+        "one with answers before others"
+    )
+    assert work.service(LoadedQueries).of_text(newer, "Mail Ann").id == "a"
+    assert work.service(LoadedQueries).of_text(newer, "No answer").gold == ()
     for name in ("a.csv", "q.jsonl"):
-        work.queries.delete(newer, name)
-    assert work.queries.sets(catalog_id) == ()
+        work.service(LoadedQueries).delete(newer, name)
+    assert work.service(LoadedQueries).sets(catalog_id) == ()

@@ -1,13 +1,11 @@
 from dataclasses import replace
 
-import pytest
-
 from tests.ui.services import small_workspace
-from toolscope_core.model.errors import JobError
 from toolscope_core.model.pair import Pair
-from ui.catalog.next_steps import NextStep, export_steps, reading_steps, review_steps
+from ui.catalog.next_steps import NextStep, export_steps, review_steps
 from ui.catalog.overview import Overview
-from ui.shared.tools.catalog_figures import progressed
+from ui.shared.cards.queue import progressed
+from ui.shared.pairs.pair_view import Pairs
 
 
 def test_each_tool_is_in_one_of_the_worst_collisions_at_most(work, catalog_id):
@@ -19,7 +17,7 @@ def test_each_tool_is_in_one_of_the_worst_collisions_at_most(work, catalog_id):
     ]
     assert worst[0].reason.startswith("Exact copies")
     pair = Pair.of("alpha/get_weather", "beta/get_weather")
-    assert work.pairs.named(catalog_id, worst[0].key) == pair
+    assert work.service(Pairs).named(catalog_id, worst[0].key) == pair
     assert work.service(Overview).worst(catalog_id) is worst, "counted once a plan"
 
 
@@ -29,22 +27,6 @@ def test_what_people_settled_is_no_collision_any_more(work, catalog_id):
             catalog_id, action, small_workspace.by_name(work, catalog_id, name), "ann"
         )
     assert [c.left for c in work.service(Overview).worst(catalog_id)] == ["list_files"]
-
-
-def test_before_the_analysis_only_the_reading_is_known(work):
-    record = work.catalogs.add("New", small_workspace.catalog(small_workspace.MAIL))
-    assert work.service(Overview).known_steps(record.id) == ()
-    for ask in (work.service(Overview).worst, work.service(Overview).steps):
-        with pytest.raises(JobError, match="not analysed yet"):
-            ask(record.id)
-
-
-def test_the_reading_of_the_files_is_counted_in_words():
-    assert [step.text for step in reading_steps(1, 3)] == [
-        "1 record could not be read: see why",
-        "3 tools are blocked by the scan: see findings",
-    ]
-    assert [step.query["part"] for step in reading_steps(2, 1)] == ["Not read", "Findings"]
 
 
 def test_what_waits_in_review_comes_first_and_safe_ones_are_told(work, catalog_id):

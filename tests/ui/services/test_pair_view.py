@@ -5,14 +5,21 @@ from tests.ui.services.small_workspace import MAIL, SUM, TEXT, by_name
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import DecisionError, StaleDecisionError
 from toolscope_core.model.pair import Pair
-from ui.shared.pairs.pair_view import in_words, neighbours, other_lines, pair_key, parameter_lines
+from ui.shared.pairs.pair_view import (
+    Pairs,
+    in_words,
+    neighbours,
+    other_lines,
+    pair_key,
+    parameter_lines,
+)
 
 FAR = Pair.of("alpha/send_mail", "beta/add_numbers")
 LONE = Pair.of("alpha/get_weather", "alpha/send_mail")
 
 
 def say(work, catalog_id, pair, reject=False, who="ann"):
-    version = work.pairs.view(catalog_id, pair).version
+    version = work.service(Pairs).view(catalog_id, pair).version
     does = work.toolsets.never_merge if reject else work.toolsets.send_to_review
     return does(catalog_id, (pair.left, pair.right), version, who)
 
@@ -21,23 +28,23 @@ def say(work, catalog_id, pair, reject=False, who="ann"):
 
 
 def test_a_key_leads_back_to_its_pair_and_holds_no_text_of_the_catalog(work, catalog_id):
-    assert work.pairs.named(catalog_id, pair_key(FAR)) == FAR
+    assert work.service(Pairs).named(catalog_id, pair_key(FAR)) == FAR
     assert "~".join(pair_key(FAR).split("~")[::-1]) != pair_key(FAR)
-    assert work.pairs.named(catalog_id, "~".join(pair_key(FAR).split("~")[::-1])) == FAR
+    assert work.service(Pairs).named(catalog_id, "~".join(pair_key(FAR).split("~")[::-1])) == FAR
     assert set(pair_key(FAR)) <= set("0123456789abcdef~")
 
 
 @pytest.mark.parametrize("key", ["", "x", "a~b", "a~b~c", "~", "same"])
 def test_a_key_of_no_pair_leads_nowhere(work, catalog_id, key):
     one = pair_key(FAR).split("~")[0]
-    assert work.pairs.named(catalog_id, f"{one}~{one}" if key == "same" else key) is None
+    assert work.service(Pairs).named(catalog_id, f"{one}~{one}" if key == "same" else key) is None
 
 
 # What is shown -------------------------------------------------------------------------------
 
 
 def test_any_two_tools_can_be_looked_at(work, catalog_id):
-    view = work.pairs.view(catalog_id, FAR)
+    view = work.service(Pairs).view(catalog_id, FAR)
     assert view.verdict.outcome == "keep"
     assert (view.card, view.decisions) == (None, ())
     assert [tool.id for tool in view.tools] == [FAR.left, FAR.right]
@@ -55,7 +62,7 @@ def test_neighbours_are_the_nearest_of_the_whole_catalog(work, catalog_id):
         ("send_mail", "gamma", "merge"),
     ]
     assert [n.similarity for n in near] == sorted((n.similarity for n in near), reverse=True)
-    assert work.pairs.named(catalog_id, near[0].key) == Pair.of(MAIL.id, "beta/send_mail")
+    assert work.service(Pairs).named(catalog_id, near[0].key) == Pair.of(MAIL.id, "beta/send_mail")
 
 
 def test_parameters_stand_beside_each_other_and_differences_carry_a_sign():
@@ -98,25 +105,8 @@ def test_results_and_annotations_are_compared():
 # What is said --------------------------------------------------------------------------------
 
 
-def test_never_merge_keeps_two_apart_until_it_is_undone(work, catalog_id):
-    pair = Pair.of("alpha/send_mail", "beta/send_mail")
-    assert work.pairs.view(catalog_id, pair).card is not None
-    decision = say(work, catalog_id, pair, reject=True)
-    view = work.pairs.view(catalog_id, pair)
-    assert view.card is None
-    assert view.decisions == (decision,)
-    work.review.undo(catalog_id, "ann", decision.seq)
-    assert work.pairs.view(catalog_id, pair).card is not None
-
-
-def test_never_merge_of_an_accepted_pair_names_the_acceptance(work, catalog_id):
-    work.review.decide(catalog_id, "accept", by_name(work, catalog_id, "send_mail"), "bob")
-    with pytest.raises(DecisionError, match=r"contradicts decision 1 \(accept by bob"):
-        say(work, catalog_id, Pair.of("alpha/send_mail", "beta/send_mail"), reject=True)
-
-
 def test_a_pair_seen_before_somebody_decided_is_refused(work, catalog_id):
-    old = work.pairs.view(catalog_id, FAR).version
+    old = work.service(Pairs).view(catalog_id, FAR).version
     say(work, catalog_id, FAR, reject=True, who="bob")
     with pytest.raises(StaleDecisionError, match="reject by bob"):
         work.toolsets.never_merge(catalog_id, (FAR.left, FAR.right), old, "ann")
@@ -125,7 +115,7 @@ def test_a_pair_seen_before_somebody_decided_is_refused(work, catalog_id):
 def test_sent_to_review_a_pair_gets_a_card_that_nothing_accepts_by_itself(work, catalog_id):
     work.review.decide(catalog_id, "reject", by_name(work, catalog_id, "send_mail"), "ann")
     decision = say(work, catalog_id, FAR)
-    card = work.pairs.view(catalog_id, FAR).card
+    card = work.service(Pairs).view(catalog_id, FAR).card
     assert card.members == (FAR.left, FAR.right)
     assert (card.state, card.put_forward, card.safe) == ("proposed", True, False)
     assert "a person put it forward; the judge would not merge all of it" in card.reasons
@@ -136,12 +126,12 @@ def test_sent_to_review_a_pair_gets_a_card_that_nothing_accepts_by_itself(work, 
     again = say(work, catalog_id, FAR)
     assert again.seq == decision.seq, "a double press"
     work.review.undo(catalog_id, "ann", decision.seq)
-    assert work.pairs.view(catalog_id, FAR).card is None
+    assert work.service(Pairs).view(catalog_id, FAR).card is None
 
 
 def test_the_card_holds_the_groups_of_both(work, catalog_id):
     say(work, catalog_id, LONE)
-    card = work.pairs.view(catalog_id, LONE).card
+    card = work.service(Pairs).view(catalog_id, LONE).card
     assert len(card.members) == 5, "three mails and two weathers"
     assert card.weakest_edge < 0.5
     members = [m for c in work.review.plan(catalog_id).clusters for m in c.members]
@@ -151,11 +141,11 @@ def test_the_card_holds_the_groups_of_both(work, catalog_id):
 def test_an_accepted_merge_is_not_added_to_but_asked(work, catalog_id):
     work.review.decide(catalog_id, "accept", by_name(work, catalog_id, "send_mail"), "ann")
     say(work, catalog_id, FAR)
-    card = work.pairs.view(catalog_id, FAR).card
+    card = work.service(Pairs).view(catalog_id, FAR).card
     assert (card.state, card.newcomers) == ("accepted", ("beta/add_numbers",))
     assert len(card.members) == 3
     work.review.answer_newcomers(catalog_id, card, "ann", welcome=True)
-    assert len(work.pairs.view(catalog_id, FAR).card.members) == 4
+    assert len(work.service(Pairs).view(catalog_id, FAR).card.members) == 4
 
 
 def test_where_no_card_may_hold_both_it_is_refused(work, catalog_id):
@@ -176,9 +166,9 @@ def test_tools_kept_apart_never_come_onto_one_card(work, catalog_id):
 
 def test_an_accepted_proposal_is_accepted_and_holds_the_proposal(work, catalog_id):
     asked = say(work, catalog_id, FAR)
-    card = work.pairs.view(catalog_id, FAR).card
+    card = work.service(Pairs).view(catalog_id, FAR).card
     work.review.decide(catalog_id, "accept", card, "ann")
-    now = work.pairs.view(catalog_id, FAR).card
+    now = work.service(Pairs).view(catalog_id, FAR).card
     assert (now.state, now.put_forward) == ("accepted", False) or now.state == "conflict"
     with pytest.raises(DecisionError, match="came later"):
         work.review.undo(catalog_id, "ann", asked.seq)

@@ -11,9 +11,9 @@ from toolscope_core.model.cluster import Cluster, Document
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.tool import Tool
+from ui.history.second_looks import agreement, disagreements, progress_of, record_look, to_look_at
 from ui.shared.cards.queue import Filters, matching
-from ui.shared.cards.reviewers import Shares, agreement, disagreements, shared_out, to_look_at
-from ui.shared.services.people import People
+from ui.shared.services.people import People, Shares, shared_out
 
 TOOLS = {
     f"s{at % 7}/t{at}": Tool(f"s{at % 7}/t{at}", f"t{at}", "words", f"s{at % 7}")
@@ -106,13 +106,14 @@ def test_a_queue_is_divided_and_given_back(own):
     waiting = {one.id for one in work.review.queue(catalog_id)}
     assert set(work.service(People).owners(catalog_id)) == waiting
     made = work.review.decide(catalog_id, "accept", by_name(work, catalog_id, "send_mail"), "ann")
-    rows = {one.person: one for one in work.service(People).progress(catalog_id)}
+    owners, log = work.service(People).owners(catalog_id), work.review.log(catalog_id)
+    rows = {one.person: one for one in progress_of(log, owners, ("ann", "bob"))}
     assert (rows["ann"].made, rows["ann"].standing, rows["bob"].made) == (1, 1, 0)
     assert sum(one.waiting for one in rows.values()) == len(waiting) - 1
-    (shown,) = work.service(People).to_look_at(catalog_id, "bob", 20)
+    (shown,) = to_look_at(log, work.catalogs.open(catalog_id).by_id, "bob", 20)
     assert shown == made
-    work.service(People).look(catalog_id, shown, False, "bob")
-    assert work.service(People).agreement(catalog_id).same == 0
+    record_look(work, catalog_id, shown, False, "bob")
+    assert agreement(work.review.log(catalog_id)).same == 0
     assert work.review.plan(catalog_id).applied, "a second look changes no merge"
     work.service(People).divide(catalog_id, None)
     assert work.service(People).owners(catalog_id) == {}

@@ -4,27 +4,11 @@ import pytest
 
 from tests.ui.services.small_workspace import by_name
 from toolscope_core.model.errors import DecisionError, StaleDecisionError
-from ui.shared.cards.reshaping import groups_of
-from ui.shared.services.reshapes import APART
+from ui.shared.services.reshapes import APART, groups_of
 
 
 def members(work, catalog_id):
     return {cluster.members for cluster in work.review.plan(catalog_id).clusters}
-
-
-def test_what_is_shown_is_what_comes_and_undo_is_the_start(own):
-    work, i = own
-    before, mail = members(work, i), by_name(work, i, "send_mail")
-    parts = {"alpha/send_mail": 1, "beta/send_mail": 1, "gamma/send_mail": APART}
-    seen = work.reshapes.preview(i, mail, parts, "ann")
-    assert members(work, i) == before and work.review.log(i) == ()
-    assert [c.members for c in seen.clusters] == [("alpha/send_mail", "beta/send_mail")]
-    assert seen.alone == ("gamma/send_mail",) and seen.otherwise == ()
-    decision = work.reshapes.record(i, seen)
-    assert decision.at and decision.detail["relation"] == mail.relation
-    assert seen.clusters[0].members in members(work, i)
-    work.review.undo(i, "ann")
-    assert members(work, i) == before
 
 
 def test_the_proposal_as_it_is_cannot_be_recorded(own):
@@ -34,27 +18,6 @@ def test_the_proposal_as_it_is_cannot_be_recorded(own):
     assert seen.decision is None and seen.clusters[0].members == mail.members
     with pytest.raises(DecisionError, match="move a tool first"):
         work.reshapes.record(i, seen)
-
-
-def test_another_relation_is_shown_as_it_comes(own):
-    work, i = own
-    mail = by_name(work, i, "send_mail")
-    seen = work.reshapes.preview_as(i, mail, "parametric", "ann")
-    assert work.review.log(i) == ()
-    work.review.decide(i, "accept", mail, "ann", {"relation": "parametric"})
-    (after,) = [one for one in work.review.plan(i).clusters if one.members == mail.members]
-    assert (seen.clusters[0].kind, seen.clusters[0].document) == (after.kind, after.document)
-    assert seen.clusters[0].relation == after.relation == "parametric" != mail.relation
-
-
-def test_a_tool_leaves_its_cluster_and_takes_nobody_along(own):
-    work, i = own
-    mail = by_name(work, i, "send_mail")
-    parts = work.reshapes.with_tool(i, dict.fromkeys(mail.members, 1), "beta/get_weather")
-    assert parts["beta/get_weather"] == 1 and parts["alpha/get_weather"] == 2
-    work.reshapes.record(i, work.reshapes.preview(i, mail, parts, "ann"))
-    assert tuple(sorted((*mail.members, "beta/get_weather"))) in members(work, i)
-    assert not any("alpha/get_weather" in cluster for cluster in members(work, i))
 
 
 def test_a_lone_tool_is_added_and_a_cluster_joined(own):
@@ -113,19 +76,6 @@ def test_groups_come_in_the_order_of_their_numbers_and_those_apart_last():
     assert groups_of({"b": 2, "a": 2, "z": 1, "c": APART}) == [["z"], ["a", "b"], ["c"]]
 
 
-def test_decided_clusters_are_listed_with_what_settled_them(own):
-    work, i = own
-    mail, weather = by_name(work, i, "send_mail"), by_name(work, i, "get_weather")
-    work.review.decide(i, "accept", mail, "ann")
-    work.review.decide(i, "reject", weather, "bob")
-    (accepted,) = work.settled.clusters(i, "accepted")
-    assert accepted.cluster.members == mail.members and accepted.decision.reviewer == "ann"
-    (rejected,) = work.settled.clusters(i, "rejected")
-    assert rejected.cluster.members == weather.members
-    assert (rejected.cluster.state, rejected.decision.reviewer) == ("rejected", "bob")
-    assert rejected.cluster.document.name == "get_weather"
-
-
 def test_a_flag_stands_on_its_tools_changes_no_version_and_is_undone(own):
     work, i = own
     mail = by_name(work, i, "send_mail")
@@ -135,16 +85,5 @@ def test_a_flag_stands_on_its_tools_changes_no_version_and_is_undone(own):
     assert flag.detail == {"note": "ask the owner"}
     with pytest.raises(DecisionError, match="write one"):
         work.toolsets.flag(i, mail.members, "ann", " ")
-    work.review.undo(i, "ann")
+    work.review.undo(i, "ann", work.review.standing(i)[0].seq)
     assert work.settled.flags_on(i, mail) == ()
-
-
-def test_what_is_kept_for_review_no_policy_takes(own):
-    from toolscope_core.model.configuration import PlanConfig
-
-    work, i = own
-    mail = by_name(work, i, "send_mail")
-    work.review.decide(i, "propose", mail, "ann")
-    plan = work.review.plan(i, PlanConfig(accept="all", routers=True))
-    states = {cluster.document.name: cluster.state for cluster in plan.clusters}
-    assert states["send_mail"] == "proposed" and states["get_weather"] == "accepted"

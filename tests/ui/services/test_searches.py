@@ -6,7 +6,9 @@ import pytest
 
 from tests.ui.services.small_workspace import by_name
 from toolscope_core.model.errors import JobError
+from ui.shared.pairs.pair_view import Pairs
 from ui.shared.services import searches
+from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.searches import Lookup, Searches
 
 QUERIES = [
@@ -23,7 +25,9 @@ QUERIES = [
 @pytest.fixture(scope="module")
 def small_workspace(shared):
     work, catalog_id = shared
-    work.queries.add(catalog_id, "\n".join(map(json.dumps, QUERIES)).encode(), "q.jsonl")
+    work.service(LoadedQueries).add(
+        catalog_id, "\n".join(map(json.dumps, QUERIES)).encode(), "q.jsonl"
+    )
     mails = by_name(work, catalog_id, "send_mail")
     work.review.decide(catalog_id, "accept", mails, "ann")
     return shared
@@ -51,7 +55,7 @@ def test_the_copies_are_what_confuses_the_request(small_workspace):
     ties = look(small_workspace, "send a mail to a person", k=4).confusions
     assert {tie.kind for tie in ties[:3]} == {"the same job"}
     assert [(tie.first.rank, tie.second.rank) for tie in ties[:3]] == [(1, 2), (1, 3), (2, 3)]
-    pair = small_workspace[0].pairs.named(small_workspace[1], ties[0].key)
+    pair = small_workspace[0].service(Pairs).named(small_workspace[1], ties[0].key)
     assert {pair.left, pair.right} == {ties[0].first.id, ties[0].second.id}
 
 
@@ -109,7 +113,7 @@ def test_servers_are_found_by_their_tools(small_workspace):
 
 def test_nothing_before_the_analysis(small_workspace):
     work, _ = small_workspace
-    other = work.catalogs.add_example()
+    other = work.add_example()
     with pytest.raises(JobError, match="not analysed"):
         work.service(Searches).look(other.id, Lookup("x"))
 
@@ -126,10 +130,10 @@ def test_what_takes_long_is_built_by_a_job(opened, monkeypatch):
 
 def test_the_example_comes_with_queries_that_its_tools_answer(small_workspace):
     work, _ = small_workspace
-    record = work.catalogs.add_example()
-    assert work.queries.sets(record.id) == (), "an example that was there stays as it is"
-    work.catalogs.delete(record.name)
-    record = work.add_example()
-    (view,) = work.queries.sets(record.id)
+    queries, record = work.service(LoadedQueries), work.add_example()
+    (view,) = queries.sets(record.id)
+    queries.delete(record.id, view.name)
+    assert work.add_example() == record
+    assert queries.sets(record.id) == (), "an example that was there stays as it is"
     assert view.unknown == () and view.content.problems == ()
     assert view.judged == len(view.content.queries) > 20

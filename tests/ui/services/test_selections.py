@@ -1,18 +1,19 @@
-from ui.shared.services import selections
+from ui.shared.tools import tool_selection
+from ui.shared.tools.tool_selection import Selections
 
 
 def test_only_tools_of_the_catalog_are_kept(shared):
     work, catalog_id = shared
-    kept = work.selections.keep(catalog_id, ["alpha/send_mail", "gone"], "the map")
+    kept = work.service(Selections).keep(catalog_id, ["alpha/send_mail", "gone"], "the map")
     assert kept.tool_ids == {"alpha/send_mail"}
-    assert work.selections.get(catalog_id, kept.key) is kept
-    assert work.selections.keep(catalog_id, ["gone"], "the map") is None
+    assert work.service(Selections).get(catalog_id, kept.key) is kept
+    assert work.service(Selections).keep(catalog_id, ["gone"], "the map") is None
 
 
 def test_a_link_is_understood_by_another_process(shared):
     work, catalog_id = shared
-    kept = work.selections.keep(catalog_id, ["beta/send_mail"], "the table")
-    other = selections.Selections(work.store, work.catalogs)
+    kept = work.service(Selections).keep(catalog_id, ["beta/send_mail"], "the table")
+    other = Selections(work)
     assert other.get(catalog_id, kept.key) == kept
     assert other.get(catalog_id + 1, kept.key) is None
 
@@ -20,14 +21,14 @@ def test_a_link_is_understood_by_another_process(shared):
 def test_few_selections_stay_in_memory(shared, monkeypatch):
     work, catalog_id = shared
     read = []
-    fetch = selections.get_selection
+    fetch = tool_selection.get_selection
     monkeypatch.setattr(
-        selections, "get_selection", lambda *args: read.append(args[2]) or fetch(*args)
+        tool_selection, "get_selection", lambda *args: read.append(args[2]) or fetch(*args)
     )
-    own = selections.Selections(work.store, work.catalogs)
+    own = Selections(work)
     kept = [
         own.keep(catalog_id, ["beta/send_mail"], str(n))
-        for n in range(selections.MOST_IN_MEMORY + 1)
+        for n in range(tool_selection.MOST_IN_MEMORY + 1)
     ]
     assert own.get(catalog_id, kept[-1].key) and not read
     assert own.get(catalog_id, kept[0].key) and read == [kept[0].key]

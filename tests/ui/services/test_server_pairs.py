@@ -69,37 +69,12 @@ def test_it_says_where_a_guard_asks_for_all_or_none():
         work.close()
 
 
-def test_all_are_accepted_or_rejected_and_undone(opened):
-    review, i, _ = opened
-    for action, state in (("accept", "accepted"), ("reject", None)):
-        pair = only_pair(review, i)
-        made, refused = decide(review, i, action, pair)
-        assert (len(made), refused) == (3, ())
-        states = {one.id: one.state for one in review.plan(i).clusters}
-        assert {states.get(one.id) for one in pair.clusters} == {state}
-        assert review.server_pairs(i) == ()
-        review.undo_all(i, "ann", [decision.seq for decision in made])
-        assert only_pair(review, i) == pair
-
-
 def test_what_somebody_decided_meanwhile_is_refused_and_the_rest_stands(opened):
     review, i, _ = opened
     pair = only_pair(review, i)
     review.decide(i, "reject", pair.clusters[0], "bob")
     made, refused = decide(review, i, "accept", pair)
     assert (len(made), len(refused)) == (2, 1)
-
-
-def test_the_tools_of_one_server_are_kept(opened):
-    review, i, _ = opened
-    pair = only_pair(review, i)
-    assert (pair.kept_on("alpha"), pair.kept_on("beta")) == (3, 0)
-    assert pair.to_keep("alpha") == ()
-    rows = [("canonical", one, {"canonical": kept}) for one, kept in pair.to_keep("beta")]
-    review.decide_each(i, "ann", rows)
-    changed = only_pair(review, i)
-    assert (changed.kept_on("alpha"), changed.kept_on("beta")) == (0, 3)
-    assert {one.canonical.split("/")[0] for one in changed.clusters} == {"beta"}
 
 
 def test_families_and_cards_of_three_servers_lie_between_each_two_of_them(monkeypatch):

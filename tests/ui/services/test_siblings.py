@@ -13,6 +13,7 @@ from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.pair import Pair
 from ui.documents.siblings import Siblings
 from ui.shared.services.exports import Exports
+from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.model_runs import ModelRuns
 from ui.shared.services.reviewed_variants import Variants
 
@@ -47,7 +48,7 @@ def test_what_leaves_otherwise_is_not_listed_and_what_people_keep_apart_is(fligh
     work, i = flights
     work.toolsets.leave_out(i, [START.id], "ann", "not used")
     assert work.service(Siblings).pairs(i, 0.6) == ()
-    work.review.undo(i, "ann")
+    work.review.undo(i, "ann", work.review.standing(i)[0].seq)
     both = [START.id, END.id]
     work.toolsets.never_merge(i, both, work.toolsets.version(i, both), "ann")
     assert [one.pair for one in work.service(Siblings).pairs(i, 0.6)] == [PAIR]
@@ -55,7 +56,7 @@ def test_what_leaves_otherwise_is_not_listed_and_what_people_keep_apart_is(fligh
 
 def test_the_effect_is_on_the_texts_and_on_requests_that_one_of_them_answers(flights):
     work, i = flights
-    work.queries.add(i, "\n".join(map(json.dumps, QUERIES)).encode(), "q.jsonl")
+    work.service(LoadedQueries).add(i, "\n".join(map(json.dumps, QUERIES)).encode(), "q.jsonl")
     (one,) = work.service(Siblings).pairs(i, 0.6)
     card = work.service(Siblings).card(i, one)
     assert card.standing == {START.id: START.description, END.id: END.description}
@@ -88,7 +89,7 @@ def test_saved_descriptions_are_edits_that_leave_and_come_back(flights):
     assert by_id[END.id] == written[END.id] and by_id[START.id] == START.description
     with pytest.raises(DecisionError, match="neither description was changed"):
         work.service(Siblings).save(i, written, "ann")
-    work.review.undo(i, "ann")
+    work.review.undo(i, "ann", work.review.standing(i)[0].seq)
     assert work.service(Siblings).edited(i) == frozenset()
 
 

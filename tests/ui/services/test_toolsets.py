@@ -14,16 +14,6 @@ def say(work, catalog_id, ids, reject=False):
     return does(catalog_id, ids, work.toolsets.version(catalog_id, ids), "ann")
 
 
-def test_three_tools_put_forward_get_one_card_until_it_is_undone(work, catalog_id):
-    assert work.toolsets.card(catalog_id, THREE) is None
-    decision = say(work, catalog_id, THREE)
-    card = work.toolsets.card(catalog_id, THREE)
-    assert set(THREE) <= set(card.members)
-    assert (card.state, card.safe) == ("proposed", False)
-    work.review.undo(catalog_id, "ann", decision.seq)
-    assert work.toolsets.card(catalog_id, THREE) is None
-
-
 def test_never_merge_keeps_every_pair_apart(work, catalog_id):
     mails = by_name(work, catalog_id, "send_mail").members
     decision = say(work, catalog_id, mails, reject=True)

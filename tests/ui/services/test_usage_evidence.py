@@ -2,11 +2,9 @@
 
 import json
 
-import pytest
-
 from tests.ui.services.small_workspace import MAIL, by_name, on, open_workspace
-from toolscope_core.model.errors import ConfigError
 from ui.catalog.usage_logs import UsageLogs
+from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.usage_evidence import UsageEvidence
 
 BETA = on("beta", MAIL)
@@ -51,12 +49,12 @@ def test_logs_are_added_once_and_forgotten():
 def test_requests_are_kept_only_with_consent():
     work, catalog = open_workspace()
     work.service(UsageLogs).add(catalog, TRACE, "trace.json")
-    assert work.queries.sets(catalog) == ()
+    assert work.service(LoadedQueries).sets(catalog) == ()
     assert "Write to Ann" not in json.dumps(
         [log.value for log in work.service(UsageEvidence).logs(catalog)]
     )
     work.service(UsageLogs).add(catalog, TRACE, "trace.json", with_queries=True)
-    (kept,) = work.queries.sets(catalog)
+    (kept,) = work.service(LoadedQueries).sets(catalog)
     assert kept.name == "trace requests.jsonl"
     assert [(one.text, one.gold) for one in kept.content.queries] == [
         ("Write to Ann", (frozenset({BETA.id}),))
@@ -69,13 +67,6 @@ def test_the_queue_may_begin_with_what_is_used_most():
     calls = dict.fromkeys(weather.members, 5)
     assert work.review.queue(catalog, by="used", calls=calls)[0] == weather
     assert work.review.queue(catalog, by="used", calls={MAIL.id: 11})[0] != weather
-
-
-def test_what_is_no_log_is_refused_and_nothing_is_kept():
-    work, catalog = open_workspace()
-    with pytest.raises(ConfigError, match="has no call"):
-        work.service(UsageLogs).add(catalog, b"{}", "x.json")
-    assert work.service(UsageEvidence).logs(catalog) == ()
 
 
 def test_logs_go_with_their_catalog():

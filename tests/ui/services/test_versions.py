@@ -18,6 +18,7 @@ from toolscope_core.check.version_changes import one_line
 from toolscope_core.decisions.imported_decisions import decisions_in
 from toolscope_core.model.catalog import Server
 from ui.history.histories import Histories
+from ui.shared.services.versions import Versions
 
 CHANGED = replace(MAIL, description="Send a mail to a person now.")
 NEXT = (CHANGED, *TOOLS[1:-1])
@@ -28,28 +29,29 @@ def first(work):
 
 
 def test_a_first_version_has_none_before_it_and_a_new_name_changes_nothing(work):
-    assert work.versions.earlier(first(work)) == ()
-    assert work.versions.ahead("Other", catalog(SUM)) is None
+    assert work.catalogs.earlier(first(work)) == ()
+    assert work.service(Versions).ahead("Other", catalog(SUM)) is None
 
 
 def test_the_same_catalog_again_is_said_to_be_the_same(work):
-    found = work.versions.ahead(" Desk ", catalog())
+    found = work.service(Versions).ahead(" Desk ", catalog())
     assert found.same
     assert found.rows == found.doubts == ()
     noted = replace(SUM, raw={"title": "Sum"})
-    found = work.versions.ahead("Desk", catalog(*TOOLS[:-1], noted))
+    found = work.service(Versions).ahead("Desk", catalog(*TOOLS[:-1], noted))
     assert not found.same, "it would be stored"
     assert found.summary == "1 changed; none breaking"
     assert [(row.field, row.old, row.new) for row in found.rows] == [("title", "–", "Sum")]
     described = replace(catalog(), servers=(Server("s", "Sums."),))
     assert (
-        work.versions.ahead("Desk", described).summary == "nothing that a caller sees has changed"
+        work.service(Versions).ahead("Desk", described).summary
+        == "nothing that a caller sees has changed"
     )
-    assert work.versions.ahead("Desk", catalog(SUM)).summary == "7 removed; 7 breaking"
+    assert work.service(Versions).ahead("Desk", catalog(SUM)).summary == "7 removed; 7 breaking"
 
 
 def test_what_a_new_version_would_change_is_told_before_and_after(work):
-    ahead = work.versions.ahead("Desk", catalog(*NEXT))
+    ahead = work.service(Versions).ahead("Desk", catalog(*NEXT))
     assert ahead.summary == "1 removed, 1 changed; 1 breaking"
     assert [(row.change, row.field) for row in ahead.rows] == [
         ("removed", ""),
@@ -57,8 +59,8 @@ def test_what_a_new_version_would_change_is_told_before_and_after(work):
     ]
     assert [(item.tool, item.new) for item in ahead.reworded] == [(MAIL.id, CHANGED.description)]
     record = work.catalogs.add("Desk", catalog(*NEXT))
-    (earlier,) = work.versions.earlier(record)
-    assert work.versions.since(record, earlier) == ahead
+    (earlier,) = work.catalogs.earlier(record)
+    assert work.service(Versions).since(record, earlier) == ahead
 
 
 def test_an_accepted_merge_keeps_what_it_kept_when_a_tool_changes(work):
@@ -76,25 +78,17 @@ def test_decisions_on_changed_tools_are_named_before_and_after(work):
     i = first(work).id
     for name in ("send_mail", "get_weather"):
         work.review.decide(i, "accept", by_name(work, i, name), "ann")
-    (told,) = work.versions.ahead("Desk", catalog(*NEXT)).doubts
+    (told,) = work.service(Versions).ahead("Desk", catalog(*NEXT)).doubts
     assert told.summary.startswith("accept by ann: alpha/send_mail, ")
     record = work.catalogs.add("Desk", catalog(*NEXT))
-    (doubt,) = work.versions.since(record, *work.versions.earlier(record)).doubts
+    (doubt,) = work.service(Versions).since(record, *work.catalogs.earlier(record)).doubts
     assert doubt.cluster is None, "before the analysis"
     work.analyses.run(record.id)
-    (doubt,) = work.versions.since(record, *work.versions.earlier(record)).doubts
+    (doubt,) = work.service(Versions).since(record, *work.catalogs.earlier(record)).doubts
     assert (doubt.seq, doubt.summary) == (told.seq, told.summary)
     assert work.review.cluster(record.id, doubt.cluster).state == "stale"
-    again = work.versions.ahead("Desk", catalog(*NEXT, FILES))
+    again = work.service(Versions).ahead("Desk", catalog(*NEXT, FILES))
     assert again.doubts == (), "it waits already"
-
-
-def test_any_earlier_version_can_be_compared(work):
-    work.catalogs.add("Desk", catalog(*NEXT))
-    record = work.catalogs.add("Desk", catalog(*NEXT, SUM))
-    assert [other.number for other in work.versions.earlier(record)] == [2, 1]
-    told = [work.versions.since(record, other).summary for other in work.versions.earlier(record)]
-    assert told == ["1 added; none breaking", "1 changed; none breaking"]
 
 
 def reworded(text):
@@ -111,10 +105,10 @@ def test_decisions_hold_wait_or_are_about_tools_that_are_gone(work):
         work.review.decide(i, "accept", by_name(work, i, name), "ann")
     work.toolsets.leave_out(i, [SUM.id], "ann", "nobody adds up")
     work.toolsets.flag(i, [FILES.id], "ann", "is this right?")
-    assert [one.seq for one in work.versions.standing(first(work)).hold] == [1, 2, 3]
-    ahead = work.versions.standing_ahead("Desk", catalog(*NEXT))
-    standing = work.versions.standing(next_version(work, *NEXT))
-    assert standing == ahead and work.versions.standing_ahead("Other", catalog()) is None
+    assert [one.seq for one in work.service(Versions).standing(first(work)).hold] == [1, 2, 3]
+    ahead = work.service(Versions).standing_ahead("Desk", catalog(*NEXT))
+    standing = work.service(Versions).standing(next_version(work, *NEXT))
+    assert standing == ahead and work.service(Versions).standing_ahead("Other", catalog()) is None
     parts = (standing.hold, standing.wait, standing.gone)
     assert [[one.seq for one in part] for part in parts] == [[2], [1], [3]]
 
@@ -126,7 +120,7 @@ def test_what_changed_since_a_decision_is_told_from_the_version_it_was_made_on(w
     schema = {**MAIL.schema, "properties": {**MAIL.schema["properties"], "urgent": {}}}
     last = replace(reworded("Send a letter now."), schema=schema)
     record = next_version(work, last, *TOOLS[1:])
-    (tool,) = work.versions.since_decision(record, decision)
+    (tool,) = work.service(Versions).since_decision(record, decision)
     assert tool.tool_id == MAIL.id
     assert [(row.field, row.new) for row in tool.rows] == [
         ("description", "Send a letter now."),
@@ -135,27 +129,27 @@ def test_what_changed_since_a_decision_is_told_from_the_version_it_was_made_on(w
     assert [(text.old, text.new) for text in tool.reworded] == [
         (MAIL.description, "Send a letter now.")
     ]
-    (card,) = work.versions.again(record)
-    assert work.versions.waiting_on(record, card) == (decision,)
+    (card,) = work.review.queue_part(record, "again")
+    assert work.service(Versions).waiting_on(record, card) == (decision,)
     unknown = replace(decision, members=("x", *decision.members[1:]))
-    assert [one.rows for one in work.versions.since_decision(record, unknown)] == [None]
+    assert [one.rows for one in work.service(Versions).since_decision(record, unknown)] == [None]
 
 
 def test_only_what_a_version_brings_is_a_new_proposal(work):
     i = first(work).id
-    assert work.versions.new_proposals(first(work)) == ()
+    assert work.review.queue_part(first(work), "new") == ()
     work.review.decide(i, "accept", by_name(work, i, "send_mail"), "ann")
     record = next_version(work, *TOOLS, on("gamma", SUM), on("delta", MAIL))
-    assert work.versions.again(record) == ()
-    new = {one.canonical: one for one in work.versions.new_proposals(record)}
+    assert work.review.queue_part(record, "again") == ()
+    new = {one.canonical: one for one in work.review.queue_part(record, "new")}
     assert {one.document.name for one in new.values()} == {"add_numbers", "send_mail"}
     (mail,) = [one for one in new.values() if one.document.name == "send_mail"]
     assert (mail.state, mail.newcomers) == ("accepted", ("delta/send_mail",))
     waiting = {one.document.name for one in work.review.queue(record.id)}
     assert waiting - {"add_numbers", "send_mail"} == {"get_weather", "list_files"}, "from before"
     again = next_version(work, reworded("Send it."), *TOOLS[1:], on("gamma", SUM))
-    assert {one.document.name for one in work.versions.new_proposals(again)} == set()
-    assert {one.state for one in work.versions.again(again)} == {"stale"}
+    assert {one.document.name for one in work.service(Versions).new_proposals(again)} == set()
+    assert {one.state for one in work.service(Versions).again(again)} == {"stale"}
 
 
 @pytest.mark.parametrize(
@@ -181,21 +175,21 @@ def test_an_accepted_merge_follows_a_renamed_tool_and_waits(work):
     decision = work.review.decide(i, "accept", by_name(work, i, "get_weather"), "ann")
     told = replace(WEATHER, id="alpha/tell_weather", name="tell_weather")
     new = [told if one == WEATHER else one for one in TOOLS]
-    ahead = work.versions.standing_ahead("Desk", catalog(*new))
-    changes = work.versions.ahead("Desk", catalog(*new))
+    ahead = work.service(Versions).standing_ahead("Desk", catalog(*new))
+    changes = work.service(Versions).ahead("Desk", catalog(*new))
     assert changes.summary.startswith("1 renamed") and [one.seq for one in changes.doubts] == [1]
     record = next_version(work, *new)
-    standing = work.versions.standing(record)
+    standing = work.service(Versions).standing(record)
     assert standing == ahead and standing.gone == ()
     (waiting,) = standing.wait
     assert waiting == replace(decision, ids=(told.id, *decision.ids[1:]))
-    (card,) = work.versions.again(record)
+    (card,) = work.review.queue_part(record, "again")
     assert (card.state, sorted(card.members)) == ("stale", sorted(waiting.ids))
-    assert work.versions.waiting_on(record, card) == (waiting,)
-    (since,) = work.versions.since_decision(record, waiting)
+    assert work.service(Versions).waiting_on(record, card) == (waiting,)
+    (since,) = work.service(Versions).since_decision(record, waiting)
     assert [(row.field, row.new) for row in since.rows] == [("name", "tell_weather")]
     work.review.decide(record.id, "accept", card, "bob")
-    assert work.versions.standing(record).wait == ()
+    assert work.service(Versions).standing(record).wait == ()
     assert by_name(work, record.id, card.document.name).state == "accepted"
 
 
@@ -222,10 +216,10 @@ def test_every_decision_follows_a_tool_through_two_renames_and_back(work, action
     parted = replace(POSTED, id="alpha/mail_sending", name="mail_sending")
     for now in (POSTED, parted):
         record = work.catalogs.add("Desk", catalog(now, *TOOLS[1:]))
-        (waiting,) = work.versions.standing(record).wait
+        (waiting,) = work.service(Versions).standing(record).wait
         assert waiting.ids == (now.id, *made.ids[1:]) and waiting.members == made.members
     record = work.catalogs.add("Desk", catalog())
-    assert work.versions.standing(record).hold == (made,), "it is called as before"
+    assert work.service(Versions).standing(record).hold == (made,), "it is called as before"
     assert work.review.log(i) == (made,), "an earlier version has its own names"
 
 
@@ -236,7 +230,7 @@ def test_a_decision_on_a_tool_that_took_the_old_name_stays_with_it(work):
     newer = replace(MAIL, description="Reserve a seat on a train.", schema=SUM.schema)
     record = next_version(work, newer, *RENAMED)
     work.toolsets.leave_out(record.id, [newer.id], "bob", "new")
-    standing = work.versions.standing(record)
+    standing = work.service(Versions).standing(record)
     assert [one.ids for one in standing.wait] == [(POSTED.id,)]
     assert [one.ids for one in standing.hold] == [(newer.id,)]
 
@@ -256,7 +250,7 @@ def test_a_decisions_file_follows_a_renamed_tool_too(work):
     damaged = re.sub(rb'"parameters":\[[^]]*\]', b'"parameters":5', file)
     assert decisions_in(new, damaged, "") == decisions_in(new, plain, "")
     other = work.catalogs.add("Renamed", new)
-    seen = work.review.preview_import(other.id, file, "decisions.jsonl")
+    seen = work.service(Histories).preview_import(other.id, file, "decisions.jsonl")
     assert [(row.outcome, row.why) for row in seen.rows] == [
         ("suspended", f"{POSTED.id} changed"),
         ("of another catalog", ""),

@@ -1,4 +1,5 @@
-"""Many proposals decided at once: what a bar takes and leaves out, and an audit of what was taken.
+"""Many proposals decided at once: the safe ones, those between two servers, those that a bar takes,
+and an audit of what was taken.
 
 Nobody looked at the rows of a batch one by one. A random sample of them, looked at afterwards, says
 how many of the rest are right.
@@ -8,17 +9,23 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from toolscope_core.evaluation.intervals import share_interval
+from toolscope_core.judging.guards import ALL_OR_NONE
+from toolscope_core.merging.analysis import Analysis
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Action, Decision
-from toolscope_core.model.tool import digest
-from ui.shared.cards.reasons_against import reason_kind
+from toolscope_core.model.tool import Tool, digest, sorted_ids
+from ui.shared.cards.cards import tokens_of
+from ui.shared.cards.queue import is_family, is_safe, reason_kind
 
 EXPECTED = 0.9
 """The share of right merges for which the size of a sample is chosen."""
+
 _NORMAL = 1.959964
 """The 97.5th percentile of the normal distribution."""
 
@@ -64,9 +71,77 @@ class BatchAudit:
         return sum(not right for right in self.answers.values())
 
 
+_DOUBTS = (
+    "with a newcomer to an accepted merge",
+    "stale or in conflict",
+    "with a tool that holds hidden or hostile text",
+    "in families, for which a gateway is needed",
+    "for which a gateway is needed",
+    "over several servers",
+    "with other words, a weak pair, another effect, or cut from a chain",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SafeBatch:
+    """What *accept safe* would do now, and how many clusters it leaves out for which reason.
+
+    A cluster that is left out counts once, under the first reason that holds.
+    """
+
+    clusters: tuple[Cluster, ...]
+    tools: int
+    tokens_saved: int
+    left_out: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ServerPairProposals:
+    """Two servers (sorted) and two or more proposals that each have members on both, in the order
+    of the queue.
+
+    ``sides`` are the members of each proposal on the first and on the second server, ``beyond`` the
+    other servers that it has members on; ``outside`` is how many tools of the first and of the
+    second server are in none of them. ``all_or_none`` says whether a guard asks that they are
+    switched off together.
+    """
+
+    key: str
+    servers: tuple[str, str]
+    clusters: tuple[Cluster, ...]
+    sides: tuple[tuple[tuple[Tool, ...], tuple[Tool, ...]], ...]
+    beyond: tuple[tuple[str, ...], ...]
+    outside: tuple[int, int]
+    all_or_none: bool
+
+    @property
+    def duplicates(self) -> int:
+        """How many proposals are no families, of which every tool stays."""
+        return sum(not is_family(cluster) for cluster in self.clusters)
+
+    def kept_on(self, server: str) -> int:
+        """Of how many duplicates the canonical tool is one of this server's."""
+        return self.duplicates - len(self.to_keep(server))
+
+    def to_keep(self, server: str) -> tuple[tuple[Cluster, str], ...]:
+        """The duplicates that keep a tool of another server, or all, each with the id of this
+        server's tool that can be kept instead: the first by id.
+        """
+        at = self.servers.index(server)
+        return tuple(
+            (cluster, min(tool.id for tool in sides[at]))
+            for cluster, sides in zip(self.clusters, self.sides, strict=True)
+            if not is_family(cluster)
+            and (
+                cluster.canonical not in {one.id for one in sides[at]}
+                or (cluster.kind == "router" and cluster.chosen_kind is None)
+            )
+        )
+
+
 def taken(clusters: Iterable[Cluster], at_least: float, without: Collection[str]) -> Taken:
     """The proposals whose weakest pair is at ``at_least`` or more (a probability) and against which
-    nothing of the kinds in ``without`` speaks (``reasons_against.KINDS``).
+    nothing of the kinds in ``without`` speaks (``reasons_against.REASON_KINDS``).
 
     One that is left out counts once: as too weak, else under the first reason against it.
     """
@@ -120,3 +195,90 @@ def audit_of(batch: Batch, size: int, flags: Iterable[Decision]) -> BatchAudit:
         if one.detail.get("audited") in own
     }
     return BatchAudit(sample, answers, *share_interval(list(answers.values())))
+
+
+def safe_batch(catalog: Catalog, clusters: Sequence[Cluster]) -> SafeBatch:
+    """The waiting ``clusters`` as safe ones and others."""
+    tools = catalog.by_id
+    safe, saved, left = [], 0, dict.fromkeys(_DOUBTS, 0)
+    for cluster in clusters:
+        if is_safe(cluster):
+            first = sorted(cluster.members, key=lambda member: member != cluster.canonical)
+            before, after = tokens_of([tools[member] for member in first], cluster.document)
+            safe.append(cluster)
+            saved += before - after
+            continue
+        servers = {tools[member].server for member in cluster.members}
+        holds = (
+            bool(cluster.newcomers),
+            cluster.state != "proposed",
+            bool(catalog.blocked.intersection(cluster.members)),
+            cluster.relation == "parametric",
+            cluster.kind == "router",
+            len(servers) > 1,
+            True,
+        )
+        left[_DOUBTS[holds.index(True)]] += 1
+    return SafeBatch(
+        clusters=tuple(safe),
+        tools=sum(len(cluster.members) for cluster in safe),
+        tokens_saved=saved,
+        left_out=tuple((doubt, count) for doubt, count in left.items() if count),
+    )
+
+
+def server_pairs(analysis: Analysis, waiting: Sequence[Cluster]) -> tuple[ServerPairProposals, ...]:
+    """The pairs of servers between which two or more of ``waiting`` lie, most proposals first; one
+    of three servers lies between each two of them.
+
+    Changed clusters and those in conflict are left to the queue.
+    """
+    between: dict[tuple[str, str], list[Cluster]] = {}
+    for cluster in waiting:
+        if cluster.state == "proposed" and not cluster.newcomers:
+            for servers in combinations(_owners(analysis, cluster), 2):
+                between.setdefault(servers, []).append(cluster)
+    pairs = [
+        _pair(analysis, servers, clusters)
+        for servers, clusters in between.items()
+        if len(clusters) > 1
+    ]
+    return tuple(sorted(pairs, key=lambda pair: (-len(pair.clusters), pair.servers)))
+
+
+def reasons_against(cluster: Cluster) -> tuple[str, ...]:
+    """What speaks against a proposal among others of its servers: not its own count of the tools
+    beside it, some of which are in the others.
+    """
+    return tuple(reason for reason in cluster.reasons if not reason.endswith(ALL_OR_NONE))
+
+
+def _owners(analysis: Analysis, cluster: Cluster) -> tuple[str, ...]:
+    """The servers of the members, sorted; tools without one are on none."""
+    tools = (analysis.catalog.tools[analysis.rows[member]] for member in cluster.members)
+    return sorted_ids({tool.owner for tool in tools} - {""})
+
+
+def _pair(
+    analysis: Analysis, servers: tuple[str, str], clusters: Sequence[Cluster]
+) -> ServerPairProposals:
+    def side(cluster: Cluster, server: str) -> tuple[Tool, ...]:
+        members = (analysis.catalog.tools[analysis.rows[member]] for member in cluster.members)
+        return tuple(tool for tool in members if tool.owner == server)
+
+    inside = {member for cluster in clusters for member in cluster.members}
+    outside = Counter(tool.owner for tool in analysis.catalog.tools if tool.id not in inside)
+    return ServerPairProposals(
+        key=digest(*servers)[:12],
+        servers=servers,
+        clusters=tuple(clusters),
+        sides=tuple((side(one, servers[0]), side(one, servers[1])) for one in clusters),
+        beyond=tuple(
+            tuple(owner for owner in _owners(analysis, one) if owner not in servers)
+            for one in clusters
+        ),
+        outside=(outside[servers[0]], outside[servers[1]]),
+        all_or_none=any(
+            reason.endswith(ALL_OR_NONE) for cluster in clusters for reason in cluster.reasons
+        ),
+    )

@@ -19,7 +19,6 @@ from toolscope_core.model.catalog import Finding
 from toolscope_core.model.cluster import Cluster, Document
 from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.tool import Tool, canonical_json
-from ui.shared.cards.value_texts import text_of
 
 EVIDENCE_SHOWN = 10
 """So many pairs of a cluster, the weakest, are explained in words."""
@@ -198,6 +197,11 @@ def sources_in_words(cluster: Cluster, tools: Mapping[str, Tool]) -> dict[str, s
         )
         for row in rows
     }
+
+
+def text_of(value: object) -> str:
+    """The value as a cell shows it."""
+    return value if isinstance(value, str) else canonical_json(value)
 
 
 def _source(alpha: ArgumentMap, target: str) -> str:

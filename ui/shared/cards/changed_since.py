@@ -10,7 +10,8 @@ from toolscope_core.check.version_changes import ChangeRow, Reworded
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
 from ui.shared import page_frame, safe_text
-from ui.shared.cards import decision_words
+from ui.shared.cards import decision_trail
+from ui.shared.services.versions import Versions
 
 SHOWN = 3
 
@@ -18,8 +19,8 @@ SHOWN = 3
 def on_card(cluster: Cluster) -> None:
     """The decisions on a stale cluster, each with what changed since."""
     record = page_frame.current()
-    for decision in page_frame.workspace().versions.waiting_on(record, cluster)[-SHOWN:]:
-        done, whom = decision_words.in_words(decision), decision_words.by_whom(decision)
+    for decision in page_frame.service(Versions).waiting_on(record, cluster)[-SHOWN:]:
+        done, whom = decision_trail.in_words(decision), decision_trail.by_whom(decision)
         kept = "canonical" in decision.detail and decision.action == "accept"
         still = f" {safe_text.untrusted(cluster.canonical)} is still kept." if kept else ""
         st.warning(
@@ -31,7 +32,7 @@ def on_card(cluster: Cluster) -> None:
 
 def changed_tools(decision: Decision) -> None:
     """The changes of each tool, field by field, with the words of a description."""
-    versions, record = page_frame.workspace().versions, page_frame.current()
+    versions, record = page_frame.service(Versions), page_frame.current()
     for tool in versions.since_decision(record, decision):
         if tool.rows is None:
             name = safe_text.untrusted(tool.tool_id)

@@ -19,7 +19,7 @@ from ui.shared.cards import outcome_badges
 from ui.shared.cards.cards import Card
 from ui.shared.cards.outcome_badges import Color
 from ui.shared.cards.queue import kind_of
-from ui.shared.tools import tool_drawer
+from ui.shared.tools import tool_parts
 
 if TYPE_CHECKING:
     pass
@@ -162,9 +162,9 @@ def _member(card: Card, tool: Tool) -> None:
             st.badge("Canonical", color="blue", icon=":material/star:")
         if tool in card.newcomers:
             st.badge("Newcomer", color="orange")
-        tool_drawer.open_button(tool, "card")
-    tool_drawer.declared_line(tool)
-    tool_drawer.usage_caption(tool)
+        tool_parts.open_button(tool, "card")
+    tool_parts.declared_line(tool)
+    tool_parts.usage_caption(tool)
     for finding in card.findings[tool.id]:
         safe_text.finding(finding.severity, finding.message)
     text, base = tool.description[:TEXT_SHOWN], card.canonical.description[:TEXT_SHOWN]
@@ -183,15 +183,13 @@ def evidence(card: Card) -> None:
         headline = f"{value} {outcome_badges.short(verdict.outcome)}"
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"**{headline}** · {_both(verdict.pair)}{judge}", width="content")
-            st.page_link(
-                "pages/overlap.py",
-                label="Compare",
-                icon=":material/compare_arrows:",
-                help="Both tools side by side; there this pair alone can be kept apart for good.",
-                query_params={
-                    "catalog": page_frame.current().name,
-                    "pair": pair_key(verdict.pair),
-                },
+            page_frame.page_link(
+                "overlap",
+                "Compare",
+                icon="compare_arrows",
+                about="Both tools side by side; there this pair alone can be kept apart for good.",
+                catalog=page_frame.current().name,
+                pair=pair_key(verdict.pair),
             )
         st.markdown(
             "\n".join(f"- {safe_text.untrusted(sentence)}" for sentence in verdict.evidence)

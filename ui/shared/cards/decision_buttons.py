@@ -14,10 +14,8 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import shortcuts
-from ui.shared.cards.drafts import Draft
+from ui.shared.cards.batches import SafeBatch, ServerPairProposals
 from ui.shared.cards.queue import is_family
-from ui.shared.cards.safe_merges import SafeBatch
-from ui.shared.cards.server_pairs import ServerPairProposals
 from ui.shared.services.settled import SettledCluster
 from ui.shared.tools.ticked_rows import ticked_rows
 
@@ -315,34 +313,3 @@ def take_back_button(settled: SettledCluster | None) -> None:
         on_click=undo,
         args=((decision.seq,),),
     )
-
-
-def save(
-    cluster: Cluster,
-    draft: Draft,
-    then: Callable[[], None] | None = None,
-    done: str = "Saved the document of",
-) -> None:
-    """Store an edited document, and say that it is ``done``; on success call ``then``, which
-    discards the unsaved text.
-    """
-    review, catalog_id = page_frame.workspace().review, page_frame.current().id
-    saved = attempt(
-        lambda: review.edit(catalog_id, cluster, draft, page_frame.reviewer()),
-        f"{done} {draft.document.name}",
-    )
-    if saved and then:
-        then()
-
-
-def reset(cluster: Cluster, generated: Draft, then: Callable[[], None]) -> None:
-    """Store the generated document, and say what that changed."""
-    review, catalog_id = page_frame.workspace().review, page_frame.current().id
-    parts = {"name": "name", "description": "description", "schema": "parameters"}
-    before, after = cluster.document, generated.document
-    changed = [word for key, word in parts.items() if getattr(before, key) != getattr(after, key)]
-    if attempt(
-        lambda: review.edit(catalog_id, cluster, generated, page_frame.reviewer()),
-        f"Reset {before.name} to the generated document: {', '.join(changed)}",
-    ):
-        then()

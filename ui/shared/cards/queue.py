@@ -1,26 +1,140 @@
-"""What waits for a person in Review, and what comes first."""
+"""What waits for a person in Review, what speaks against it, and what comes first."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.decision import Decision
+from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import Tool, digest
-from ui.shared.cards.reasons_against import reason_kind
 
 Order = Literal[
     "risk", "tokens", "surest", "uncertain", "families", "audit", "disagreement", "learned", "used"
 ]
+
 Show = Literal["all", "duplicates", "families"]
+Part = Literal["again", "new"]
+"""Of a new version of the catalog: clusters in which a tool has changed since somebody decided, and
+proposals that the version before could not have.
+"""
+
 AUDIT_SEED = 310
 
 OPEN_STATES = ("conflict", "stale", "proposed")
 """The most urgent first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Clusters of one kind: those that wait for a person, and the accepted others."""
+
+    waiting: int
+    accepted: int
+
+    @property
+    def total(self) -> int:
+        return self.waiting + self.accepted
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterCounts:
+    """The clusters of a plan: ``duplicates`` do one job, ``families`` one operation for several
+    providers or values. ``prunes`` of the duplicates need no gateway; ``safe`` ones wait, and may
+    be accepted without a look.
+    """
+
+    duplicates: Standing
+    families: Standing
+    prunes: int
+    safe: int
+
+    @property
+    def waiting(self) -> int:
+        return self.duplicates.waiting + self.families.waiting
+
+    @property
+    def accepted(self) -> int:
+        return self.duplicates.accepted + self.families.accepted
+
+    @property
+    def waiting_in_words(self) -> str:
+        """``8 duplicates, 1 family``."""
+        duplicates = quantity(self.duplicates.waiting, "duplicate")
+        return f"{duplicates}, {quantity(self.families.waiting, 'family')}"
+
+
+@dataclass(frozen=True, slots=True)
+class Progressed:
+    """How far review is: the clusters as they stand, the rejections, and how many of those that
+    wait are what a rejection left: they hold some tools of a rejected one.
+    """
+
+    clusters: ClusterCounts
+    rejected: int
+    left: int
+
+    @property
+    def waiting(self) -> int:
+        return self.clusters.waiting
+
+    @property
+    def accepted(self) -> int:
+        return self.clusters.accepted
+
+    @property
+    def decided(self) -> int:
+        return self.accepted + self.rejected
+
+    @property
+    def total(self) -> int:
+        return self.waiting + self.decided
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which clusters are listed; what is empty lets all pass.
+
+    ``find``: every word of it is in the cluster's name, in a member's name, server or description,
+    or in what speaks against the merge. ``server``: a member is its tool. ``size``: one of
+    ``SIZES``. ``kind``: *prune*, *router* or *family*. ``kind_of_reason``: one of
+    ``reasons_against.REASON_KINDS`` speaks against it. ``ids``: a member is one of these tools.
+    ``clusters``: it is one of these, by id.
+    """
+
+    find: str = ""
+    server: str | None = None
+    size: str | None = None
+    kind: str | None = None
+    kind_of_reason: str | None = None
+    ids: frozenset[str] | None = None
+    clusters: frozenset[str] | None = None
+
+
+REASON_KINDS: Mapping[str, tuple[str, ...]] = {
+    "Cannot be applied": ("would be lost", "; rewrite the", "; drop it, or", "belongs to another"),
+    "Hidden or hostile text": ("blocking finding", "text that speaks to models"),
+    "Needs a gateway": ("so a gateway is needed", "a family:"),
+    "Several servers": ("live on", "their names imply", "other tools of"),
+    "State of its own": ("nothing says that they share",),
+    "Another effect": ("differ in effect", "does not say so", "does not say what others warn of"),
+    "Another scope": ("differ in scope",),
+    "Another result": ("they differ in",),
+    "Weak pair or chain": ("its weakest pair is", "longer chain", "only through a third"),
+    "Put forward by a person": ("a person put it forward", "a person wants to look"),
+    "The judges disagree": ("says merge", "neither judge", "no usable answer", " says unsure"),
+    "Wording or arguments": ("",),
+}
+"""Each kind with marks of its sentences (``auto_accept``, ``guards``, ``unmatched_words``). The
+first that fits counts, and the last fits all.
+"""
 
 
 def waits(cluster: Cluster) -> bool:
@@ -101,34 +215,6 @@ def in_order(
     return tuple(sorted(waiting, key=lambda one: (*rank(one), one.id)))
 
 
-SIZES: Mapping[str, tuple[int, float]] = {
-    "2 tools": (2, 2),
-    "3 to 5": (3, 5),
-    "6 or more": (6, math.inf),
-}
-"""The sizes to choose from, with the fewest and the most tools."""
-
-
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """Which clusters are listed; what is empty lets all pass.
-
-    ``find``: every word of it is in the cluster's name, in a member's name, server or description,
-    or in what speaks against the merge. ``server``: a member is its tool. ``size``: one of
-    ``SIZES``. ``kind``: *prune*, *router* or *family*. ``kind_of_reason``: one of
-    ``reasons_against.KINDS`` speaks against it. ``ids``: a member is one of these tools.
-    ``clusters``: it is one of these, by id.
-    """
-
-    find: str = ""
-    server: str | None = None
-    size: str | None = None
-    kind: str | None = None
-    kind_of_reason: str | None = None
-    ids: frozenset[str] | None = None
-    clusters: frozenset[str] | None = None
-
-
 def kind_of(cluster: Cluster) -> str:
     """*prune*, *router* or *family*: what can be done about the cluster."""
     return "family" if is_family(cluster) else cluster.kind
@@ -165,7 +251,69 @@ def matching(
     return tuple(one for one in clusters if (own is None or one.id in own) and passes(one))
 
 
+def new_proposals(
+    clusters: Iterable[Cluster], catalog: Catalog, earlier: Catalog
+) -> tuple[Cluster, ...]:
+    """The clusters that wait for a first decision and hold a tool, or a newcomer, that ``earlier``
+    did not have as it is now.
+    """
+    prints = {tool.fingerprint for tool in earlier.tools}
+    fresh = {tool.id for tool in catalog.tools if tool.fingerprint not in prints}
+    return tuple(
+        one
+        for one in clusters
+        if waits(one)
+        and one.state != "stale"
+        and not fresh.isdisjoint(one.newcomers if one.state == "accepted" else one.members)
+    )
+
+
 def cluster_with(plan: MergePlan, ids: Collection[str]) -> Cluster | None:
     """The cluster that holds all of these tools, if there is one."""
     wanted = set(ids)
     return next((c for c in plan.clusters if wanted.issubset(all_members(c))), None)
+
+
+def reason_kind(reason: str) -> str:
+    """The kind of a sentence that speaks against a merge."""
+    return next(
+        kind for kind, marks in REASON_KINDS.items() if any(mark in reason for mark in marks)
+    )
+
+
+SIZES: Mapping[str, tuple[int, float]] = {
+    "2 tools": (2, 2),
+    "3 to 5": (3, 5),
+    "6 or more": (6, math.inf),
+}
+"""The sizes to choose from, with the fewest and the most tools."""
+
+
+def cluster_counts(clusters: Iterable[Cluster]) -> ClusterCounts:
+    """The clusters of a plan, each counted once."""
+    clusters = tuple(clusters)
+    families = [cluster for cluster in clusters if is_family(cluster)]
+    duplicates = [cluster for cluster in clusters if not is_family(cluster)]
+    return ClusterCounts(
+        duplicates=_standing(duplicates),
+        families=_standing(families),
+        prunes=sum(cluster.kind == "prune" for cluster in duplicates),
+        safe=sum(map(is_safe, clusters)),
+    )
+
+
+def progressed(clusters: Iterable[Cluster], standing: Iterable[Decision]) -> Progressed:
+    """How far the review of these clusters is, with the decisions that stand."""
+    clusters = tuple(clusters)
+    rejected = [set(decision.ids) for decision in standing if decision.action == "reject"]
+    left = (
+        any(not ids.isdisjoint(cluster.members) for ids in rejected)
+        for cluster in clusters
+        if waits(cluster)
+    )
+    return Progressed(cluster_counts(clusters), len(rejected), sum(left))
+
+
+def _standing(clusters: Iterable[Cluster]) -> Standing:
+    number = Counter(map(waits, clusters))
+    return Standing(waiting=number[True], accepted=number[False])

@@ -12,8 +12,17 @@ from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.numbers import quantity
 from ui.shared import page_frame
 from ui.shared.cards import decision_trail, queue_table
-from ui.shared.cards.queue import SIZES, Filters, Order, Show, all_members, matching, of_show
-from ui.shared.cards.reasons_against import KINDS
+from ui.shared.cards.queue import (
+    REASON_KINDS,
+    SIZES,
+    Filters,
+    Order,
+    Part,
+    Show,
+    all_members,
+    matching,
+    of_show,
+)
 from ui.shared.services.learned_judge import LearnedJudge
 from ui.shared.services.people import People
 from ui.shared.services.settled import SettledCluster
@@ -40,7 +49,6 @@ STATES: dict[str, Listed] = {
     "Rejected": "rejected",
     "Flagged": "flagged",
 }
-Part = Literal["again", "new"]
 PARTS: dict[Part, str] = {"again": "Changed since the decision", "new": "New proposals"}
 """What a new version of the catalog brings into the queue."""
 PART = "since"
@@ -153,14 +161,19 @@ def _filters(bar: DeltaGenerator, catalog_id: int) -> Listed:
             ("review_server", "Server", servers, "any server"),
             ("review_size", "Size", list(SIZES), "any size"),
             ("review_kind", "Kind", ["prune", "router", "family"], "any kind"),
-            ("review_objection", "What speaks against it", list(KINDS), "anything or nothing"),
+            (
+                "review_objection",
+                "What speaks against it",
+                list(REASON_KINDS),
+                "anything or nothing",
+            ),
         ):
             if options:
                 st.selectbox(
                     name, options, None, key=key, placeholder=unset,
                     persist_state="session", on_change=forget_cluster,
                 )  # fmt: skip
-        if page_frame.workspace().versions.earlier(page_frame.current()):
+        if page_frame.workspace().catalogs.earlier(page_frame.current()):
             st.selectbox(
                 "Of the new version", list(PARTS.values()), None, key="review_part",
                 placeholder="new and older", persist_state="session", on_change=forget_cluster,
@@ -176,14 +189,6 @@ def _filters(bar: DeltaGenerator, catalog_id: int) -> Listed:
         label_visibility="collapsed", on_change=forget_cluster, persist_state="session",
     )  # fmt: skip
     return STATES[state]
-
-
-def clusters_of(part: Part) -> tuple[Cluster, ...]:
-    """The waiting clusters of a part of the new version. Raises ``JobError`` before the analysis
-    is finished.
-    """
-    versions, record = page_frame.workspace().versions, page_frame.current()
-    return versions.again(record) if part == "again" else versions.new_proposals(record)
 
 
 def _follow_link() -> None:
@@ -229,7 +234,8 @@ def _listed_only(catalog_id: int) -> frozenset[str] | None:
     own = _own_share(catalog_id) if st.session_state.get("review_share") else None
     if part is None:
         return own
-    of_part = frozenset(one.id for one in clusters_of(part))
+    review = page_frame.workspace().review
+    of_part = frozenset(one.id for one in review.queue_part(page_frame.current(), part))
     return of_part if own is None else of_part & own
 
 

@@ -42,17 +42,15 @@ def open_link(catalog_id: int, ids: Sequence[str]) -> None:
     home = page_frame.workspace().reshapes.home(catalog_id, ids)
     if home is None or len(ids) > MOST_TOOLS:
         return
-    st.page_link(
-        "pages/review.py",
-        label="Move in Review",
-        icon=":material/move_down:",
-        help=f"Opens the parts of {safe_text.untrusted(home.document.name)} with "
+    page_frame.page_link(
+        "review",
+        "Move in Review",
+        icon="move_down",
+        about=f"Opens the parts of {safe_text.untrusted(home.document.name)} with "
         f"{'this tool' if len(ids) == 1 else 'these tools'} among them. Accepts nothing.",
-        query_params={
-            "catalog": page_frame.current().name,
-            "cluster": home.id,
-            CUT: " ".join(map(tool_key, ids)),
-        },
+        catalog=page_frame.current().name,
+        cluster=home.id,
+        **{CUT: " ".join(map(tool_key, ids))},
     )
 
 

@@ -24,6 +24,8 @@ INK = "#111112"
 _RULE = "rgba(138,143,152,0.3)"
 AXIS = {"automargin": True, "gridcolor": _RULE, "zerolinecolor": _RULE}
 _REVISION = 1
+TableRow = dict[str, str | float | int]
+"""A row of the table beside a figure: the same facts, for those who cannot use the figure."""
 
 MOST_SERVERS = len(PALETTE) * len(SYMBOLS)
 """As many servers have a look of their own; all others share one."""

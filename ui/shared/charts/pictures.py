@@ -10,8 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from toolscope_core.catalog.formats.spreadsheets import csv_bytes
-from ui.shared.charts.chart_tables import TableRow
+from ui.shared.charts.chart_style import TableRow
 
 if TYPE_CHECKING:
     from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
@@ -103,6 +102,8 @@ def downloads(rows: list[TableRow], key: str) -> None:
 
 def table_csv(rows: list[TableRow]) -> bytes:
     """The rows as CSV that a spreadsheet shows and never runs; empty for no rows."""
+    from toolscope_core.catalog.formats.spreadsheets import csv_bytes  # once it is pressed
+
     header = list(rows[0]) if rows else []
     return csv_bytes(header, ([row[column] for column in header] for row in rows))
 

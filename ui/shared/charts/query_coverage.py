@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from ui.shared.charts import chart_style
-from ui.shared.charts.chart_tables import TableRow
+from ui.shared.charts.chart_style import TableRow
 
 HEIGHT = 300
 BINS = ("0", "1", "2", "3", "4", "5–9", "10 or more")

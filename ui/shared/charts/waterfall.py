@@ -9,8 +9,7 @@ from itertools import accumulate
 import plotly.graph_objects as go
 
 from ui.shared.charts import chart_style
-from ui.shared.charts.chart_style import GREY, PALETTE
-from ui.shared.charts.chart_tables import TableRow
+from ui.shared.charts.chart_style import GREY, PALETTE, TableRow
 
 _BAR = 30
 

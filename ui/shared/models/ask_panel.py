@@ -13,7 +13,8 @@ from toolscope_core.model.configuration import Budget, Endpoint
 from toolscope_core.model.errors import JobError, ToolScopeError
 from ui.shared import page_frame, safe_text
 from ui.shared.models import runs_table
-from ui.shared.services.judging import OFFLINE
+from ui.shared.services.chosen_judge import OFFLINE
+from ui.shared.services.judging import Judging
 
 if TYPE_CHECKING:
     from toolscope_core.tool2vec.estimates import Estimates
@@ -90,9 +91,9 @@ def can_ask(catalog_id: int, kind: RunKind, without: str) -> bool:
     work = page_frame.workspace()
     if work.endpoints.get() is None:
         st.caption(without)
-        st.page_link("pages/settings.py", label="Set up a model", icon=":material/settings:")
+        page_frame.page_link("settings", "Set up a model")
         return False
-    job = work.judging.job(catalog_id)
+    job = work.service(Judging).job(catalog_id)
     if job is not None and job.live:
         page_frame.job_panel(job.id)
         return False
@@ -118,17 +119,12 @@ def question_panel(
         _start(label, f"ask_{question.kind}", question)
         if only:
             _start("Only this one", f"ask_{question.kind}_one", only)
-        st.page_link(
-            "pages/history.py",
-            label="Run history",
-            icon=":material/history:",
-            query_params={"history_part": "Model runs"},
-        )
+        page_frame.page_link("history", "Run history", history_part="Model runs")
 
 
 def judge_choice(catalog_id: int) -> None:
     """Draw the choice of the judge whose verdicts count, and a summary of its answers."""
-    judging = page_frame.workspace().judging
+    judging = page_frame.service(Judging)
     runs = {run.id: run for run in judging.choices(catalog_id)}
     if not runs:
         return
@@ -152,7 +148,7 @@ def judge_choice(catalog_id: int) -> None:
 def _estimates(catalog_id: int, question: Question, endpoint: Endpoint) -> Estimates:
     """The estimate of a run; computed again when a decision or a run has changed the questions."""
     work = page_frame.workspace()
-    runs = [(run.id, run.ended_at) for run in work.judging.runs(catalog_id)]
+    runs = [(run.id, run.ended_at) for run in work.service(Judging).runs(catalog_id)]
     inputs = (catalog_id, question.inputs, endpoint, len(work.review.log(catalog_id)), runs)
     key = f"estimates_{question.kind}"
     if st.session_state.get(key, (None,))[0] != inputs:
@@ -193,7 +189,7 @@ def _estimate_in_words(estimates: Estimates, endpoint: Endpoint) -> None:
 
 def _last_run(catalog_id: int, question: Question, endpoint: Endpoint) -> None:
     """Say how the last run of this kind ended, unless it is done."""
-    runs = page_frame.workspace().judging.runs(catalog_id)
+    runs = page_frame.service(Judging).runs(catalog_id)
     last = next((run for run in runs if run.kind == question.kind), None)
     if last is None or last.state in ("done", "running"):
         return
@@ -243,7 +239,7 @@ def _ask(question: Question) -> None:
 
 def _answers(catalog_id: int) -> None:
     """Summarise the answers in use: verdicts, questions saved, and what the model did not read."""
-    answers = page_frame.workspace().judging.model_verdicts(catalog_id)
+    answers = page_frame.workspace().analyses.model_verdicts(catalog_id)
     if answers is None:
         return
     counts = {"merge": 0, "family": 0, "unsure": 0, "keep": 0, "unanalysed": 0}

@@ -6,12 +6,13 @@ from collections import Counter
 
 import streamlit as st
 
+from toolscope_core.merging.model_verdicts import Band, Grade
 from ui.shared import page_frame, safe_text
 from ui.shared.cards.outcome_badges import Color
 from ui.shared.charts import pictures
-from ui.shared.charts.chart_tables import TableRow
+from ui.shared.charts.chart_style import TableRow
 from ui.shared.models import ask_panel
-from ui.shared.services.judging import Band, Grade
+from ui.shared.services.judging import Judging
 
 BANDS: tuple[Band, ...] = ("Low", "Medium", "High")
 MEANINGS: dict[Band, str] = {
@@ -29,7 +30,7 @@ def grades_panel(catalog_id: int) -> None:
         "result, from 1 to 5. Grades change nothing."
     )
     ask_panel.ask_panel(catalog_id, "quality", "Grade documentation")
-    grades = page_frame.workspace().judging.grades(catalog_id)
+    grades = page_frame.service(Judging).grades(catalog_id)
     if not grades:
         return
     counts = Counter(grade.band for grade in grades.values())

@@ -5,10 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from toolscope_core.model.numbers import quantity
+from toolscope_core.store import ModelRun
 from ui.shared import page_frame, safe_text
 from ui.shared.charts import pictures
-from ui.shared.charts.chart_tables import TableRow
-from ui.shared.services.judging import ModelRun
+from ui.shared.charts.chart_style import TableRow
+from ui.shared.services.judging import Judging
 
 KINDS = {
     "judge": "verdicts and audits",
@@ -31,7 +32,7 @@ TITLES = {
 def runs_panel(catalog_id: int) -> None:
     """Draw the runs on this catalog, or all, the newest first."""
     every = st.toggle("All catalogs", key="every_catalog", persist_state="session")
-    runs = page_frame.workspace().judging.runs(None if every else catalog_id)
+    runs = page_frame.service(Judging).runs(None if every else catalog_id)
     if not runs:
         st.info(
             "No model runs yet. Set up a model in Settings, then start a run in Review.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -11,10 +12,13 @@ from numpy.typing import NDArray
 from toolscope_core.embedding.candidate_pairs import nearest
 from toolscope_core.judging.relation_words import RELATIONS, differs_of
 from toolscope_core.merging.analysis import Analysis
-from toolscope_core.model.pair import Pair, Verdict
+from toolscope_core.model.pair import Verdict
 from toolscope_core.model.tool import digest
+from ui.shared.services.result_cache import ResultCache
+from ui.shared.services.workspace import Workspace
 
 SHOWN_PAIRS = 1_000
+LISTS_KEPT = 8
 RELATED_FROM = 0.45
 """From this cosine on, two tools that are not one job are *related*."""
 
@@ -120,15 +124,86 @@ def pair_list(
     return PairList(rows=tuple(rows), matching=len(matches), total=len(scores))
 
 
-def closest(analysis: Analysis) -> tuple[Pair, float] | None:
-    """The nearest two tools with their cosine; ``None`` for a single tool."""
+@dataclass(frozen=True, slots=True)
+class PairCounts:
+    """The candidate pairs by the offline judge's verdict; ``expected`` are the same job if its
+    probabilities hold. ``siblings`` of the kept ones have to do with each other: an agent has to
+    be told which is which.
+    """
+
+    merge: int
+    family: int
+    unsure: int
+    keep: int
+    expected: int
+    siblings: int
+
+    @property
+    def total(self) -> int:
+        return self.merge + self.family + self.unsure + self.keep
+
+
+@dataclass(frozen=True, slots=True)
+class Closest:
+    """The two nearest tools of a catalog, by name, and their cosine."""
+
+    left: str
+    right: str
+    similarity: float
+
+
+class PairLists:
+    """The candidate pairs of analysed catalogs. Each method raises ``JobError`` before the analysis
+    is finished.
+    """
+
+    def __init__(self, work: Workspace) -> None:
+        self._catalogs = work.catalogs
+        self._analyses = work.analyses
+        self._lists: ResultCache[ResultCache[PairList]] = ResultCache()
+        self._counts: ResultCache[PairCounts] = ResultCache()
+
+    def matching(self, catalog_id: int, wanted: PairFilter) -> PairList:
+        """The strongest candidate pairs that pass the filter; the last few lists are kept."""
+        analysis = self._analyses.required(catalog_id)
+        lists = self._lists.get(catalog_id, (analysis,), lambda: ResultCache(LISTS_KEPT))
+        tokens = self._catalogs.tokens(catalog_id)
+        return lists.get(wanted, (), lambda: pair_list(analysis, wanted, tokens))
+
+    def counts(self, catalog_id: int) -> PairCounts:
+        """The candidate pairs by the offline judge's verdict, counted once."""
+        analysis = self._analyses.required(catalog_id)
+        return self._counts.get(catalog_id, (analysis,), lambda: pair_counts(analysis))
+
+    def closest(self, catalog_id: int) -> Closest | None:
+        """The nearest two tools; ``None`` for a single tool."""
+        return closest(self._analyses.required(catalog_id))
+
+
+def pair_counts(analysis: Analysis) -> PairCounts:
+    """The candidate pairs of an analysis, each counted once."""
+    outcomes = outcomes_of(analysis)
+    number = Counter(outcomes.tolist())
+    related = (outcomes == "keep") & (analysis.scores.similarity >= RELATED_FROM)
+    return PairCounts(
+        merge=number["merge"],
+        family=number["family"],
+        unsure=number["unsure"],
+        keep=number["keep"],
+        expected=analysis.scores.expected_merges,
+        siblings=int(related.sum()),
+    )
+
+
+def closest(analysis: Analysis) -> Closest | None:
+    """The nearest two tools; ``None`` for a single tool."""
     tools, scores = analysis.catalog.tools, analysis.scores
     near = scores if len(scores) else nearest(analysis.vectors, 1, -1.0)
     if not len(near):
         return None
     row = int(near.similarity.argmax())
-    pair = Pair.of(tools[near.left[row]].id, tools[near.right[row]].id)
-    return pair, float(near.similarity[row])
+    one, other = sorted((tools[near.left[row]], tools[near.right[row]]), key=lambda tool: tool.id)
+    return Closest(one.name, other.name, float(near.similarity[row]))
 
 
 def _row(analysis: Analysis, row: int, verdict: Verdict, tokens: Mapping[str, int]) -> PairRow:

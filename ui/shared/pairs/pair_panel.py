@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from functools import partial
 
+import pandas as pd
 import streamlit as st
 
 from toolscope_core.decisions.actions import ACTIONS
+from toolscope_core.model.catalog import Finding
 from toolscope_core.model.decision import Action, Decision
-from toolscope_core.model.pair import Pair
+from toolscope_core.model.pair import Pair, Verdict
+from toolscope_core.model.tool import Tool
 from ui.shared import page_frame, safe_text
-from ui.shared.cards import decision_buttons, decision_words, outcome_badges
+from ui.shared.cards import decision_buttons, decision_trail, outcome_badges
 from ui.shared.cards.measured_effects import confused_line
-from ui.shared.pairs.pair_evidence import evidence_panel
-from ui.shared.pairs.pair_tools import side_by_side
-from ui.shared.pairs.pair_view import PairView
-from ui.shared.tools import tool_selection
+from ui.shared.charts.pictures import picture
+from ui.shared.charts.waterfall import waterfall, waterfall_rows
+from ui.shared.pairs.pair_view import DIFFERS, Neighbour, Pairs, PairView
+from ui.shared.tools import tool_parts, tool_selection
+
+TEXT_SHOWN = 4_000
+
+SIDES = ("Tool A", "Tool B")
 
 
 def show_pair(key: str) -> None:
@@ -25,7 +34,7 @@ def show_pair(key: str) -> None:
 
 def pair_view(catalog_id: int, pair: Pair) -> None:
     """Draw two tools with their verdict, buttons and evidence."""
-    view = page_frame.workspace().pairs.view(catalog_id, pair)
+    view = page_frame.service(Pairs).view(catalog_id, pair)
     with st.container(border=True):
         _heading(view)
         confused_line(catalog_id, pair)
@@ -39,6 +48,47 @@ def pair_body(view: PairView, show: Callable[[str], None]) -> None:
     _heading(view)
     side_by_side(view)
     evidence_panel(view, show)
+
+
+def side_by_side(view: PairView) -> None:
+    """Draw both tools, and below them their parameters, aligned."""
+    one, other = view.tools
+    for side, column, tool, findings in zip(
+        SIDES, st.columns(2), view.tools, view.findings, strict=True
+    ):
+        with column.container(border=True, height="stretch"):
+            st.caption(side)
+            _draw_tool(tool, None if tool is one else one)
+            _findings(findings)
+    if view.rest:
+        _table([*view.rest], f"Results and annotations of {one.name} and {other.name}")
+    _arguments(view)
+
+
+def evidence_panel(view: PairView, show_pair: Callable[[str], None]) -> None:
+    """Draw the chosen part only: one chart and two more tables would slow every page of a pair.
+
+    ``show_pair`` is called with the key of a pair to show instead.
+    """
+    parts: dict[str, Callable[[PairView], None]] = {
+        "Reasons": _reasons,
+        "Signals": _signals,
+        "Most similar tools": partial(_neighbours, show_pair=show_pair),
+    }
+    part = st.segmented_control(
+        "Evidence",
+        list(parts),
+        default=next(iter(parts)),
+        required=True,
+        key="pair_more",
+        label_visibility="collapsed",
+    )
+    parts[part](view)
+
+
+def pair_link(key: str) -> None:
+    """Draw the link to the pair of this key."""
+    page_frame.page_link("overlap", "Open the pair", catalog=page_frame.current().name, pair=key)
 
 
 def _heading(view: PairView) -> None:
@@ -69,12 +119,7 @@ def _buttons(catalog_id: int, view: PairView) -> None:
     kept_apart = any(decision.action == "reject" for decision in view.decisions)
     with st.container(horizontal=True, vertical_alignment="center"):
         if view.card is not None:
-            st.page_link(
-                "pages/review.py",
-                label="Open in Review",
-                icon=":material/rule:",
-                query_params={"cluster": view.card.id},
-            )
+            page_frame.page_link("review", "Open in Review", cluster=view.card.id)
         else:
             st.button(
                 "Send to review",
@@ -102,8 +147,8 @@ def _buttons(catalog_id: int, view: PairView) -> None:
 
 def _decision(decision: Decision) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        who = decision_words.by_whom(decision)
-        st.caption(f"{decision_words.in_words(decision)} by {who}", width="content")
+        who = decision_trail.by_whom(decision)
+        st.caption(f"{decision_trail.in_words(decision)} by {who}", width="content")
         st.button(
             "Undo",
             key=f"pair_undo_{decision.seq}",
@@ -120,4 +165,137 @@ def _record(catalog_id: int, view: PairView, action: Action) -> None:
     decision_buttons.attempt(
         lambda: decide(catalog_id, (pair.left, pair.right), view.version, page_frame.reviewer()),
         f"{ACTIONS[action].done}: {names}",
+    )
+
+
+def _draw_tool(tool: Tool, base: Tool | None) -> None:
+    """Draw a tool; what differs from ``base`` is marked."""
+    name, text = tool.name, tool.description[:TEXT_SHOWN]
+    marked = ""
+    if base is not None and base.name != name:
+        marked = safe_text.word_diff(base.name.replace("_", " "), name.replace("_", " "))
+    st.html(f"<b>{safe_text.untrusted_html(name)}</b> <small>{marked}</small>")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.badge(
+            safe_text.owner(tool.id, tool.name, tool.server), color="gray", icon=":material/dns:"
+        )
+        tool_parts.open_button(tool, "pair")
+    tool_parts.declared_line(tool)
+    if not text.strip():
+        st.caption("No description.")
+    elif base is None:
+        st.html(safe_text.untrusted_html(text))
+    else:
+        st.html(safe_text.word_diff(base.description[:TEXT_SHOWN], text))
+
+
+def _findings(findings: Sequence[Finding]) -> None:
+    for finding in findings:
+        safe_text.finding(finding.severity, f"{finding.severity}: {finding.message}")
+
+
+def _arguments(view: PairView) -> None:
+    st.markdown("**Argument mapping**")
+    if view.parameters:
+        _table([*view.parameters], "The parameters of both tools, aligned")
+    else:
+        st.caption("Neither tool declares parameters.")
+    one, other = view.tools
+    for column, (tool, target), steps in zip(
+        st.columns(2), ((one, other), (other, one)), view.maps, strict=True
+    ):
+        with column:
+            names = (safe_text.untrusted(tool.id), safe_text.untrusted(target.id))
+            st.markdown(f"To replace a call to {names[0]} by a call to {names[1]}:")
+            none = (
+                "Its arguments are not known."
+                if tool.schema is None
+                else "No arguments are needed."
+            )
+            lines = steps or (none,)
+            st.markdown("\n".join(f"- {safe_text.untrusted(line)}" for line in lines))
+
+
+def _table(rows: list[object], alt: str) -> None:
+    """Draw a table; cells that differ begin with a sign and have a coloured background."""
+    frame = pd.DataFrame(rows)
+
+    def background(cell: object) -> str:
+        marked = isinstance(cell, str) and cell.startswith(DIFFERS.strip())
+        return "background-color: rgba(230,159,0,0.22)" if marked else ""
+
+    st.dataframe(
+        frame.style.map(background),
+        hide_index=True,
+        column_config={name: _column_title(name) for name in frame.columns},
+        alt=alt,
+    )
+
+
+def _column_title(column: str) -> str:
+    """``A`` for the column of the first tool, ``B, type`` for the type of the second."""
+    side, comma, attribute = column.partition(",")
+    return f"{ {'one': 'A', 'other': 'B'}.get(side, side) }{comma}{attribute}"
+
+
+def _signals(view: PairView) -> None:
+    verdict = view.offline
+    job, family = st.columns(2)
+    job.metric("Same job", f"{verdict.probability:.2f}", help="The sum of the bars below.")
+    family.metric(
+        "Family",
+        f"{verdict.family:.2f}",
+        help="The same operation for another provider or value. It has its own model; at "
+        f"{view.family_at:.2f} or more the verdict is family, unless it is merge.",
+    )
+    rows = partial(waterfall_rows, view.waterfall)
+    picture(waterfall(view.waterfall), rows, "waterfall", "Contribution of each signal")
+
+
+def _reasons(view: PairView) -> None:
+    if view.asked:
+        st.markdown(f"**{safe_text.untrusted(view.verdict.judge)}**")
+        _listed(view.verdict)
+        st.markdown("**The offline judge**")
+    _listed(view.offline)
+
+
+def _listed(verdict: Verdict) -> None:
+    reasons = verdict.evidence or ("No reason given.",)
+    st.markdown("\n".join(f"- {safe_text.untrusted(reason)}" for reason in reasons))
+
+
+def _neighbours(view: PairView, show_pair: Callable[[str], None]) -> None:
+    st.caption("Select a row to compare.")
+    for column, side, tool, near in zip(
+        st.columns(2), SIDES, view.tools, view.neighbours, strict=True
+    ):
+        with column:
+            st.caption(f"{side}: {safe_text.untrusted(tool.id)}")
+            _nearest(view, side, near, show_pair)
+
+
+def _nearest(
+    view: PairView, side: str, near: Sequence[Neighbour], show_pair: Callable[[str], None]
+) -> None:
+    key = f"near_{side}_{view.key}"
+
+    def pick() -> None:
+        rows = st.session_state[key]["selection"]["rows"]
+        if rows and rows[0] < len(near):
+            show_pair(near[rows[0]].key)
+
+    st.dataframe(
+        [asdict(row) for row in near],
+        key=key,
+        on_select=pick,
+        selection_mode="single-row",
+        hide_index=True,
+        column_order=("tool", "server", "similarity", "probability", "verdict"),
+        column_config={
+            "verdict": st.column_config.TextColumn(width=70),
+            "similarity": st.column_config.NumberColumn("similarity", format="%.2f", help="Cosine"),
+            "probability": st.column_config.NumberColumn(format="%.2f"),
+        },
+        alt=f"Tools most similar to {side}",
     )

@@ -1,4 +1,4 @@
-"""Two tools side by side: all that bears on a decision about the pair."""
+"""Two tools side by side: what is known of a pair."""
 
 from __future__ import annotations
 
@@ -7,26 +7,32 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from toolscope_core.decisions.constraints import constraints
+from toolscope_core.decisions.log import active, version_of
 from toolscope_core.judging.arguments.alignment import argument_map
 from toolscope_core.judging.arguments.matching import match_parameters
+from toolscope_core.judging.relation_words import apart_of, relation_of, serving_of
 from toolscope_core.judging.signals import SIGNALS
 from toolscope_core.merging.analysis import Analysis
+from toolscope_core.merging.pair_graph import unsure_pairs
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.argument_map import ArgumentMap
-from toolscope_core.model.catalog import Finding
+from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.pair import Outcome, Pair, Verdict
+from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import Parameter, Tool, canonical_json
 from ui.shared.cards.cards import move_sentence
+from ui.shared.cards.queue import cluster_with
 from ui.shared.charts.waterfall import Waterfall
+from ui.shared.services.result_cache import ResultCache
+from ui.shared.services.workspace import Workspace
 
 NEIGHBOURS = 5
 
-
 DIFFERS = "≠ "
 """Begins a cell that says another thing than its counterpart."""
-
 
 _TITLES = ("name", "type", "required", "description")
 
@@ -77,6 +83,83 @@ class PairView:
     def asked(self) -> bool:
         """Whether a model was asked about the two."""
         return self.verdict.judge != self.offline.judge
+
+
+class Pairs:
+    """Any two tools of a catalog, candidates or not."""
+
+    def __init__(self, work: Workspace) -> None:
+        self._catalogs = work.catalogs
+        self._analyses = work.analyses
+        self._review = work.review
+        self._undecided: ResultCache[tuple[Pair, ...]] = ResultCache()
+
+    def named(self, catalog_id: int, key: str) -> Pair | None:
+        """The pair of a link; ``None`` where the catalog has not both of its tools."""
+        ids = [self._catalogs.named(catalog_id, part) for part in key.split("~")]
+        if len(ids) != 2 or ids[0] is None or ids[1] is None or ids[0] == ids[1]:
+            return None
+        return Pair.of(ids[0], ids[1])
+
+    def undecided(self, catalog_id: int) -> tuple[Pair, ...]:
+        """The pairs that the judge is unsure of and nobody decided on, the most probable first.
+
+        Those of one cluster are decided on its card, and those of two are in merges already.
+        Raises ``JobError`` before the analysis is finished.
+        """
+        analysis, plan = self._analyses.required(catalog_id), self._review.plan(catalog_id)
+        return self._undecided.get(
+            catalog_id, (analysis, plan), lambda: self._find_undecided(catalog_id, analysis, plan)
+        )
+
+    def _find_undecided(
+        self, catalog_id: int, analysis: Analysis, plan: MergePlan
+    ) -> tuple[Pair, ...]:
+        apart = constraints(analysis.catalog, self._review.log(catalog_id)).cannot
+        clustered = {tool for c in plan.clusters for tool in (*c.members, *c.newcomers)}
+        unsure = {
+            pair: probability
+            for pair, probability in unsure_pairs(analysis).items()
+            if pair not in apart and not {pair.left, pair.right} <= clustered
+        }
+        return tuple(sorted(unsure, key=lambda pair: (-unsure[pair], pair)))
+
+    def view(self, catalog_id: int, pair: Pair) -> PairView:
+        """Everything on two tools. Raises ``JobError`` before the analysis is finished."""
+        analysis = self._analyses.required(catalog_id)
+        log = self._review.log(catalog_id)
+        tools = _both(analysis.catalog, pair)
+        one, other = tools
+        plan = self._review.plan(catalog_id)
+        prints = {tool.fingerprint for tool in tools}
+        (offline,) = analysis.offline([pair])
+        verdict = analysis.effective_verdict(offline)
+        return PairView(
+            key=pair_key(pair),
+            verdict=verdict,
+            offline=offline,
+            tools=tools,
+            waterfall=waterfall_of(analysis, offline),
+            parameters=tuple(parameter_lines(one, other)),
+            maps=(in_words(one, other), in_words(other, one)),
+            rest=tuple(other_lines(one, other)),
+            findings=(_findings(analysis, one), _findings(analysis, other)),
+            neighbours=(neighbours(analysis, one), neighbours(analysis, other)),
+            decisions=tuple(d for d in active(log)[::-1] if prints <= set(d.members)),
+            card=cluster_with(plan, (pair.left, pair.right)),
+            version=version_of([tool.fingerprint for tool in tools], log),
+            relation=tuple(
+                filter(
+                    None,
+                    (
+                        relation_of(verdict, tools),
+                        serving_of(verdict, tools),
+                        *apart_of(verdict, tools),
+                    ),
+                )
+            ),
+            family_at=analysis.judge.weights.family_at,
+        )
 
 
 def waterfall_of(analysis: Analysis, verdict: Verdict) -> Waterfall:
@@ -162,6 +245,15 @@ def other_lines(one: Tool, other: Tool) -> Iterator[dict[str, str]]:
         if any(texts):
             mark = "" if texts[0] == texts[1] else DIFFERS
             yield {"what": name, "one": texts[0], "other": f"{mark}{texts[1]}"}
+
+
+def _both(catalog: Catalog, pair: Pair) -> tuple[Tool, Tool]:
+    tools = catalog.by_id
+    return tools[pair.left], tools[pair.right]
+
+
+def _findings(analysis: Analysis, tool: Tool) -> tuple[Finding, ...]:
+    return tuple(finding for finding in analysis.catalog.findings if finding.tool_id == tool.id)
 
 
 def _line(one: Parameter | None, other: Parameter | None) -> dict[str, str]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, get_args
 
 from toolscope_core.evaluation.intervals import interval
 from toolscope_core.evaluation.metrics import METRIC_NAMES, SWEPT_METRICS
 from toolscope_core.merging.model_verdicts import Band, Grade
-from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.numbers import quantity
-from toolscope_core.model.pair import Pair
 from toolscope_core.model.plan import Experiment
 from toolscope_core.model.tool import JsonObject
 
@@ -42,35 +40,6 @@ class QueryRow:
     outcome: str
     moved: str
     change: float
-
-
-@dataclass(frozen=True, slots=True)
-class MergeRow:
-    """A merge with what it does: the sum of what nDCG gains over its queries. ``joins`` are the
-    queries that need two of its tools.
-    """
-
-    tool: str
-    members: tuple[str, ...]
-    change: float
-    helped: int
-    hurt: int
-    queries: str
-    joins: str
-
-
-@dataclass(frozen=True, slots=True)
-class ConfusionRow:
-    """Two tools that queries confuse, by their ids and ``texts``; ``key`` names the pair in an
-    address.
-    """
-
-    left: str
-    right: str
-    cost: float
-    queries: tuple[str, ...]
-    texts: tuple[str, ...]
-    key: str
 
 
 def figure_rows(result: JsonObject) -> list[FigureRow]:
@@ -154,38 +123,6 @@ def outcomes(result: JsonObject) -> Mapping[str, int]:
     for row in result["queries"]:
         counts[row["outcome"]] += 1
     return counts
-
-
-def merge_rows(result: JsonObject) -> list[MergeRow]:
-    """The merges that queries meet, that which harms most first."""
-    return [
-        MergeRow(
-            row["tool"],
-            tuple(row["members"]),
-            row["change"],
-            row["helped"],
-            row["hurt"],
-            _some([one["id"] for one in row["queries"] if _changes(one)]),
-            _some(row["joins"]),
-        )
-        for row in result["merges"]
-    ]
-
-
-def confusion_rows(result: JsonObject) -> list[ConfusionRow]:
-    """The pairs that queries confuse before the merge, the costliest first."""
-    texts = {row["id"]: row["query"] for row in result["queries"]}
-    return [
-        ConfusionRow(
-            row["left"],
-            row["right"],
-            row["cost"],
-            tuple(row["queries"]),
-            tuple(texts[one] for one in row["queries"]),
-            pair_key(Pair.of(row["left"], row["right"])),
-        )
-        for row in result["confusions"]
-    ]
 
 
 def stress_rows(result: JsonObject) -> list[dict[str, Any]]:
@@ -294,15 +231,6 @@ def _moved(row: JsonObject) -> str:
 
 def _place(rank: int | None) -> str:
     return "-" if rank is None else str(rank)
-
-
-def _changes(row: Mapping[str, float]) -> bool:
-    return row["ndcg_with"] != row["ndcg_without"]
-
-
-def _some(ids: Sequence[str], most: int = 5) -> str:
-    more = f" and {len(ids) - most} more" if len(ids) > most else ""
-    return ", ".join(ids[:most]) + more
 
 
 def compared_rows(one: Experiment, other: Experiment) -> list[dict[str, Any]]:

@@ -17,6 +17,8 @@ from ui.shared.charts.query_coverage import coverage_bars, coverage_rows
 from ui.shared.models import ask_panel
 from ui.shared.queries import generated_review
 from ui.shared.services.generated_queries import SET_NAME, GeneratedQueries, GeneratedView
+from ui.shared.services.judging import Judging
+from ui.shared.services.loaded_queries import LoadedQueries
 
 GENERATED = "Generated queries"
 ABOUT = (
@@ -35,7 +37,7 @@ def generated_panel(catalog_id: int) -> None:
     st.caption(ABOUT)
     work = page_frame.workspace()
     views = work.service(GeneratedQueries).views(catalog_id)
-    runs = [run for run in work.judging.runs(catalog_id) if run.kind == "queries"]
+    runs = [run for run in work.service(Judging).runs(catalog_id) if run.kind == "queries"]
     box = st.expander(
         "Write queries with a model",
         expanded=not views or any(run.state != "done" for run in runs[:1]),
@@ -85,7 +87,7 @@ def _asking(catalog_id: int) -> None:
     work, wanted = page_frame.service(GeneratedQueries), QueryGeneration(int(count), int(seed))
     question = ask_panel.Question(
         "queries",
-        (wanted, len(page_frame.workspace().queries.sets(catalog_id))),
+        (wanted, len(page_frame.service(LoadedQueries).sets(catalog_id))),
         lambda: work.estimate(catalog_id, wanted),
         lambda: work.start(catalog_id, wanted),
     )

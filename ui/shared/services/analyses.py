@@ -8,18 +8,18 @@ import time
 from collections import OrderedDict
 from collections.abc import Sequence
 
-from toolscope_core.embedding.embed_once import embed_cached
+from toolscope_core.decisions.constraints import owners
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.llm import EndpointEmbedder
 from toolscope_core.merging.analysis import Analysis, with_owners
+from toolscope_core.merging.model_verdicts import ModelVerdicts
 from toolscope_core.model.configuration import AnalysisConfig
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.protocols import Embedder, Progress, Step, Vectors, silent
 from toolscope_core.store import Job, Store, get_job, latest_job, request_cancel
 from toolscope_core.store.background.jobs import JobRunner, Work
 from ui.shared.services.catalogs import Catalogs
-from ui.shared.services.chosen_judge import ChosenJudge
-from ui.shared.services.implied_owners import ImpliedOwners
+from ui.shared.services.chosen_judge import OFFLINE, ChosenJudge
+from ui.shared.services.logs import Logs
 from ui.shared.services.result_cache import ResultCache
 
 KEPT = 4
@@ -37,7 +37,9 @@ JOB_KIND = "analyse"
 
 
 class Analyses:
-    """One analysis a catalog version, with the default configuration."""
+    """One analysis a catalog version, with the default configuration; ``kind`` is what its jobs are
+    recorded as.
+    """
 
     def __init__(
         self,
@@ -45,18 +47,17 @@ class Analyses:
         catalogs: Catalogs,
         embedder: Embedder,
         cache: VectorCache,
-        chosen_judge: ChosenJudge,
-        implied_owners: ImpliedOwners,
+        logs: Logs,
+        kind: str = JOB_KIND,
     ) -> None:
         self._store = store
         self._catalogs = catalogs
         self._embedder = embedder
-        self._kind = JOB_KIND
-        if isinstance(embedder, EndpointEmbedder):  # of another model it is not known as done
-            self._kind = f"{JOB_KIND} by {embedder.name}"
+        self._kind = kind
         self._cache = cache
-        self._chosen_judge = chosen_judge
-        self._implied_owners = implied_owners
+        self.chosen_judge = ChosenJudge(store)
+        self._logs = logs
+        self._owners: ResultCache[dict[str, str]] = ResultCache()
         self._with_owners: ResultCache[Analysis] = ResultCache()
         self._runner = JobRunner(store)
         self._kept: OrderedDict[int, Analysis] = OrderedDict()
@@ -95,11 +96,28 @@ class Analyses:
         analysis = self._offline(catalog_id)
         if analysis is None:
             return None
-        offline, chosen = analysis, self._implied_owners.chosen(catalog_id)
+        offline, chosen = analysis, self.chosen_owners(catalog_id)
         analysis = self._with_owners.get(
             catalog_id, (offline,), lambda: with_owners(offline, chosen), state=chosen
         )
-        return self._chosen_judge.applied_to(catalog_id, analysis)
+        return self.chosen_judge.applied_to(catalog_id, analysis)
+
+    def chosen_owners(self, catalog_id: int) -> dict[str, str]:
+        """By tool id the implied server that people gave it; empty for none."""
+        log = self._logs.of(catalog_id)
+        return self._owners.get(
+            catalog_id, (log,), lambda: owners(self._catalogs.open(catalog_id), log)
+        )
+
+    def model_verdicts(self, catalog_id: int) -> ModelVerdicts | None:
+        """What the plan is made with; ``None`` for the offline judge alone."""
+        analysis = self.get(catalog_id)
+        return analysis.model_verdicts if analysis else None
+
+    def judge_of(self, catalog_id: int) -> str:
+        """Who judges in the plan as it stands: ``offline`` or ``MODEL at HOST``."""
+        model_verdicts = self.model_verdicts(catalog_id)
+        return model_verdicts.judge if model_verdicts else OFFLINE
 
     def required(self, catalog_id: int) -> Analysis:
         """As ``get``. Raises ``JobError`` where there is none yet."""
@@ -122,6 +140,8 @@ class Analyses:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Texts as the tools were embedded: float32 (n, d), cached; loads the model if need be."""
+        from toolscope_core.embedding.embed_once import embed_cached
+
         return embed_cached(texts, self._embedder, self._cache)
 
     def background(self, catalog_id: int, kind: str, work: Work) -> str:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from toolscope_core.catalog.isolation import read_isolated
-from toolscope_core.catalog.sources import Source, load_paths
-from toolscope_core.check.versions.diff import diff
-from toolscope_core.evaluation.example import EXAMPLE_NAME, example_path
+from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
+from toolscope_core.catalog.tokens import Costs
 from toolscope_core.model.address_keys import tool_key
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.environment import Settings
 from toolscope_core.model.errors import CatalogError, StoreError
+from toolscope_core.model.tool import digest
 from toolscope_core.store import (
     CatalogRecord,
     Store,
@@ -21,28 +21,42 @@ from toolscope_core.store import (
     rename_catalog,
     save_catalog,
 )
+from ui.shared.services.result_cache import ResultCache
+
+if TYPE_CHECKING:
+    from toolscope_core.catalog.sources import Source
 
 
 class Catalogs:
     """What is stored under which name; opened catalogs are kept in memory (they never change)."""
 
-    def __init__(self, settings: Settings, store: Store) -> None:
-        self._settings = settings
+    def __init__(self, store: Store) -> None:
         self._store = store
+        self.costs = Costs()
         self._open: dict[int, Catalog] = {}
         self._ids: dict[int, dict[str, str]] = {}
+        self._tokens: ResultCache[dict[str, int]] = ResultCache()
+        self._previewed: ResultCache[Catalog] = ResultCache(most=1)
 
     def preview(self, sources: Sequence[Source], forced: str | None = None) -> Catalog:
-        """What an import of these files would bring, without storing anything.
+        """What an import of these files would bring, without storing anything; read once for the
+        same files.
 
         Raises ``CatalogError`` where no catalog can be made of them.
         """
-        return read_isolated(sources, forced)
+        from toolscope_core.catalog.isolation import read_isolated  # with every reader
+
+        key = digest(
+            forced, [(s.label, s.format, hashlib.sha256(s.data).hexdigest()) for s in sources]
+        )
+        return self._previewed.get(key, (), lambda: read_isolated(sources, forced))
 
     def add(self, name: str, catalog: Catalog) -> CatalogRecord:
         """Store a previewed catalog under a name; equal content again is a no-op. Decisions on
         tools that the newest version of that name has under other ids follow them.
         """
+        from toolscope_core.check.versions.diff import diff
+
         name = name.strip()
         if not name:
             raise CatalogError("the catalog has no name; type one, such as the file's")
@@ -50,16 +64,20 @@ class Catalogs:
         renamed = diff(self.open(newest.id), catalog).new_ids if newest else {}
         return save_catalog(self._store, name, catalog, renamed)
 
-    def add_example(self) -> CatalogRecord:
-        """Store the bundled example, unless it is there."""
-        return self.add(EXAMPLE_NAME, read_isolated(load_paths([example_path()])))
-
     def newest(self) -> tuple[CatalogRecord, ...]:
         """The newest version of each catalog, by name."""
         newest: dict[str, CatalogRecord] = {}
         for record in list_catalogs(self._store):
             newest.setdefault(record.name, record)
         return tuple(newest.values())
+
+    def earlier(self, record: CatalogRecord) -> tuple[CatalogRecord, ...]:
+        """The versions before this one, the newest first."""
+        return tuple(
+            other
+            for other in list_catalogs(self._store)
+            if other.name == record.name and other.number < record.number
+        )
 
     def rename(self, name: str, new: str) -> None:
         """Call a catalog, all its versions and decisions, otherwise. Raises ``StoreError``."""
@@ -78,6 +96,13 @@ class Catalogs:
         if catalog_id not in self._open:
             self._open[catalog_id] = load_catalog(self._store, catalog_id)
         return self._open[catalog_id]
+
+    def tokens(self, catalog_id: int, shape: str = PROMPT_SHAPES[0]) -> dict[str, int]:
+        """What each tool costs in every prompt, by id."""
+        tools = self.open(catalog_id).tools
+        return self._tokens.get(
+            (catalog_id, shape), (), lambda: {t.id: self.costs.of(t, shape) for t in tools}
+        )
 
     def named(self, catalog_id: int, key: str) -> str | None:
         """The id of the tool that a link names; ``None`` where this catalog has none such."""

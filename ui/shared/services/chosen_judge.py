@@ -11,7 +11,6 @@ import threading
 from dataclasses import asdict, dataclass, replace
 
 from toolscope_core.decisions.constraints import constraints
-from toolscope_core.llm.run_configuration import AsOf, still_holds, stored_answers
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.configuration import QuestionConfig
 from toolscope_core.store import (
@@ -25,6 +24,9 @@ from toolscope_core.store import (
     write_setting,
 )
 from ui.shared.services.result_cache import ResultCache
+
+OFFLINE = "offline"
+"""The judge of the program, where no model was chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +72,13 @@ class ChosenJudge:
 
     def _rebuilt(self, catalog_id: int, analysis: Analysis, choice: Choice) -> Analysis | None:
         """``None`` where the run was another's: of a prompt, a judge or a θ no longer in use."""
+        # The questions and their prompts are loaded only where somebody chose a model.
+        from toolscope_core.llm.merge_questions import ask_for_verdicts
+        from toolscope_core.llm.run_configuration import AsOf, still_holds, stored_answers
+
         run_config = get_run(self._store, choice.run).configuration
         if not still_holds(run_config, analysis.catalog, analysis):
             return None
-        # The questions and their prompts are loaded only where somebody chose a model.
-        from toolscope_core.llm.merge_questions import ask_for_verdicts
-
         questions = QuestionConfig(**run_config["questions"])
         log = read_log(self._store, catalog_id)[: choice.decisions]
         asking = stored_answers(run_config, AsOf(self._ledger, choice.until))

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.errors import StoreError
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.plan import Experiment
+from toolscope_core.model.tool import JsonObject
 from toolscope_core.store import delete_experiment, get_experiment, list_experiments
-from ui.shared.queries.experiment_tables import ConfusionRow, MergeRow, confusion_rows, merge_rows
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
 
@@ -38,6 +39,35 @@ _PARTS = {
 _ASKED = ("queries", "before", "after", "query_count")
 _SEARCHED = ("rerank", "split", "knob")
 """What the configuration of an experiment has, and that of one that searches."""
+
+
+@dataclass(frozen=True, slots=True)
+class MergeRow:
+    """A merge with what it does: the sum of what nDCG gains over its queries. ``joins`` are the
+    queries that need two of its tools.
+    """
+
+    tool: str
+    members: tuple[str, ...]
+    change: float
+    helped: int
+    hurt: int
+    queries: str
+    joins: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConfusionRow:
+    """Two tools that queries confuse, by their ids and ``texts``; ``key`` names the pair in an
+    address.
+    """
+
+    left: str
+    right: str
+    cost: float
+    queries: tuple[str, ...]
+    texts: tuple[str, ...]
+    key: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,3 +152,44 @@ class Experiments:
             return _Findings(merges, confusions)
 
         return self._read.get(number, (), read)
+
+
+def merge_rows(result: JsonObject) -> list[MergeRow]:
+    """The merges that queries meet, that which harms most first."""
+    return [
+        MergeRow(
+            row["tool"],
+            tuple(row["members"]),
+            row["change"],
+            row["helped"],
+            row["hurt"],
+            _some([one["id"] for one in row["queries"] if _changes(one)]),
+            _some(row["joins"]),
+        )
+        for row in result["merges"]
+    ]
+
+
+def confusion_rows(result: JsonObject) -> list[ConfusionRow]:
+    """The pairs that queries confuse before the merge, the costliest first."""
+    texts = {row["id"]: row["query"] for row in result["queries"]}
+    return [
+        ConfusionRow(
+            row["left"],
+            row["right"],
+            row["cost"],
+            tuple(row["queries"]),
+            tuple(texts[one] for one in row["queries"]),
+            pair_key(Pair.of(row["left"], row["right"])),
+        )
+        for row in result["confusions"]
+    ]
+
+
+def _changes(row: Mapping[str, float]) -> bool:
+    return row["ndcg_with"] != row["ndcg_without"]
+
+
+def _some(ids: Sequence[str], most: int = 5) -> str:
+    more = f" and {len(ids) - most} more" if len(ids) > most else ""
+    return ", ".join(ids[:most]) + more

@@ -47,6 +47,7 @@ from toolscope_core.tool2vec.query_writing import (
     query_rows,
 )
 from ui.shared.charts.query_coverage import QueryCoverage
+from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.model_runs import ModelRuns
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
@@ -73,7 +74,7 @@ class GeneratedQueries:
         self._store = work.store
         self._catalogs = work.catalogs
         self._analyses = work.analyses
-        self._queries = work.queries
+        self._queries = work.service(LoadedQueries)
         self._runs = work.service(ModelRuns)
         self._endpoints = work.endpoints
         self._near: ResultCache[tuple[tuple[NearCopy, ...], ...]] = ResultCache(most=4)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from toolscope_core.llm.endpoints import Endpoints
 from toolscope_core.llm.requests.model_requests import Asker, ModelRequests
 from toolscope_core.llm.run_configuration import (
     RUN_KINDS,
@@ -14,46 +13,35 @@ from toolscope_core.llm.run_configuration import (
     still_holds,
     stored_answers,
 )
+from toolscope_core.llm.tool_grades import grade_tools
 from toolscope_core.merging.analysis import Analysis
-from toolscope_core.merging.model_verdicts import Band, Grade, ModelVerdicts
+from toolscope_core.merging.model_verdicts import Grade
 from toolscope_core.model.errors import JobError
 from toolscope_core.store import (
     Job,
     ModelRun,
-    Store,
     StoredLedger,
     get_run,
     list_runs,
     read_log,
 )
-from ui.shared.services.analyses import Analyses
-from ui.shared.services.catalogs import Catalogs
-from ui.shared.services.chosen_judge import ChosenJudge, chosen_at
+from ui.shared.services.chosen_judge import OFFLINE, chosen_at
 from ui.shared.services.result_cache import ResultCache
+from ui.shared.services.workspace import Workspace
 
-__all__ = ["OFFLINE", "Band", "Grade", "Judging", "ModelRun"]
-
-OFFLINE = "offline"
 ENDED = "it was ended before it was done; start it again to go on"
 
 
 class Judging:
     """Answers of models on analysed catalogs; asks nothing."""
 
-    def __init__(
-        self,
-        store: Store,
-        catalogs: Catalogs,
-        analyses: Analyses,
-        chosen_judge: ChosenJudge,
-        endpoints: Endpoints,
-    ) -> None:
-        self._store = store
-        self._catalogs = catalogs
-        self._analyses = analyses
-        self._chosen_judge = chosen_judge
-        self._endpoints = endpoints
-        self._ledger = StoredLedger(store)
+    def __init__(self, work: Workspace) -> None:
+        self._store = work.store
+        self._catalogs = work.catalogs
+        self._analyses = work.analyses
+        self._chosen_judge = work.analyses.chosen_judge
+        self._endpoints = work.endpoints
+        self._ledger = StoredLedger(work.store)
         self._graded: ResultCache[Mapping[str, Grade]] = ResultCache()
 
     def known_answers(self) -> Asker | None:
@@ -100,24 +88,11 @@ class Judging:
         choice = self._chosen_judge.choice(catalog_id)
         return choice.run if choice else OFFLINE
 
-    def judge_of(self, catalog_id: int) -> str:
-        """Who judges in the plan as it stands: ``offline`` or ``MODEL at HOST``."""
-        model_verdicts = self.model_verdicts(catalog_id)
-        return model_verdicts.judge if model_verdicts else OFFLINE
-
-    def model_verdicts(self, catalog_id: int) -> ModelVerdicts | None:
-        """What the plan is made with; ``None`` for the offline judge alone."""
-        analysis = self._analyses.get(catalog_id)
-        return analysis.model_verdicts if analysis else None
-
     def grades(self, catalog_id: int) -> Mapping[str, Grade]:
         """Documentation quality by tool id, as far as the newest model was asked."""
         run = self.newest(catalog_id, "quality")
         if run is None:
             return {}
-        # The prompt is loaded only where a model graded the tools.
-        from toolscope_core.llm.tool_grades import grade_tools
-
         catalog = self._catalogs.open(catalog_id)
         asking = stored_answers(run.configuration, self._ledger)
         return self._graded.get(catalog_id, (), lambda: grade_tools(catalog, asking), state=run)

@@ -18,6 +18,7 @@ from toolscope_core.tool2vec.held_out import HeldOutFigures, figures_of_json
 from toolscope_core.tool2vec.learned_model import LearnedModel
 from toolscope_core.tool2vec.model_folder import read_model, write_model
 from toolscope_core.tool2vec.training import LearnOptions, Trainer, trained_model
+from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.reviewed_variants import Variants
 from ui.shared.services.workspace import Workspace
@@ -67,7 +68,7 @@ class LearnedSearches:
         self._store = work.store
         self._analyses = work.analyses
         self._review = work.review
-        self._queries = work.queries
+        self._queries = work.service(LoadedQueries)
         self._variants = work.service(Variants)
         self._trainer = Trainer(work.embedder, work.vectors)
         self._models: ResultCache[LearnedModel] = ResultCache(most=8)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from toolscope_core.evaluation.query_sets import Query, QuerySet, queries_of, unknown_gold
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.store import Store, delete_query_file, keep_query_file, list_query_files
-from ui.shared.services.catalogs import Catalogs
+from toolscope_core.store import delete_query_file, keep_query_file, list_query_files
 from ui.shared.services.result_cache import ResultCache
+from ui.shared.services.workspace import Workspace
 
 MOST_BYTES = 50_000_000
 
@@ -31,9 +31,9 @@ class QuerySetView:
 class LoadedQueries:
     """The query sets of catalogs."""
 
-    def __init__(self, store: Store, catalogs: Catalogs) -> None:
-        self._store = store
-        self._catalogs = catalogs
+    def __init__(self, work: Workspace) -> None:
+        self._store = work.store
+        self._catalogs = work.catalogs
         self._views: ResultCache[QuerySetView] = ResultCache(most=16)
 
     def preview(self, catalog_id: int, content: bytes, name: str) -> QuerySetView:

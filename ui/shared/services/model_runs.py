@@ -72,7 +72,7 @@ class ModelRuns:
         self._store = work.store
         self._catalogs = work.catalogs
         self._analyses = work.analyses
-        self._chosen_judge = work.chosen_judge
+        self._chosen_judge = work.analyses.chosen_judge
         self._endpoints = work.endpoints
         self._ledger = StoredLedger(work.store)
 

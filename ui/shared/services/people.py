@@ -1,35 +1,39 @@
-"""Several people on one store: shares of the queue, progress, second looks."""
+"""Several people on one store: who has which share of the queue."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Literal
 
-from toolscope_core.model.decision import Decision
+from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.errors import DecisionError
+from toolscope_core.model.tool import Tool, digest
 from toolscope_core.store import setting_as, write_setting
 from ui.shared.cards.queue import waits
-from ui.shared.cards.reviewers import (
-    Agreement,
-    Progress,
-    Shares,
-    agreement,
-    disagreements,
-    progress_of,
-    shared_out,
-    to_look_at,
-)
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
 
+Split = Literal["random", "server"]
+
+_SEED = 77
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """Who reviews, and by what the queue is divided among them."""
+
+    people: tuple[str, ...]
+    by: Split
+
 
 class People:
-    """Who reviews what of a catalog, and how far they agree."""
+    """Who reviews what of a catalog."""
 
     def __init__(self, work: Workspace) -> None:
         self._store = work.store
         self._analyses = work.analyses
         self._review = work.review
-        self._toolsets = work.toolsets
         self._owners: ResultCache[dict[str, str]] = ResultCache(most=4)
 
     def shares(self, catalog_id: int) -> Shares | None:
@@ -67,33 +71,20 @@ class People:
             state=shares,
         )
 
-    def progress(self, catalog_id: int) -> tuple[Progress, ...]:
-        """How far everybody is, by name."""
-        shares = self.shares(catalog_id)
-        people = shares.people if shares else ()
-        return progress_of(self._review.log(catalog_id), self.owners(catalog_id), people)
 
-    def to_look_at(self, catalog_id: int, reviewer: str, size: int) -> tuple[Decision, ...]:
-        """What is left of the sample of others' decisions for a second look. Raises ``JobError``
-        before the analysis is finished.
-        """
-        tools = self._analyses.required(catalog_id).catalog.by_id
-        return to_look_at(self._review.log(catalog_id), tools, reviewer, size)
+def shared_out(
+    clusters: Iterable[Cluster], tools: Mapping[str, Tool], shares: Shares
+) -> dict[str, str]:
+    """By cluster id the person who has it. A cluster, or all of the server of its canonical, goes
+    to the person whose hash with it is highest: the queue may change and people may come without
+    moving what others have.
+    """
 
-    def look(self, catalog_id: int, decision: Decision, one_job: bool, reviewer: str) -> Decision:
-        """Keep what a second look says of the tools of a decision; it changes no merge."""
-        right = (decision.action == "accept") == one_job
-        note = f"Second look: {'one job' if one_job else 'not one job'}"
-        detail = {"audited": decision.seq, "right": right, "blind": True}
-        return self._toolsets.flag(catalog_id, decision.ids, reviewer, note, detail)
+    def person(cluster: Cluster) -> str:
+        about = cluster.id if shares.by == "random" else tools[cluster.canonical].owner
+        return max(shares.people, key=lambda one: digest(_SEED, one, about))
 
-    def agreement(self, catalog_id: int) -> Agreement:
-        """How far second looks agree with the decisions that stand."""
-        return agreement(self._review.log(catalog_id))
-
-    def disagreements(self, catalog_id: int) -> tuple[tuple[Decision, Decision], ...]:
-        """Standing decisions with the second look that sees them otherwise, newest first."""
-        return disagreements(self._review.log(catalog_id))
+    return {cluster.id: person(cluster) for cluster in clusters} if shares.people else {}
 
 
 def _name(catalog_id: int) -> str:

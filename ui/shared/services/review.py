@@ -2,37 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from toolscope_core.catalog.document_variants import with_expanded
 from toolscope_core.decisions.actions import WITH_RELATION
-from toolscope_core.decisions.constraints import edits, suspended_decisions, variants
-from toolscope_core.decisions.edit_validity import document_problems
-from toolscope_core.decisions.imported_decisions import ImportPreview, decisions_in, import_preview
+from toolscope_core.decisions.constraints import suspended_decisions, variants
 from toolscope_core.decisions.log import active, admit
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.group_syntheses import cluster_id
 from toolscope_core.merging.model_verdicts import Disagreement, disagreements
 from toolscope_core.merging.plan_making import Proposed, alone, plan_of, proposed
-from toolscope_core.model.cluster import Cluster, Document
-from toolscope_core.model.configuration import MergeThresholds, PlanConfig
+from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import digest
-from toolscope_core.store import Store, append_decision, append_decisions, now
+from toolscope_core.store import CatalogRecord, Store, append_decision, now
+from ui.shared.cards.batches import SafeBatch, ServerPairProposals, safe_batch, server_pairs
 from ui.shared.cards.cards import Card, card_of, tokens_of
-from ui.shared.cards.drafts import Draft, synthesised, with_draft
-from ui.shared.cards.queue import Order, Show, in_order, of_show, waits
-from ui.shared.cards.safe_merges import SafeBatch, safe_batch
-from ui.shared.cards.server_pairs import ServerPairProposals, server_pairs
+from ui.shared.cards.queue import (
+    Order,
+    Part,
+    Progressed,
+    Show,
+    in_order,
+    new_proposals,
+    of_show,
+    progressed,
+    waits,
+)
 from ui.shared.services.analyses import Analyses
 from ui.shared.services.catalogs import Catalogs
 from ui.shared.services.logs import Logs, make_decision
 from ui.shared.services.result_cache import ResultCache
-from ui.shared.tools.catalog_figures import Progressed, progressed
 
 
 class Review:
@@ -87,7 +92,7 @@ class Review:
         learned: Mapping[str, float] | None = None,
         calls: Mapping[str, int] | None = None,
     ) -> tuple[Cluster, ...]:
-        """What waits for a person, accepted clusters with newcomers too, as ``views.queue`` orders
+        """What waits for a person, accepted clusters with newcomers too, as ``in_order`` sorts
         it.
 
         ``learned`` are the probabilities of the order of this name, by cluster id, ``calls`` those
@@ -102,6 +107,18 @@ class Review:
         ordered = in_order(waiting, by, saved, gaps, learned or {}, calls or {})
         place = {cluster: number for number, cluster in enumerate(order)}
         return tuple(sorted(ordered, key=lambda one: place.get(one.id, len(place))))
+
+    def queue_part(self, record: CatalogRecord, part: Part) -> tuple[Cluster, ...]:
+        """What a new version of a catalog brings into the queue. Raises ``JobError`` before the
+        analysis is finished.
+        """
+        waiting, earlier = self.queue(record.id), self._catalogs.earlier(record)
+        if part == "again":
+            return tuple(one for one in waiting if one.state == "stale")
+        if not earlier:
+            return ()
+        before, now = (self._catalogs.open(one.id) for one in (earlier[0], record))
+        return new_proposals(waiting, now, before)
 
     def _saved_tokens(self, catalog_id: int, plan: MergePlan) -> Mapping[str, int]:
         """By cluster id the tokens that merging it saves in every prompt."""
@@ -256,32 +273,6 @@ class Review:
         left = [tools[tool_id] for tool_id in decision.ids if tool_id in tools]
         return cluster_id(left) if len(left) > 1 else None
 
-    def apply_thresholds(
-        self, catalog_id: int, thresholds: MergeThresholds, reviewer: str
-    ) -> Decision:
-        """Make the plan with these thresholds from now on; undo takes it back."""
-        detail = {"similarity": thresholds.similarity, "probability": thresholds.probability}
-        catalog = self._catalogs.open(catalog_id)
-        return self.record(catalog_id, make_decision(catalog, "threshold", (), reviewer, detail))
-
-    def preview_import(self, catalog_id: int, content: bytes, name: str) -> ImportPreview:
-        """What the decisions file ``name`` would add; writes nothing. Raises ``ConfigError`` or
-        ``DecisionError``, naming the line, for a file that is none.
-        """
-        catalog = self._catalogs.open(catalog_id)
-        return import_preview(catalog, self.log(catalog_id), decisions_in(catalog, content, name))
-
-    def import_decisions(self, catalog_id: int, seen: ImportPreview) -> tuple[Decision, ...]:
-        """Add the decisions that were shown as new, all or none. Raises ``DecisionError`` where
-        somebody decided otherwise meanwhile.
-        """
-        catalog = self._catalogs.open(catalog_id)
-
-        def step(one: Decision) -> Callable[[tuple[Decision, ...]], Decision]:
-            return lambda log: admit(log, one, None, suspended_decisions(catalog, log))
-
-        return append_decisions(self._store, catalog_id, map(step, seen.new))
-
     def answer_newcomers(
         self, catalog_id: int, cluster: Cluster, reviewer: str, welcome: bool
     ) -> Decision:
@@ -301,65 +292,9 @@ class Review:
         for seq in sorted(seqs, reverse=True):
             self.undo(catalog_id, reviewer, seq)
 
-    def undo(self, catalog_id: int, reviewer: str, seq: int | None = None) -> Decision:
-        """Take back decision ``seq``, or the reviewer's own latest one.
-
-        Raises ``DecisionError`` where there is none, or later decisions build on it.
+    def undo(self, catalog_id: int, reviewer: str, seq: int) -> Decision:
+        """Take back decision ``seq``. Raises ``DecisionError`` where there is none, or later
+        decisions build on it.
         """
-        if seq is None:
-            own = [d for d in active(self.log(catalog_id)) if d.reviewer == reviewer]
-            if not own:
-                raise DecisionError(f"{reviewer} has no decision to undo; nothing was changed")
-            seq = own[-1].seq
         undo = Decision("undo", (), (), reviewer, now(), detail={"retracts": seq})
         return append_decision(self._store, catalog_id, lambda log: admit(log, undo, None))
-
-    def draft(self, catalog_id: int, cluster: Cluster) -> Draft:
-        """The document of a cluster as it stands, ready to be edited."""
-        kept = edits(self._catalogs.open(catalog_id), self.log(catalog_id))
-        edit = kept.get(frozenset(cluster.members))
-        if edit is None:
-            return Draft(cluster.document)
-        tools, maps = self._catalogs.open(catalog_id).by_id, edit.document.get("maps", {})
-        given = {one: tools[one].fingerprint for one in cluster.members}
-        return Draft(
-            cluster.document,
-            dict(edit.document.get("renames", {})),
-            {one: maps[member] for one, member in given.items() if member in maps},
-        )
-
-    def synthesised(self, catalog_id: int, cluster: Cluster) -> Draft:
-        """The document before anybody edited it."""
-        return Draft(synthesised(self._analyses.required(catalog_id), cluster))
-
-    def preview(self, catalog_id: int, cluster: Cluster, draft: Draft) -> Card:
-        """The cluster as it would be with this document: kind, argument maps, tokens."""
-        analysis = self._analyses.required(catalog_id)
-        return card_of(analysis, with_draft(analysis, cluster, draft))
-
-    def edit(self, catalog_id: int, cluster: Cluster, draft: Draft, reviewer: str) -> Decision:
-        """Store an edited document for a cluster. Raises ``DecisionError`` for an invalid one."""
-        document = draft.document
-        problems = self.document_problems(catalog_id, cluster, document)
-        if problems:
-            raise DecisionError(f"the document cannot be saved: {'; '.join(problems)}")
-        changed: dict[str, Any] = {
-            key: getattr(document, key)
-            for key in ("name", "description", "schema")
-            if getattr(document, key) != getattr(cluster.document, key)
-        }
-        if "schema" in changed:
-            changed["renames"] = dict(draft.renames)
-        if draft.maps != self.draft(catalog_id, cluster).maps:
-            changed["maps"] = dict(draft.maps)
-        if not changed:
-            raise DecisionError("nothing was changed; edit the name, description or parameters")
-        return self.decide(catalog_id, "edit", cluster, reviewer, changed)
-
-    def document_problems(
-        self, catalog_id: int, cluster: Cluster, document: Document
-    ) -> tuple[str, ...]:
-        """What stands against exporting this document, as sentences; empty if nothing."""
-        tools = self._catalogs.open(catalog_id).tools
-        outside = {tool.name for tool in tools if tool.id not in cluster.members}
-        return document_problems(document, cluster.document, frozenset(outside))

@@ -32,6 +32,7 @@ from toolscope_core.retrieval.retriever import Retriever, ranked_by_words
 from toolscope_core.retrieval.servers import ServerRetriever
 from toolscope_core.store import Job
 from ui.shared.services.learned_searches import LearnedSearches, Ranking
+from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.reviewed_variants import Variants
 from ui.shared.services.workspace import Workspace
@@ -99,7 +100,7 @@ class Searches:
     def __init__(self, work: Workspace) -> None:
         self._analyses = work.analyses
         self._review = work.review
-        self._queries = work.queries
+        self._queries = work.service(LoadedQueries)
         self._variants = work.service(Variants)
         self._learned = work.service(LearnedSearches)
         self.embedder = work.embedder

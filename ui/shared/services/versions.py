@@ -2,49 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
-from toolscope_core.check.version_changes import Changes, Doubt, Reworded, counted, table
+from toolscope_core.catalog.scan.hidden import visible
+from toolscope_core.check.version_changes import (
+    ChangeRow,
+    Changes,
+    Doubt,
+    Reworded,
+    change_row,
+    counted,
+    table,
+)
 from toolscope_core.check.versions.diff import CatalogDiff, diff
+from toolscope_core.check.versions.fields import FieldChange, field_changes
+from toolscope_core.decisions.actions import LINKING
+from toolscope_core.decisions.constraints import suspended_decisions
 from toolscope_core.decisions.decision_lines import under_new_ids
+from toolscope_core.decisions.log import active
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.tool import Tool
-from toolscope_core.store import CatalogRecord, Store, list_catalogs
-from ui.shared.cards.standing_decisions import (
-    StandingDecisions,
-    ToolSince,
-    changed_members,
-    new_proposals,
-    of_cluster,
-    reworded,
-    standing_decisions,
-    tool_since,
-)
-from ui.shared.services.catalogs import Catalogs
+from toolscope_core.store import CatalogRecord
 from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.review import Review
+from ui.shared.services.workspace import Workspace
+
+_NOTES = ("flag", "note")
+
+
+@dataclass(frozen=True, slots=True)
+class StandingDecisions:
+    """The decisions in force on the tools of a version, oldest first; notes and flags left out, and
+    those that were made again on tools that had changed.
+
+    ``wait`` are suspended, as a tool that they name has changed; ``gone`` name tools of which none
+    is left, or one alone where they put tools together or keep them apart.
+    """
+
+    hold: tuple[Decision, ...]
+    wait: tuple[Decision, ...]
+    gone: tuple[Decision, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSince:
+    """A tool that a decision names, and what changed in it since; ``rows`` are ``None`` where it is
+    not known how it was.
+    """
+
+    tool_id: str
+    rows: tuple[ChangeRow, ...] | None
+    reworded: tuple[Reworded, ...] = ()
 
 
 class Versions:
     """Compares stored versions with each other and with a file; changes nothing."""
 
-    def __init__(self, store: Store, catalogs: Catalogs, review: Review) -> None:
-        self._store = store
-        self._catalogs = catalogs
-        self._review = review
+    def __init__(self, work: Workspace) -> None:
+        self._catalogs = work.catalogs
+        self._review = work.review
         self._diffs: ResultCache[CatalogDiff] = ResultCache(most=1)
         self._by_print: ResultCache[dict[str, Tool]] = ResultCache(most=4)
-
-    def earlier(self, record: CatalogRecord) -> tuple[CatalogRecord, ...]:
-        """The versions before this one, the newest first."""
-        return tuple(
-            other
-            for other in list_catalogs(self._store)
-            if other.name == record.name and other.number < record.number
-        )
 
     def since(self, record: CatalogRecord, earlier: CatalogRecord) -> Changes:
         """What ``record`` changes against an earlier version, and the decisions in doubt now."""
@@ -92,25 +113,9 @@ class Versions:
         """The suspended decisions on which a stale cluster rests."""
         return of_cluster(self.standing(record).wait, cluster.members)
 
-    def again(self, record: CatalogRecord) -> tuple[Cluster, ...]:
-        """The clusters on which somebody decided and in which a tool has changed since. Raises
-        ``JobError`` before the analysis is finished.
-        """
-        return tuple(one for one in self._review.queue(record.id) if one.state == "stale")
-
-    def new_proposals(self, record: CatalogRecord) -> tuple[Cluster, ...]:
-        """The proposals that wait and that the version before this one could not have; none for a
-        first version. Raises ``JobError`` before the analysis is finished.
-        """
-        earlier = self.earlier(record)
-        if not earlier:
-            return ()
-        before, now = (self._catalogs.open(one.id) for one in (earlier[0], record))
-        return new_proposals(self._review.queue(record.id), now, before)
-
     def _as_it_was(self, record: CatalogRecord, fingerprint: str) -> Tool | None:
         """The tool of an earlier version that has this fingerprint, if one is stored."""
-        for version in self.earlier(record):
+        for version in self._catalogs.earlier(record):
             if tool := self._prints(version.id).get(fingerprint):
                 return tool
         return None
@@ -156,6 +161,67 @@ class Versions:
         return self._diffs.get(old_id, (new,), lambda: diff(old, new))
 
 
+def standing_decisions(catalog: Catalog, log: Sequence[Decision]) -> StandingDecisions:
+    """What becomes of the decisions in force on ``catalog``."""
+    suspended = suspended_decisions(catalog, log)
+    prints = {tool.fingerprint for tool in catalog.tools}
+    in_force = [one for one in active(log) if one.action not in _NOTES]
+    hold, wait, gone = list[Decision](), list[Decision](), list[Decision]()
+    for place, one in enumerate(in_force):
+        if one.seq in suspended:
+            if not _is_made_again(catalog, one, in_force[place + 1 :]):
+                wait.append(one)
+        elif one.members and len(prints & set(one.members)) < (2 if one.action in LINKING else 1):
+            gone.append(one)
+        else:
+            hold.append(one)
+    return StandingDecisions(tuple(hold), tuple(wait), tuple(gone))
+
+
+def changed_members(catalog: Catalog, decision: Decision) -> tuple[tuple[str, str], ...]:
+    """Id and earlier fingerprint of the members that are other tools now, in their order."""
+    tools = catalog.by_id
+    return tuple(
+        (tool_id, member)
+        for tool_id, member in zip(decision.ids, decision.members, strict=True)
+        if tool_id in tools and tools[tool_id].fingerprint != member
+    )
+
+
+def tool_since(before: Tool | None, now: Tool) -> ToolSince:
+    """What changed in a tool since it was ``before``; ``None`` where that is not known."""
+    if before is None:
+        return ToolSince(now.id, None)
+    changes = field_changes(before, now)
+    rows = (change_row("changed", now.id, change) for change in changes)
+    return ToolSince(now.id, tuple(rows), tuple(reworded(now.id, changes)))
+
+
+def reworded(tool_id: str, changes: Iterable[FieldChange]) -> Iterable[Reworded]:
+    """The descriptions among the changes that read otherwise now."""
+    for change in changes:
+        is_text = isinstance(change.old, str) and isinstance(change.new, str)
+        if change.kind == "changed" and is_text and change.field.endswith("description"):
+            yield Reworded(tool_id, change.field, visible(change.old), visible(change.new))
+
+
+def of_cluster(waiting: Iterable[Decision], members: Collection[str]) -> tuple[Decision, ...]:
+    """Those of the decisions that name two of a cluster's members or more."""
+    return tuple(one for one in waiting if len(set(one.ids) & set(members)) > 1)
+
+
 def _reworded(changes: CatalogDiff) -> Iterator[Reworded]:
     for change in changes.changed:
         yield from reworded(change.new.id, change.fields)
+
+
+def _is_made_again(catalog: Catalog, decision: Decision, later: Sequence[Decision]) -> bool:
+    """Whether its tools were decided on again in the same respect: of those that it links all but
+    one, else each that has changed.
+    """
+    links = decision.action in LINKING
+    kind = LINKING if links else (decision.action,)
+    again = {tool_id for one in later if one.action in kind for tool_id in one.ids}
+    named = decision.ids if links else [one for one, _ in changed_members(catalog, decision)]
+    left = [one for one in named if one in catalog.by_id and one not in again]
+    return len(left) <= int(links)

@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from toolscope_core.catalog.formats.spreadsheets import csv_bytes
-from toolscope_core.catalog.source_words import declared_as
+from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
+from toolscope_core.catalog.formats.spreadsheets import csv_bytes, tools_csv
 from toolscope_core.model.catalog import Catalog, Problem
-from toolscope_core.model.tool import Tool
+from toolscope_core.model.plan import MergedTool
+from ui.shared.services.result_cache import ResultCache
+from ui.shared.services.workspace import Workspace
+from ui.shared.tools.tool_parts import one_line, operation_line
 
-_SHOWN = 400
 _SEVERITIES = ("block", "warn", "info")
 _KINDS = {
     "hidden-unicode": "Hidden characters",
@@ -88,6 +90,39 @@ class FindingKind:
     tools: int
 
 
+class CatalogTables:
+    """The tools and servers of catalogs, as rows."""
+
+    def __init__(self, work: Workspace) -> None:
+        self._catalogs = work.catalogs
+        self._rows: ResultCache[tuple[ToolRow, ...]] = ResultCache()
+        self._servers: ResultCache[tuple[ServerRow, ...]] = ResultCache()
+
+    def tools(
+        self,
+        catalog_id: int,
+        find: str = "",
+        server: str | None = None,
+        shape: str = PROMPT_SHAPES[0],
+    ) -> tuple[ToolRow, ...]:
+        """Rows of the tools that hold every word of ``find``, of one server if given; tokens are
+        those of ``shape``.
+        """
+        catalog, tokens = self._catalogs.open(catalog_id), self._catalogs.tokens(catalog_id, shape)
+        rows = self._rows.get((catalog_id, shape), (), lambda: tool_rows(catalog, tokens))
+        return matching(rows, find, server)
+
+    def servers(self, catalog_id: int, shape: str = PROMPT_SHAPES[0]) -> tuple[ServerRow, ...]:
+        """Rows of the servers, the largest first; tokens are those of ``shape``."""
+        catalog, tokens = self._catalogs.open(catalog_id), self._catalogs.tokens(catalog_id, shape)
+        return self._servers.get((catalog_id, shape), (), lambda: server_rows(catalog, tokens))
+
+    def csv(self, catalog_id: int) -> bytes:
+        """All tools as CSV, safe to open in a spreadsheet."""
+        tools = self._catalogs.open(catalog_id).tools
+        return tools_csv([MergedTool(tool, (tool.id,)) for tool in tools])
+
+
 def tool_rows(catalog: Catalog, tokens: Mapping[str, int]) -> tuple[ToolRow, ...]:
     """A row for each tool, in id order; ``tokens`` by tool id."""
     counts: dict[str, Counter[str]] = {}
@@ -97,7 +132,7 @@ def tool_rows(catalog: Catalog, tokens: Mapping[str, int]) -> tuple[ToolRow, ...
         ToolRow(
             name=tool.name,
             server=tool.server,
-            description=_one_line(tool.description),
+            description=one_line(tool.description),
             parameters=None if tool.schema is None else len(tool.parameters),
             tokens=tokens[tool.id],
             findings=_counted(counts.get(tool.id, Counter())),
@@ -106,11 +141,6 @@ def tool_rows(catalog: Catalog, tokens: Mapping[str, int]) -> tuple[ToolRow, ...
         )
         for tool in catalog.tools
     )
-
-
-def operation_line(tool: Tool) -> str:
-    """How an OpenAPI document declares the tool, in one line; empty if in the same words."""
-    return _one_line(declared_as(tool))
 
 
 def matching(rows: Sequence[ToolRow], find: str, server: str | None) -> tuple[ToolRow, ...]:
@@ -132,7 +162,7 @@ def server_rows(catalog: Catalog, tokens: Mapping[str, int]) -> tuple[ServerRow,
     cost: Counter[str] = Counter()
     for tool in catalog.tools:
         cost[tool.server] += tokens[tool.id]
-    descriptions = {server.name: _one_line(server.description) for server in catalog.servers}
+    descriptions = {server.name: one_line(server.description) for server in catalog.servers}
     names = sorted(
         (counts.keys() | descriptions.keys()) - {""}, key=lambda name: (-counts[name], name)
     )
@@ -187,8 +217,3 @@ def _counted(counts: Counter[str]) -> str:
     return ", ".join(
         f"{counts[severity]} {severity}" for severity in _SEVERITIES if counts[severity]
     )
-
-
-def _one_line(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"

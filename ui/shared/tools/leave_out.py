@@ -9,7 +9,7 @@ import streamlit as st
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
 from ui.shared import page_frame, safe_text
-from ui.shared.cards import decision_buttons, decision_words
+from ui.shared.cards import decision_buttons, decision_trail
 
 
 def leave_out_panel(catalog_id: int, ids: Sequence[str], place: str) -> None:
@@ -50,7 +50,7 @@ def leave_out_panel(catalog_id: int, ids: Sequence[str], place: str) -> None:
 def in_words(decision: Decision) -> str:
     """Why tools are left out, and who decided so; safe in markdown."""
     reason = safe_text.untrusted(str(decision.detail.get("reason", "")))
-    return f"Left out: {reason} :gray[({decision_words.by_whom(decision)})]"
+    return f"Left out: {reason} :gray[({decision_trail.by_whom(decision)})]"
 
 
 def _leave(catalog_id: int, ids: Sequence[str], reason: str) -> None:

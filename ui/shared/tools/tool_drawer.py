@@ -4,74 +4,77 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from toolscope_core.decisions.log import active
 from toolscope_core.model.address_keys import tool_key
 from toolscope_core.model.catalog import Finding, Severity
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Tool
-from toolscope_core.usage.call_count_words import tool_count_line
 from ui.shared import page_frame, safe_text
-from ui.shared.cards import decision_words, outcome_badges
+from ui.shared.cards import decision_trail, outcome_badges
 from ui.shared.cards.outcome_badges import Color
 from ui.shared.models.grades_panel import grade_of
-from ui.shared.pairs.pair_view import Neighbour
-from ui.shared.services.tools import ToolView
-from ui.shared.services.usage_evidence import UsageEvidence
-from ui.shared.tools import leave_out, tool_selection
-from ui.shared.tools.catalog_tables import operation_line
+from ui.shared.pairs.pair_view import Neighbour, neighbours
+from ui.shared.services.judging import Judging
+from ui.shared.services.workspace import Workspace
+from ui.shared.tools import leave_out, tool_parts, tool_selection
 
 if TYPE_CHECKING:
-    from streamlit.elements.lib.column_types import ButtonColumnResult
+    pass
 
 TEXT_SHOWN = 4_000
+
 COLORS: dict[Severity, Color] = {"block": "red", "warn": "orange", "info": "gray"}
-SINGLE = "Single tools"
-"""The tab of the Documents page where any tool is edited, merged or not."""
-LABEL = ":material/right_panel_open: Open"
-"""On the button of a table's row."""
+
+NEAR = 8
 
 
-def open_tool(tool_id: str) -> None:
-    """Open the drawer on a tool. Call it in a widget's callback."""
-    st.query_params["tool"] = tool_key(tool_id)
+@dataclass(frozen=True, slots=True)
+class ToolView:
+    """What is known of a tool. ``cluster`` is the one it is in or would join; ``said`` are the
+    standing decisions on it, the newest first. Before the analysis is finished there are neither
+    cluster nor neighbours.
+    """
+
+    tool: Tool
+    findings: tuple[Finding, ...]
+    neighbours: tuple[Neighbour, ...]
+    cluster: Cluster | None
+    decisions: tuple[Decision, ...]
 
 
-def open_button(tool: Tool, place: str) -> None:
-    """A button that opens the drawer; ``place`` keeps the widget keys of several views apart."""
-    st.button(
-        "Open", key=f"open_{place}_{tool_key(tool.id)}", type="tertiary",
-        icon=":material/right_panel_open:", on_click=open_tool, args=(tool.id,),
-        help="Shows its definition, similar tools, and decisions.",
-    )  # fmt: skip
+class Tools:
+    """Any tool of a catalog."""
 
+    def __init__(self, work: Workspace) -> None:
+        self._catalogs = work.catalogs
+        self._analyses = work.analyses
+        self._review = work.review
 
-def open_column(ids: Sequence[str], key: str, width: int) -> ButtonColumnResult:
-    """Config of a column of buttons, each of which opens the tool of its row, one of ``ids``."""
-    return st.column_config.ButtonColumn(
-        "",
-        width=width,
-        type="tertiary",
-        key=key,
-        on_click=lambda: open_tool(ids[st.session_state[key]["row"]]),
-    )
+    def view(self, catalog_id: int, key: str) -> ToolView | None:
+        """The tool that a link names; ``None`` where the catalog has none such."""
+        tool_id = self._catalogs.named(catalog_id, key)
+        if tool_id is None:
+            return None
+        catalog, analysis = self._catalogs.open(catalog_id), self._analyses.get(catalog_id)
+        tool, log = catalog.by_id[tool_id], self._review.log(catalog_id)
+        return ToolView(
+            tool=tool,
+            findings=tuple(finding for finding in catalog.findings if finding.tool_id == tool_id),
+            neighbours=neighbours(analysis, tool, NEAR) if analysis else (),
+            cluster=self._home(catalog_id, tool_id) if analysis else None,
+            decisions=tuple(d for d in active(log)[::-1] if tool.fingerprint in d.members),
+        )
 
-
-def declared_line(tool: Tool) -> None:
-    """How an OpenAPI document declares the tool, where that says more than its name."""
-    if line := operation_line(tool):
-        st.caption(f"OpenAPI: {safe_text.untrusted(line)}")
-
-
-def usage_caption(tool: Tool) -> None:
-    """How often the tool was called, where logs were added to the catalog."""
-    figures = page_frame.service(UsageEvidence).figures(page_frame.current().id)
-    if figures.calls:
-        st.caption(f":material/call_made: {tool_count_line(figures.of(tool.id))}")
+    def _home(self, catalog_id: int, tool_id: str) -> Cluster | None:
+        clusters = self._review.plan(catalog_id).clusters
+        return next((c for c in clusters if tool_id in {*c.members, *c.newcomers}), None)
 
 
 def is_open() -> bool:
@@ -89,7 +92,7 @@ def drawer() -> None:
     if not is_open():
         return
     catalog_id = page_frame.current().id
-    view = page_frame.workspace().tools.view(catalog_id, st.query_params["tool"])
+    view = page_frame.service(Tools).view(catalog_id, st.query_params["tool"])
     if view is None:
         close()
         st.toast("The link names a tool that is not in this catalog.")
@@ -109,19 +112,16 @@ def _content(catalog_id: int, view: ToolView) -> None:
         if chosen is not None and tool.id in chosen.tool_ids:
             st.badge("Selected", color="blue", icon=":material/check:")
     _findings(view.findings)
-    declared_line(tool)
-    usage_caption(tool)
+    tool_parts.declared_line(tool)
+    tool_parts.usage_caption(tool)
     st.text(tool.description[:TEXT_SHOWN] or "No description.")
-    if grade := page_frame.workspace().judging.grades(catalog_id).get(tool.id):
+    if grade := page_frame.service(Judging).grades(catalog_id).get(tool.id):
         grade_of(grade)
     _cluster_link(view.cluster)
     if page_frame.workspace().analyses.get(catalog_id):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.page_link(
-                "pages/documents.py",
-                label="Edit document",
-                icon=":material/edit_note:",
-                query_params={"texts": SINGLE, "single": tool_key(tool.id)},
+            page_frame.page_link(
+                "documents", "Edit document", texts=tool_parts.SINGLE, single=tool_key(tool.id)
             )
             leave_out.leave_out_panel(catalog_id, (tool.id,), "drawer")
     _nearest(catalog_id, tool, view.neighbours)
@@ -143,11 +143,8 @@ def _cluster_link(cluster: Cluster | None) -> None:
     name = safe_text.untrusted(cluster.document.name)
     kind = "family" if cluster.relation == "parametric" else "cluster"
     tools = quantity(len(cluster.members), "tool")
-    st.page_link(
-        "pages/review.py",
-        label=f"In the {kind} **{name}**: {tools}, {cluster.state}",
-        icon=":material/rule:",
-        query_params={"cluster": cluster.id},
+    page_frame.page_link(
+        "review", f"In the {kind} **{name}**: {tools}, {cluster.state}", cluster=cluster.id
     )
 
 
@@ -157,12 +154,11 @@ def _nearest(catalog_id: int, tool: Tool, neighbours: Sequence[Neighbour]) -> No
     st.markdown("**Most similar tools** (select one to compare)")
     for near in neighbours:
         name = safe_text.untrusted(f"{near.tool} · {near.server}" if near.server else near.tool)
-        st.page_link(
-            "pages/overlap.py",
-            label=f"**{name}**, similarity {near.similarity:.2f}: "
-            f"{outcome_badges.short(near.verdict)}",
-            icon=":material/compare_arrows:",
-            query_params={"pair": near.key},
+        page_frame.page_link(
+            "overlap",
+            f"**{name}**, similarity {near.similarity:.2f}: {outcome_badges.short(near.verdict)}",
+            icon="compare_arrows",
+            pair=near.key,
         )
     st.button(
         "Select these", key="select_near", icon=":material/select_all:", on_click=_select,
@@ -185,5 +181,5 @@ def _decisions(decisions: Sequence[Decision]) -> None:
         st.markdown("**Decisions**")
     for decision in decisions:
         names = safe_text.untrusted(", ".join(decision.ids))
-        who = decision_words.by_whom(decision)
-        st.markdown(f"- {decision_words.in_words(decision)}: {names} :gray[({who})]")
+        who = decision_trail.by_whom(decision)
+        st.markdown(f"- {decision_trail.in_words(decision)}: {names} :gray[({who})]")

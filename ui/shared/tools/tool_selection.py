@@ -7,23 +7,56 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from toolscope_core.store import Selection, get_selection, keep_selection
 from ui.shared import page_frame, safe_text
-from ui.shared.services.selections import Selection
+from ui.shared.services.result_cache import ResultCache
+from ui.shared.services.workspace import Workspace
 
 if TYPE_CHECKING:
     from streamlit.elements.lib.column_types import ButtonColumnResult
 
 SELECT_TOOLS = ":material/select_all: Select its tools"
+
 SELECTED, ONLY = "selections", "only_these"
 """Session keys that no widget owns: for each catalog the key of its selection; whether the rest is
 hidden. In the address they are ``sel`` and ``only``.
 """
 
+MOST_IN_MEMORY = 16
+
+
+class Selections:
+    """Selections by key. The last ones read stay in memory, since every page asks each time."""
+
+    def __init__(self, work: Workspace) -> None:
+        self._store = work.store
+        self._catalogs = work.catalogs
+        self._selections: ResultCache[Selection | None] = ResultCache(most=MOST_IN_MEMORY)
+
+    def keep(self, catalog_id: int, ids: Iterable[str], source: str) -> Selection | None:
+        """Keep these tools, those that the catalog has; ``None`` where it has none of them.
+
+        ``source`` says in words where they were chosen, such as ``the map``.
+        """
+        tools = self._catalogs.open(catalog_id).by_id
+        chosen = [tool_id for tool_id in ids if tool_id in tools]
+        if not chosen:
+            return None
+        selection = keep_selection(self._store, catalog_id, source, chosen)
+        self._selections.put((catalog_id, selection.key), (), selection)
+        return selection
+
+    def get(self, catalog_id: int, key: str) -> Selection | None:
+        """The selection that a link names; ``None`` where this catalog has none such."""
+        return self._selections.get(
+            (catalog_id, key), (), lambda: get_selection(self._store, catalog_id, key)
+        )
+
 
 def selected(catalog_id: int) -> Selection | None:
     """The tools that are selected in this catalog, if any are."""
     key = st.session_state.get(SELECTED, {}).get(catalog_id)
-    return page_frame.workspace().selections.get(catalog_id, key) if key else None
+    return page_frame.service(Selections).get(catalog_id, key) if key else None
 
 
 def only() -> bool:
@@ -37,7 +70,7 @@ def select(catalog_id: int, ids: Iterable[str], source: str) -> None:
     ``source`` says where they were chosen, such as ``the map``. Call it in a widget's callback;
     elsewhere ``st.rerun()`` must follow, since the views above are drawn already.
     """
-    _keep(catalog_id, page_frame.workspace().selections.keep(catalog_id, ids, source))
+    _keep(catalog_id, page_frame.service(Selections).keep(catalog_id, ids, source))
 
 
 def ticked(catalog_id: int, shown: Sequence[str], key: str, source: str) -> None:
@@ -63,8 +96,8 @@ def server_column(catalog_id: int, servers: Sequence[str], key: str) -> ButtonCo
 
     def pick() -> None:
         server = servers[st.session_state[key]["row"]]
-        rows = page_frame.workspace().explore.tools(catalog_id, server=server)
-        select(catalog_id, [row.id for row in rows], server)
+        tools = page_frame.workspace().catalogs.open(catalog_id).tools
+        select(catalog_id, [tool.id for tool in tools if tool.server == server], server)
 
     return st.column_config.ButtonColumn("", width=170, type="tertiary", key=key, on_click=pick)
 
@@ -80,7 +113,7 @@ def restore() -> None:
     """
     catalog_id = page_frame.current().id
     key = st.query_params.get("sel")
-    linked = page_frame.workspace().selections.get(catalog_id, key) if key else None
+    linked = page_frame.service(Selections).get(catalog_id, key) if key else None
     if key and not linked and key not in st.session_state.get(SELECTED, {}).values():
         st.toast("The selection in this link is no longer available.")
     if "only" in st.query_params:
@@ -106,11 +139,13 @@ def selection_panel() -> None:
             "after it.",
         )
         with st.container(horizontal=True):
-            st.page_link(
-                "pages/catalog.py",
-                label="Show as table",
-                icon=":material/table_rows:",
-                query_params={"catalog": page_frame.current().name, "sel": chosen.key, "only": "1"},
+            page_frame.page_link(
+                "catalog",
+                "Show as table",
+                icon="table_rows",
+                catalog=page_frame.current().name,
+                sel=chosen.key,
+                only="1",
             )
             st.button("Clear", key="sel_clear", icon=":material/close:", on_click=clear)
 

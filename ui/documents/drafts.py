@@ -18,7 +18,7 @@ from toolscope_core.model.cluster import Cluster, Document, Group
 from toolscope_core.model.decision import Constraints, Edit
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.tool import JsonObject, Parameter, Tool
-from ui.shared.cards.value_texts import text_of, value_of
+from ui.shared.cards.cards import text_of
 
 TYPES = ("string", "integer", "number", "boolean", "array", "object", "any")
 _WORDS = ("description", "title", "default", "enum")
@@ -52,11 +52,6 @@ class Draft:
     document: Document
     renames: Mapping[str, str] = field(default_factory=dict)
     maps: Mapping[str, JsonObject] = field(default_factory=dict)
-
-
-def synthesised(analysis: Analysis, cluster: Cluster) -> Document:
-    """The cluster's document before anybody edited it, under the canonical it has now."""
-    return analysis.synthesis_of(cluster).document
 
 
 def rows_of(draft: Draft) -> tuple[ParameterRow, ...]:
@@ -176,6 +171,16 @@ def with_draft(analysis: Analysis, cluster: Cluster, draft: Draft) -> Cluster:
         analysis.catalog, [group], Constraints(), edit, 0.0, analysis.syntheses
     )
     return made
+
+
+def value_of(text: str, kind: str) -> Any:
+    """The value of a cell whose column is of the JSON type ``kind``; what is no JSON is a text."""
+    if kind == "string":
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
 
 
 def _property(row: ParameterRow, before: Parameter | None) -> JsonObject:

@@ -2,44 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from toolscope_core.decisions.constraints import owners
 from toolscope_core.decisions.log import admit
 from toolscope_core.judging.implied_servers import present_servers
 from toolscope_core.model.catalog import ImpliedServer
 from toolscope_core.model.decision import Decision
-from toolscope_core.store import Store, append_decision
-from ui.shared.services.catalogs import Catalogs
-from ui.shared.services.logs import Logs, make_decision
+from toolscope_core.store import append_decision
+from ui.shared.services.logs import make_decision
 from ui.shared.services.result_cache import ResultCache
+from ui.shared.services.workspace import Workspace
 
 
-class ImpliedOwners:
+class ImpliedServers:
     """The servers that names imply in a catalog, with the changes that were decided."""
 
-    def __init__(self, store: Store, catalogs: Catalogs, logs: Logs) -> None:
-        self._store = store
-        self._catalogs = catalogs
-        self._logs = logs
-        self._chosen: ResultCache[dict[str, str]] = ResultCache()
+    def __init__(self, work: Workspace) -> None:
+        self._store = work.store
+        self._catalogs = work.catalogs
+        self._analyses = work.analyses
         self._servers: ResultCache[tuple[ImpliedServer, ...]] = ResultCache()
 
-    def chosen(self, catalog_id: int) -> Mapping[str, str]:
-        """By tool id the implied server that people gave it; empty for none."""
-        log = self._logs.of(catalog_id)
-        return self._chosen.get(
-            catalog_id, (log,), lambda: owners(self._catalogs.open(catalog_id), log)
-        )
-
-    def servers(self, catalog_id: int) -> tuple[ImpliedServer, ...]:
+    def of(self, catalog_id: int) -> tuple[ImpliedServer, ...]:
         """The implied servers as the judge uses them, by name, each with the reason."""
-        chosen = self.chosen(catalog_id)
+        chosen = self._analyses.chosen_owners(catalog_id)
         return self._servers.get(
             catalog_id,
             (),
             lambda: present_servers(self._catalogs.open(catalog_id).tools, chosen),
-            state=dict(chosen),
+            state=chosen,
         )
 
     def change(self, catalog_id: int, ids: Sequence[str], owner: str, reviewer: str) -> Decision:

@@ -1,28 +1,18 @@
-"""Several reviewers of one queue: who has which share, how far each is, and how far they agree."""
+"""Several reviewers of one queue: how far each is, and how far second looks agree."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from toolscope_core.decisions.log import active
 from toolscope_core.evaluation.agreement import cohens_kappa
-from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.tool import Tool, digest
+from ui.shared.services.workspace import Workspace
 
-Split = Literal["random", "server"]
 _SEED = 77
-
-
-@dataclass(frozen=True, slots=True)
-class Shares:
-    """Who reviews, and by what the queue is divided among them."""
-
-    people: tuple[str, ...]
-    by: Split
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +39,14 @@ class Agreement:
     kappa: float | None
 
 
-def shared_out(
-    clusters: Iterable[Cluster], tools: Mapping[str, Tool], shares: Shares
-) -> dict[str, str]:
-    """By cluster id the person who has it. A cluster, or all of the server of its canonical, goes
-    to the person whose hash with it is highest: the queue may change and people may come without
-    moving what others have.
-    """
-
-    def person(cluster: Cluster) -> str:
-        about = cluster.id if shares.by == "random" else tools[cluster.canonical].owner
-        return max(shares.people, key=lambda one: digest(_SEED, one, about))
-
-    return {cluster.id: person(cluster) for cluster in clusters} if shares.people else {}
+def record_look(
+    work: Workspace, catalog_id: int, decision: Decision, one_job: bool, reviewer: str
+) -> Decision:
+    """Keep what a second look says of the tools of a decision; it changes no merge."""
+    right = (decision.action == "accept") == one_job
+    note = f"Second look: {'one job' if one_job else 'not one job'}"
+    detail = {"audited": decision.seq, "right": right, "blind": True}
+    return work.toolsets.flag(catalog_id, decision.ids, reviewer, note, detail)
 
 
 def progress_of(

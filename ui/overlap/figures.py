@@ -1,4 +1,4 @@
-"""The data of the figures, without any drawing."""
+"""The figures of the page as data, and the table of each for those who cannot use a picture."""
 
 from __future__ import annotations
 
@@ -8,13 +8,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.model.pair import Pair
+from ui.shared.charts.chart_style import TableRow
 
 CellMeasure = Literal["pairs", "mean", "max", "cosine"]
-NodeState = Literal["proposed", "accepted", "rejected", "stale", "conflict", "alone"]
-Link = Literal["merge", "joined", "family", "unsure", "never"]
-"""The relation between two tools: the judge's *merge*, a person's, the judge's *family* and its
-doubt (which join nothing), a person's *never merge*."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,47 +99,6 @@ class Silhouettes:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A tool in the merge graph, with the state of its cluster; ``alone`` where it has none."""
-
-    id: str
-    name: str
-    server: str
-    state: NodeState
-
-
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """Two tools and the relation between them, with the judge's probability that they are one, of a
-    *family* that they are that.
-
-    A bridge holds its component together alone: ``parts`` are the numbers of tools on the side of
-    the pair's left tool and on the other side.
-    """
-
-    pair: Pair
-    probability: float
-    link: Link = "merge"
-    parts: tuple[int, int] | None = None
-
-    @property
-    def joins(self) -> bool:
-        """Whether it is an edge of the merge graph; the others are drawn beside those."""
-        return self.link in ("merge", "joined")
-
-
-@dataclass(frozen=True, slots=True)
-class Network:
-    """A part of the merge graph; both ends of every edge are among the nodes, which are sorted by
-    id. ``left_out`` tools did not fit beside the nodes.
-    """
-
-    nodes: tuple[Node, ...]
-    edges: tuple[Edge, ...]
-    left_out: int = 0
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class CurveVariant:
     """A toolset of a collision curve: ``pairs`` is int64, the number of pairs of its tools from
@@ -201,3 +156,87 @@ class Sweep:
         """The share of accepted pairs among those decided on; NaN where there are none."""
         decided = self.accepted + self.rejected
         return np.where(decided > 0, self.accepted / np.maximum(decided, 1), np.nan)
+
+
+def curve_rows(view: Curve) -> list[TableRow]:
+    """A row for each threshold, ascending: the pairs of each variant, and how they changed."""
+    columns: dict[str, list[int] | list[str]] = {}
+    for place, variant in enumerate(view.variants):
+        columns[f"pairs, {variant.name}"] = variant.pairs.tolist()
+        if place:
+            columns[f"change, {variant.name}"] = [_percent(x) for x in view.change(variant)]
+    return [
+        {"from": threshold, **{name: values[at] for name, values in columns.items()}}
+        for at, threshold in enumerate(view.thresholds)
+    ]
+
+
+def grid_rows(grid: Grid) -> list[TableRow]:
+    """The cells that can be chosen, in their order."""
+    return [
+        {
+            "one": grid.rows[row],
+            "other": grid.columns[column],
+            grid.measure: round(float(grid.values[row, column]), 4),
+        }
+        for row, column in grid.cells.tolist()
+    ]
+
+
+def map_rows(tools: ToolMap) -> list[TableRow]:
+    """A row for each tool of the first panel, with the point of each further one that holds it."""
+    first, *others = tools.panels
+    rows: list[TableRow] = [
+        {"tool": name, "server": server, tools.by: group, "x": x, "y": y}
+        for name, server, group, (x, y) in zip(
+            first.names, first.servers, first.groups, first.points.round(3).tolist(), strict=True
+        )
+    ]
+    if tools.by == "server":
+        rows = [{key: row[key] for key in ("tool", "server", "x", "y")} for row in rows]
+    for panel in others:
+        for name, members in zip(panel.names, panel.members, strict=True):
+            for member in members:
+                merged = f"{name} ({len(members)} tools)" if len(members) > 1 else "as it is"
+                rows[member] = {**rows[member], panel.title: merged}
+    return rows
+
+
+def silhouette_rows(view: Silhouettes) -> list[TableRow]:
+    """A row for each number of clusters, ascending."""
+    return [
+        {
+            "clusters": count,
+            **{
+                name: "" if np.isnan(values[at]) else round(float(values[at]), 4)
+                for name, _, values in view.variants
+            },
+        }
+        for at, count in enumerate(view.counts)
+    ]
+
+
+def sweep_rows(view: Sweep) -> list[TableRow]:
+    """A row for each value, ascending."""
+    columns = zip(
+        view.values,
+        view.removed.tolist(),
+        view.accepted.tolist(),
+        view.rejected.tolist(),
+        view.right.tolist(),
+        strict=True,
+    )
+    return [
+        {
+            view.measure: value,
+            "tools removed before correction": removed,
+            "accepted pairs": accepted,
+            "rejected pairs": rejected,
+            "right": "" if np.isnan(right) else f"{right:.1%}",
+        }
+        for value, removed, accepted, rejected, right in columns
+    ]
+
+
+def _percent(share: float) -> str:
+    return "" if np.isnan(share) else f"{share:+.1%}"

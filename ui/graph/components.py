@@ -10,15 +10,19 @@ from itertools import combinations
 
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import Costs
+from toolscope_core.decisions.constraints import constraints
 from toolscope_core.merging.clusters import documented
 from toolscope_core.merging.graph import MergeGraph
+from toolscope_core.merging.pair_graph import family_edges, joined_pairs, judged_edges, unsure_pairs
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import Tool, sorted_ids
+from ui.graph.network_rows import Edge, Link, Network, Node, NodeState
 from ui.shared.cards.queue import OPEN_STATES, is_family
-from ui.shared.charts.figure_records import Edge, Link, Network, Node, NodeState
+from ui.shared.services.result_cache import ResultCache
+from ui.shared.services.workspace import Workspace
 
 Tools = Mapping[str, Tool]
 
@@ -166,6 +170,54 @@ class ClusterRow:
     def waiting(self) -> bool:
         """Whether it waits for a person."""
         return self.state in OPEN_STATES
+
+
+class MergeGraphs:
+    """The merge graphs of analysed catalogs, under the decisions so far. Each method raises
+    ``JobError`` before the analysis is finished.
+    """
+
+    def __init__(self, work: Workspace) -> None:
+        self._analyses = work.analyses
+        self._review = work.review
+        self._costs = work.catalogs.costs
+        self._graphs: ResultCache[Merging] = ResultCache()
+        self._clusters: ResultCache[tuple[ClusterRow, ...]] = ResultCache()
+        self._networks: ResultCache[ResultCache[Network]] = ResultCache()
+
+    def clusters(self, catalog_id: int) -> tuple[ClusterRow, ...]:
+        """Rows of the merge graph, the largest cluster first."""
+        merging = self._merging(catalog_id)
+        return self._clusters.get(
+            catalog_id, (merging,), lambda: cluster_rows(merging, self._costs)
+        )
+
+    def network(self, catalog_id: int, row_ids: Sequence[str] | None = None) -> Network:
+        """The components that hold the given rows, or all, for drawing."""
+        merging, wanted = self._merging(catalog_id), None if row_ids is None else tuple(row_ids)
+        networks = self._networks.get(catalog_id, (merging,), ResultCache)
+        return networks.get(wanted, (), lambda: network_of(merging, wanted))
+
+    def bridge(self, catalog_id: int, pair: Pair) -> Bridge | None:
+        """What falls apart without the edge of ``pair``, where it is a bridge."""
+        return bridge_of(self._merging(catalog_id), pair)
+
+    def _merging(self, catalog_id: int) -> Merging:
+        analysis, log = self._analyses.required(catalog_id), self._review.log(catalog_id)
+
+        def make() -> Merging:
+            links = constraints(analysis.catalog, log)
+            return Merging(
+                plan=self._review.plan(catalog_id),
+                judged=judged_edges(analysis, log),
+                joined=joined_pairs(analysis, links),
+                copies=analysis.copies,
+                links=links,
+                unsure=unsure_pairs(analysis),
+                families=family_edges(analysis),
+            )
+
+        return self._graphs.get(catalog_id, (analysis,), make, state=len(log))
 
 
 def cluster_rows(merging: Merging, costs: Costs) -> tuple[ClusterRow, ...]:

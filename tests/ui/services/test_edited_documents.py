@@ -1,0 +1,229 @@
+"""Documents edited by people: what follows, what is refused, and the rows of the parameters."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from tests.ui.services.small_workspace import by_name
+from toolscope_core.model.cluster import Document
+from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.errors import DecisionError
+from ui.documents.drafts import Draft, ParameterRow, parsed, rows_of, schema_of, with_cells
+from ui.documents.edited_documents import Documents
+from ui.shared.services.exports import Exports
+
+
+@pytest.fixture
+def desk(own):
+    work, catalog_id = own
+    return work.service(Documents), catalog_id, work
+
+
+# Documents -----------------------------------------------------------------------------------
+
+
+def edited(draft, **changes):
+    return replace(draft, document=replace(draft.document, **changes))
+
+
+def renamed(draft, old, new):
+    rows = [replace(r, name=new) if r.name == old else r for r in rows_of(draft)]
+    schema, renames = schema_of(draft, rows)
+    return Draft(replace(draft.document, schema=schema), renames)
+
+
+def test_a_new_description_keeps_a_prune_and_is_exported(desk):
+    documents, i, work = desk
+    files = by_name(work, i, "list_files")
+    draft = edited(documents.draft(i, files), description="List what a folder holds.")
+    assert documents.preview(i, files, draft).cluster.kind == "prune"
+    documents.edit(i, files, draft, "ann")
+    work.review.decide_each(i, "ann", [("accept", one, {}) for one in work.review.safe(i).clusters])
+    files = by_name(work, i, "list_files")
+    assert (files.document.description, files.kind) == ("List what a folder holds.", "prune")
+    assert (
+        b"List what a folder holds."
+        in work.service(Exports).bundle(i, PlanConfig())["toolset.json"]
+    )
+
+
+def test_a_renamed_parameter_takes_the_argument_maps_with_it(desk):
+    documents, i, work = desk
+    mail = by_name(work, i, "send_mail")
+    draft = renamed(documents.draft(i, mail), "to", "recipient")
+    preview = documents.preview(i, mail, draft).cluster
+    assert preview.kind == "router"
+    documents.edit(i, mail, draft, "ann")
+    now = by_name(work, i, "send_mail")
+    assert now.arguments == preview.arguments
+    assert all(alpha.lossless for alpha in now.arguments)
+    assert {(m.source, m.target) for m in now.arguments[1].moves} == {
+        ("to", "recipient"),
+        ("body", "body"),
+    }
+    assert now.document.schema["required"] == ["recipient"]
+
+
+def test_a_second_rename_is_still_told_from_the_first_name(desk):
+    documents, i, work = desk
+    mail = by_name(work, i, "send_mail")
+    documents.edit(i, mail, renamed(documents.draft(i, mail), "to", "recipient"), "ann")
+    mail = by_name(work, i, "send_mail")
+    draft = documents.draft(i, mail)
+    assert rows_of(draft)[0].origin == "to"
+    draft = renamed(draft, "recipient", "addressee")
+    assert draft.renames == {"to": "addressee"}
+    documents.edit(i, mail, draft, "ann")
+    assert all(a.lossless for a in by_name(work, i, "send_mail").arguments)
+
+
+def test_a_removed_parameter_is_reported_as_lost(desk):
+    documents, i, work = desk
+    mail = by_name(work, i, "send_mail")
+    draft = documents.draft(i, mail)
+    schema, renames = schema_of(draft, rows_of(draft)[:1])
+    card = documents.preview(i, mail, edited(replace(draft, renames=renames), schema=schema))
+    lost = [row for row in card.arguments if row.lost]
+    assert {row.name for row in lost} == {"body"}
+    assert len(lost) == 3
+
+
+def test_reset_gives_the_synthesised_document_and_the_kind_back(desk):
+    documents, i, work = desk
+    mail = by_name(work, i, "send_mail")
+    draft = renamed(documents.draft(i, mail), "to", "recipient")
+    documents.edit(i, mail, edited(draft, name="mail_it"), "ann")
+    now = by_name(work, i, "mail_it")
+    assert now.kind == "router"
+    documents.edit(i, now, documents.synthesised(i, now), "ann")
+    back = by_name(work, i, "send_mail")
+    assert (back.kind, back.document, back.arguments) == ("prune", mail.document, mail.arguments)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"name": "get_weather"}, "belongs to another tool"),
+        ({"description": " "}, "the description is empty"),
+        ({}, "nothing was changed"),
+    ],
+)
+def test_an_edit_that_cannot_stand_is_refused(desk, changes, told):
+    documents, i, work = desk
+    mail = by_name(work, i, "send_mail")
+    with pytest.raises(DecisionError, match=told):
+        documents.edit(i, mail, edited(documents.draft(i, mail), **changes), "ann")
+    assert work.review.log(i) == ()
+
+
+# Rows of parameters --------------------------------------------------------------------------
+
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "unit": {"type": "string", "enum": ["c", "f"], "default": "c"},
+        "days": {"type": "integer", "enum": [1, 7], "minimum": 1},
+        "place": {"anyOf": [{"type": "string"}, {"type": "object"}], "description": "Where."},
+    },
+    "required": ["place", "unit"],
+    "additionalProperties": False,
+}
+
+
+@pytest.fixture
+def draft(desk):
+    _, i, work = desk
+    document = by_name(work, i, "get_weather").document
+    return Draft(replace(document, schema=SCHEMA))
+
+
+def test_rows_that_nobody_touched_give_the_same_schema(draft):
+    assert schema_of(draft, rows_of(draft)) == (SCHEMA, {})
+    assert [row.type for row in rows_of(draft)] == ["string", "integer", "any"]
+
+
+@pytest.mark.shared_data
+@pytest.mark.parametrize("name", ["seal-tools", "ultratool", "docker-mcp", "livemcpbench"])
+def test_a_form_that_nobody_touched_gives_every_schema_back_to_the_byte(benchmark_catalog, name):
+    declared = [tool for tool in benchmark_catalog(name).tools if tool.schema is not None]
+    for one in declared:
+        draft = Draft(Document(one.name, one.description, one.schema))
+        rows = with_cells(rows_of(draft), {"edited_rows": {}, "added_rows": [], "deleted_rows": []})
+        assert json.dumps(schema_of(draft, rows)[0]) == json.dumps(one.schema)
+        if rows:  # one cell more leaves all that the others say as it was
+            rows = with_cells(rows_of(draft), {"edited_rows": {0: {"description": "Which one."}}})
+            first, *others = one.schema["properties"]
+            changed = schema_of(draft, rows)[0]
+            assert changed["properties"][first]["description"] == "Which one."
+            assert all(
+                changed["properties"][key] == one.schema["properties"][key] for key in others
+            )
+            rest = {key: value for key, value in one.schema.items() if key != "properties"}
+            assert {key: value for key, value in changed.items() if key != "properties"} == rest
+    assert len(declared) > 300
+
+
+def test_cells_are_changed_added_and_removed_in_their_places(draft):
+    rows = with_cells(
+        rows_of(draft),
+        {
+            "edited_rows": {1: {"required": True, "enum": ["1"], "description": None}},
+            "deleted_rows": [0],
+            "added_rows": [{"name": "when", "type": "string", "enum": None}, {}],
+        },
+    )
+    assert [row.name for row in rows] == ["days", "place", "when", ""]
+    assert (rows[0].required, rows[0].enum, rows[0].origin) == (True, ("1",), "days")
+    assert rows[1] == rows_of(draft)[2]
+    assert rows[2] == ParameterRow(name="when")
+
+
+def test_a_cell_changes_only_what_it_shows(draft):
+    unit, days, place = rows_of(draft)
+    schema, _ = schema_of(
+        draft,
+        [
+            replace(unit, description="Degrees.", required=False),
+            replace(days, enum=("1", "14")),
+            replace(place, type="string"),
+            ParameterRow(name="lang", required=True, enum=("de",)),
+        ],
+    )
+    made = schema["properties"]
+    assert made["unit"] == {**SCHEMA["properties"]["unit"], "description": "Degrees."}
+    assert made["days"] == {"type": "integer", "enum": [1, 14], "minimum": 1}
+    assert made["place"] == {"type": "string", "description": "Where."}
+    assert made["lang"] == {"type": "string", "enum": ["de"]}
+    assert schema["required"] == ["place", "lang"]
+
+
+def test_allowed_values_can_be_taken_away_and_need_not_fit(draft):
+    unit, days, place = rows_of(draft)
+    rows = [
+        replace(unit, enum=()),
+        replace(days, enum=("soon",)),
+        replace(place, type="string|null"),
+    ]
+    made = schema_of(draft, rows)[0]["properties"]
+    assert "enum" not in made["unit"]
+    assert made["days"]["enum"] == ["soon"]
+    assert made["place"]["type"] == ["string", "null"]
+
+
+@pytest.mark.parametrize("name", ["", " ", "days"])
+def test_a_blank_or_repeated_parameter_name_is_refused(draft, name):
+    unit, *others = rows_of(draft)
+    with pytest.raises(DecisionError, match="blank or repeat"):
+        schema_of(draft, [replace(unit, name=name), *others])
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [('{"type":\n x}', "line 2, column 2"), ("[]", "no object"), ("[" * 100_000, "nested")],
+)
+def test_a_schema_that_cannot_be_read_says_where(text, told):
+    with pytest.raises(DecisionError, match=told):
+        parsed(text)
+    assert parsed('{"type": "object"}') == {"type": "object"}

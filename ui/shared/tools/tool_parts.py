@@ -1,0 +1,73 @@
+"""Drawn of a tool wherever it stands: the way into its drawer, its declaration, its calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from toolscope_core.catalog.source_words import declared_as
+from toolscope_core.model.address_keys import tool_key
+from toolscope_core.model.tool import Tool
+from toolscope_core.usage.call_count_words import tool_count_line
+from ui.shared import page_frame, safe_text
+from ui.shared.services.usage_evidence import UsageEvidence
+
+if TYPE_CHECKING:
+    from streamlit.elements.lib.column_types import ButtonColumnResult
+
+LABEL = ":material/right_panel_open: Open"
+"""On the button of a table's row."""
+SINGLE = "Single tools"
+"""The tab of the Documents page where any tool is edited, merged or not."""
+LINE_SHOWN = 400
+
+
+def open_tool(tool_id: str) -> None:
+    """Open the drawer on a tool. Call it in a widget's callback."""
+    st.query_params["tool"] = tool_key(tool_id)
+
+
+def open_button(tool: Tool, place: str) -> None:
+    """A button that opens the drawer; ``place`` keeps the widget keys of several views apart."""
+    st.button(
+        "Open", key=f"open_{place}_{tool_key(tool.id)}", type="tertiary",
+        icon=":material/right_panel_open:", on_click=open_tool, args=(tool.id,),
+        help="Shows its definition, similar tools, and decisions.",
+    )  # fmt: skip
+
+
+def open_column(ids: Sequence[str], key: str, width: int) -> ButtonColumnResult:
+    """Config of a column of buttons, each of which opens the tool of its row, one of ``ids``."""
+    return st.column_config.ButtonColumn(
+        "",
+        width=width,
+        type="tertiary",
+        key=key,
+        on_click=lambda: open_tool(ids[st.session_state[key]["row"]]),
+    )
+
+
+def declared_line(tool: Tool) -> None:
+    """How an OpenAPI document declares the tool, where that says more than its name."""
+    if line := operation_line(tool):
+        st.caption(f"OpenAPI: {safe_text.untrusted(line)}")
+
+
+def usage_caption(tool: Tool) -> None:
+    """How often the tool was called, where logs were added to the catalog."""
+    figures = page_frame.service(UsageEvidence).figures(page_frame.current().id)
+    if figures.calls:
+        st.caption(f":material/call_made: {tool_count_line(figures.of(tool.id))}")
+
+
+def operation_line(tool: Tool) -> str:
+    """How an OpenAPI document declares the tool, in one line; empty if in the same words."""
+    return one_line(declared_as(tool))
+
+
+def one_line(text: str) -> str:
+    """The text on one line, cut off where it is long."""
+    line = " ".join(text.split())
+    return line if len(line) <= LINE_SHOWN else f"{line[: LINE_SHOWN - 1]}…"
