@@ -68,12 +68,12 @@ if "ui.shared.page_frame" not in sys.modules:  # first visit, not started by `py
 
 # Last, as they take seconds: name and menu stand before.
 from toolscope_core.model.errors import ToolScopeError  # noqa: E402
-from ui.shared import audience, page_frame, safe_text, sign_in  # noqa: E402
+from ui.shared import page_frame, safe_text, sign_in  # noqa: E402
 from ui.shared.tools import tool_drawer, tool_selection  # noqa: E402
 
 starting.empty()
 try:
-    audience.refuse_strangers()
+    sign_in.refuse_strangers()
     sign_in.required()
     page_frame.frame(page.title)
     tool_selection.restore()

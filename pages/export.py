@@ -6,8 +6,7 @@ import streamlit as st
 
 from toolscope_core.catalog.formats.format_table import OFFERED
 from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
-from ui.export.bundle_panel import bundle_panel
-from ui.export.figures_panel import figures_panel, merges_panel
+from ui.export.figures_panel import bundle_panel, figures_panel, merges_panel
 from ui.export.validity_panel import limit_panel, validity_panel
 from ui.shared import page_frame
 from ui.shared.services.exports import Exports

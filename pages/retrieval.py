@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui.retrieval.confusion_panel import confusion_panel
 from ui.retrieval.plan_panel import plan_panel
 from ui.retrieval.request_panel import request_panel
-from ui.retrieval.result_panel import result_panel
+from ui.retrieval.result_panel import confusion_panel, result_panel
 from ui.shared import page_frame
 
 st.title("Retrieval")

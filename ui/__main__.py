@@ -18,7 +18,7 @@ from starlette.middleware import Middleware
 from streamlit.web import cli
 
 from toolscope_core.model.errors import ToolScopeError
-from ui.shared import audience, page_frame, request_guard, sign_in, start_token
+from ui.shared import page_frame, request_guard, sign_in, start_token
 
 APP = Path(__file__).parents[1] / "app.py"
 NEEDED_BY_STREAMLIT = ("streamlit.emojis",)
@@ -52,7 +52,7 @@ def main(**options: object) -> None:
 @contextlib.asynccontextmanager
 async def _announce(_app: object) -> AsyncIterator[None]:
     """Say in the terminal what a user has to know of this start."""
-    if audience.is_bound_to_others() and not sign_in.is_configured():
+    if sign_in.is_bound_to_others() and not sign_in.is_configured():
         click.secho(OPEN_TO_OTHERS, fg="red", bold=True, err=True)
     start_token.start_token()
     yield

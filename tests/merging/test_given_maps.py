@@ -8,7 +8,7 @@ from toolscope_core.merging.given_maps import with_given
 from toolscope_core.model.argument_map import ArgumentMove
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.tool import Tool
-from ui.documents.map_rows import DROPPED, MapRow, given_by, map_rows, reachable
+from ui.documents.argument_editor import DROPPED, MapRow, given_by, map_rows, reachable
 
 UNIT = {"type": "string", "enum": ["c", "f"]}
 WORD = {"type": "string", "enum": ["celsius", "fahrenheit"]}

@@ -11,7 +11,7 @@ from tests.support.model_server import ModelServer
 from tests.ui.services.test_agent_jobs import SET
 from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.pair import Pair
-from ui.shared import audience, start_token
+from ui.shared import sign_in, start_token
 from ui.shared.services.judging import Judging
 from ui.shared.services.loaded_queries import LoadedQueries
 
@@ -28,7 +28,7 @@ def server():
 
 @pytest.fixture
 def page(open_app, server, monkeypatch):
-    monkeypatch.setattr(audience, "is_shared", lambda: False)
+    monkeypatch.setattr(sign_in, "is_shared", lambda: False)
     monkeypatch.setattr(start_token, "asks_for_token", lambda: False)
     page = open_app(*stub_catalog().tools)
     work, catalog_id = page.work, page.catalog_id
@@ -60,7 +60,7 @@ def table(page, column):
 
 def test_without_a_model_or_beyond_this_machine_it_says_why_not(page, monkeypatch):
     assert "No model is set up, so no agent can work." in page.open("evaluation", **VIEW).text
-    monkeypatch.setattr(audience, "is_shared", lambda: True)
+    monkeypatch.setattr(sign_in, "is_shared", lambda: True)
     page.at.run()
     assert "Reading servers is off here" in page.text
 

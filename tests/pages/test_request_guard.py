@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 from ui import __main__ as start
-from ui.shared import audience, request_guard, start_token
+from ui.shared import request_guard, sign_in, start_token
 
 OWN = {"host": "localhost:8501", "origin": "http://localhost:8501"}
 
@@ -111,7 +111,7 @@ def test_a_start_says_that_others_reach_it_and_its_token(
     options, monkeypatch, capsys, address, signs_in, loud
 ):
     options["server.address"] = address
-    monkeypatch.setattr(audience.sign_in, "is_configured", lambda: signs_in)
+    monkeypatch.setattr(sign_in.sign_in, "is_configured", lambda: signs_in)
     start_token.start_token.cache_clear()
 
     async def announced():

@@ -10,7 +10,7 @@ import pytest
 
 from tests.mcp.servers.stubs import MARK, TOKEN, entry, living, new_mark
 from tests.pages.screen import open_page, words
-from ui.shared import audience, start_token
+from ui.shared import sign_in, start_token
 from ui.shared.services.live_servers import LiveServers, ServerOffer, Survey
 
 EVIL = "![x](http://evil.test/a) <b>"
@@ -29,7 +29,7 @@ def still(shared):
 @pytest.fixture
 def alone(monkeypatch):
     """Nobody else reaches the app, and this visitor has given the token."""
-    monkeypatch.setattr(audience, "is_shared", lambda: False)
+    monkeypatch.setattr(sign_in, "is_shared", lambda: False)
     monkeypatch.setattr(start_token, "asks_for_token", lambda: False)
 
 
@@ -180,14 +180,14 @@ def test_what_is_no_configuration_is_said(monkeypatch, still, alone, inert):
 
 
 def test_it_is_off_where_others_reach_the_app(monkeypatch, still, inert):
-    monkeypatch.setattr(audience, "is_shared", lambda: True)
+    monkeypatch.setattr(sign_in, "is_shared", lambda: True)
     app = open_page(monkeypatch, still)
     assert "TOOLSCOPE_VISITORS_START_SERVERS=1" in words(app)
     assert not [area for area in app.text_area if area.key == "servers_text"]
 
 
 def test_it_asks_for_the_token_that_the_terminal_shows(monkeypatch, still, inert, capsys):
-    monkeypatch.setattr(audience, "is_shared", lambda: False)
+    monkeypatch.setattr(sign_in, "is_shared", lambda: False)
     start_token.start_token.cache_clear()
     app = open_page(monkeypatch, still)
     (printed,) = re.findall(r"asks for: (\S+)", capsys.readouterr().err)
@@ -207,15 +207,15 @@ def test_it_asks_for_the_token_that_the_terminal_shows(monkeypatch, still, inert
 
 
 def test_where_people_sign_in_no_token_is_asked_for(monkeypatch, still, inert):
-    monkeypatch.setattr(audience, "is_shared", lambda: False)
+    monkeypatch.setattr(sign_in, "is_shared", lambda: False)
     monkeypatch.setattr(start_token.sign_in, "is_configured", lambda: True)
     assert not start_token.asks_for_token()
 
 
 def listen(monkeypatch, address="localhost", headers=None, signs_in=False):
-    monkeypatch.setattr(audience.st, "get_option", {"server.address": address}.get)
-    monkeypatch.setattr(audience.st, "context", SimpleNamespace(headers=headers or {}))
-    monkeypatch.setattr(audience.sign_in, "is_configured", lambda: signs_in)
+    monkeypatch.setattr(sign_in.st, "get_option", {"server.address": address}.get)
+    monkeypatch.setattr(sign_in.st, "context", SimpleNamespace(headers=headers or {}))
+    monkeypatch.setattr(sign_in.sign_in, "is_configured", lambda: signs_in)
 
 
 @pytest.mark.parametrize(
@@ -232,4 +232,4 @@ def listen(monkeypatch, address="localhost", headers=None, signs_in=False):
 )
 def test_who_can_reach_the_app(monkeypatch, at, for_others):
     listen(monkeypatch, **at)
-    assert audience.is_shared() is for_others
+    assert sign_in.is_shared() is for_others

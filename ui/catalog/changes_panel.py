@@ -127,7 +127,7 @@ def _queue_link(part: Part) -> None:
     """A link to the queue of a part of the new version, where that holds anything."""
     if count := _count(part):
         page_frame.page_link(
-            "review", f"{queue_panel.PARTS[part]} ({count:,})", **{queue_panel.PART: part}
+            "review", f"{queue_panel.PARTS[part]} ({count:,})", {queue_panel.PART: part}
         )
 
 

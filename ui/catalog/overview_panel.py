@@ -12,8 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from toolscope_core.model.numbers import quantity
-from ui.catalog.next_steps import Collision, NextStep
-from ui.catalog.overview import Forecast, Overview
+from ui.catalog.overview import Collision, Forecast, NextStep, Overview
 from ui.shared import page_frame, safe_text
 from ui.shared.pairs.pair_list import PairLists
 
@@ -133,7 +132,7 @@ def _overlap(catalog_id: int) -> None:
         with place.container(border=True, height="stretch"):
             st.metric(title, f"{count:,}", help=help_text)
             st.caption(note)
-            page_frame.page_link(page, link, disabled=not count, **query)
+            page_frame.page_link(page, link, query, disabled=not count)
 
 
 def _worst(collisions: Sequence[Collision]) -> None:
@@ -158,4 +157,4 @@ def _links(steps: Sequence[NextStep], first: bool = False) -> None:
         text = safe_text.untrusted(step.text)
         label = f"**{text}**" if first and place == 0 else text
         icon = "search" if step.page == "catalog" else ""
-        page_frame.page_link(step.page, label, icon=icon, **step.query)
+        page_frame.page_link(step.page, label, step.query, icon=icon)

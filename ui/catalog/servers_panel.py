@@ -9,7 +9,7 @@ from toolscope_core.model.errors import JobError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
 from ui.catalog.upload_panel import preview_and_add
-from ui.shared import audience, kept_failure, page_frame, safe_text, start_token
+from ui.shared import kept_failure, page_frame, safe_text, sign_in, start_token
 from ui.shared.services.live_servers import (
     ClientConfiguration,
     LiveServers,
@@ -34,7 +34,7 @@ def servers_panel() -> None:
     running = job is not None and job.live
     opened = running or survey is not None
     with st.expander("Add a catalog from servers", expanded=opened, icon=":material/lan:"):
-        if reason := live.why_off(audience.is_shared()):
+        if reason := live.why_off(sign_in.is_shared()):
             st.info(reason, icon=":material/block:")
         elif job is not None and running:
             page_frame.job_panel(job.id)
@@ -96,7 +96,7 @@ def _start(
 ) -> None:
     kept_failure.attempt(
         "servers_error",
-        lambda: live.start(catalog_id, configuration, names, audience.is_shared(), limits),
+        lambda: live.start(catalog_id, configuration, names, sign_in.is_shared(), limits),
     )
 
 

@@ -13,10 +13,10 @@ from toolscope_core.catalog.formats.format_table import INPUTS
 from toolscope_core.catalog.limits import MAX_BYTES
 from toolscope_core.catalog.sources import SUFFIXES, Source, pasted
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.errors import CatalogError, ToolScopeError
-from toolscope_core.model.numbers import quantity
+from toolscope_core.model.errors import CatalogError
+from toolscope_core.model.numbers import listed, quantity
 from ui.catalog.changes_panel import new_version_panel, new_version_summary
-from ui.shared import page_frame, safe_text
+from ui.shared import kept_failure, page_frame, safe_text
 from ui.shared.services.versions import Versions
 
 SHOWN = 20
@@ -29,8 +29,7 @@ MOST_PASTED = 2_000_000
 def upload_panel() -> None:
     """The panel; nothing is stored before the button is pressed."""
     turn = st.session_state.setdefault("upload_turn", 0)
-    if failed := st.session_state.pop("upload_error", ""):
-        safe_text.show_error(CatalogError(failed))
+    kept_failure.show("upload_error")
     with st.expander("Add a catalog", icon=":material/upload_file:"):
         folder = st.toggle(
             "Upload a folder", key="folder", help="All files in it become one catalog."
@@ -165,21 +164,16 @@ def _preview(catalog: Catalog, many: bool) -> None:
 
 def _places(catalog: Catalog) -> str:
     """The files with records that cannot be read, in words; safe in markdown."""
-    files = list(dict.fromkeys(problem.position.partition(": ")[0] for problem in catalog.problems))
-    more = f" and {len(files) - NAMED} more files" if len(files) > NAMED else ""
-    return ", ".join(safe_text.untrusted(file) for file in files[:NAMED]) + more
+    files = dict.fromkeys(problem.position.partition(": ")[0] for problem in catalog.problems)
+    return listed(map(safe_text.untrusted, files), NAMED, nouns="files")
 
 
 def _add(key: str, sources: Sequence[Source], added: Callable[[str], object]) -> None:
     """Store and analyse the catalog; the sidebar and the address then show it."""
-    name = st.session_state[f"name_{key}"]
-    try:
-        record = page_frame.workspace().add(name, sources)
-    except ToolScopeError as error:
-        st.session_state["upload_error"] = str(error)
-        return
-    added(record.name)
-    page_frame.show(record.name)
+    work, name = page_frame.workspace(), st.session_state[f"name_{key}"]
+    if kept_failure.attempt("upload_error", lambda: work.add(name, sources)):
+        added(name.strip())
+        page_frame.show(name.strip())
 
 
 def _next_turn(_name: str) -> None:

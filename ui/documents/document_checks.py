@@ -11,7 +11,7 @@ from toolscope_core.merging.clusters import documented
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.plan import MergedTool
 from toolscope_core.model.tool import Tool
-from ui.documents.map_rows import reachable
+from ui.documents.argument_editor import reachable
 
 MOST_NAMED = 3
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from typing import cast
 
+import pandas as pd
 import streamlit as st
 
 from toolscope_core.model.errors import DecisionError
-from ui.documents import parameter_editor
-from ui.documents.drafts import Draft, ParameterRow, parsed, rows_of, schema_of
+from ui.documents.drafts import TYPES, Draft, ParameterRow, parsed, rows_of, schema_of, with_cells
 
-TABLE, TEXT = parameter_editor.WAYS
+WAYS = TABLE, TEXT = ("Table", "JSON Schema")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class Form:
         """The fields with the parameters as edited in the table or as JSON."""
         way = st.segmented_control(
             "Parameters",
-            parameter_editor.WAYS,
+            WAYS,
             default=fields.way,
             required=True,
             key=f"way_{self.suffix}",
@@ -105,10 +105,10 @@ class Form:
         if way == TEXT:
             return replace(
                 fields,
-                text=parameter_editor.as_text(fields.text, f"schema_{self.suffix}"),
+                text=as_text(fields.text, f"schema_{self.suffix}"),
                 way=TEXT,
             )
-        rows = parameter_editor.table(fields.rows, sources, f"parameters_{self.suffix}")
+        rows = table(fields.rows, sources, f"parameters_{self.suffix}")
         return replace(fields, rows=tuple(rows), way=TABLE)
 
     def _switch_way(self) -> None:
@@ -140,3 +140,58 @@ def draft_of(fields: Fields) -> Draft:
 def is_unsaved(key: str) -> bool:
     """Whether the form of this key holds unsaved text."""
     return key in st.session_state.get("typed", {})
+
+
+def table(rows: Sequence[ParameterRow], sources: Mapping[str, str], key: str) -> list[ParameterRow]:
+    """The rows as edited in a grid; only cells that were touched differ from the input.
+    ``sources`` says by parameter what the old tools give it from.
+    """
+    types = [*TYPES, *sorted({row.type for row in rows} - set(TYPES))]
+    text = st.column_config.TextColumn
+    st.data_editor(
+        pd.DataFrame(
+            [{**asdict(row), "source": sources.get(row.current, "")} for row in rows],
+            columns=[*(field.name for field in fields(ParameterRow)), "source"],
+            dtype=object,  # a new line has empty cells in every column
+        ),
+        key=key,
+        hide_index=True,
+        num_rows="dynamic",
+        column_order=[
+            "name",
+            "type",
+            "required",
+            "default",
+            "description",
+            "enum",
+            "source",
+            "origin",
+        ],
+        column_config={
+            "origin": text("original name", disabled=True, help="The name before any edit."),
+            "name": text(required=True),
+            "type": st.column_config.SelectboxColumn(options=types, default="string"),
+            "required": st.column_config.CheckboxColumn(default=False),
+            "default": text(help="Empty for none; a text as it is, other values as JSON."),
+            "description": text(width="large"),
+            "source": text("comes from", disabled=True, help="What each old tool calls it."),
+            "enum": st.column_config.MultiselectColumn(
+                "allowed values",
+                options=sorted({value for row in rows for value in row.enum}),
+                accept_new_options=True,
+            ),
+        },
+        alt="Parameters of the tool",
+    )
+    return with_cells(rows, st.session_state[key])
+
+
+def as_text(text: str, key: str) -> str:
+    """A field for the whole schema."""
+    return st.text_area(
+        "JSON Schema",
+        text,
+        key=key,
+        height=360,
+        help="To rename a parameter, use the table: here a new name counts as removed and added.",
+    )

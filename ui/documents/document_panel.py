@@ -14,7 +14,7 @@ from ui.documents.document_checks import document_checks
 from ui.documents.document_form import Form
 from ui.documents.drafts import Draft
 from ui.documents.edited_documents import Documents
-from ui.documents.tried_calls import signature
+from ui.documents.try_it import signature
 from ui.documents.written_documents import Written, WrittenDocuments
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import argument_panel, cluster_card, decision_buttons, decision_trail

@@ -15,7 +15,7 @@ from toolscope_core.model.tool import digest
 from ui.evaluation.agent_jobs import AGENT, AgentEstimate, AgentRuns, WantedRun
 from ui.evaluation.evaluations import Evaluations
 from ui.evaluation.measured_sides import POLICIES
-from ui.shared import audience, kept_failure, page_frame, safe_text, start_token
+from ui.shared import kept_failure, page_frame, safe_text, sign_in, start_token
 from ui.shared.models import ask_panel
 from ui.shared.services.experiments import Experiments
 from ui.shared.services.judging import Judging
@@ -59,7 +59,7 @@ def agent_panel(catalog_id: int) -> None:
 
 def _form(catalog_id: int) -> None:
     runs, live = page_frame.service(AgentRuns), page_frame.service(LiveServers)
-    if reason := live.why_off(audience.is_shared()):
+    if reason := live.why_off(sign_in.is_shared()):
         st.info(reason, icon=":material/block:")
         return
     if start_token.asks_for_token():
@@ -165,7 +165,7 @@ def _start(
 ) -> None:
     runs = page_frame.service(AgentRuns)
     kept_failure.attempt(
-        FAILED, lambda: runs.start(catalog_id, wanted, configuration, keys, audience.is_shared())
+        FAILED, lambda: runs.start(catalog_id, wanted, configuration, keys, sign_in.is_shared())
     )
 
 

@@ -16,6 +16,7 @@ from toolscope_core.merging.graph import MergeGraph
 from toolscope_core.merging.pair_graph import family_edges, joined_pairs, judged_edges, unsure_pairs
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Constraints
+from toolscope_core.model.numbers import listed
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import Tool, sorted_ids
@@ -337,7 +338,7 @@ def _row(
     merged = documented(tools[cluster.canonical], cluster.document)
     return ClusterRow(
         name=cluster.document.name,
-        members=_names(tools, cluster.members),
+        members=listed((tools[member].name for member in cluster.members), _NAMED_MEMBERS),
         size=len(cluster.members),
         tokens=tokens,
         saved=tokens - costs.of(merged, PROMPT_SHAPES[0]),
@@ -360,7 +361,7 @@ def _taken_apart(merging: Merging, number: int, component: Component, costs: Cos
     contents = {tool for pair in once.edges for tool in (pair.left, pair.right)}
     return ClusterRow(
         name=tools[members[0]].name,
-        members=_names(tools, members),
+        members=listed((tools[member].name for member in members), _NAMED_MEMBERS),
         size=len(members),
         tokens=_tokens(tools, members, costs),
         saved=0,
@@ -402,12 +403,6 @@ def _node(tools: Tools, tool_id: str, home: Mapping[str, Cluster]) -> Node:
     tool = tools[tool_id]
     state: NodeState = home[tool_id].state if tool_id in home else "alone"
     return Node(tool_id, tool.name, tool.server, state)
-
-
-def _names(tools: Tools, members: Sequence[str]) -> str:
-    names = [tools[member].name for member in members[:_NAMED_MEMBERS]]
-    more = len(members) - len(names)
-    return ", ".join(names) + (f" and {more:,} more" if more else "")
 
 
 def _servers(tools: Tools, members: Sequence[str]) -> str:

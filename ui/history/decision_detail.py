@@ -9,9 +9,7 @@ import streamlit as st
 from toolscope_core.decisions.forms import LONGEST_NOTE
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
-from ui.history.histories import Histories
-from ui.history.history_rows import Entry
-from ui.history.toolset_changes import change_rows, counted
+from ui.history.histories import Entry, Histories, change_rows, counted
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail
 from ui.shared.cards.batches import batches

@@ -7,8 +7,7 @@ import streamlit as st
 from toolscope_core.decisions.actions import ACTIONS
 from toolscope_core.model.numbers import quantity
 from ui.history.decision_detail import decision_detail
-from ui.history.histories import Histories
-from ui.history.history_rows import STATES, Entry, HistoryFilter, listed
+from ui.history.histories import STATES, Entry, Histories, HistoryFilter, listed
 from ui.shared import page_frame, safe_text
 
 HEIGHT = 330

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
+import networkx as nx
+
+from toolscope_core.decisions.actions import ACTIONS
 from toolscope_core.decisions.constraints import suspended_decisions
 from toolscope_core.decisions.imported_decisions import (
     ImportPreview,
@@ -12,20 +17,66 @@ from toolscope_core.decisions.imported_decisions import (
     decisions_in,
     import_preview,
 )
-from toolscope_core.decisions.log import active, admit
+from toolscope_core.decisions.log import active, admit, notes
 from toolscope_core.decisions.restore import Restoration, restoration, with_dependents
 from toolscope_core.merging.plan_making import plan_of, proposed
 from toolscope_core.model.configuration import PlanConfig
-from toolscope_core.model.decision import Decision
+from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.errors import DecisionError, StaleDecisionError
-from toolscope_core.model.plan import MergePlan
+from toolscope_core.model.plan import MergedTool, MergePlan
+from toolscope_core.model.tool import canonical_json
 from toolscope_core.store import append_decisions, now
-from ui.history.history_rows import Entry, entries
-from ui.history.toolset_changes import ToolsetChange, toolset_changes
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
 
 Step = Callable[[tuple[Decision, ...]], Decision]
+
+Standing = Literal["all", "standing", "taken back"]
+
+STATES: tuple[Standing, ...] = ("all", "standing", "taken back")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A decision with the undo that took it back, if one did, and the notes that stand on it."""
+
+    decision: Decision
+    undo: Decision | None = None
+    notes: tuple[Decision, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryFilter:
+    """What is listed; an empty field lists all. ``since`` and ``until`` are days, inclusive, as ISO
+    dates (UTC, as the log keeps its times).
+    """
+
+    words: str = ""
+    reviewers: tuple[str, ...] = ()
+    actions: tuple[Action, ...] = ()
+    state: Standing = "all"
+    since: str = ""
+    until: str = ""
+
+
+Kind = Literal["merged", "split", "regrouped", "reworded", "new", "gone", "unchanged"]
+
+KINDS: tuple[Kind, ...] = ("merged", "split", "regrouped", "reworded", "new", "gone", "unchanged")
+"""In the order in which they are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsetChange:
+    """Tools of the toolset before and after that stand for the same original tools, in id order.
+
+    *merged*: fewer stand for them, or one for more; *split*: the other way round; *regrouped*:
+    several before, several after; *reworded*: the same originals under another id, name,
+    description or schema; *new* and *gone*: on one side only.
+    """
+
+    kind: Kind
+    before: tuple[MergedTool, ...]
+    after: tuple[MergedTool, ...]
 
 
 class Histories:
@@ -149,6 +200,65 @@ class Histories:
         return lambda log: admit(log, row, None, suspended_decisions(catalog, log))
 
 
+def entries(log: Sequence[Decision]) -> tuple[Entry, ...]:
+    """Every decision but undo and notes, newest first."""
+    undone = {one.detail["retracts"]: one for one in log if one.action == "undo"}
+    noted = notes(log)
+    return tuple(
+        Entry(one, undone.get(one.seq), noted.get(one.key, ()))
+        for one in log[::-1]
+        if one.action not in ("undo", "note")
+    )
+
+
+def listed(all_entries: Iterable[Entry], wanted: HistoryFilter) -> tuple[Entry, ...]:
+    """The entries that pass every field of the filter; each word must be somewhere in the entry."""
+    words = wanted.words.casefold().split()
+    return tuple(
+        entry
+        for entry in all_entries
+        if (not wanted.reviewers or entry.decision.reviewer in wanted.reviewers)
+        and (not wanted.actions or entry.decision.action in wanted.actions)
+        and (wanted.state == "all" or (wanted.state == "standing") == (entry.undo is None))
+        and wanted.since <= entry.decision.at[:10] <= (wanted.until or "9999")
+        and _has(entry, words)
+    )
+
+
+def toolset_changes(before: MergePlan, after: MergePlan) -> tuple[ToolsetChange, ...]:
+    """Every tool of both toolsets once, in the order of ``KINDS`` and then of ids."""
+    sides = nx.Graph()
+    for side, plan in enumerate((before, after)):
+        for place, tool in enumerate(plan.tools):
+            sides.add_edges_from(((side, place), member) for member in tool.members)
+    changes = []
+    for part in nx.connected_components(sides):
+        places = sorted(node for node in part if isinstance(node, tuple))
+        old = tuple(before.tools[place] for side, place in places if side == 0)
+        new = tuple(after.tools[place] for side, place in places if side == 1)
+        changes.append(ToolsetChange(_kind(old, new), old, new))
+    return tuple(sorted(changes, key=lambda one: (KINDS.index(one.kind), _first_id(one))))
+
+
+def counted(changes: Iterable[ToolsetChange]) -> str:
+    """How many of each kind, in one phrase, without the unchanged; empty where nothing changed."""
+    counts = Counter(change.kind for change in changes)
+    return ", ".join(f"{counts[kind]:,} {kind}" for kind in KINDS[:-1] if counts[kind])
+
+
+def change_rows(changes: Iterable[ToolsetChange]) -> list[dict[str, str]]:
+    """A row for each change: what became what."""
+    return [
+        {
+            "change": one.kind,
+            "before": _listed(one.before),
+            "after": _listed(one.after),
+            "what": ", ".join(_reworded(one)),
+        }
+        for one in changes
+    ]
+
+
 def _unless_newer(last: int) -> Step:
     """A step that writes nothing, and refuses where the log has grown."""
 
@@ -161,3 +271,63 @@ def _unless_newer(last: int) -> Step:
         return log[-1]
 
     return check
+
+
+def _has(entry: Entry, words: Sequence[str]) -> bool:
+    if not words:
+        return True
+    one = entry.decision
+    parts = [
+        f"{one.seq} {ACTIONS[one.action].done} {one.action} {one.reviewer}",
+        *one.ids,
+        canonical_json(one.detail),
+        *(note.detail["note"] for note in entry.notes),
+    ]
+    text = " ".join(parts).casefold()
+    return all(word in text for word in words)
+
+
+def _kind(old: tuple[MergedTool, ...], new: tuple[MergedTool, ...]) -> Kind:
+    if not old:
+        return "new"
+    if not new:
+        return "gone"
+    if len(old) > 1 and len(new) > 1:
+        return "regrouped"
+    if len(old) != len(new):
+        return "merged" if len(old) > len(new) else "split"
+    was, now = old[0], new[0]
+    if was.members != now.members:
+        return "merged" if len(now.members) > len(was.members) else "split"
+    return "reworded" if _read_by_agents(was) != _read_by_agents(now) else "unchanged"
+
+
+def _read_by_agents(item: MergedTool) -> dict[str, object]:
+    tool = item.tool
+    return {
+        "id": tool.id,
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": replace(tool, id="", name="", description="").fingerprint,
+    }
+
+
+def _reworded(change: ToolsetChange) -> list[str]:
+    """The fields that agents read otherwise, where one tool became one."""
+    if len(change.before) != 1 or len(change.after) != 1:
+        return []
+    was, now = _read_by_agents(change.before[0]), _read_by_agents(change.after[0])
+    return [name for name in was if was[name] != now[name]]
+
+
+def _listed(tools: tuple[MergedTool, ...]) -> str:
+    return "; ".join(
+        item.tool.id
+        if item.members == (item.tool.id,)
+        else f"{item.tool.id} ← {', '.join(one for one in item.members if one != item.tool.id)}"
+        for item in tools
+    )
+
+
+def _first_id(change: ToolsetChange) -> str:
+    return min(item.tool.id for item in (*change.before, *change.after))

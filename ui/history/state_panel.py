@@ -6,8 +6,7 @@ from collections import Counter
 
 import streamlit as st
 
-from ui.history.histories import Histories
-from ui.history.toolset_changes import KINDS, change_rows
+from ui.history.histories import KINDS, Histories, change_rows
 from ui.shared import page_frame, safe_text
 
 HEIGHT = 480

@@ -18,8 +18,7 @@ from toolscope_core.model.tool import digest
 from ui.overlap import heatmap_charts
 from ui.overlap.collisions import CLUSTERS, MOST_CELLS, SERVERS, Block, Tile
 from ui.overlap.figures import CellMeasure, Grid, grid_rows
-from ui.overlap.heatmaps import Heatmaps
-from ui.overlap.query_collisions import MOST_QUERIES, query_lines
+from ui.overlap.heatmaps import MOST_QUERIES, Heatmaps, query_lines
 from ui.overlap.server_overlap_panel import server_overlap_panel
 from ui.shared import page_frame, safe_text
 from ui.shared.charts.pictures import picture

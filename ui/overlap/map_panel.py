@@ -9,11 +9,9 @@ import streamlit as st
 from toolscope_core.model.errors import JobError
 from ui.overlap import map_charts as figures
 from ui.overlap.curve_panel import variant_job
-from ui.overlap.figures import ToolMap, map_rows
-from ui.overlap.map_colours import colouring
+from ui.overlap.figures import ToolMap, map_rows, silhouette_rows
 from ui.overlap.map_selection import selected_panel
-from ui.overlap.maps import METHODS, UNASKED, Maps, Method
-from ui.overlap.silhouettes_panel import silhouettes_panel
+from ui.overlap.maps import METHODS, SILHOUETTES, UNASKED, Maps, Method, colouring
 from ui.overlap.variant_figures import VariantFigures
 from ui.shared import page_frame, safe_text
 from ui.shared.charts.pictures import picture
@@ -24,6 +22,7 @@ TWO_PANELS = 300
 to draw two panels, and draws them again for each selection (0.5 to 0.6 s at 527 tools, 0.3 to 0.4
 for one panel of 4,076).
 """
+
 MARKED = "map_marked"
 """Session key: how the map on the screen was drawn, and the rows it marks."""
 
@@ -31,6 +30,7 @@ ABOUT_PANELS = (
     "Three panels of what a search compares: the tools' own text, with the accepted variants, and "
     "padded with random words to the same length."
 )
+
 ABOUT: dict[Method, str] = {
     "PCA": "Two principal components: directions are faithful, most distances are not.",
     "UMAP": "Neighbours stay close; distances between groups, and their sizes, mean little.",
@@ -76,6 +76,29 @@ def map_panel(catalog_id: int) -> None:
     )  # fmt: skip
     selected_panel(catalog_id)
     silhouettes_panel(catalog_id)
+
+
+def silhouettes_panel(catalog_id: int) -> None:
+    """Mean silhouettes over numbers of clusters, once they are measured."""
+    maps = page_frame.service(Maps)
+    st.subheader("How tightly the tools cluster", anchor=False)
+    view = maps.silhouettes(catalog_id)
+    if view is None:
+        _measure(catalog_id)
+        return
+    if not view.counts:
+        st.caption("Too few tools to cluster.")
+        return
+    st.markdown(view.summary)
+    rows = partial(silhouette_rows, view)
+    picture(figures.silhouette_chart(view), rows, "silhouettes", "Silhouettes")
+    st.caption(
+        "Seeded k-means on all dimensions; exact silhouettes of all tools by cosine distance. "
+        "The score says how tight and separate clusters are, not whether tools are redundant: a "
+        "tidy catalog of distinct families scores high too, and removing any duplicates lowers "
+        "it, whether they were rightly merged or not. Compare only the same number of clusters "
+        "under the same model; near one cluster for two tools it mostly counts close pairs."
+    )
 
 
 def _variant_panels(catalog_id: int, method: Method, by: str, contours: bool) -> None:
@@ -187,3 +210,25 @@ def _select(catalog_id: int, drawn: ToolMap, key: str) -> None:
     if st.session_state[key]["selection"]["points"]:
         _, marks, _ = st.session_state[MARKED]
         _select_among(catalog_id, drawn, key, marks)
+
+
+def _measure(catalog_id: int) -> None:
+    maps = page_frame.service(Maps)
+    job = maps.job(catalog_id, SILHOUETTES)
+    if job is not None and job.live:
+        page_frame.job_panel(job.id)
+        return
+    if job is not None and not job.live and job.state != "done":
+        safe_text.show_error(JobError(job.message))
+    seconds = maps.silhouette_seconds(catalog_id)
+    st.button(
+        f"Measure before and after merging (about {seconds:,} s, estimate)",
+        icon=":material/play_arrow:",
+        key="silhouette",
+        on_click=_start,
+        args=(catalog_id,),
+    )
+
+
+def _start(catalog_id: int) -> None:
+    page_frame.service(Maps).start_silhouettes(catalog_id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Literal
 
@@ -15,30 +16,56 @@ from toolscope_core.model.protocols import Progress, Vectors, silent
 from toolscope_core.model.tool import digest
 from toolscope_core.store import Job
 from toolscope_core.store.background import subprocess_jobs
+from ui.overlap.collisions import CLUSTERS, SERVERS, blocks_of
 from ui.overlap.figures import Panel, Region, Silhouettes, ToolMap
 from ui.overlap.heatmaps import Heatmaps
-from ui.overlap.map_colours import STATES, colouring, groups_of
-from ui.overlap.merged_vectors import new_texts, plan_vectors
 from ui.overlap.regions import regions
+from ui.overlap.variant_figures import new_texts, plan_vectors
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
 
 Method = Literal["PCA", "UMAP", "t-SNE"]
+
 METHODS: tuple[Method, ...] = ("UMAP", "t-SNE", "PCA")
+
 BEFORE, AFTER = "as it came in", "merged"
 
 MOST_TSNE = 10_000
+
 UNASKED = 10_000
 """Up to this many tools a projection starts by itself."""
 
 _Basis = tuple[Points, MergePlan, MergePlan | None]
+
 TASKS: dict[str, subprocess_jobs.JobName] = {"UMAP": "umap", "t-SNE": "tsne"}
+
 _PACKAGES = {"UMAP": "umap-learn", "t-SNE": "scikit-learn"}
+
 _RATES = {"UMAP": (20.0, 0.02), "t-SNE": (5.0, 0.03)}
 """Seconds at the start and for each tool, as seen at 527 and 4,076 tools on two busy cores."""
 
 SILHOUETTES = "silhouettes"
+
 _SILHOUETTE_RATE = 1e-2
+
+
+STATES = "states"
+
+
+@dataclass(frozen=True, slots=True)
+class Colouring:
+    """Its ``label`` in the box, and what the legend calls a ``group``, in the singular."""
+
+    label: str
+    group: str
+
+
+COLOURINGS = {
+    SERVERS: Colouring("server", "server"),
+    CLUSTERS: Colouring("cluster", "cluster"),
+    STATES: Colouring("state of the cluster", "cluster state"),
+}
+"""By their values in the address; all others are category fields of the catalog."""
 
 
 class Maps:
@@ -236,6 +263,23 @@ class Maps:
 def map_key(vectors: Vectors, method: Method) -> str:
     """The name of a kept projection: equal for equal vectors, parameters and library."""
     return _key(_content(vectors), method)
+
+
+def colouring(name: str) -> Colouring:
+    """The colouring of a name, which may be that of a field."""
+    return COLOURINGS.get(name) or Colouring(f"field “{name}”", "value")
+
+
+def groups_of(plan: MergePlan, by: str) -> tuple[str, ...]:
+    """The group of each tool, in the order of the catalog; empty for none."""
+    if by == STATES:
+        states = {member: cluster.state for cluster in plan.clusters for member in cluster.members}
+        return tuple(states.get(tool.id, "") for tool in plan.catalog.tools)
+    groups = [""] * len(plan.catalog.tools)
+    for block in blocks_of(plan, by):
+        for row in block.rows.tolist():
+            groups[row] = block.name
+    return tuple(groups)
 
 
 def _content(vectors: Vectors) -> str:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
 
 from toolscope_core.model.configuration import LEAST_PROBABILITY, MergeThresholds
+from toolscope_core.model.numbers import listed
 from ui.overlap import curve_charts
 from ui.overlap.figures import sweep_rows
-from ui.overlap.threshold_preview import MEASURES, Effect, Moved, NextToFall
-from ui.overlap.thresholds import Thresholds
+from ui.overlap.thresholds import MEASURES, Effect, Moved, NextToFall, Thresholds
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail
 from ui.shared.charts.pictures import picture
@@ -157,6 +156,4 @@ def _changes(moved: Moved, names: dict[str, str]) -> None:
 
 
 def _named(members: Sequence[str], names: dict[str, str]) -> str:
-    more = len(members) - NAMED
-    text = ", ".join(names[member] for member in members[:NAMED])
-    return f"{text} and {more:,} more" if more > 0 else text
+    return listed((names[member] for member in members), NAMED)

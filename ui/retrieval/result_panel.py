@@ -5,21 +5,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import plotly.graph_objects as go
 import streamlit as st
 
 from toolscope_core.catalog.tokens import tokenizer
-from toolscope_core.evaluation.search_results import Found, FoundSide
+from toolscope_core.evaluation.search_results import Confusion, Found, FoundSide
 from toolscope_core.model.numbers import quantity
-from ui.retrieval.score_charts import PART_NAMES, score_bars
 from ui.shared import page_frame, safe_text
+from ui.shared.charts import chart_style
 from ui.shared.charts.chart_style import TableRow
 from ui.shared.charts.pictures import picture
+from ui.shared.pairs.pair_panel import pair_link
 from ui.shared.services.searches import Lookup, Searches, SearchView
 from ui.shared.tools import tool_parts
 
 MOST_HEIGHT = 420
+
 ANSWER = "✓"
+
 OPEN = ":material/right_panel_open:"
+
+MOST_LINKED = 8
+
+ROW, FRAME = 26, 84
+"""Pixels of a bar with its space, and of all around the bars."""
+
+PART_NAMES = ("dense (meaning)", "sparse (words)", "reranking", "learned")
+
+_PATTERNS = ("", "/", ".", "x")
 
 
 def result_panel(catalog_id: int, asked: Lookup) -> SearchView | None:
@@ -68,6 +81,73 @@ def building_panel(catalog_id: int, asked: Lookup) -> None:
     if places := () if asked.servers else searches.by_words(catalog_id, asked):
         st.subheader("Until then, by words alone (BM25)", anchor=False)
         st.dataframe(places, hide_index=True, alt="What words alone find")
+
+
+def shared_columns(ids: Sequence[str], button: str) -> dict[str, Any]:
+    """How the columns of any ranking are drawn; ``ids`` are the tools of the rows."""
+    return {
+        "answers": st.column_config.TextColumn(
+            ANSWER, width=35, help="The query set has it as an answer."
+        ),
+        "open": tool_parts.open_column(ids, button, width=45),
+        "score": st.column_config.ProgressColumn(
+            min_value=0.0, max_value=1.0, format="%.2f", width=85
+        ),
+    }
+
+
+def confusion_panel(ties: Sequence[Confusion]) -> None:
+    """The near ties, each with a link to the pair."""
+    st.subheader("What tools confuse this request", anchor=False)
+    if not ties:
+        st.caption(
+            "None: no two of these tools have nearly the same score and are copies, a family or "
+            "siblings by the judge."
+        )
+        return
+    st.caption(
+        "Tools of the toolset as it is with nearly the same score, of which the judge says that "
+        "they do the same job or a related one. The agent has to choose between them."
+    )
+    for tie in ties[:MOST_LINKED]:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            pair_link(tie.key)
+            hidden = " :orange[One of them answers the request, the other does not.]"
+            st.markdown(
+                f"{_named(tie.first)} and {_named(tie.second)}: {tie.kind}, scores "
+                f"{tie.gap:.2f} apart.{hidden if tie.hides else ''}"
+            )
+    if len(ties) > MOST_LINKED:
+        st.caption(f"And {quantity(len(ties) - MOST_LINKED, 'near tie')} more.")
+
+
+def score_bars(places: Sequence[Found]) -> go.Figure:
+    """A stacked bar for each place, the first on top; a check marks what answers the request."""
+    labels = [
+        f"{'✓ ' if place.answers else ''}{chart_style.label(place.name, 26)}  {rank}"
+        for rank, place in enumerate(places, 1)
+    ]
+    traces = [
+        go.Bar(
+            y=labels,
+            x=[round(place.parts[at], 4) for place in places],
+            name=name,
+            orientation="h",
+            marker={"color": chart_style.PALETTE[at], "pattern": {"shape": _PATTERNS[at]}},
+            hovertemplate=f"%{{x:.2f}} {name}<extra></extra>",
+        )
+        for at, name in enumerate(PART_NAMES)
+        if any(place.parts[at] for place in places)
+    ]
+    figure = chart_style.figure(traces, height=FRAME + ROW * len(places))
+    figure.update_layout(
+        barmode="stack",
+        bargap=0.3,
+        xaxis={"title": "score", "range": [0, 1.02], "showgrid": True},
+        yaxis={"autorange": "reversed", "showgrid": False},
+        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
+    )
+    return figure
 
 
 def _subqueries(view: SearchView) -> None:
@@ -152,19 +232,6 @@ def _elsewhere(place: Found, later: bool) -> str:
     return f"{place.elsewhere} {'▲' if gained > 0 else '▼' if gained < 0 else ''}".strip()
 
 
-def shared_columns(ids: Sequence[str], button: str) -> dict[str, Any]:
-    """How the columns of any ranking are drawn; ``ids`` are the tools of the rows."""
-    return {
-        "answers": st.column_config.TextColumn(
-            ANSWER, width=35, help="The query set has it as an answer."
-        ),
-        "open": tool_parts.open_column(ids, button, width=45),
-        "score": st.column_config.ProgressColumn(
-            min_value=0.0, max_value=1.0, format="%.2f", width=85
-        ),
-    }
-
-
 def _column_config(ids: Sequence[str], key: str, servers: bool) -> dict[str, Any]:
     """How each column is named and drawn; ``ids`` are those of the rows."""
     later = key == "after"
@@ -211,3 +278,9 @@ def _bars(places: Sequence[Found], key: str) -> None:
 
     name = "as it is" if key == "before" else "merged"
     picture(score_bars(places), rows, f"scores_{key}", f"Parts of the scores, {name}")
+
+
+def _named(place: Found) -> str:
+    """A tool with its place, safe in markdown."""
+    of = f" ({safe_text.untrusted(place.server)})" if place.server else ""
+    return f"\\#{place.rank} **{safe_text.untrusted(place.name)}**{of}"

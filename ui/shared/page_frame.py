@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Literal, NoReturn, TypeVar
 
 import streamlit as st
@@ -149,18 +150,21 @@ def show(name: str) -> None:
 def page_link(
     page: str,
     label: str,
+    query: Mapping[str, str] = MappingProxyType({}),
     *,
     icon: str = "",
     about: str | None = None,
     disabled: bool = False,
-    **query: str,
+    **more: str,
 ) -> None:
-    """A link to a page with what its address says, under the icon of the page or another."""
+    """A link to a page, under its icon or another; ``query`` and ``more`` are what its address
+    says.
+    """
     st.page_link(
         f"pages/{page}.py",
         label=label,
         icon=f":material/{icon or ICONS[page]}:",
-        query_params=query or None,
+        query_params={**query, **more} or None,
         help=about,
         disabled=disabled,
     )

@@ -11,6 +11,7 @@ from typing import Any
 import streamlit as st
 
 from toolscope_core.model.errors import ToolScopeError
+from toolscope_core.model.numbers import listed
 
 DIFF_WORDS = 800
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>:$~&])")
@@ -71,8 +72,7 @@ def named(tool_id: str, name: str) -> str:
 
 def first_few(names: Sequence[str], most: int) -> str:
     """The first names, safe in Markdown, and how many more there are."""
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return ", ".join(map(untrusted, names[:most])) + more
+    return listed(map(untrusted, names), most)
 
 
 def finding(severity: str, message: str) -> None:

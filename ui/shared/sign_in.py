@@ -1,15 +1,18 @@
-"""Signing in by OpenID Connect, where Streamlit's secrets configure it; else a name is enough."""
+"""Who can reach the app, and signing in where Streamlit's secrets configure it (OpenID Connect)."""
 
 from __future__ import annotations
 
 import streamlit as st
 from streamlit.errors import StreamlitSecretNotFoundError
 
-from ui.shared import safe_text
+from ui.shared import request_guard, safe_text
 
 _OWN = {"redirect_uri", "cookie_secret", "client_id", "client_secret", "server_metadata_url"}
+
 CLAIMS = ("email", "preferred_username", "name", "sub")
 """What names a person in the log, the first that the provider gives."""
+
+FORWARDED = ("X-Forwarded-For", "Forwarded", "X-Real-Ip")
 
 
 def is_configured() -> bool:
@@ -48,3 +51,31 @@ def person() -> None:
     shown = str(st.user.get("name") or name())
     st.caption(f"Signed in as **{safe_text.untrusted(shown)}**")
     st.button("Sign out", key="sign_out", on_click=st.logout)
+
+
+def is_shared() -> bool:
+    """Whether other machines may reach the app: it listens for them, a proxy passes them on, or
+    people sign in.
+    """
+    return (
+        is_bound_to_others()
+        or any(header in st.context.headers for header in FORWARDED)
+        or is_configured()
+    )
+
+
+def is_bound_to_others() -> bool:
+    """Whether the app listens on an address that other machines can reach."""
+    return st.get_option("server.address") not in request_guard.LOOPBACK
+
+
+def refuse_strangers() -> None:
+    """Stop a page whose browser names a foreign host or comes from a foreign page.
+
+    ``python -m ui`` refuses such requests before Streamlit sees them; ``streamlit run app.py`` has
+    no such guard in front.
+    """
+    host = st.context.headers.get("Host")
+    if host and (reason := request_guard.refusal(host, st.context.headers.get("Origin"))):
+        st.text(reason)
+        st.stop()

@@ -5,7 +5,7 @@ from collections import Counter
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.plan import MergedTool, MergePlan
 from toolscope_core.model.tool import Tool
-from ui.history.toolset_changes import change_rows, counted, toolset_changes
+from ui.history.histories import change_rows, counted, toolset_changes
 
 
 def plan(*groups, **texts):

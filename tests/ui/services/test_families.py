@@ -13,8 +13,7 @@ from toolscope_core.judging.relation_words import apart_of, serving_of
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.tool import Tool
-from ui.catalog.next_steps import NextStep
-from ui.catalog.overview import Overview
+from ui.catalog.overview import NextStep, Overview
 from ui.documents import written_documents
 from ui.documents.document_checks import document_checks
 from ui.graph.components import MergeGraphs

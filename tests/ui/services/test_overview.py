@@ -2,8 +2,7 @@ from dataclasses import replace
 
 from tests.ui.services import small_workspace
 from toolscope_core.model.pair import Pair
-from ui.catalog.next_steps import NextStep, export_steps, review_steps
-from ui.catalog.overview import Overview
+from ui.catalog.overview import NextStep, Overview, export_steps, review_steps
 from ui.shared.cards.queue import progressed
 from ui.shared.pairs.pair_view import Pairs
 

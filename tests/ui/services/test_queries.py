@@ -3,9 +3,7 @@ import pytest
 
 from tests.ui.services import known_angles, small_workspace
 from toolscope_core.model.errors import ConfigError
-from ui.overlap import query_collisions
-from ui.overlap.heatmaps import Heatmaps
-from ui.overlap.query_collisions import Echo, query_grid, query_lines
+from ui.overlap.heatmaps import Echo, Heatmaps, query_grid, query_lines
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +45,7 @@ def test_near_tools_that_differ_are_no_echo(known):
 
 
 def test_the_nearest_tool_of_each_query_is_always_shown(known, monkeypatch):
-    monkeypatch.setattr(query_collisions, "SHOWN_TOOLS", 1)
+    monkeypatch.setattr("ui.overlap.heatmaps.SHOWN_TOOLS", 1)
     found = asked(known, "at 0", "at 180").grid
     assert {name.partition(" ")[0] for name in found.columns} == {"a1", "c1"}
 

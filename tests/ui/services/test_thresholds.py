@@ -12,8 +12,7 @@ from toolscope_core.model.configuration import MergeThresholds
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.pair import Pair, PairScores
-from ui.overlap.threshold_preview import effect, next_to_fall, sweep
-from ui.overlap.thresholds import Thresholds
+from ui.overlap.thresholds import Thresholds, effect, next_to_fall, sweep
 
 IDS = [tool.id for tool in small_workspace.catalog().tools]
 COSTS = {tool_id: 10 * (row + 1) for row, tool_id in enumerate(IDS)}

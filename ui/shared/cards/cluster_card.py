@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -12,6 +12,7 @@ from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.judging.relation_words import FamilySelector
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.cluster import Cluster, State
+from toolscope_core.model.numbers import listed
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Tool
 from ui.shared import page_frame, safe_text
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 MEMBERS_SHOWN = 12
 TEXT_SHOWN = 3_000
 DIFFERING_SHOWN = 10
-NAMED = 4
 KINDS = {
     "prune": "Prune: switch the other tools off, no code needed",
     "router": "Router: needs a gateway in front of the servers",
@@ -74,7 +74,7 @@ def title(card: Card, blind: bool = False) -> None:
 
 def question(card: Card) -> None:
     """What accepting would mean for the agents, in one sentence."""
-    kept, gone = _named(card.canonical), _first_names(card.switched_off)
+    kept, gone = _named(card.canonical), listed(map(_named, card.switched_off))
     if card.selector is not None:
         st.markdown(f"**{safe_text.untrusted(card.selector.in_words)}**")
     elif card.cluster.kind == "prune":
@@ -233,13 +233,6 @@ def effect(card: Card, before: Cluster) -> None:
     for alpha in after.arguments:
         for sentence in (*alpha.lossy, *(f"{k}: {why}" for k, why in alpha.dropped.items())):
             st.warning(safe_text.untrusted(f"Calls to {alpha.tool_id}: {sentence}"))
-
-
-def _first_names(tools: Sequence[Tool]) -> str:
-    """The first few names, and how many more there are."""
-    more = len(tools) - NAMED
-    names = [_named(tool) for tool in tools[:NAMED]]
-    return f"{', '.join(names)} and {more:,} more" if more > 0 else ", ".join(names)
 
 
 def _both(pair: Pair) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from toolscope_core.model.numbers import quantity
+from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.pair import Pair
 from ui.shared import page_frame, safe_text
 from ui.shared.services.experiments import Experiments
@@ -35,9 +35,9 @@ def confused_line(catalog_id: int, pair: Pair) -> None:
     if measured is None:
         return
     number, row = measured
-    shown = "; ".join(f"“{safe_text.untrusted(text[:90])}”" for text in row.texts[:MOST_SHOWN])
-    more = f" and {len(row.texts) - MOST_SHOWN:,} more" if len(row.texts) > MOST_SHOWN else ""
+    texts = (f"“{safe_text.untrusted(text[:90])}”" for text in row.texts)
+    shown = listed(texts, MOST_SHOWN, between="; ")
     st.markdown(
         f":material/query_stats: {quantity(len(row.texts), 'query')} of experiment {number} "
-        f"{'confuses' if len(row.texts) == 1 else 'confuse'} these two: {shown}{more}."
+        f"{'confuses' if len(row.texts) == 1 else 'confuse'} these two: {shown}."
     )

@@ -42,15 +42,18 @@ def open_link(catalog_id: int, ids: Sequence[str]) -> None:
     home = page_frame.workspace().reshapes.home(catalog_id, ids)
     if home is None or len(ids) > MOST_TOOLS:
         return
+    one_or_more = "this tool" if len(ids) == 1 else "these tools"
     page_frame.page_link(
         "review",
         "Move in Review",
+        {
+            "catalog": page_frame.current().name,
+            "cluster": home.id,
+            CUT: " ".join(map(tool_key, ids)),
+        },
         icon="move_down",
-        about=f"Opens the parts of {safe_text.untrusted(home.document.name)} with "
-        f"{'this tool' if len(ids) == 1 else 'these tools'} among them. Accepts nothing.",
-        catalog=page_frame.current().name,
-        cluster=home.id,
-        **{CUT: " ".join(map(tool_key, ids))},
+        about=f"Opens the parts of {safe_text.untrusted(home.document.name)} with {one_or_more} "
+        "among them. Accepts nothing.",
     )
 
 

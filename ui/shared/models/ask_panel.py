@@ -10,8 +10,7 @@ import streamlit as st
 
 from toolscope_core.llm.run_configuration import RunKind
 from toolscope_core.model.configuration import Budget, Endpoint
-from toolscope_core.model.errors import JobError, ToolScopeError
-from ui.shared import page_frame, safe_text
+from ui.shared import kept_failure, page_frame, safe_text
 from ui.shared.models import runs_table
 from ui.shared.services.chosen_judge import OFFLINE
 from ui.shared.services.judging import Judging
@@ -110,8 +109,7 @@ def question_panel(
     last run ended. Call it where ``can_ask``.
     """
     endpoint = page_frame.workspace().endpoints.needed()
-    if refused := st.session_state.pop(REFUSED, ""):
-        safe_text.show_error(JobError(refused))
+    kept_failure.show(REFUSED)
     estimates = _estimates(catalog_id, question, endpoint)
     _estimate_in_words(estimates, endpoint)
     _last_run(catalog_id, question, endpoint)
@@ -231,10 +229,7 @@ def _start(label: str, key: str, question: Question) -> None:
 
 
 def _ask(question: Question) -> None:
-    try:
-        question.start()
-    except ToolScopeError as error:
-        st.session_state[REFUSED] = str(error)
+    kept_failure.attempt(REFUSED, question.start)
 
 
 def _answers(catalog_id: int) -> None:

@@ -3,32 +3,54 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
 from toolscope_core.model.configuration import MOST_GENERATED, QueryGeneration
 from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.tool import digest
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.charts.pictures import picture
 from ui.shared.charts.query_coverage import coverage_bars, coverage_rows
 from ui.shared.models import ask_panel
-from ui.shared.queries import generated_review
-from ui.shared.services.generated_queries import SET_NAME, GeneratedQueries, GeneratedView
+from ui.shared.services.generated_queries import (
+    SET_NAME,
+    UNUSABLE,
+    GeneratedQueries,
+    GeneratedState,
+    GeneratedView,
+)
 from ui.shared.services.judging import Judging
 from ui.shared.services.loaded_queries import LoadedQueries
 
 GENERATED = "Generated queries"
+
 ABOUT = (
     "A model is shown ten tools at a time, chooses two to five that belong together, writes a "
     "request that needs them, and then says it as a person would. Nothing is measured or trained "
     "on a query before somebody keeps it."
 )
+
 WITHOUT = (
     "No model is set up, so no queries can be written. Set one up, or add a file of queries as a "
     "query set on the Catalog page."
+)
+
+STATES: tuple[GeneratedState, ...] = ("waiting", "kept", "dropped", "failed")
+
+WITH_WARNINGS = "with warnings"
+
+SHOWS = ("waiting", WITH_WARNINGS, "kept", "dropped", "failed")
+
+MOST_ROWS = 1_000
+
+BUTTONS: tuple[tuple[str, str, GeneratedState], ...] = (
+    ("Keep", ":material/check:", "kept"),
+    ("Drop", ":material/close:", "dropped"),
+    ("Put back", ":material/undo:", "waiting"),
 )
 
 
@@ -51,8 +73,40 @@ def generated_panel(catalog_id: int) -> None:
     decision_buttons.notice()
     if views:
         _summary(catalog_id, views)
-        generated_review.review(catalog_id, views)
+        review(catalog_id, views)
         _coverage(catalog_id)
+
+
+def review(catalog_id: int, views: Sequence[GeneratedView]) -> None:
+    """The list, the buttons for the ticked rows, and one query with its tools."""
+    bar = st.container(horizontal=True, vertical_alignment="bottom")
+    show = bar.segmented_control(
+        "Show", SHOWS, default="waiting", required=True, key="generated_shown"
+    )
+    words = bar.text_input("Search", type="search", key="find_generated").casefold()
+    listed = [one for one in views if _is_in(one, show) and words in _searched(one)][:MOST_ROWS]
+    if not listed:
+        st.info("No query matches.", icon=":material/filter_alt_off:")
+        return
+    if show == "failed":
+        _failed(listed)
+        return
+    ticked = _table(listed, show)
+    if len(ticked) > 1:
+        _together(catalog_id, ticked)
+    else:
+        _card(catalog_id, (ticked or listed)[0])
+
+
+def attempt(work: Callable[[], object], done: str) -> None:
+    """Do what a button is for, and say how many queries it was done to, or why it was not."""
+    try:
+        count = work()
+    except ToolScopeError as error:
+        st.session_state["notice"] = (False, str(error))
+        return
+    text = f"{done}: {quantity(count, 'query')}" if isinstance(count, int) else done
+    st.session_state["notice"] = (True, text)
 
 
 def _asking(catalog_id: int) -> None:
@@ -102,7 +156,7 @@ def _summary(catalog_id: int, views: Sequence[GeneratedView]) -> None:
     work = page_frame.service(GeneratedQueries)
     count = Counter[str](view.query.state for view in views)
     clean = sum(view.query.state == "waiting" and not view.flaws for view in views)
-    parts = [f"**{count[one]:,}** {one}" for one in generated_review.STATES if count[one]]
+    parts = [f"**{count[one]:,}** {one}" for one in STATES if count[one]]
     st.markdown(f"{quantity(len(views), 'question')}: {', '.join(parts)}.")
     with st.container(horizontal=True):
         if clean:
@@ -113,7 +167,7 @@ def _summary(catalog_id: int, views: Sequence[GeneratedView]) -> None:
                 icon=":material/done_all:",
                 help="Read some of them first: a model may call for a tool that the request does "
                 "not need.",
-                on_click=generated_review.attempt,
+                on_click=attempt,
                 args=(lambda: work.keep_clean(catalog_id), "Kept"),
             )
         if count["kept"]:
@@ -134,7 +188,7 @@ def _summary(catalog_id: int, views: Sequence[GeneratedView]) -> None:
                 type="tertiary",
                 icon=":material/delete_sweep:",
                 help="Asking for the same queries again brings them back, at no cost.",
-                on_click=generated_review.attempt,
+                on_click=attempt,
                 args=(lambda: work.clear(catalog_id), "Cleared"),
             )
     if count["kept"]:
@@ -160,3 +214,118 @@ def _coverage(catalog_id: int) -> None:
         "query_coverage",
         "How many tools answer how many generated queries",
     )
+
+
+def _is_in(view: GeneratedView, show: str) -> bool:
+    if show == WITH_WARNINGS:
+        return bool(view.flaws) and view.query.state == "waiting"
+    return view.query.state == show
+
+
+def _searched(view: GeneratedView) -> str:
+    return f"{view.query.text} {' '.join(view.query.tools)}".casefold()
+
+
+def _table(listed: Sequence[GeneratedView], show: str) -> list[GeneratedView]:
+    """The queries as a table; the ticked ones."""
+    rows = [view.query for view in listed]
+    state = st.dataframe(
+        {
+            "query": [row.text for row in rows],
+            "tools": [", ".join(row.tools) for row in rows],
+            "warnings": ["; ".join(flaw.message for flaw in view.flaws) for view in listed],
+        },
+        key=f"generated_{digest(show, [row.key for row in rows])[:12]}",
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="multi-row",
+        height=min(320, 38 + 35 * len(rows)),
+        column_config={
+            "query": st.column_config.TextColumn(width=430),
+            "tools": st.column_config.TextColumn(width=270),
+            "warnings": st.column_config.TextColumn(width=200),
+        },
+        alt=f"Generated queries: {show}",
+    )
+    st.caption("Tick a row to read that query below, several to decide on them at once.")
+    return [listed[at] for at in state["selection"]["rows"] if at < len(listed)]
+
+
+def _together(catalog_id: int, ticked: Sequence[GeneratedView]) -> None:
+    """The buttons for several queries."""
+    work, rows = page_frame.service(GeneratedQueries), [view.query for view in ticked]
+    key = digest([row.key for row in rows])[:12]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for label, icon, state in BUTTONS:
+            st.button(
+                f"{label} the {len(rows):,} ticked",
+                key=f"ticked_{state}_{key}",
+                icon=icon,
+                disabled=all(row.state == state for row in rows),
+                on_click=attempt,
+                args=(lambda to=state: work.decide(catalog_id, rows, to), _done(state)),
+            )
+        if doubtful := sum(bool(view.flaws) for view in ticked):
+            st.caption(f"{doubtful:,} of them have warnings.", width="content")
+
+
+def _card(catalog_id: int, view: GeneratedView) -> None:
+    """One query beside what its tools say, with the text to edit."""
+    work, shown = page_frame.service(GeneratedQueries), view.query
+    suffix = digest(shown.key, shown.text)[:12]
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        text = st.text_area("Query", shown.text, key=f"generated_text_{suffix}", height=110)
+        line = " ".join(text.split())
+        is_edited = line != shown.text
+        flaws = work.flaws(catalog_id, shown, line) if is_edited else view.flaws
+        for flaw in flaws:
+            st.warning(safe_text.untrusted(flaw.message), icon=":material/rule:")
+        if shown.draft != shown.text:
+            st.caption(f"First written as: {safe_text.untrusted(shown.draft)}")
+        st.caption(f"{shown.state}, by {safe_text.untrusted(shown.source)}")
+        with st.container(horizontal=True):
+            if is_edited:
+                st.button(
+                    "Keep as edited",
+                    key=f"edit_generated_{suffix}",
+                    type="primary",
+                    icon=":material/check:",
+                    disabled=any(flaw.code in UNUSABLE for flaw in flaws),
+                    on_click=attempt,
+                    args=(lambda: work.edit(catalog_id, shown, line), "Kept as edited"),
+                )
+            for label, icon, state in BUTTONS:
+                if state != shown.state and not (is_edited and state == "kept"):
+                    st.button(
+                        label,
+                        key=f"one_{state}_{suffix}",
+                        type="primary" if state == "kept" else "secondary",
+                        icon=icon,
+                        on_click=attempt,
+                        args=(lambda to=state: work.decide(catalog_id, [shown], to), _done(state)),
+                    )
+    with right:
+        tools = page_frame.analysis().catalog.by_id
+        st.markdown("**It needs**")
+        for one in shown.tools:
+            about = tools[one].description[:300] if one in tools else "not in this catalog now"
+            st.markdown(f"- **{safe_text.untrusted(one)}** {safe_text.untrusted(about)}")
+
+
+def _failed(listed: Sequence[GeneratedView]) -> None:
+    """The questions that brought no query, with the reason of each."""
+    st.dataframe(
+        {
+            "reason": [view.query.reason for view in listed],
+            "tools": [", ".join(view.query.tools) for view in listed],
+        },
+        hide_index=True,
+        height=min(320, 38 + 35 * len(listed)),
+        column_config={"reason": st.column_config.TextColumn(width="large")},
+        alt="Questions without a query",
+    )
+
+
+def _done(state: GeneratedState) -> str:
+    return {"kept": "Kept", "dropped": "Dropped"}.get(state, "Put back to wait")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.errors import StoreError
+from toolscope_core.model.numbers import listed
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.plan import Experiment
 from toolscope_core.model.tool import JsonObject
@@ -163,8 +164,8 @@ def merge_rows(result: JsonObject) -> list[MergeRow]:
             row["change"],
             row["helped"],
             row["hurt"],
-            _some([one["id"] for one in row["queries"] if _changes(one)]),
-            _some(row["joins"]),
+            listed([one["id"] for one in row["queries"] if _changes(one)], 5),
+            listed(row["joins"], 5),
         )
         for row in result["merges"]
     ]
@@ -188,8 +189,3 @@ def confusion_rows(result: JsonObject) -> list[ConfusionRow]:
 
 def _changes(row: Mapping[str, float]) -> bool:
     return row["ndcg_with"] != row["ndcg_without"]
-
-
-def _some(ids: Sequence[str], most: int = 5) -> str:
-    more = f" and {len(ids) - most} more" if len(ids) > most else ""
-    return ", ".join(ids[:most]) + more
