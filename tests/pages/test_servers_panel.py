@@ -10,8 +10,9 @@ import pytest
 
 from tests.mcp.servers.stubs import MARK, TOKEN, entry, living, new_mark
 from tests.pages.screen import open_page, words
+from toolscope_core.mcp.servers.offers import ServerOffer
 from ui.shared import sign_in, start_token
-from ui.shared.services.live_servers import LiveServers, ServerOffer, Survey
+from ui.shared.services.live_servers import LiveServers, Survey
 
 EVIL = "![x](http://evil.test/a) <b>"
 
@@ -215,7 +216,7 @@ def test_where_people_sign_in_no_token_is_asked_for(monkeypatch, still, inert):
 def listen(monkeypatch, address="localhost", headers=None, signs_in=False):
     monkeypatch.setattr(sign_in.st, "get_option", {"server.address": address}.get)
     monkeypatch.setattr(sign_in.st, "context", SimpleNamespace(headers=headers or {}))
-    monkeypatch.setattr(sign_in.sign_in, "is_configured", lambda: signs_in)
+    monkeypatch.setattr(sign_in, "is_configured", lambda: signs_in)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import tokenizer
-from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
 from ui.catalog.overview import Overview
 from ui.shared import page_frame, safe_text
@@ -21,7 +20,6 @@ from ui.shared.services.judging import Judging
 from ui.shared.tools import leave_out, tool_parts, tool_selection
 from ui.shared.tools.catalog_tables import (
     CatalogTables,
-    FindingKind,
     FindingRow,
     ToolRow,
     finding_kinds,
@@ -84,6 +82,7 @@ def _tools(catalog_id: int) -> None:
     rows = rows[:MAX_ROWS]
     ids, key = [row.id for row in rows], f"tools_{catalog_id}"
     left_out = page_frame.workspace().toolsets.left_out(catalog_id)
+    reasons = {tool_id: str(one.detail["reason"]) for tool_id, one in left_out.items()}
     chosen = tool_selection.selected(catalog_id)
     ticked = [at for at, tool_id in enumerate(ids) if chosen and tool_id in chosen.tool_ids]
     st.session_state[key] = {"selection": {"rows": ticked, "columns": [], "cells": []}}
@@ -92,7 +91,7 @@ def _tools(catalog_id: int) -> None:
         {name: [getattr(row, name) for row in rows] for name in ToolRow.__slots__}
         | {"open": [tool_parts.LABEL] * len(rows)}
         | ({"documentation": [bands.get(row.id, "") for row in rows]} if bands else {})
-        | ({"left out": [_reason(row.id, left_out) for row in rows]} if left_out else {}),
+        | ({"left out": [reasons.get(row.id, "") for row in rows]} if left_out else {}),
         key=key,
         on_select=lambda: tool_selection.ticked(catalog_id, ids, key, TABLE),
         selection_mode="multi-row",
@@ -134,11 +133,6 @@ def _column_config(ids: Sequence[str]) -> dict[str, Any]:
         "documentation": st.column_config.TextColumn(width=110),
         "description": st.column_config.TextColumn(width=600),
     }
-
-
-def _reason(tool_id: str, left_out: Mapping[str, Decision]) -> str:
-    """The reason why a tool is left out; empty for the others."""
-    return str(left_out[tool_id].detail["reason"]) if tool_id in left_out else ""
 
 
 def _band(bar: DeltaGenerator, bands: Mapping[str, str]) -> str | None:
@@ -195,13 +189,18 @@ def _findings(catalog_id: int) -> None:
     if not rows:
         st.success("No suspicious text was found in these tools.", icon=":material/verified:")
         return
-    kinds = {f"{kind.severity}: {kind.kind}": kind for kind in finding_kinds(rows)}
+    kinds = {
+        f"{severity}: {kind}": count for (severity, kind), count in finding_kinds(rows).items()
+    }
     st.caption(
         "*block*: the tool is never canonical, and its merges are never accepted automatically. "
         "*warn* and *info* block nothing."
     )
     chosen = st.pills(
-        "Kind of finding", list(kinds), key="kind", format_func=lambda key: _kind_label(kinds[key])
+        "Kind of finding",
+        list(kinds),
+        key="kind",
+        format_func=lambda key: _kind_label(key, kinds[key]),
     )
     shown = [row for row in rows if chosen is None or f"{row.severity}: {row.kind}" == chosen]
     st.caption(f"{len(shown):,} of {len(rows):,} findings. Select a row for details.")
@@ -229,9 +228,8 @@ def _findings(catalog_id: int) -> None:
         _one_finding(catalog_id, shown[chosen_rows[0]])
 
 
-def _kind_label(kind: FindingKind) -> str:
-    icon = ICONS.get(kind.severity, ":material/info:")
-    return f"{icon} {kind.severity}: {kind.kind} ({kind.findings:,})"
+def _kind_label(key: str, count: int) -> str:
+    return f"{ICONS.get(key.partition(':')[0], ':material/info:')} {key} ({count:,})"
 
 
 def _one_finding(catalog_id: int, row: FindingRow) -> None:

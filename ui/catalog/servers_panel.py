@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
+from toolscope_core.mcp.servers.offers import ServerOffer
+from toolscope_core.mcp.servers.server_definitions import ClientConfiguration
 from toolscope_core.model.configuration import ConnectionLimits, ready_within
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
 from ui.catalog.upload_panel import preview_and_add
 from ui.shared import kept_failure, page_frame, safe_text, sign_in, start_token
-from ui.shared.services.live_servers import (
-    ClientConfiguration,
-    LiveServers,
-    ServerOffer,
-    ServersRead,
-    Survey,
-    changed_servers,
-)
+from ui.shared.services.live_servers import LiveServers, ServersRead, Survey, changed_servers
 from ui.shared.tools import server_choice
 
 HEIGHT = 420

@@ -14,7 +14,6 @@ from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Augmentation, Tool
 from toolscope_core.rps.telling_apart import (
     COLLIDE,
-    LEAST,
     SiblingPair,
     TellingEffect,
     answers_of,
@@ -30,8 +29,6 @@ from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.reviewed_variants import Variants
 from ui.shared.services.workspace import Workspace
-
-__all__ = ["COLLIDE", "LEAST", "SiblingPair", "Siblings", "SiblingsCard", "TellingEffect"]
 
 MOST_QUERIES = 200
 """Requests that the effect on a pair is measured with."""

@@ -11,7 +11,8 @@ from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Tool, digest
-from ui.documents.siblings import COLLIDE, LEAST, SiblingPair, Siblings, SiblingsCard, TellingEffect
+from toolscope_core.rps.telling_apart import COLLIDE, LEAST, SiblingPair, TellingEffect
+from ui.documents.siblings import Siblings, SiblingsCard
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.models import ask_panel

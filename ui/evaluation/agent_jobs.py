@@ -28,6 +28,7 @@ from toolscope_core.llm.run_configuration import RunKind
 from toolscope_core.llm.tool_calling import ToolCallingModel
 from toolscope_core.mcp.gateway.configured_servers import likely_key
 from toolscope_core.mcp.gateway.tool_search import Search
+from toolscope_core.mcp.servers.server_definitions import ClientConfiguration
 from toolscope_core.model.configuration import (
     AcceptPolicy,
     AgentConfig,
@@ -45,7 +46,7 @@ from ui.evaluation.evaluations import SYNTHETIC, Evaluations
 from ui.evaluation.measured_sides import POLICIES
 from ui.shared.services.experiments import ORIGINAL, Experiments
 from ui.shared.services.exports import Exports
-from ui.shared.services.live_servers import ClientConfiguration, LiveServers
+from ui.shared.services.live_servers import LiveServers
 from ui.shared.services.model_runs import ModelRuns, RunAccess
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.searches import Searches

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from toolscope_core.evaluation.agent.agent_work import request_rows, work_rows
+from toolscope_core.mcp.servers.server_definitions import ClientConfiguration
 from toolscope_core.model.configuration import AgentConfig
 from toolscope_core.model.errors import JobError, ToolScopeError
 from toolscope_core.model.numbers import quantity
@@ -19,7 +20,7 @@ from ui.shared import kept_failure, page_frame, safe_text, sign_in, start_token
 from ui.shared.models import ask_panel
 from ui.shared.services.experiments import Experiments
 from ui.shared.services.judging import Judging
-from ui.shared.services.live_servers import ClientConfiguration, LiveServers
+from ui.shared.services.live_servers import LiveServers
 from ui.shared.tools import server_choice
 
 AGENT_RUNS = "Agent runs"

@@ -16,6 +16,7 @@ from ui.history.second_looks import (
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail
 from ui.shared.services.people import People, Shares, Split
+from ui.shared.tools import tool_parts
 
 SPLITS: dict[Split, str] = {"random": "at random", "server": "by server"}
 SIZES = (10, 20, 50, 100)
@@ -126,11 +127,7 @@ def _question(catalog_id: int, decision: Decision, left: int) -> None:
     with st.container(border=True):
         st.caption(f"{quantity(left, 'decision')} left to look at.")
         for tool in (tools[one] for one in decision.ids if one in tools):
-            st.markdown(
-                f"- **{safe_text.untrusted(tool.name)}** "
-                f":gray[{safe_text.owner(tool.id, tool.name, tool.server)}] "
-                f"{safe_text.untrusted(tool.description[:400])}"
-            )
+            st.markdown(tool_parts.bullet(tool, 400))
         with st.container(horizontal=True):
             for label, one_job in (("One job", True), ("Not one job", False)):
                 st.button(

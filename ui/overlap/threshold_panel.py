@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
@@ -84,12 +85,7 @@ def _apply(catalog_id: int, thresholds: MergeThresholds, plan: MergeThresholds) 
                 f"{decision_trail.in_words(applied)} :gray[({decision_trail.by_whom(applied)})]",
                 width="content",
             )
-            st.button(
-                "Undo",
-                key=f"cut_back_{applied.seq}",
-                on_click=decision_buttons.undo,
-                args=((applied.seq,),),
-            )
+            decision_buttons.undo_one(applied, "cut_back")
     decision_buttons.notice()
 
 

@@ -20,6 +20,7 @@ from ui.shared.cards.queue_panel import Listing
 from ui.shared.charts import chart_style
 from ui.shared.charts.chart_style import TableRow
 from ui.shared.charts.pictures import picture
+from ui.shared.tools import tool_parts
 from ui.shared.tools.ticked_rows import ticked_rows, which_in_words
 
 SHOW = "In bulk"
@@ -250,14 +251,8 @@ def _audit(batch: Batch, audit: BatchAudit, flags: Sequence[Decision]) -> None:
 def _question(decision: Decision) -> None:
     """One merge of the sample, with both answers."""
     tools = page_frame.analysis().catalog.by_id
-    for tool_id in decision.ids:
-        if tool_id in tools:
-            tool = tools[tool_id]
-            st.markdown(
-                f"- **{safe_text.untrusted(tool.name)}** "
-                f":gray[{safe_text.owner(tool.id, tool.name, tool.server)}] "
-                f"{safe_text.untrusted(tool.description[:300])}"
-            )
+    for tool in (tools[one] for one in decision.ids if one in tools):
+        st.markdown(tool_parts.bullet(tool))
     with st.container(horizontal=True, vertical_alignment="center"):
         for right, label in ((True, "Right"), (False, "Wrong")):
             st.button(

@@ -11,9 +11,10 @@ from tests.support.replies import served, writing
 from tests.ui.services import small_workspace
 from toolscope_core.model.configuration import Budget, Endpoint, Prices, QueryGeneration
 from toolscope_core.model.errors import ConfigError, JobError, StoreError
+from toolscope_core.store import SET_NAME
 from ui.evaluation.evaluations import Evaluations, Wanted
 from ui.shared.services.experiments import Experiments
-from ui.shared.services.generated_queries import SET_NAME, GeneratedQueries
+from ui.shared.services.generated_queries import GeneratedQueries
 from ui.shared.services.judging import Judging
 from ui.shared.services.loaded_queries import LoadedQueries
 

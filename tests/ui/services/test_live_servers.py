@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 from tests.mcp.servers.stubs import MARK, QUICK, TOKEN, configuration, entry, living, new_mark
+from toolscope_core.mcp.servers.offers import ServerOffer
 from toolscope_core.model.errors import ConfigError
-from ui.shared.services.live_servers import LiveServers, ServerOffer, Survey, changed_servers
+from ui.shared.services.live_servers import LiveServers, Survey, changed_servers
 from ui.shared.services.versions import Versions
 
 
@@ -54,23 +55,6 @@ def tools_file(tmp_path, **descriptions):
     ]
     (tmp_path / "tools.json").write_text(json.dumps({"tools": tools}))
     return str(tmp_path / "tools.json")
-
-
-def test_servers_become_a_catalog_and_are_remembered_without_values(work, catalog_id):
-    mark = new_mark()
-    config = configuration(
-        good=entry("good", **{MARK: mark}), bad=entry("exits"), left=entry("good")
-    )
-    survey = read(work, catalog_id, config, "good", "bad")
-    assert (survey.tools, survey.read) == (2, ("good",))
-    assert living(mark) == []
-    record = add(work, catalog_id, survey, "Live")
-    assert [tool.id for tool in work.catalogs.open(record.id).tools] == ["good/read", "good/write"]
-    assert work.service(LiveServers).survey(catalog_id) is None
-    before = work.service(LiveServers).last_read("Live")
-    assert [server.name for server in before.servers] == ["good"]
-    assert before.others == (("good", "3 resources, 1 prompt"),)
-    assert work.service(LiveServers).last_read("Desk") is None
 
 
 def test_no_value_is_in_the_store(work, catalog_id):

@@ -251,6 +251,18 @@ def undo(
         st.query_params[parameter] = cluster_id
 
 
+def undo_one(
+    decision: Decision, place: str, back_to: Decision | None = None, parameter: str = "cluster"
+) -> None:
+    """A button that undoes this decision; ``place`` keeps the keys of several lists apart."""
+    st.button(
+        "Undo",
+        key=f"{place}_{decision.seq}",
+        on_click=undo,
+        args=((decision.seq,), back_to, parameter),
+    )
+
+
 def undo_own(latest: int) -> None:
     """Undo the reviewer's latest decision, which was ``latest`` when the button was drawn, and all
     that was decided at once with it.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import streamlit as st
 
@@ -12,6 +12,12 @@ from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons
 
 PAGE_SIZE = 10
+_WITH_A_TEXT: Mapping[Action, tuple[str, str]] = {
+    "omit": ("Left out", "reason"),
+    "flag": ("Flagged", "note"),
+    "note": ("Note on a decision", "note"),
+}
+_KINDS = {"prune": "; the others switched off", "router": "; all stay reachable"}
 
 
 def trail(catalog_id: int, parameter: str = "cluster") -> None:
@@ -33,8 +39,30 @@ def trail(catalog_id: int, parameter: str = "cluster") -> None:
 
 def in_words(decision: Decision) -> str:
     """What was decided, safe in markdown; for a canonical which tool was chosen."""
-    words = _WORDS.get(decision.action)
-    return words(decision) if words else ACTIONS[decision.action].done
+    detail = decision.detail
+    if decision.action in _WITH_A_TEXT:
+        words, key = _WITH_A_TEXT[decision.action]
+        return f"{words} ({safe_text.untrusted(str(detail.get(key, '')))})"
+    match decision.action:
+        case "owner":
+            return f"Implied server: {safe_text.untrusted(str(detail.get('owner', '')) or 'none')}"
+        case "threshold":
+            return (
+                f"Thresholds applied: similarity {detail['similarity']:.2f}, probability "
+                f"{detail['probability']:.2f}"
+            )
+        case "augment":
+            written = sum(bool(one["expanded"] or one["questions"]) for one in detail["variants"])
+            counts = {"accepted": written, "rejected": len(decision.members) - written}
+            parts = (f"{count:,} {what}" for what, count in counts.items() if count)
+            return f"Document variants: {', '.join(parts)}"
+        case "canonical":
+            ids = dict(zip(decision.members, decision.ids, strict=False))
+            chosen = str(detail.get("canonical", ""))
+            kind = _KINDS.get(str(detail.get("kind", "")), "")
+            return f"Canonical chosen, {safe_text.untrusted(ids.get(chosen, chosen))}{kind}"
+        case action:
+            return ACTIONS[action].done
 
 
 def by_whom(decision: Decision) -> str:
@@ -47,68 +75,10 @@ def _line(decision: Decision, undone: Decision | None, place: str, parameter: st
     text = f"{in_words(decision)}{': ' if names else ''}{names}"
     with st.container(horizontal=True, vertical_alignment="center"):
         if undone is None:
-            st.button(
-                "Undo",
-                key=f"{place}_undo_{decision.seq}",
-                on_click=decision_buttons.undo,
-                args=((decision.seq,), decision, parameter),
-            )
+            decision_buttons.undo_one(decision, f"{place}_undo", decision, parameter)
             st.markdown(text, width="stretch")
             st.caption(by_whom(decision), width="content")
         else:
             st.markdown(f":gray[~~{text}~~]", width="stretch")
             whom = by_whom(decision)
             st.caption(f"{whom}; undone by {by_whom(undone)}", width="content")
-
-
-def _omit(decision: Decision) -> str:
-    return f"Left out ({safe_text.untrusted(str(decision.detail.get('reason', '')))})"
-
-
-def _owner(decision: Decision) -> str:
-    owner = str(decision.detail.get("owner", "")) or "none"
-    return f"Implied server: {safe_text.untrusted(owner)}"
-
-
-def _threshold(decision: Decision) -> str:
-    thresholds = decision.detail
-    return (
-        f"Thresholds applied: similarity {thresholds['similarity']:.2f}, probability "
-        f"{thresholds['probability']:.2f}"
-    )
-
-
-def _augment(decision: Decision) -> str:
-    written = sum(bool(one["expanded"] or one["questions"]) for one in decision.detail["variants"])
-    rejected = len(decision.members) - written
-    parts = [f"{written:,} accepted"] * bool(written) + [f"{rejected:,} rejected"] * bool(rejected)
-    return f"Document variants: {', '.join(parts)}"
-
-
-def _flag(decision: Decision) -> str:
-    return f"Flagged ({safe_text.untrusted(str(decision.detail['note']))})"
-
-
-def _canonical(decision: Decision) -> str:
-    ids = dict(zip(decision.members, decision.ids, strict=False))
-    chosen = str(decision.detail.get("canonical", ""))
-    kind = _KINDS.get(str(decision.detail.get("kind", "")), "")
-    return f"Canonical chosen, {safe_text.untrusted(ids.get(chosen, chosen))}{kind}"
-
-
-def _note(decision: Decision) -> str:
-    return f"Note on a decision ({safe_text.untrusted(str(decision.detail['note']))})"
-
-
-_KINDS = {"prune": "; the others switched off", "router": "; all stay reachable"}
-
-
-_WORDS: Mapping[Action, Callable[[Decision], str]] = {
-    "omit": _omit,
-    "owner": _owner,
-    "threshold": _threshold,
-    "augment": _augment,
-    "flag": _flag,
-    "canonical": _canonical,
-    "note": _note,
-}

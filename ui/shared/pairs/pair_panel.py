@@ -149,12 +149,7 @@ def _decision(decision: Decision) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         who = decision_trail.by_whom(decision)
         st.caption(f"{decision_trail.in_words(decision)} by {who}", width="content")
-        st.button(
-            "Undo",
-            key=f"pair_undo_{decision.seq}",
-            on_click=decision_buttons.undo,
-            args=((decision.seq,),),
-        )
+        decision_buttons.undo_one(decision, "pair_undo")
 
 
 def _record(catalog_id: int, view: PairView, action: Action) -> None:

@@ -11,18 +11,13 @@ from toolscope_core.model.configuration import MOST_GENERATED, QueryGeneration
 from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
+from toolscope_core.store import SET_NAME, GeneratedState
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.charts.pictures import picture
 from ui.shared.charts.query_coverage import coverage_bars, coverage_rows
 from ui.shared.models import ask_panel
-from ui.shared.services.generated_queries import (
-    SET_NAME,
-    UNUSABLE,
-    GeneratedQueries,
-    GeneratedState,
-    GeneratedView,
-)
+from ui.shared.services.generated_queries import UNUSABLE, GeneratedQueries, GeneratedView
 from ui.shared.services.judging import Judging
 from ui.shared.services.loaded_queries import LoadedQueries
 

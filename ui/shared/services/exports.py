@@ -151,7 +151,11 @@ class Exports:
     def ways(self, catalog_id: int, routers: bool, target: str) -> tuple[Way, ...]:
         """What each accept policy means for the limit of ``target`` on tools."""
         configs = [PlanConfig(accept=accept, routers=routers) for accept in POLICIES]
-        return tuple(way_of(self._review.plan(catalog_id, c), c.accept, target) for c in configs)
+        plans = [(c.accept, self._review.plan(catalog_id, c)) for c in configs]
+        return tuple(
+            Way(accept, len(plan.tools), len(toolsets(plan, target, fix=True)))
+            for accept, plan in plans
+        )
 
     def bundle(
         self, catalog_id: int, config: PlanConfig, shape: str | None = None, fix: bool = False
@@ -168,17 +172,12 @@ class Exports:
         shape: str | None = None,
         fix: bool = False,
     ) -> Download:
-        """The bundle as one file; ``name`` is the catalog's."""
-        return download_of(self.bundle(catalog_id, config, shape, fix), name)
-
-
-def download_of(files: Mapping[str, bytes], catalog_name: str) -> Download:
-    """One file to download, named after the catalog and the hash of its bytes."""
-    archive = zipped(files)
-    plain = re.sub(r"[^a-z0-9]+", "-", catalog_name.casefold()).strip("-")[:40] or "catalog"
-    return Download(
-        files, archive, f"toolscope-{plain}-{hashlib.sha256(archive).hexdigest()[:8]}.zip"
-    )
+        """The bundle as one file, named after the catalog (``name``) and the hash of its bytes."""
+        files = self.bundle(catalog_id, config, shape, fix)
+        archive = zipped(files)
+        plain = re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-")[:40] or "catalog"
+        digest = hashlib.sha256(archive).hexdigest()[:8]
+        return Download(files, archive, f"toolscope-{plain}-{digest}.zip")
 
 
 def figures_of(plan: MergePlan, shape: str | None, fix: bool, costs: Costs) -> ExportFigures:
@@ -232,11 +231,6 @@ def toolset_lines(plan: MergePlan, target: str, costs: Costs) -> tuple[ToolsetLi
         )
         for number, (name, part) in enumerate(named, 1)
     )
-
-
-def way_of(plan: MergePlan, accept: AcceptPolicy, target: str) -> Way:
-    """What the policy ``accept``, which made ``plan``, means for the limit of ``target``."""
-    return Way(accept, len(plan.tools), len(toolsets(plan, target, fix=True)))
 
 
 def _hostile(plan: MergePlan) -> tuple[str, ...]:

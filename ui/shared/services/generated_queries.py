@@ -52,8 +52,6 @@ from ui.shared.services.model_runs import ModelRuns
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
 
-__all__ = ["SET_NAME", "UNUSABLE", "GeneratedQueries", "GeneratedState", "GeneratedView"]
-
 JOB_KIND: RunKind = "queries"
 UNUSABLE = frozenset({"length", "hidden"})
 """Flaws with which no text is kept; the others are for a person to judge."""

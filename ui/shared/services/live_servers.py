@@ -32,15 +32,6 @@ JOB_KIND = "connect"
 KEPT = 8
 """The results of so many readings stay in memory until they are added."""
 
-__all__ = [
-    "ClientConfiguration",
-    "LiveServers",
-    "ServerDefinition",
-    "ServerOffer",
-    "ServersRead",
-    "Survey",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Survey:

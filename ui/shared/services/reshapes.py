@@ -23,8 +23,6 @@ from ui.shared.services.logs import make_decision
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.review import Review
 
-__all__ = ["APART", "MOST_TOOLS", "Parts", "Reshaped", "Reshapes"]
-
 MOST_TOOLS = 60
 """More tools than this nobody divides by hand, one by one."""
 

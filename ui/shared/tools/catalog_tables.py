@@ -80,16 +80,6 @@ class FindingRow:
     excerpt: str
 
 
-@dataclass(frozen=True, slots=True)
-class FindingKind:
-    """A kind of finding: how many there are, and on how many tools."""
-
-    severity: str
-    kind: str
-    findings: int
-    tools: int
-
-
 class CatalogTables:
     """The tools and servers of catalogs, as rows."""
 
@@ -190,14 +180,11 @@ def finding_rows(catalog: Catalog) -> tuple[FindingRow, ...]:
     )
 
 
-def finding_kinds(rows: Sequence[FindingRow]) -> tuple[FindingKind, ...]:
-    """The kinds of findings, the worst first, then the most frequent."""
+def finding_kinds(rows: Sequence[FindingRow]) -> dict[tuple[str, str], int]:
+    """How many findings there are by severity and kind, the worst first, then the most frequent."""
     counts = Counter((row.severity, row.kind) for row in rows)
-    tools: dict[tuple[str, str], set[str]] = {}
-    for row in rows:
-        tools.setdefault((row.severity, row.kind), set()).add(row.tool)
     ranked = sorted(counts, key=lambda key: (_SEVERITIES.index(key[0]), -counts[key], key))
-    return tuple(FindingKind(*key, counts[key], len(tools[key])) for key in ranked)
+    return {key: counts[key] for key in ranked}
 
 
 def rejects_csv(problems: Sequence[Problem]) -> bytes:

@@ -21,12 +21,7 @@ def leave_out_panel(catalog_id: int, ids: Sequence[str], place: str) -> None:
     for decision in decisions.values():
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f":material/visibility_off: {in_words(decision)}", width="content")
-            st.button(
-                "Undo",
-                key=f"in_again_{place}_{decision.seq}",
-                on_click=decision_buttons.undo,
-                args=((decision.seq,), decision),
-            )
+            decision_buttons.undo_one(decision, f"in_again_{place}", decision)
     staying = tuple(tool_id for tool_id in ids if tool_id not in left_out)
     if not staying:
         return

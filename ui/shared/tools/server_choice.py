@@ -7,15 +7,11 @@ from pathlib import Path
 import streamlit as st
 
 from toolscope_core.catalog.scan.hidden import for_terminal
+from toolscope_core.mcp.servers.server_definitions import ClientConfiguration, ServerDefinition
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from ui.shared import safe_text
-from ui.shared.services.live_servers import (
-    ClientConfiguration,
-    LiveServers,
-    ServerDefinition,
-    ServersRead,
-)
+from ui.shared.services.live_servers import LiveServers, ServersRead
 
 
 def configuration(

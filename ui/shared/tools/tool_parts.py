@@ -49,6 +49,13 @@ def open_column(ids: Sequence[str], key: str, width: int) -> ButtonColumnResult:
     )
 
 
+def bullet(tool: Tool, most: int = 300) -> str:
+    """A tool as a line of a list, with as much of its description: safe in markdown."""
+    owner = safe_text.owner(tool.id, tool.name, tool.server)
+    text = safe_text.untrusted(tool.description[:most])
+    return f"- **{safe_text.untrusted(tool.name)}** :gray[{owner}] {text}"
+
+
 def declared_line(tool: Tool) -> None:
     """How an OpenAPI document declares the tool, where that says more than its name."""
     if line := operation_line(tool):
