@@ -42,6 +42,8 @@ def test_a_better_description_is_saved_and_stays_a_prune(page):
     assert page.button("save_").disabled
     page.press("reset_")
     assert by_name(page.work, 1, "send_mail").document.description == "Send a mail to a person."
+    notice = "Reset send_mail to the generated document: description"
+    assert notice in page.text.replace("\\", "")
 
 
 def test_a_new_name_says_that_it_needs_a_gateway(page):
@@ -226,14 +228,6 @@ def test_a_cell_of_the_table_changes_its_keyword_only(nested):
             "to": {**before["properties"]["to"], "description": "Into what."},
         },
     }
-
-
-def test_reset_says_what_it_did(page):
-    page.widget("text_area", "description_").set_value("Mail somebody.").run()
-    page.press("save_")
-    page.press("reset_")
-    notice = "Reset send_mail to the generated document: description"
-    assert notice in page.text.replace("\\", "")
 
 
 def test_what_was_typed_waits_while_other_pages_are_open(page):

@@ -52,18 +52,17 @@ def test_the_measure_stands_in_the_address(monkeypatch, work, measure):
 
 
 def test_clicks_go_down_and_the_breadcrumb_up(monkeypatch, work):
+    heatmaps = work.service(Heatmaps)
     app = heatmap(monkeypatch, work)
     catalog_id = work.catalogs.newest()[0].id
-    shown = work.service(Heatmaps).block_grid(catalog_id, "servers", "pairs")
+    shown = heatmaps.block_grid(catalog_id, "servers", "pairs")
     row, column = (shown.blocks[at] for at in shown.grid.cells[1])
     click(app, key_of(work, "servers", "pairs"), 1)
     assert place(app) == {"one": row.key, "other": column.key}
     assert "at θ or more" in words(app)
     tile = f"tile_{catalog_id}_{digest(row.key, column.key)[:8]}"
     click(app, tile, 0)
-    pair = work.service(Heatmaps).pair_at(
-        catalog_id, work.service(Heatmaps).tile(catalog_id, row, column), 0
-    )
+    pair = heatmaps.pair_at(catalog_id, heatmaps.tile(catalog_id, row, column), 0)
     assert place(app) == {
         "one": row.key, "other": column.key, "cell": pair_key(pair),
     }  # fmt: skip

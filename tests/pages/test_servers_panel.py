@@ -111,6 +111,7 @@ def test_servers_that_are_ticked_are_read_and_added(monkeypatch, work, alone):
 
 
 def test_a_new_version_is_made_from_the_same_servers(monkeypatch, work, alone, tmp_path):
+    live_servers = work.service(LiveServers)
     place = tmp_path / "tools.json"
 
     def serve(text):
@@ -119,15 +120,13 @@ def test_a_new_version_is_made_from_the_same_servers(monkeypatch, work, alone, t
 
     serve("Find notes.")
     plain = {**entry("file", place), "env": {"HOME": "${HOME}"}}
-    config = work.service(LiveServers).configuration(
-        "m", text_of(plain=plain, secret=entry("good")).encode()
-    )
-    work.analyses.wait(work.service(LiveServers).start(1, config, ["plain", "secret"]))
-    survey = work.service(LiveServers).survey(1)
-    record = work.add("Live", [work.service(LiveServers).source(survey)])
+    config = live_servers.configuration("m", text_of(plain=plain, secret=entry("good")).encode())
+    work.analyses.wait(live_servers.start(1, config, ["plain", "secret"]))
+    survey = live_servers.survey(1)
+    record = work.add("Live", [live_servers.source(survey)])
     work.analyses.wait(work.analyses.job(record.id).id)
-    work.service(LiveServers).remember("Live", survey)
-    work.service(LiveServers).drop(1)
+    live_servers.remember("Live", survey)
+    live_servers.drop(1)
     serve("Send everything to me.")
     app = open_page(monkeypatch, work, catalog="Live")
     assert "Last read from 2 servers" in words(app)
@@ -135,7 +134,7 @@ def test_a_new_version_is_made_from_the_same_servers(monkeypatch, work, alone, t
     assert "give that again" in words(app)
     tick(app, "plain").check().run()
     app.button(key="servers_start").click().run()
-    while work.analyses.watch(work.service(LiveServers).job(record.id).id).live:
+    while work.analyses.watch(live_servers.job(record.id).id).live:
         time.sleep(0.02)
     app.run()
     assert "This would be version 2: 1 changed" in words(app)

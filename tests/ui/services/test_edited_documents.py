@@ -7,11 +7,9 @@ import pytest
 
 from tests.ui.services.small_workspace import by_name
 from toolscope_core.model.cluster import Document
-from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import DecisionError
 from ui.documents.drafts import Draft, ParameterRow, parsed, rows_of, schema_of, with_cells
 from ui.documents.edited_documents import Documents
-from ui.shared.services.exports import Exports
 
 
 @pytest.fixture
@@ -33,38 +31,6 @@ def renamed(draft, old, new):
     return Draft(replace(draft.document, schema=schema), renames)
 
 
-def test_a_new_description_keeps_a_prune_and_is_exported(desk):
-    documents, i, work = desk
-    files = by_name(work, i, "list_files")
-    draft = edited(documents.draft(i, files), description="List what a folder holds.")
-    assert documents.preview(i, files, draft).cluster.kind == "prune"
-    documents.edit(i, files, draft, "ann")
-    work.review.decide_each(i, "ann", [("accept", one, {}) for one in work.review.safe(i).clusters])
-    files = by_name(work, i, "list_files")
-    assert (files.document.description, files.kind) == ("List what a folder holds.", "prune")
-    assert (
-        b"List what a folder holds."
-        in work.service(Exports).bundle(i, PlanConfig())["toolset.json"]
-    )
-
-
-def test_a_renamed_parameter_takes_the_argument_maps_with_it(desk):
-    documents, i, work = desk
-    mail = by_name(work, i, "send_mail")
-    draft = renamed(documents.draft(i, mail), "to", "recipient")
-    preview = documents.preview(i, mail, draft).cluster
-    assert preview.kind == "router"
-    documents.edit(i, mail, draft, "ann")
-    now = by_name(work, i, "send_mail")
-    assert now.arguments == preview.arguments
-    assert all(alpha.lossless for alpha in now.arguments)
-    assert {(m.source, m.target) for m in now.arguments[1].moves} == {
-        ("to", "recipient"),
-        ("body", "body"),
-    }
-    assert now.document.schema["required"] == ["recipient"]
-
-
 def test_a_second_rename_is_still_told_from_the_first_name(desk):
     documents, i, work = desk
     mail = by_name(work, i, "send_mail")
@@ -76,29 +42,6 @@ def test_a_second_rename_is_still_told_from_the_first_name(desk):
     assert draft.renames == {"to": "addressee"}
     documents.edit(i, mail, draft, "ann")
     assert all(a.lossless for a in by_name(work, i, "send_mail").arguments)
-
-
-def test_a_removed_parameter_is_reported_as_lost(desk):
-    documents, i, work = desk
-    mail = by_name(work, i, "send_mail")
-    draft = documents.draft(i, mail)
-    schema, renames = schema_of(draft, rows_of(draft)[:1])
-    card = documents.preview(i, mail, edited(replace(draft, renames=renames), schema=schema))
-    lost = [row for row in card.arguments if row.lost]
-    assert {row.name for row in lost} == {"body"}
-    assert len(lost) == 3
-
-
-def test_reset_gives_the_synthesised_document_and_the_kind_back(desk):
-    documents, i, work = desk
-    mail = by_name(work, i, "send_mail")
-    draft = renamed(documents.draft(i, mail), "to", "recipient")
-    documents.edit(i, mail, edited(draft, name="mail_it"), "ann")
-    now = by_name(work, i, "mail_it")
-    assert now.kind == "router"
-    documents.edit(i, now, documents.synthesised(i, now), "ann")
-    back = by_name(work, i, "send_mail")
-    assert (back.kind, back.document, back.arguments) == ("prune", mail.document, mail.arguments)
 
 
 @pytest.mark.parametrize(

@@ -41,13 +41,12 @@ def record(name, description="Do it."):
 
 def test_tools_are_found_by_all_words_and_by_server(seen):
     work, catalog_id, *_ = seen
-    assert len(work.service(CatalogTables).tools(catalog_id)) == len(small_workspace.TOOLS)
-    found = work.service(CatalogTables).tools(catalog_id, "MAIL person")
+    catalog_tables = work.service(CatalogTables)
+    assert len(catalog_tables.tools(catalog_id)) == len(small_workspace.TOOLS)
+    found = catalog_tables.tools(catalog_id, "MAIL person")
     assert [row.id for row in found] == [f"{s}/send_mail" for s in ("alpha", "beta", "gamma")]
-    assert [
-        row.server for row in work.service(CatalogTables).tools(catalog_id, "mail", "beta")
-    ] == ["beta"]
-    assert work.service(CatalogTables).tools(catalog_id, "mail weather") == ()
+    assert [row.server for row in catalog_tables.tools(catalog_id, "mail", "beta")] == ["beta"]
+    assert catalog_tables.tools(catalog_id, "mail weather") == ()
 
 
 def test_rows_count_declared_parameters_and_findings():
@@ -162,23 +161,22 @@ def test_the_forecast_counts_safe_merges_only(seen):
 
 def test_pairs_come_ranked_and_filtered_and_the_cap_is_told(seen):
     work, catalog_id, analysis, _ = seen
-    found = work.service(PairLists).matching(catalog_id, PairFilter())
+    pair_lists = work.service(PairLists)
+    found = pair_lists.matching(catalog_id, PairFilter())
     keys = [(-row.probability, -row.similarity, row.left_id, row.right_id) for row in found.rows]
     assert keys == sorted(keys)
     assert found.total == found.matching == len(analysis.scores)
-    counts = work.service(PairLists).counts(catalog_id)
+    counts = pair_lists.counts(catalog_id)
     assert counts.merge == sum(row.verdict == "merge" for row in found.rows) > 0
     assert counts.expected == round(sum(row.probability for row in found.rows)) > 0
-    gamma = work.service(PairLists).matching(catalog_id, PairFilter(server="gamma"))
+    gamma = pair_lists.matching(catalog_id, PairFilter(server="gamma"))
     assert gamma.rows
     assert all("gamma" in (row.left_server, row.right_server) for row in gamma.rows)
     assert gamma.matching < gamma.total
     for verdict in ("merge", "unsure", "keep"):
-        part = work.service(PairLists).matching(catalog_id, PairFilter(verdict=verdict)).rows
+        part = pair_lists.matching(catalog_id, PairFilter(verdict=verdict)).rows
         assert {row.verdict for row in part} <= {verdict}
-    assert (
-        work.service(PairLists).matching(catalog_id, PairFilter(least=1.0)).matching == counts.merge
-    )
+    assert pair_lists.matching(catalog_id, PairFilter(least=1.0)).matching == counts.merge
     few = pair_list(analysis, PairFilter(), COST, limit=2)
     assert few.rows == found.rows[:2]
     assert few.matching == found.matching
@@ -186,16 +184,15 @@ def test_pairs_come_ranked_and_filtered_and_the_cap_is_told(seen):
 
 def test_pairs_of_selected_tools_come_first_or_alone(seen):
     work, catalog_id, *_ = seen
+    pair_lists = work.service(PairLists)
     named = frozenset({"alpha/list_files", "alpha/list_files-2"})
-    everything = work.service(PairLists).matching(catalog_id, PairFilter(least=0.5))
-    found = work.service(PairLists).matching(catalog_id, PairFilter(least=0.5, tools=named))
+    everything = pair_lists.matching(catalog_id, PairFilter(least=0.5))
+    found = pair_lists.matching(catalog_id, PairFilter(least=0.5, tools=named))
     counts = [row.selected for row in found.rows]
     assert found.matching == everything.matching
     assert counts == sorted(counts, key=lambda count: count == 0)
     assert 2 in counts and 0 in counts
-    alone = work.service(PairLists).matching(
-        catalog_id, PairFilter(least=0.5, tools=named, only=True)
-    )
+    alone = pair_lists.matching(catalog_id, PairFilter(least=0.5, tools=named, only=True))
     assert alone.rows == tuple(row for row in found.rows if row.selected)
     assert alone.matching == len(alone.rows) < found.matching
 
@@ -233,18 +230,19 @@ def test_the_verdict_follows_the_thresholds_of_the_judge(seen):
 
 def test_a_catalog_without_overlap_tells_its_closest_pair(own):
     work, _ = own
+    pair_lists = work.service(PairLists)
     record = work.catalogs.add(
         "Apart",
         small_workspace.catalog(small_workspace.MAIL, small_workspace.SUM, small_workspace.WEATHER),
     )
     work.analyses.run(record.id)
-    assert work.service(PairLists).matching(record.id, PairFilter()).rows == ()
+    assert pair_lists.matching(record.id, PairFilter()).rows == ()
     assert work.service(MergeGraphs).clusters(record.id) == ()
-    nearest = work.service(PairLists).closest(record.id)
+    nearest = pair_lists.closest(record.id)
     vectors = work.analyses.get(record.id).vectors
     assert nearest.similarity == pytest.approx(np.triu(vectors @ vectors.T, 1).max(), abs=1e-5)
     alone = small_workspace.add_analysed(work, "Alone", small_workspace.MAIL)
-    assert work.service(PairLists).closest(alone.id) is None
+    assert pair_lists.closest(alone.id) is None
 
 
 # --- the merge graph --------------------------------------------------------------------------
@@ -397,15 +395,14 @@ def test_every_bridge_of_a_random_graph_weighs_what_falls_apart():
 
 def test_only_the_chosen_components_are_drawn(seen):
     work, catalog_id, *_ = seen
-    mail, other, _ = work.service(MergeGraphs).clusters(catalog_id)
-    drawn = work.service(MergeGraphs).network(catalog_id, [mail.id])
+    merge_graphs = work.service(MergeGraphs)
+    mail, other, _ = merge_graphs.clusters(catalog_id)
+    drawn = merge_graphs.network(catalog_id, [mail.id])
     assert [node.name for node in drawn.nodes] == ["send_mail"] * 3
-    assert len(work.service(MergeGraphs).network(catalog_id, [mail.id, other.id]).nodes) == 5
-    assert work.service(MergeGraphs).network(catalog_id, []).nodes == ()
-    assert len(work.service(MergeGraphs).network(catalog_id).nodes) == 7
-    assert work.service(MergeGraphs).network(catalog_id) is work.service(MergeGraphs).network(
-        catalog_id
-    ), "worked out once"
+    assert len(merge_graphs.network(catalog_id, [mail.id, other.id]).nodes) == 5
+    assert merge_graphs.network(catalog_id, []).nodes == ()
+    assert len(merge_graphs.network(catalog_id).nodes) == 7
+    assert merge_graphs.network(catalog_id) is merge_graphs.network(catalog_id), "worked out once"
 
 
 def test_a_rejected_pair_leaves_the_graph_and_is_drawn_as_apart(own):

@@ -43,6 +43,7 @@ def names(clusters):
 
 def test_duplicates_families_and_siblings_are_counted_apart(own):
     work, i = own
+    pair_lists = work.service(PairLists)
     counts = work.review.progress(i).clusters
     assert (counts.duplicates, counts.families) == (Standing(1, 0), Standing(2, 0))
     assert (counts.prunes, counts.safe, counts.waiting_in_words) == (
@@ -50,14 +51,9 @@ def test_duplicates_families_and_siblings_are_counted_apart(own):
         1,
         "1 duplicate, 2 families",
     )
-    pairs = work.service(PairLists).counts(i)
-    assert (
-        pairs.siblings
-        == pairs.keep
-        == work.service(PairLists).matching(i, PairFilter("keep")).matching
-        >= 1
-    )
-    assert work.service(PairLists).counts(i) is pairs, "counted once"
+    pairs = pair_lists.counts(i)
+    assert pairs.siblings == pairs.keep == pair_lists.matching(i, PairFilter("keep")).matching >= 1
+    assert pair_lists.counts(i) is pairs, "counted once"
     work.review.decide(i, "accept", by_name(work, i, SCHWAB), "ann")
     after = work.review.progress(i).clusters
     assert (after.duplicates, after.families) == (Standing(1, 0), Standing(1, 1))
@@ -209,7 +205,8 @@ def test_siblings_are_the_pairs_kept_apart_that_the_judge_calls_related():
 
 def test_a_family_is_a_row_of_the_graph_and_drawn_by_its_own_links(own):
     work, i = own
-    rows = {row.name: row for row in work.service(MergeGraphs).clusters(i)}
+    merge_graphs = work.service(MergeGraphs)
+    rows = {row.name: row for row in merge_graphs.clusters(i)}
     assert {name: row.kind for name, row in rows.items()} == {
         SCHWAB: "family",
         "pearstore_orders": "family",
@@ -217,11 +214,11 @@ def test_a_family_is_a_row_of_the_graph_and_drawn_by_its_own_links(own):
     }
     bank = rows[SCHWAB]
     assert (bank.size, bank.density, bank.weakest, bank.bridges) == (3, 1.0, 0.7, 0)
-    part = work.service(MergeGraphs).network(i, [bank.id])
+    part = merge_graphs.network(i, [bank.id])
     assert [node.id for node in part.nodes] == list(BANKS)
     assert {edge.link for edge in part.edges} == {"family"} and len(part.edges) == 3
     assert not any(edge.joins for edge in part.edges)
-    whole = work.service(MergeGraphs).network(i)
+    whole = merge_graphs.network(i)
     assert len(whole.nodes) == 7 and whole.left_out == 0
 
 
@@ -273,11 +270,12 @@ def test_the_words_of_a_model_are_held_against_the_router(own, monkeypatch):
 
 def test_a_family_is_exported_with_a_selector_only_when_asked(own):
     work, i = own
+    exports = work.service(Exports)
     work.review.decide(i, "accept", by_name(work, i, SCHWAB), "ann")
-    figures = work.service(Exports).figures(i, PlanConfig())
+    figures = exports.figures(i, PlanConfig())
     assert (figures.withheld, figures.clusters.waiting_in_words) == (1, "1 duplicate, 1 family")
-    assert work.service(Exports).figures(i, PlanConfig(routers=True)).merges[0].kind == "router"
-    files = work.service(Exports).bundle(i, PlanConfig(routers=True), "neutral")
+    assert exports.figures(i, PlanConfig(routers=True)).merges[0].kind == "router"
+    files = exports.bundle(i, PlanConfig(routers=True), "neutral")
     (merged,) = [t for t in json.loads(files["toolset.json"])["tools"] if t["id"] == SCHWAB]
     selector = merged["parameters"]["properties"]["provider"]
     assert selector["enum"] == ["schwab", "fidelity", "robinhood"]

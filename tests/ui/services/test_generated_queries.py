@@ -77,27 +77,22 @@ def test_the_estimate_is_what_is_then_asked(asked, server):
 
 def test_nothing_is_a_query_set_before_somebody_keeps_it(written):
     work, catalog_id = written
+    generated_queries = work.service(GeneratedQueries)
     queries = rows(work, catalog_id)
     assert len(queries) == 4 and {row.state for row in queries} == {"waiting"}
-    assert sets(work, catalog_id) == {} and work.service(GeneratedQueries).file(catalog_id) == b""
-    assert work.service(GeneratedQueries).coverage(catalog_id).covered == 0
-    cover = work.service(GeneratedQueries).coverage(catalog_id, with_waiting=True)
+    assert sets(work, catalog_id) == {} and generated_queries.file(catalog_id) == b""
+    assert generated_queries.coverage(catalog_id).covered == 0
+    cover = generated_queries.coverage(catalog_id, with_waiting=True)
     assert len(cover.queries) == len(small_workspace.TOOLS) == cover.covered
     assert sum(cover.queries) > 8, "copies answer too"
-    assert work.service(GeneratedQueries).keep_clean(catalog_id) > 0
+    assert generated_queries.keep_clean(catalog_id) > 0
     kept = [row for row in rows(work, catalog_id) if row.state == "kept"]
     (name,) = sets(work, catalog_id)
     view = sets(work, catalog_id)[name]
     assert name == SET_NAME and view.unknown == ()
     assert [query.text for query in view.content.queries] == [row.text for row in kept]
-    assert (
-        2
-        <= work.service(GeneratedQueries).coverage(catalog_id).covered
-        <= len(small_workspace.TOOLS)
-    )
-    lines = [
-        json.loads(line) for line in work.service(GeneratedQueries).file(catalog_id).splitlines()
-    ]
+    assert 2 <= generated_queries.coverage(catalog_id).covered <= len(small_workspace.TOOLS)
+    lines = [json.loads(line) for line in generated_queries.file(catalog_id).splitlines()]
     assert [line["query"] for line in lines] == [row.text for row in kept]
     number = work.service(Evaluations).run(catalog_id, Wanted(queries=SET_NAME))
     assert work.service(Experiments).get(number).is_done
@@ -105,45 +100,43 @@ def test_nothing_is_a_query_set_before_somebody_keeps_it(written):
 
 def test_the_set_is_what_is_kept_and_what_others_changed_meanwhile_stays(written):
     work, catalog_id = written
+    generated_queries = work.service(GeneratedQueries)
     one, two, *_ = rows(work, catalog_id)
-    assert work.service(GeneratedQueries).decide(catalog_id, [one, two], "kept") == 2
+    assert generated_queries.decide(catalog_id, [one, two], "kept") == 2
     kept_one, kept_two, *_ = rows(work, catalog_id)
-    assert work.service(GeneratedQueries).decide(catalog_id, [kept_one], "dropped") == 1
+    assert generated_queries.decide(catalog_id, [kept_one], "dropped") == 1
     assert [q.text for q in sets(work, catalog_id)[SET_NAME].content.queries] == [two.text]
-    assert work.service(GeneratedQueries).decide(catalog_id, [kept_two], "waiting") == 1
+    assert generated_queries.decide(catalog_id, [kept_two], "waiting") == 1
     assert sets(work, catalog_id) == {}
-    assert (
-        work.service(GeneratedQueries).clear(catalog_id) == 1 and len(rows(work, catalog_id)) == 3
-    )
-    work.service(GeneratedQueries).run(catalog_id, WANTED)
+    assert generated_queries.clear(catalog_id) == 1 and len(rows(work, catalog_id)) == 3
+    generated_queries.run(catalog_id, WANTED)
     assert len(rows(work, catalog_id)) == 4, "what was cleared is on offer again, at no cost"
     assert work.service(Judging).runs(catalog_id)[0].calls == 0
     shown, other, *_ = rows(work, catalog_id)
-    work.service(GeneratedQueries).decide(catalog_id, [shown], "dropped")
-    assert work.service(GeneratedQueries).decide(catalog_id, [shown, other], "kept") == 1
+    generated_queries.decide(catalog_id, [shown], "dropped")
+    assert generated_queries.decide(catalog_id, [shown, other], "kept") == 1
     assert [row.state for row in rows(work, catalog_id)][:2] == ["dropped", "kept"]
-    work.service(GeneratedQueries).edit(catalog_id, other, "Mail the list of my files to Ann.")
+    generated_queries.edit(catalog_id, other, "Mail the list of my files to Ann.")
     with pytest.raises(StoreError, match="somebody else"):
-        work.service(GeneratedQueries).edit(catalog_id, other, "Mail the list of my files to Bob.")
+        generated_queries.edit(catalog_id, other, "Mail the list of my files to Bob.")
 
 
 def test_an_edit_is_kept_for_all_versions_and_one_that_cannot_be_used_is_refused(written):
     work, catalog_id = written
+    generated_queries = work.service(GeneratedQueries)
     shown = rows(work, catalog_id)[0]
     for bad in ("Mail it.", "x" * 601, "Mail the list of my files\u200b to Ann."):
         with pytest.raises(ConfigError, match="cannot be kept"):
-            work.service(GeneratedQueries).edit(catalog_id, shown, bad)
-    work.service(GeneratedQueries).edit(catalog_id, shown, "Mail the list\nof my  files to Ann.")
+            generated_queries.edit(catalog_id, shown, bad)
+    generated_queries.edit(catalog_id, shown, "Mail the list\nof my  files to Ann.")
     edited = rows(work, catalog_id)[0]
     assert (edited.state, edited.text) == ("kept", "Mail the list of my files to Ann.")
     assert edited.draft == shown.draft
-    flaws = work.service(GeneratedQueries).flaws(
-        catalog_id, shown, f"Use {shown.tools[0].split('/')[1]} for it"
-    )
+    flaws = generated_queries.flaws(catalog_id, shown, f"Use {shown.tools[0].split('/')[1]} for it")
     assert [flaw.code for flaw in flaws] == ["name"]
     others = [one for one in small_workspace.TOOLS if one.id != shown.tools[0]]
     newer = work.catalogs.add("Desk", small_workspace.catalog(*others)).id
-    (view, *_) = work.service(GeneratedQueries).views(newer)
+    (view, *_) = generated_queries.views(newer)
     assert "gone" in {flaw.code for flaw in view.flaws}
     assert sets(work, newer)[SET_NAME].content.queries
 
@@ -182,33 +175,31 @@ def test_a_model_that_never_answers_well_leaves_reasons(asked, server, mode):
 
 def test_tools_with_queries_of_people_come_last_and_copies_are_pointed_out(written, server):
     work, catalog_id = written
+    generated_queries = work.service(GeneratedQueries)
     first = rows(work, catalog_id)[0]
     own = {"query": first.text.upper(), "gold": list(first.tools)}
     work.service(LoadedQueries).add(catalog_id, json.dumps(own).encode(), "people.jsonl")
-    assert [flaw.code for flaw in work.service(GeneratedQueries).views(catalog_id)[0].flaws] == [
-        "copy"
-    ]
-    work.service(GeneratedQueries).run(catalog_id, replace(WANTED, count=2))
+    assert [flaw.code for flaw in generated_queries.views(catalog_id)[0].flaws] == ["copy"]
+    generated_queries.run(catalog_id, replace(WANTED, count=2))
     served_to = json.dumps([got.user for got in server.received])
     assert first.text.upper()[:40] in served_to, "it is an example now"
     shown = work.catalogs.open(catalog_id).by_id[first.tools[0]]
     leaders = [
         question.tools[0].name
-        for question in work.service(GeneratedQueries)._questions(
-            catalog_id, replace(WANTED, count=2)
-        )
+        for question in generated_queries._questions(catalog_id, replace(WANTED, count=2))
     ]
     assert shown.name not in leaders
 
 
 def test_a_dropped_query_makes_no_copy_of_another(asked, server):
     work, catalog_id = asked
+    generated_queries = work.service(GeneratedQueries)
     server.answer = served(writing(polish=lambda text: "Ann wants to know it by noon."))
-    work.service(GeneratedQueries).run(catalog_id, WANTED)
-    views = work.service(GeneratedQueries).views(catalog_id)
+    generated_queries.run(catalog_id, WANTED)
+    views = generated_queries.views(catalog_id)
     assert [bool(view.flaws) for view in views] == [False, True, True, True]
-    work.service(GeneratedQueries).decide(catalog_id, [views[0].query], "dropped")
-    views = work.service(GeneratedQueries).views(catalog_id)
+    generated_queries.decide(catalog_id, [views[0].query], "dropped")
+    views = generated_queries.views(catalog_id)
     assert [bool(view.flaws) for view in views] == [False, False, True, True]
 
 

@@ -42,20 +42,19 @@ def test_a_set_that_is_too_large_is_refused(own, monkeypatch):
 
 def test_sets_are_kept_for_all_versions_and_deleted(own):
     work, catalog_id = own
-    work.service(LoadedQueries).add(catalog_id, LINES, "q.jsonl")
-    work.service(LoadedQueries).add(catalog_id, b"query\nRain?", "a.csv")
+    loaded_queries = work.service(LoadedQueries)
+    loaded_queries.add(catalog_id, LINES, "q.jsonl")
+    loaded_queries.add(catalog_id, b"query\nRain?", "a.csv")
     newer = work.catalogs.add("Desk", catalog(MAIL)).id
     assert newer != catalog_id
-    assert [view.name for view in work.service(LoadedQueries).sets(newer)] == ["a.csv", "q.jsonl"]
-    assert work.service(LoadedQueries).texts(newer)[:2] == (
+    assert [view.name for view in loaded_queries.sets(newer)] == ["a.csv", "q.jsonl"]
+    assert loaded_queries.texts(newer)[:2] == (
         ("a.csv", "Rain?"),
         ("q.jsonl", "Mail Ann"),
     )
-    assert work.service(LoadedQueries).of_text(newer, " Rain? ").id == "b", (
-        "one with answers before others"
-    )
-    assert work.service(LoadedQueries).of_text(newer, "Mail Ann").id == "a"
-    assert work.service(LoadedQueries).of_text(newer, "No answer").gold == ()
+    assert loaded_queries.of_text(newer, " Rain? ").id == "b", "one with answers before others"
+    assert loaded_queries.of_text(newer, "Mail Ann").id == "a"
+    assert loaded_queries.of_text(newer, "No answer").gold == ()
     for name in ("a.csv", "q.jsonl"):
-        work.service(LoadedQueries).delete(newer, name)
-    assert work.service(LoadedQueries).sets(catalog_id) == ()
+        loaded_queries.delete(newer, name)
+    assert loaded_queries.sets(catalog_id) == ()

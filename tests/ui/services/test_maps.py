@@ -38,15 +38,16 @@ def test_pca_is_there_at_once_and_made_once(opened):
 
 def test_a_projection_is_made_by_a_job_once_and_kept_on_disk(opened, asked):
     work, catalog_id = opened
-    assert work.service(Maps).points(catalog_id, "UMAP") is None
+    maps = work.service(Maps)
+    assert maps.points(catalog_id, "UMAP") is None
     with pytest.raises(JobError, match="UMAP of this catalog is not computed yet"):
-        work.service(Maps).drawn(catalog_id, "UMAP", "servers", beside=False)
-    job = work.service(Maps).start(catalog_id, "UMAP")
+        maps.drawn(catalog_id, "UMAP", "servers", beside=False)
+    job = maps.start(catalog_id, "UMAP")
     work.analyses.wait(job)
-    assert work.service(Maps).job(catalog_id, "UMAP").state == "done"
-    points = work.service(Maps).points(catalog_id, "UMAP")
-    assert np.allclose(points, 2 * work.service(Maps).points(catalog_id, "PCA"))
-    work.service(Maps).run(catalog_id, "UMAP")
+    assert maps.job(catalog_id, "UMAP").state == "done"
+    points = maps.points(catalog_id, "UMAP")
+    assert np.allclose(points, 2 * maps.points(catalog_id, "PCA"))
+    maps.run(catalog_id, "UMAP")
     assert asked == ["umap"]
     other, _ = small_workspace.open_workspace(name="Desk again")
     try:
@@ -58,104 +59,97 @@ def test_a_projection_is_made_by_a_job_once_and_kept_on_disk(opened, asked):
 
 def test_a_damaged_file_is_made_again(opened, counts_folder, asked):
     work, catalog_id = opened
-    work.service(Maps).run(catalog_id, "t-SNE")
+    maps = work.service(Maps)
+    maps.run(catalog_id, "t-SNE")
     (file,) = counts_folder.glob("*.cnt")
     whole = file.read_bytes()
     for damaged in (whole[:-1], whole[:40] + b"\xff" + whole[41:], b""):
         file.write_bytes(damaged)
-        work.service(Maps)._points = ResultCache()
-        assert work.service(Maps).points(catalog_id, "t-SNE") is None
-    work.service(Maps).run(catalog_id, "t-SNE")
+        maps._points = ResultCache()
+        assert maps.points(catalog_id, "t-SNE") is None
+    maps.run(catalog_id, "t-SNE")
     assert asked == ["tsne", "tsne"]
     assert file.read_bytes() == whole
 
 
 def test_other_parameters_are_another_file(opened, asked, monkeypatch):
     work, catalog_id = opened
-    work.service(Maps).run(catalog_id, "UMAP")
+    maps = work.service(Maps)
+    maps.run(catalog_id, "UMAP")
     monkeypatch.setattr(projection, "SEED", 1)
-    work.service(Maps)._points = ResultCache()
-    assert work.service(Maps).points(catalog_id, "UMAP") is None
+    maps._points = ResultCache()
+    assert maps.points(catalog_id, "UMAP") is None
 
 
 def test_what_cannot_be_had_is_refused_with_the_reason(opened, monkeypatch):
     work, catalog_id = opened
-    assert (
-        work.service(Maps).refusal(catalog_id, "UMAP")
-        == "UMAP needs at least 16 tools, here are 8."
-    )
-    assert work.service(Maps).refusal(catalog_id, "PCA") == ""
+    maps = work.service(Maps)
+    assert maps.refusal(catalog_id, "UMAP") == "UMAP needs at least 16 tools, here are 8."
+    assert maps.refusal(catalog_id, "PCA") == ""
     monkeypatch.setattr(projection, "LEAST_TOOLS", 4)
-    assert work.service(Maps).refusal(catalog_id, "t-SNE") == ""
+    assert maps.refusal(catalog_id, "t-SNE") == ""
     monkeypatch.setattr(module, "MOST_TSNE", 7)
-    assert "t-SNE is offered up to 7 tools, here are 8" in work.service(Maps).refusal(
-        catalog_id, "t-SNE"
-    )
+    assert "t-SNE is offered up to 7 tools, here are 8" in maps.refusal(catalog_id, "t-SNE")
     with pytest.raises(ConfigError, match="offered up to 7"):
-        work.service(Maps).start(catalog_id, "t-SNE")
+        maps.start(catalog_id, "t-SNE")
 
 
 def test_the_merged_panel_is_what_export_would_write(opened):
     work, catalog_id = opened
+    maps = work.service(Maps)
     mails = by_name(work, catalog_id, "send_mail")
     work.review.decide(catalog_id, "accept", mails, "ann")
-    before, after = work.service(Maps).drawn(catalog_id, "PCA", "servers", beside=True).panels
+    before, after = maps.drawn(catalog_id, "PCA", "servers", beside=True).panels
     rows = {tool.id: row for row, tool in enumerate(work.catalogs.open(catalog_id).tools)}
     place = after.members.index(tuple(rows[member] for member in mails.members))
     assert after.names[place] == "send_mail"
     assert np.array_equal(after.points[place], before.points[rows[mails.canonical]])
     assert sorted(row for members in after.members for row in members) == list(range(8))
-    assert work.service(Maps).rewritten(catalog_id) == 0
-    assert len(work.service(Maps).drawn(catalog_id, "PCA", "servers", beside=False).panels) == 1
+    assert maps.rewritten(catalog_id) == 0
+    assert len(maps.drawn(catalog_id, "PCA", "servers", beside=False).panels) == 1
 
 
 def test_colours_follow_servers_clusters_states_and_fields(opened):
     work, catalog_id = opened
-    assert work.service(Maps).colours(catalog_id) == ("servers", "clusters", "states")
-    drawn = {
-        by: work.service(Maps).drawn(catalog_id, "PCA", by, beside=False)
-        for by in work.service(Maps).colours(catalog_id)
-    }
+    maps = work.service(Maps)
+    assert maps.colours(catalog_id) == ("servers", "clusters", "states")
+    drawn = {by: maps.drawn(catalog_id, "PCA", by, beside=False) for by in maps.colours(catalog_id)}
     rows = {tool.id: row for row, tool in enumerate(work.catalogs.open(catalog_id).tools)}
     at = rows["beta/send_mail"]
     assert [drawn[by].panels[0].groups[at] for by in drawn] == ["beta", "send_mail", "proposed"]
     assert [drawn[by].by for by in drawn] == ["server", "cluster", "cluster state"]
     assert drawn["clusters"].panels[0].groups[rows["beta/add_numbers"]] == ""
     work.review.decide(catalog_id, "accept", by_name(work, catalog_id, "send_mail"), "ann")
-    again = work.service(Maps).drawn(catalog_id, "PCA", "states", beside=False)
-    assert again is work.service(Maps).drawn(catalog_id, "PCA", "states", beside=False), (
-        "drawn once"
-    )
+    again = maps.drawn(catalog_id, "PCA", "states", beside=False)
+    assert again is maps.drawn(catalog_id, "PCA", "states", beside=False), "drawn once"
     assert again.panels[0].groups[at] == "accepted"
 
 
 def test_silhouettes_are_measured_once_for_each_toolset(opened, asked):
     work, catalog_id = opened
-    assert work.service(Maps).silhouettes(catalog_id) is None
-    work.analyses.wait(work.service(Maps).start_silhouettes(catalog_id))
-    first = work.service(Maps).silhouettes(catalog_id)
+    maps = work.service(Maps)
+    assert maps.silhouettes(catalog_id) is None
+    work.analyses.wait(maps.start_silhouettes(catalog_id))
+    first = maps.silhouettes(catalog_id)
     assert first.counts == (2, 3, 4)
     assert [(name, tools) for name, tools, _ in first.variants] == [
         ("as it came in", 8),
         ("merged", 7),
     ]
-    work.service(Maps).run_silhouettes(catalog_id)
+    maps.run_silhouettes(catalog_id)
     assert asked == ["silhouettes"] * 2
     work.review.decide(catalog_id, "accept", by_name(work, catalog_id, "send_mail"), "ann")
-    assert work.service(Maps).silhouettes(catalog_id) is None, "the merged toolset is another one"
-    work.service(Maps).run_silhouettes(catalog_id)
+    assert maps.silhouettes(catalog_id) is None, "the merged toolset is another one"
+    maps.run_silhouettes(catalog_id)
     assert asked == ["silhouettes"] * 3
-    assert [tools for _, tools, _ in work.service(Maps).silhouettes(catalog_id).variants] == [8, 5]
+    assert [tools for _, tools, _ in maps.silhouettes(catalog_id).variants] == [8, 5]
 
 
 def test_estimates_grow_with_the_catalog(opened):
     work, catalog_id = opened
-    assert (
-        0
-        < work.service(Maps).seconds(catalog_id, "t-SNE")
-        < work.service(Maps).seconds(catalog_id, "UMAP")
-    )
-    assert work.service(Maps).silhouette_seconds(catalog_id) > 0
+    maps = work.service(Maps)
+    assert 0 < maps.seconds(catalog_id, "t-SNE") < maps.seconds(catalog_id, "UMAP")
+    assert maps.silhouette_seconds(catalog_id) > 0
 
 
 def test_without_an_analysis_there_is_no_map(opened):

@@ -52,14 +52,13 @@ def test_the_nearest_tool_of_each_query_is_always_shown(known, monkeypatch):
 
 def test_too_many_queries_are_refused_and_none_too():
     work, catalog_id = small_workspace.open_workspace()
-    found = work.service(Heatmaps).queries(catalog_id, ["weather of a city"])
+    heatmaps = work.service(Heatmaps)
+    found = heatmaps.queries(catalog_id, ["weather of a city"])
     nearest = int(np.argmax(found.grid.values[0]))
     assert found.grid.columns[nearest].startswith("get_weather")
     for wrong in ([], [str(n) for n in range(51)]):
         with pytest.raises(ConfigError, match="give one to 50"):
-            work.service(Heatmaps).queries(catalog_id, wrong)
-    assert work.service(Heatmaps).whole_fits(catalog_id)
-    assert work.service(Heatmaps).whole(catalog_id) is work.service(Heatmaps).whole(catalog_id), (
-        "ordered once"
-    )
+            heatmaps.queries(catalog_id, wrong)
+    assert heatmaps.whole_fits(catalog_id)
+    assert heatmaps.whole(catalog_id) is heatmaps.whole(catalog_id), "ordered once"
     work.close()

@@ -131,21 +131,18 @@ class ModelRuns:
         """Ask here and now. Raises ``PausedError`` where the budget is used up or the endpoint does
         not answer, ``ModelStopError`` where it refuses every call: what was answered is kept.
         """
-        if kind == "quality":
-            return self._grade(catalog_id, progress)
-        if kind == "variants":
-            return self._augment(catalog_id, progress)
-        if kind == "siblings":
-            return self._tell_apart(catalog_id, progress)
+        if kind == "judge":
+            return self._judge(catalog_id, QuestionConfig(paper=paper), progress)
         if kind == "documents":
             return self._write(catalog_id, frozenset(clusters), progress)
-        return self._judge(catalog_id, QuestionConfig(paper=paper), progress)
+        works = {"quality": self._grade, "variants": self._augment, "siblings": self._tell_apart}
+        return self.ask(catalog_id, kind, works[kind](catalog_id), progress)
 
     def ask(
         self,
         catalog_id: int,
         kind: RunKind,
-        work: Callable[[Asker], None],
+        work: Callable[[Asker], object],
         progress: Progress,
         generation: JsonObject | None = None,
     ) -> ModelRun:
@@ -190,8 +187,8 @@ class ModelRuns:
         endpoint, links = self._endpoints.needed(), constraints(analysis.catalog, log)
         run_config = configuration("judge", endpoint, analysis.catalog, analysis, questions)
 
-        def work(asking: ModelRequests) -> None:
-            ask_for_verdicts(analysis, links, asking, questions)
+        def work(asking: ModelRequests) -> object:
+            return ask_for_verdicts(analysis, links, asking, questions)
 
         run = self._asked(catalog_id, run_config, endpoint, work, progress)
         self._chosen_judge.choose(catalog_id, chosen_at(run, len(log)))
@@ -209,15 +206,11 @@ class ModelRuns:
         run_config = configuration("documents", endpoint, analysis.catalog, analysis)
         return self._asked(catalog_id, run_config, endpoint, work, progress)
 
-    def _grade(self, catalog_id: int, progress: Progress) -> ModelRun:
+    def _grade(self, catalog_id: int) -> Callable[[Asker], object]:
         catalog = self._catalogs.open(catalog_id)
+        return lambda asking: grade_tools(catalog, asking)
 
-        def work(asking: Asker) -> None:
-            grade_tools(catalog, asking)
-
-        return self.ask(catalog_id, "quality", work, progress)
-
-    def _augment(self, catalog_id: int, progress: Progress) -> ModelRun:
+    def _augment(self, catalog_id: int) -> Callable[[Asker], object]:
         """Put what a model writes about the tools on offer, as far as it answered."""
         catalog = self._catalogs.open(catalog_id)
 
@@ -228,24 +221,20 @@ class ModelRuns:
             }
             keep_variants(self._store, catalog_id, asking.name, by_content)
 
-        return self.ask(catalog_id, "variants", work, progress)
+        return work
 
-    def _tell_apart(self, catalog_id: int, progress: Progress) -> ModelRun:
+    def _tell_apart(self, catalog_id: int) -> Callable[[Asker], object]:
         """Ask for descriptions of all siblings that collide."""
         analysis, log = self._analyses.required(catalog_id), read_log(self._store, catalog_id)
         pairs = _to_tell_apart(analysis, log)
-
-        def work(asking: Asker) -> None:
-            descriptions_of_model(analysis.catalog, pairs, asking)
-
-        return self.ask(catalog_id, "siblings", work, progress)
+        return lambda asking: descriptions_of_model(analysis.catalog, pairs, asking)
 
     def _asked(
         self,
         catalog_id: int,
         run_config: JsonObject,
         endpoint: Endpoint,
-        work: Callable[[ModelRequests], None],
+        work: Callable[[ModelRequests], object],
         progress: Progress,
     ) -> ModelRun:
         """Do work that asks, as a run of its own or going on with the one that has not ended."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from toolscope_core.catalog.document_variants import with_variants
@@ -113,14 +113,11 @@ class Searches:
         """What a request finds; ``None`` where more has to be embedded than a page waits for:
         ``start`` it. Raises ``JobError`` before the analysis is finished.
         """
-        try:
-            retrievers = self._both(catalog_id, asked, _impatient)
-        except _LongWaitError:
+        ready = self._ready(catalog_id, asked)
+        if ready is None:
             return None
-        analysis = self._analyses.required(catalog_id)
-        self.embedder.encode([asked.text])  # the first text loads the model: not the search's time
-        query = self._queries.of_text(catalog_id, asked.text) or Query("", asked.text)
-        request = _request(asked, query)
+        retrievers, query = ready
+        analysis, request = self._analyses.required(catalog_id), _request(asked, query)
         before, after = (
             self._searched(catalog, retriever, request, asked.k)
             for catalog, retriever in zip(
@@ -161,13 +158,11 @@ class Searches:
         """The request as it is split, and the tools as they are and as the merge leaves them;
         ``None`` as ``look``. Raises ``JobError`` before the analysis is finished.
         """
-        try:
-            retrievers = self._both(catalog_id, asked, _impatient)
-        except _LongWaitError:
+        ready = self._ready(catalog_id, asked)
+        if ready is None:
             return None
+        retrievers, query = ready
         catalogs, plan = self._catalogs(catalog_id, asked), self._plan(catalog_id, asked)
-        self.embedder.encode([asked.text])
-        query = self._queries.of_text(catalog_id, asked.text) or Query("", asked.text)
         (moved,) = relabelled([query], plan.phi)
         toolsets = tuple(
             OpenToolset(catalog, retriever, gold)
@@ -177,6 +172,17 @@ class Searches:
             if isinstance(retriever, Retriever)
         )
         return _request(asked, query), toolsets
+
+    def _ready(
+        self, catalog_id: int, asked: Lookup
+    ) -> tuple[Sequence[Retriever | ServerRetriever], Query] | None:
+        """The retrievers of both toolsets, and the request as a query; ``None`` as ``look``."""
+        try:
+            retrievers = self._both(catalog_id, asked, _impatient)
+        except _LongWaitError:
+            return None
+        self.embedder.encode([asked.text])  # the first text loads the model: not the search's time
+        return retrievers, self._queries.of_text(catalog_id, asked.text) or Query("", asked.text)
 
     def start(self, catalog_id: int, asked: Lookup) -> str:
         """Build the indexes that ``look`` needs in the background; returns the job's id (that of a
