@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from tests.pages.screen import open_page, words
 from tests.ui.services.small_workspace import MAIL, SUM, TOOLS, by_name, catalog, on
-from ui.shared.services.versions import Versions
 
 CHANGED = replace(MAIL, description="Send a mail to a person now.")
 NEXT = (CHANGED, *TOOLS[1:], on("gamma", SUM))
@@ -87,8 +86,8 @@ def test_before_the_analysis_the_guide_says_what_is_known(monkeypatch, work):
 def test_a_version_that_is_done_with_stands_below_the_figures(monkeypatch, work):
     record = next_version(work)
     for card in (
-        *work.service(Versions).again(record),
-        *work.service(Versions).new_proposals(record),
+        *work.review.queue_part(record, "again"),
+        *work.review.queue_part(record, "new"),
     ):
         work.review.decide(record.id, "accept", card, "ann")
     text = words(open_page(monkeypatch, work))

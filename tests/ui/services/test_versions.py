@@ -148,8 +148,8 @@ def test_only_what_a_version_brings_is_a_new_proposal(work):
     waiting = {one.document.name for one in work.review.queue(record.id)}
     assert waiting - {"add_numbers", "send_mail"} == {"get_weather", "list_files"}, "from before"
     again = next_version(work, reworded("Send it."), *TOOLS[1:], on("gamma", SUM))
-    assert {one.document.name for one in work.service(Versions).new_proposals(again)} == set()
-    assert {one.state for one in work.service(Versions).again(again)} == {"stale"}
+    assert {one.document.name for one in work.review.queue_part(again, "new")} == set()
+    assert {one.state for one in work.review.queue_part(again, "again")} == {"stale"}
 
 
 @pytest.mark.parametrize(
