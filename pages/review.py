@@ -5,9 +5,16 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from ui.review import bulk_panel, review_card, server_pair_panel, undecided_panel
+from ui.review import (
+    bulk_panel,
+    queue_panel,
+    reshape_panel,
+    review_card,
+    server_pair_panel,
+    undecided_panel,
+)
 from ui.shared import page_frame
-from ui.shared.cards import decision_buttons, decision_trail, queue_panel, reshape_panel, shortcuts
+from ui.shared.cards import decision_buttons, decision_trail, shortcuts
 from ui.shared.cards.queue import Show
 
 # What is listed, by its value in the address.

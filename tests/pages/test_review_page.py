@@ -7,8 +7,8 @@ import streamlit as st
 
 from tests.ui.services.small_workspace import FILES, MAIL, SUM, by_name, on
 from toolscope_core.model.address_keys import tool_key
+from ui.review.queue_table import sorted_rows
 from ui.shared import page_frame
-from ui.shared.cards.queue_table import sorted_rows
 from ui.shared.cards.shortcuts import SHORTCUTS
 
 

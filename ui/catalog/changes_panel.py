@@ -13,8 +13,8 @@ from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.numbers import quantity
 from ui.shared import page_frame, safe_text
-from ui.shared.cards import changed_since, decision_trail, queue_panel
-from ui.shared.cards.queue import Part
+from ui.shared.cards import changed_since, decision_trail
+from ui.shared.cards.queue import PART, PARTS, Part
 from ui.shared.services.versions import Versions
 
 SHOWN = 10
@@ -126,9 +126,7 @@ def _count(part: Part) -> int | None:
 def _queue_link(part: Part) -> None:
     """A link to the queue of a part of the new version, where that holds anything."""
     if count := _count(part):
-        page_frame.page_link(
-            "review", f"{queue_panel.PARTS[part]} ({count:,})", {queue_panel.PART: part}
-        )
+        page_frame.page_link("review", f"{PARTS[part]} ({count:,})", {PART: part})
 
 
 def _doubts(doubts: Sequence[Doubt]) -> None:

@@ -25,7 +25,7 @@ from ui.graph.network_rows import (
 )
 from ui.graph.standalone import graph_html
 from ui.shared import page_frame, safe_text
-from ui.shared.cards import decision_buttons, reshape_panel
+from ui.shared.cards import decision_buttons
 from ui.shared.charts import pictures
 from ui.shared.charts.chart_style import TableRow
 from ui.shared.pairs.pair_view import Pairs
@@ -117,7 +117,7 @@ def _edge_panel(catalog_id: int, part: Network, edge: Edge) -> None:
             catalog=page_frame.current().name,
             pair=pair_key(edge.pair),
         )
-        reshape_panel.open_link(catalog_id, (edge.pair.left, edge.pair.right))
+        tool_parts.move_link(catalog_id, (edge.pair.left, edge.pair.right))
         st.button("Close", key="edge_close", icon=":material/close:", on_click=close)
 
 
@@ -163,7 +163,7 @@ def _tool_panel(catalog_id: int, part: Network, node: Node) -> None:
         st.badge(NODE_SHAPES[node.state][2], color="blue")
         tool = page_frame.workspace().catalogs.open(catalog_id).by_id[node.id]
         tool_parts.open_button(tool, "graph")
-        reshape_panel.open_link(catalog_id, (node.id,))
+        tool_parts.move_link(catalog_id, (node.id,))
     if tool.description:
         st.html(safe_text.untrusted_html(tool.description[:TEXT_SHOWN]))
     own = [edge for edge in doubtful_first(part) if node.id in (edge.pair.left, edge.pair.right)]

@@ -9,7 +9,7 @@ from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
 from ui.shared import page_frame, safe_text
-from ui.shared.cards import decision_buttons, reshape_panel
+from ui.shared.cards import decision_buttons
 from ui.shared.charts.pictures import ROWS
 from ui.shared.services.toolsets import MOST_APART, MOST_ON_A_CARD
 from ui.shared.tools import tool_parts, tool_selection
@@ -71,7 +71,7 @@ def _buttons(catalog_id: int, rows: list[ToolRow], total: int) -> None:
             on_click=_record,
             args=(catalog_id, ids, version, "reject"),
         )
-        reshape_panel.open_link(catalog_id, ids)
+        tool_parts.move_link(catalog_id, ids)
         if len(ids) == 1:
             tool_parts.open_button(page_frame.analysis().catalog.by_id[ids[0]], "map")
         st.caption("The buttons act on ticked rows.", width="content")

@@ -12,11 +12,12 @@ from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
+from ui.review import queue_panel
+from ui.review.queue_panel import Listing
 from ui.shared import page_frame, safe_text
-from ui.shared.cards import decision_buttons, decision_trail, queue_panel
+from ui.shared.cards import decision_buttons, decision_trail
 from ui.shared.cards.batches import Batch, BatchAudit, Taken, audit_of, batches, sample_size, taken
 from ui.shared.cards.queue import REASON_KINDS, kind_of
-from ui.shared.cards.queue_panel import Listing
 from ui.shared.charts import chart_style
 from ui.shared.charts.chart_style import TableRow
 from ui.shared.charts.pictures import picture

@@ -9,24 +9,23 @@ import streamlit as st
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.tool import Tool
-from ui.review import server_pair_panel, sticky_question
+from ui.review import reshape_panel, server_pair_panel, sticky_question
+from ui.review.reshape_panel import cluster_preview
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import (
     argument_panel,
     cluster_card,
     decision_buttons,
     decision_trail,
-    reshape_panel,
     shortcuts,
 )
 from ui.shared.cards.measured_effects import merge_line
 from ui.shared.cards.queue import all_members
-from ui.shared.cards.reshape_panel import cluster_preview
 from ui.shared.tools import tool_selection
 
 if TYPE_CHECKING:
+    from ui.review.queue_panel import Listing
     from ui.shared.cards.cards import Card
-    from ui.shared.cards.queue_panel import Listing
 
 BESIDE = 2
 """Up to so many members what speaks against a merge stands beside the arguments."""

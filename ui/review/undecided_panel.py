@@ -11,7 +11,6 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair
 from ui.shared import page_frame
 from ui.shared.cards import decision_buttons, decision_trail, shortcuts
-from ui.shared.pairs.pair_list import PairLists
 from ui.shared.pairs.pair_panel import pair_body
 from ui.shared.pairs.pair_view import Pairs, PairView
 
@@ -46,8 +45,7 @@ def undecided_panel(catalog_id: int) -> None:
     at = keys.index(linked) if linked in keys else 0
     pair, onward = by_pair[keys[at]], keys[(at + 1) % len(keys)]
     _show(keys[at])
-    unsure = page_frame.service(PairLists).counts(catalog_id).unsure
-    settled = unsure - len(keys)
+    settled = len(page_frame.service(Pairs).unsure(catalog_id)) - len(keys)
     others = f" The judge is unsure of {settled:,} more: {SETTLED}." if settled else ""
     st.caption(
         f"{quantity(len(keys), 'pair')} that the judge can neither merge nor keep apart, the most "

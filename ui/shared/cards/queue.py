@@ -26,6 +26,10 @@ Part = Literal["again", "new"]
 proposals that the version before could not have.
 """
 
+PARTS: dict[Part, str] = {"again": "Changed since the decision", "new": "New proposals"}
+"""What a new version of the catalog brings into the queue."""
+PART = "since"
+"""The name of a part in the address of a link; keys of bound widgets are taken."""
 AUDIT_SEED = 310
 
 OPEN_STATES = ("conflict", "stale", "proposed")

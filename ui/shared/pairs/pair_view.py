@@ -92,6 +92,7 @@ class Pairs:
         self._catalogs = work.catalogs
         self._analyses = work.analyses
         self._review = work.review
+        self._unsure: ResultCache[Mapping[Pair, float]] = ResultCache()
         self._undecided: ResultCache[tuple[Pair, ...]] = ResultCache()
 
     def named(self, catalog_id: int, key: str) -> Pair | None:
@@ -100,6 +101,13 @@ class Pairs:
         if len(ids) != 2 or ids[0] is None or ids[1] is None or ids[0] == ids[1]:
             return None
         return Pair.of(ids[0], ids[1])
+
+    def unsure(self, catalog_id: int) -> Mapping[Pair, float]:
+        """The candidate pairs that the judge is unsure of, with their probability. Raises
+        ``JobError`` before the analysis is finished.
+        """
+        analysis = self._analyses.required(catalog_id)
+        return self._unsure.get(catalog_id, (analysis,), lambda: unsure_pairs(analysis))
 
     def undecided(self, catalog_id: int) -> tuple[Pair, ...]:
         """The pairs that the judge is unsure of and nobody decided on, the most probable first.
@@ -119,7 +127,7 @@ class Pairs:
         clustered = {tool for c in plan.clusters for tool in (*c.members, *c.newcomers)}
         unsure = {
             pair: probability
-            for pair, probability in unsure_pairs(analysis).items()
+            for pair, probability in self.unsure(catalog_id).items()
             if pair not in apart and not {pair.left, pair.right} <= clustered
         }
         return tuple(sorted(unsure, key=lambda pair: (-unsure[pair], pair)))

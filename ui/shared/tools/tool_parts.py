@@ -12,6 +12,7 @@ from toolscope_core.model.address_keys import tool_key
 from toolscope_core.model.tool import Tool
 from toolscope_core.usage.call_count_words import tool_count_line
 from ui.shared import page_frame, safe_text
+from ui.shared.services.reshapes import MOST_TOOLS
 from ui.shared.services.usage_evidence import UsageEvidence
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ LABEL = ":material/right_panel_open: Open"
 SINGLE = "Single tools"
 """The tab of the Documents page where any tool is edited, merged or not."""
 LINE_SHOWN = 400
+CUT = "cut"
+"""In an address: the keys of tools to be moved."""
 
 
 def open_tool(tool_id: str) -> None:
@@ -54,6 +57,26 @@ def bullet(tool: Tool, most: int = 300) -> str:
     owner = safe_text.owner(tool.id, tool.name, tool.server)
     text = safe_text.untrusted(tool.description[:most])
     return f"- **{safe_text.untrusted(tool.name)}** :gray[{owner}] {text}"
+
+
+def move_link(catalog_id: int, ids: Sequence[str]) -> None:
+    """A link that leads to Review, where these tools can be moved between clusters."""
+    home = page_frame.workspace().reshapes.home(catalog_id, ids)
+    if home is None or len(ids) > MOST_TOOLS:
+        return
+    one_or_more = "this tool" if len(ids) == 1 else "these tools"
+    page_frame.page_link(
+        "review",
+        "Move in Review",
+        {
+            "catalog": page_frame.current().name,
+            "cluster": home.id,
+            CUT: " ".join(map(tool_key, ids)),
+        },
+        icon="move_down",
+        about=f"Opens the parts of {safe_text.untrusted(home.document.name)} with {one_or_more} "
+        "among them. Accepts nothing.",
+    )
 
 
 def declared_line(tool: Tool) -> None:

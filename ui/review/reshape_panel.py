@@ -10,16 +10,15 @@ from toolscope_core.model.address_keys import tool_key
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Tool
+from ui.review.queue_panel import Listing
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import argument_panel, decision_buttons, shortcuts
 from ui.shared.cards.queue import kind_of
-from ui.shared.cards.queue_panel import Listing
 from ui.shared.services.reshapes import APART, MOST_TOOLS, Parts, Reshaped
+from ui.shared.tools import tool_parts
 
 OPEN = "reshaping"
 """Session key: the id of the cluster that is split, and its parts."""
-CUT = "cut"
-"""In an address: the keys of tools to be moved."""
 LEAST_CHOICES, MOST_CHOICES = 3, 9
 TEXT_SHOWN = 300
 
@@ -37,29 +36,9 @@ def open_panel(shown: Cluster, nearest: bool = False) -> None:
     st.session_state[OPEN] = (shown.id, parts)
 
 
-def open_link(catalog_id: int, ids: Sequence[str]) -> None:
-    """A link that leads to Review, where these tools can be moved between clusters."""
-    home = page_frame.workspace().reshapes.home(catalog_id, ids)
-    if home is None or len(ids) > MOST_TOOLS:
-        return
-    one_or_more = "this tool" if len(ids) == 1 else "these tools"
-    page_frame.page_link(
-        "review",
-        "Move in Review",
-        {
-            "catalog": page_frame.current().name,
-            "cluster": home.id,
-            CUT: " ".join(map(tool_key, ids)),
-        },
-        icon="move_down",
-        about=f"Opens the parts of {safe_text.untrusted(home.document.name)} with {one_or_more} "
-        "among them. Accepts nothing.",
-    )
-
-
 def open_from_address(catalog_id: int, shown: Cluster) -> None:
     """Begin to split the shown cluster where a link asks for it, with the tools that it names."""
-    named = set(st.query_params.pop(CUT, "").split())
+    named = set(st.query_params.pop(tool_parts.CUT, "").split())
     if not named:
         return
     parts: dict[str, int] = dict.fromkeys(shown.members, 1)

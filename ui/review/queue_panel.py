@@ -10,14 +10,16 @@ from streamlit.delta_generator import DeltaGenerator
 
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.numbers import quantity
+from ui.review import queue_table
 from ui.shared import page_frame
-from ui.shared.cards import decision_trail, queue_table
+from ui.shared.cards import decision_trail
 from ui.shared.cards.queue import (
+    PART,
+    PARTS,
     REASON_KINDS,
     SIZES,
     Filters,
     Order,
-    Part,
     Show,
     all_members,
     matching,
@@ -49,10 +51,6 @@ STATES: dict[str, Listed] = {
     "Rejected": "rejected",
     "Flagged": "flagged",
 }
-PARTS: dict[Part, str] = {"again": "Changed since the decision", "new": "New proposals"}
-"""What a new version of the catalog brings into the queue."""
-PART = "since"
-"""The name of a part in the address of a link; keys of bound widgets are taken."""
 FILTERS = (
     "review_server",
     "review_size",
