@@ -16,7 +16,7 @@ from toolscope_core.model.protocols import Progress, Vectors, silent
 from toolscope_core.model.tool import digest
 from toolscope_core.store import Job
 from ui.overlap.figures import Curve, CurveVariant
-from ui.overlap.variant_figures import new_texts, plan_vectors
+from ui.overlap.merged_vectors import new_texts, plan_vectors
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
 

@@ -19,8 +19,8 @@ from toolscope_core.store.background import subprocess_jobs
 from ui.overlap.collisions import CLUSTERS, SERVERS, blocks_of
 from ui.overlap.figures import Panel, Region, Silhouettes, ToolMap
 from ui.overlap.heatmaps import Heatmaps
+from ui.overlap.merged_vectors import new_texts, plan_vectors
 from ui.overlap.regions import regions
-from ui.overlap.variant_figures import new_texts, plan_vectors
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
 
