@@ -13,7 +13,7 @@ from ui.graph.network import Colouring, without_unsure
 from ui.graph.network_panel import network_panel
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_trail
-from ui.shared.pairs.pair_list import PairLists
+from ui.shared.pairs.pair_panel import nothing_overlaps
 from ui.shared.tools import tool_selection
 
 DRAWN = ("Chosen clusters", "All")
@@ -24,13 +24,7 @@ page_frame.analysis()
 record, graphs = page_frame.current(), page_frame.service(MergeGraphs)
 rows = graphs.clusters(record.id)
 if not rows:
-    nearest = page_frame.service(PairLists).closest(record.id)
-    text = "There are no clusters: the judge would merge no tools."
-    if nearest is not None:
-        names = " and ".join(safe_text.untrusted(name) for name in (nearest.left, nearest.right))
-        text += f" The closest are {names}, at a similarity of {nearest.similarity:.2f}."
-    st.info(text, icon=":material/check_circle:")
-    st.stop()
+    nothing_overlaps(record.id, "There are no clusters: the judge would merge no tools.")
 
 counts = page_frame.workspace().review.progress(record.id).clusters
 apart = len(rows) - counts.duplicates.total - counts.families.total

@@ -10,8 +10,9 @@ from ui.overlap.heatmap_panel import heatmap_panel
 from ui.overlap.map_panel import map_panel
 from ui.overlap.pair_table import pair_panel
 from ui.overlap.threshold_panel import threshold_panel
-from ui.shared import page_frame, safe_text
+from ui.shared import page_frame
 from ui.shared.pairs.pair_list import PairLists
+from ui.shared.pairs.pair_panel import nothing_overlaps
 
 PANELS = {
     "Pairs": pair_panel,
@@ -23,17 +24,11 @@ PANELS = {
 
 st.title("Overlap")
 analysis, record = page_frame.analysis(), page_frame.current()
-lists = page_frame.service(PairLists)
-candidates = lists.counts(record.id)
+candidates = page_frame.service(PairLists).counts(record.id)
 clusters = page_frame.workspace().review.progress(record.id).clusters
 if not candidates.total:
-    nearest = lists.closest(record.id)
     text = f"No two tools reach the similarity threshold θ = {analysis.threshold:.2f}."
-    if nearest is not None:
-        names = " and ".join(safe_text.untrusted(name) for name in (nearest.left, nearest.right))
-        text += f" The closest are {names}, at {nearest.similarity:.2f}."
-    st.info(text, icon=":material/check_circle:")
-    st.stop()
+    nothing_overlaps(record.id, text)
 st.markdown(
     f"Candidate pairs at a similarity of {analysis.threshold:.2f} or more: "
     f"**{candidates.total:,}**. The offline judge expects about {candidates.expected:,} of them to "

@@ -121,13 +121,7 @@ with st.bottom, st.container(horizontal=True, vertical_alignment="center"):
                 decision_buttons.undo_button(standing)
             elif shortcut.in_the_bar and name in actions:
                 action, args = actions[name]
-                st.button(
-                    shortcuts.label(name, blind),
-                    key=f"{name}_{suffix}",
-                    type="primary" if name == "accept" else "secondary",
-                    shortcut=shortcuts.letter(name),
-                    on_click=action,
-                    args=args,
-                )
+                label = shortcuts.label(name, blind)
+                shortcuts.button(name, f"{name}_{suffix}", action, *args, label=label)
         decision_buttons.take_back_button(queue_panel.settled(catalog_id, listed))
     decision_buttons.notice()

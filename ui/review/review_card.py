@@ -144,7 +144,6 @@ def _change_line(card: Card, listed: Listing, blind: bool) -> None:
     none that tells what the judge thinks.
     """
     cluster, suffix = card.cluster, suffix_of(listed)
-    table = shortcuts.SHORTCUTS
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         eligible = sorted(tool.id for tool in card.eligible)
         choice = f"canonical_{suffix}"
@@ -160,15 +159,10 @@ def _change_line(card: Card, listed: Listing, blind: bool) -> None:
             label_visibility="collapsed",
         )
         following = next_after(eligible, cluster.canonical)
-        st.button(
-            table["canonical"].label,
-            key=f"name_{suffix}",
-            shortcut=shortcuts.letter("canonical"),
-            disabled=len(eligible) < 2,
-            help=f"Keeps {safe_text.untrusted(following)} instead.",
-            on_click=decision_buttons.name_after,
-            args=(cluster, following),
-        )
+        shortcuts.button(
+            "canonical", f"name_{suffix}", decision_buttons.name_after, cluster, following,
+            disabled=len(eligible) < 2, help=f"Keeps {safe_text.untrusted(following)} instead.",
+        )  # fmt: skip
         if card.could_be_pruned and not blind:
             st.button(
                 "Keep one only",
@@ -180,35 +174,23 @@ def _change_line(card: Card, listed: Listing, blind: bool) -> None:
             )
         if cluster.state != "accepted":
             for name, nearest in (("parts", False), ("move", True)):
-                st.button(
-                    table[name].label,
-                    key=f"{name}_{suffix}",
-                    shortcut=shortcuts.letter(name),
-                    help=f"{table[name].help.capitalize()}. Accepts nothing.",
-                    on_click=reshape_panel.open_panel,
-                    args=(cluster, nearest),
+                about = f"{shortcuts.SHORTCUTS[name].help.capitalize()}. Accepts nothing."
+                shortcuts.button(
+                    name, f"{name}_{suffix}", reshape_panel.open_panel, cluster, nearest, help=about
                 )
         if card.loosest and not blind and cluster.state != "accepted":
-            st.button(
-                table["drop"].label,
-                key=f"loosest_{suffix}",
-                shortcut=shortcuts.letter("drop"),
+            dropped = (cluster, card.loosest, listed.onward, listed.order)
+            shortcuts.button(
+                "drop", f"loosest_{suffix}", decision_buttons.drop, *dropped,
                 help=f"Takes out {safe_text.untrusted(card.loosest)}, which the judge is least "
                 "sure of. The others stay a proposal.",
-                on_click=decision_buttons.drop,
-                args=(cluster, card.loosest, listed.onward, listed.order),
-            )
+            )  # fmt: skip
         if cluster.relation == "parametric" and not cluster.newcomers and not blind:
             one_job_button(cluster, suffix)
-        st.button(
-            table["flag"].label,
-            key=f"flag_{suffix}",
-            shortcut=shortcuts.letter("flag"),
-            icon=":material/flag:",
+        shortcuts.button(
+            "flag", f"flag_{suffix}", _toggle_flagging, cluster.id, icon=":material/flag:",
             help="Keeps a note for whoever looks next; changes no merge.",
-            on_click=_toggle_flagging,
-            args=(cluster.id,),
-        )
+        )  # fmt: skip
         page_frame.page_link("documents", "Edit", about="Opens its document.", merge=cluster.id)
 
 

@@ -60,30 +60,12 @@ def undecided_panel(catalog_id: int) -> None:
     with st.bottom, st.container(horizontal=True, vertical_alignment="center"):
         shortcuts.help_button()
         for name, (answer, label) in ANSWERS.items():
-            st.button(
-                label,
-                key=f"{name}_{view.key}",
-                type="primary" if name == "accept" else "secondary",
-                shortcut=shortcuts.letter(name),
-                on_click=_answer,
-                args=(catalog_id, view, answer, onward),
-            )
-        st.button(
-            "Skip",
-            key=f"skip_{view.key}",
-            shortcut=shortcuts.letter("skip"),
-            on_click=_skip,
-            args=(skipped, keys[at], onward),
-        )
+            key, chosen = f"{name}_{view.key}", (catalog_id, view, answer, onward)
+            shortcuts.button(name, key, _answer, *chosen, label=label)
+        shortcuts.button("skip", f"skip_{view.key}", _skip, skipped, keys[at], onward)
         decision_buttons.undo_button(standing)
-        for name, key in (("next", onward), ("previous", keys[at - 1])):
-            st.button(
-                shortcuts.SHORTCUTS[name].label,
-                key=f"{name}_{view.key}",
-                shortcut=shortcuts.letter(name),
-                on_click=_show,
-                args=(key,),
-            )
+        for name, other in (("next", onward), ("previous", keys[at - 1])):
+            shortcuts.button(name, f"{name}_{view.key}", _show, other)
         decision_buttons.notice()
 
 

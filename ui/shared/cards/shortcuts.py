@@ -6,8 +6,9 @@ the page is a ``panel``: the focus goes into it, and the keys rest until it is c
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -82,9 +83,31 @@ def label(action: str, blind: bool) -> str:
     return (blind and shortcut.blind) or shortcut.label
 
 
+def button(
+    action: str,
+    key: str,
+    on_click: Callable[..., None],
+    *args: object,
+    label: str = "",
+    **look: Any,
+) -> None:
+    """The button of an action, which its letter presses as well; ``key`` is that of the widget,
+    ``look`` goes to ``st.button``.
+    """
+    st.button(
+        label or SHORTCUTS[action].label,
+        key=key,
+        type="primary" if action == "accept" else "secondary",
+        shortcut=letter(action),
+        on_click=on_click,
+        args=args,
+        **look,
+    )
+
+
 def help_button() -> None:
     """A button, and the key H, that show and hide ``help_box``."""
-    st.button("Help", key="help", shortcut=letter("help"), on_click=_toggle)
+    button("help", "help", _toggle)
 
 
 def help_box() -> None:
