@@ -11,8 +11,9 @@ import streamlit as st
 from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.numbers import quantity
+from toolscope_core.rps.plans import PlannedStep
 from ui.retrieval.request_panel import SubmittedRequest
-from ui.retrieval.request_plans import PlannedStep, Plans, PlanSide
+from ui.retrieval.request_plans import Plans, PlanSide
 from ui.retrieval.result_panel import ANSWER, OPEN, building_panel, shared_columns
 from ui.shared import kept_failure, page_frame, safe_text
 

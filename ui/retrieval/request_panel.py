@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import streamlit as st
 
 from toolscope_core.model.configuration import AcceptPolicy, Corpus
+from toolscope_core.rps.planner import WORKER_K, PlanOptions
 from ui.retrieval.learned_panel import TITLES, learned_panel
-from ui.retrieval.request_plans import WORKER_K, PlanOptions
 from ui.shared import page_frame
 from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.reviewed_variants import Variants

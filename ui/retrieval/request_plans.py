@@ -21,15 +21,13 @@ from toolscope_core.rps.planner import (
     model_planner,
     offline_planner,
 )
-from toolscope_core.rps.plans import PlannedStep, RequestPlan
+from toolscope_core.rps.plans import RequestPlan
 from toolscope_core.store import Job
 from ui.shared.services.judging import Judging
 from ui.shared.services.model_runs import ModelRuns
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.searches import Lookup, OpenToolset, Searches
 from ui.shared.services.workspace import Workspace
-
-__all__ = ["WORKER_K", "PlanOptions", "PlanSide", "PlannedStep", "Plans"]
 
 JOB_KIND: RunKind = "plan"
 
