@@ -24,7 +24,7 @@ page_frame.analysis()
 record, graphs = page_frame.current(), page_frame.service(MergeGraphs)
 rows = graphs.clusters(record.id)
 if not rows:
-    nothing_overlaps(record.id, "There are no clusters: the judge would merge no tools.")
+    nothing_overlaps("There are no clusters: the judge would merge no tools.")
 
 counts = page_frame.workspace().review.progress(record.id).clusters
 apart = len(rows) - counts.duplicates.total - counts.families.total

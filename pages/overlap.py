@@ -28,7 +28,7 @@ candidates = page_frame.service(PairLists).counts(record.id)
 clusters = page_frame.workspace().review.progress(record.id).clusters
 if not candidates.total:
     text = f"No two tools reach the similarity threshold θ = {analysis.threshold:.2f}."
-    nothing_overlaps(record.id, text)
+    nothing_overlaps(text)
 st.markdown(
     f"Candidate pairs at a similarity of {analysis.threshold:.2f} or more: "
     f"**{candidates.total:,}**. The offline judge expects about {candidates.expected:,} of them to "

@@ -14,7 +14,7 @@ from ui.catalog.overview import Overview
 from ui.graph import components
 from ui.graph.components import MergeGraphs
 from ui.overlap.heatmaps import Heatmaps
-from ui.shared.pairs.pair_list import PairFilter, PairLists, pair_counts, pair_list
+from ui.shared.pairs.pair_list import PairFilter, PairLists, closest, pair_counts, pair_list
 from ui.shared.tools import catalog_tables
 from ui.shared.tools.catalog_tables import CatalogTables
 
@@ -139,7 +139,7 @@ def test_what_needs_an_analysis_says_so(own):
     )
     for ask in (
         work.service(MergeGraphs).clusters,
-        work.service(PairLists).closest,
+        work.service(PairLists).counts,
         work.service(Heatmaps).whole,
     ):
         with pytest.raises(JobError, match="not analysed"):
@@ -238,11 +238,11 @@ def test_a_catalog_without_overlap_tells_its_closest_pair(own):
     work.analyses.run(record.id)
     assert pair_lists.matching(record.id, PairFilter()).rows == ()
     assert work.service(MergeGraphs).clusters(record.id) == ()
-    nearest = pair_lists.closest(record.id)
+    nearest = closest(work.analyses.get(record.id))
     vectors = work.analyses.get(record.id).vectors
     assert nearest.similarity == pytest.approx(np.triu(vectors @ vectors.T, 1).max(), abs=1e-5)
     alone = small_workspace.add_analysed(work, "Alone", small_workspace.MAIL)
-    assert pair_lists.closest(alone.id) is None
+    assert closest(work.analyses.get(alone.id)) is None
 
 
 # --- the merge graph --------------------------------------------------------------------------

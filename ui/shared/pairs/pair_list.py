@@ -175,10 +175,6 @@ class PairLists:
         analysis = self._analyses.required(catalog_id)
         return self._counts.get(catalog_id, (analysis,), lambda: pair_counts(analysis))
 
-    def closest(self, catalog_id: int) -> Closest | None:
-        """The nearest two tools; ``None`` for a single tool."""
-        return closest(self._analyses.required(catalog_id))
-
 
 def pair_counts(analysis: Analysis) -> PairCounts:
     """The candidate pairs of an analysis, each counted once."""

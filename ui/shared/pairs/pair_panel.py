@@ -20,7 +20,7 @@ from ui.shared.cards import decision_buttons, decision_trail, outcome_badges
 from ui.shared.cards.measured_effects import confused_line
 from ui.shared.charts.pictures import picture
 from ui.shared.charts.waterfall import waterfall, waterfall_rows
-from ui.shared.pairs.pair_list import PairLists
+from ui.shared.pairs.pair_list import closest
 from ui.shared.pairs.pair_view import DIFFERS, Neighbour, Pairs, PairView
 from ui.shared.tools import tool_parts, tool_selection
 
@@ -45,9 +45,9 @@ def pair_view(catalog_id: int, pair: Pair) -> None:
         evidence_panel(view, show_pair)
 
 
-def nothing_overlaps(catalog_id: int, text: str) -> NoReturn:
+def nothing_overlaps(text: str) -> NoReturn:
     """Say that there is nothing to show, and which two tools come closest; the page ends."""
-    nearest = page_frame.service(PairLists).closest(catalog_id)
+    nearest = closest(page_frame.analysis())
     if nearest is not None:
         names = " and ".join(map(safe_text.untrusted, (nearest.left, nearest.right)))
         text += f" The closest are {names}, at a similarity of {nearest.similarity:.2f}."

@@ -62,13 +62,20 @@ class Reshapes:
         self._previews: ResultCache[Reshaped] = ResultCache(most=16)
 
     def with_tool(self, catalog_id: int, parts: Parts, tool_id: str) -> dict[str, int]:
-        """``parts`` with one more tool, taken out of the cluster where it waits."""
-        return parts_with(self._review.plan(catalog_id), parts, tool_id)
+        """``parts`` with one more tool in part 1. What waits in one cluster with it comes along as
+        a part of its own, so that the tool leaves that cluster and is not followed by it.
+        """
+        clusters = self._review.plan(catalog_id).clusters
+        home = next((one.members for one in clusters if tool_id in one.members), ())
+        taken = {**parts, tool_id: 1}
+        rest = [one for one in home if one not in taken]
+        return taken | dict.fromkeys(rest, max(taken.values()) + 1)
 
     def with_cluster(self, catalog_id: int, parts: Parts, cluster_id: str) -> dict[str, int]:
         """``parts`` with a cluster as a further one; as they are where it is gone."""
         cluster = self._review.cluster(catalog_id, cluster_id)
-        return parts_joined(parts, cluster) if cluster else dict(parts)
+        own = max(parts.values(), default=0) + 1
+        return {**dict.fromkeys(cluster.members if cluster else (), own), **parts}
 
     def joinable(self, catalog_id: int, shown: Cluster) -> list[Cluster]:
         """The clusters that nobody accepted, beside ``shown``, the most similar first."""
@@ -134,23 +141,6 @@ class Reshapes:
         if decision is None:
             raise DecisionError("these parts are the proposal as it is; move a tool first")
         return self._review.record(catalog_id, replace(decision, at=now()), seen.version)
-
-
-def parts_with(plan: MergePlan, parts: Parts, tool_id: str) -> dict[str, int]:
-    """``parts`` with one more tool in part 1. What waits in one cluster with it comes along as a
-    part of its own, so that the tool leaves that cluster and is not followed by it.
-    """
-    taken = dict(parts)
-    home = next((c for c in plan.clusters if tool_id in c.members), None)
-    taken[tool_id] = 1
-    rest = [one for one in (home.members if home else ()) if one not in taken]
-    return taken | dict.fromkeys(rest, max(taken.values()) + 1)
-
-
-def parts_joined(parts: Parts, cluster: Cluster) -> dict[str, int]:
-    """``parts`` with the members of a cluster as a further part."""
-    own = max(parts.values(), default=0) + 1
-    return {**dict.fromkeys(cluster.members, own), **parts}
 
 
 def groups_of(parts: Parts) -> list[list[str]]:

@@ -19,6 +19,7 @@ from toolscope_core.model.tool import Tool
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_trail, outcome_badges
 from ui.shared.cards.outcome_badges import Color
+from ui.shared.cards.queue import cluster_with
 from ui.shared.models.grades_panel import grade_of
 from ui.shared.pairs.pair_view import Neighbour, neighbours
 from ui.shared.services.judging import Judging
@@ -49,32 +50,20 @@ class ToolView:
     decisions: tuple[Decision, ...]
 
 
-class Tools:
-    """Any tool of a catalog."""
-
-    def __init__(self, work: Workspace) -> None:
-        self._catalogs = work.catalogs
-        self._analyses = work.analyses
-        self._review = work.review
-
-    def view(self, catalog_id: int, key: str) -> ToolView | None:
-        """The tool that a link names; ``None`` where the catalog has none such."""
-        tool_id = self._catalogs.named(catalog_id, key)
-        if tool_id is None:
-            return None
-        catalog, analysis = self._catalogs.open(catalog_id), self._analyses.get(catalog_id)
-        tool, log = catalog.by_id[tool_id], self._review.log(catalog_id)
-        return ToolView(
-            tool=tool,
-            findings=tuple(finding for finding in catalog.findings if finding.tool_id == tool_id),
-            neighbours=neighbours(analysis, tool, NEAR) if analysis else (),
-            cluster=self._home(catalog_id, tool_id) if analysis else None,
-            decisions=tuple(d for d in active(log)[::-1] if tool.fingerprint in d.members),
-        )
-
-    def _home(self, catalog_id: int, tool_id: str) -> Cluster | None:
-        clusters = self._review.plan(catalog_id).clusters
-        return next((c for c in clusters if tool_id in {*c.members, *c.newcomers}), None)
+def tool_view(work: Workspace, catalog_id: int, key: str) -> ToolView | None:
+    """The tool that a link names; ``None`` where the catalog has none such."""
+    tool_id = work.catalogs.named(catalog_id, key)
+    if tool_id is None:
+        return None
+    catalog, analysis = work.catalogs.open(catalog_id), work.analyses.get(catalog_id)
+    tool, log = catalog.by_id[tool_id], work.review.log(catalog_id)
+    return ToolView(
+        tool=tool,
+        findings=tuple(finding for finding in catalog.findings if finding.tool_id == tool_id),
+        neighbours=neighbours(analysis, tool, NEAR) if analysis else (),
+        cluster=cluster_with(work.review.plan(catalog_id), (tool_id,)) if analysis else None,
+        decisions=tuple(one for one in active(log)[::-1] if tool.fingerprint in one.members),
+    )
 
 
 def is_open() -> bool:
@@ -92,7 +81,7 @@ def drawer() -> None:
     if not is_open():
         return
     catalog_id = page_frame.current().id
-    view = page_frame.service(Tools).view(catalog_id, st.query_params["tool"])
+    view = tool_view(page_frame.workspace(), catalog_id, st.query_params["tool"])
     if view is None:
         close()
         st.toast("The link names a tool that is not in this catalog.")
