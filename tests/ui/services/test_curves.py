@@ -6,7 +6,7 @@ from tests.ui.services import small_workspace
 from toolscope_core.embedding.tool_text import tool_text
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.environment import read_environment
-from toolscope_core.model.errors import ConfigError, JobError
+from toolscope_core.model.errors import ConfigError
 from ui.overlap import curves
 from ui.overlap.curves import Curves
 from ui.shared.services.workspace import Workspace
@@ -83,13 +83,6 @@ def test_a_large_catalog_is_counted_in_the_background(opened, monkeypatch):
     view = work.service(Curves).curve(i)
     assert at(view, 1.0) == {"original": 5, "merged": 4}
     assert work.analyses.job(i).kind == "analyse", "the analysis is still known as done"
-
-
-def test_without_an_analysis_there_is_no_curve(opened):
-    work, _ = opened
-    record = work.catalogs.add("New", small_workspace.catalog(small_workspace.MAIL))
-    with pytest.raises(JobError, match="not analysed"):
-        work.service(Curves).curve(record.id)
 
 
 def test_an_unusable_folder_is_named(opened, counts_folder):

@@ -80,17 +80,6 @@ def test_what_is_on_this_machine(origin, here):
     assert on_this_machine(origin) is here
 
 
-def test_a_connection_is_tested_with_the_key_and_told_in_words(store):
-    with ModelServer() as server:
-        found = endpoints(store, keys=(ApiKey(server.origin, SECRET),))
-        found.save(Endpoint(server.url, "m"))
-        assert found.test().works
-        assert server.received[-1].headers["authorization"] == f"Bearer {SECRET}"
-        server.mode = "refused-key"
-        told = found.test(Endpoint(server.url, "m2"))
-        assert not told.works and SECRET not in repr(told)
-
-
 def test_the_environment_chooses_the_embeddings_of_the_desk(monkeypatch):
     with ModelServer() as server:
         monkeypatch.setenv("TOOLSCOPE_BASE_URL", server.url)

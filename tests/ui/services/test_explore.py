@@ -13,8 +13,12 @@ from toolscope_core.model.tool import Tool, canonical_json
 from ui.catalog.overview import Overview
 from ui.graph import components
 from ui.graph.components import MergeGraphs
+from ui.overlap.curves import Curves
 from ui.overlap.heatmaps import Heatmaps
+from ui.overlap.maps import Maps
+from ui.overlap.thresholds import Thresholds
 from ui.shared.pairs.pair_list import PairFilter, PairLists, closest, pair_counts, pair_list
+from ui.shared.services.searches import Lookup, Searches
 from ui.shared.tools import catalog_tables
 from ui.shared.tools.catalog_tables import CatalogTables
 
@@ -141,6 +145,10 @@ def test_what_needs_an_analysis_says_so(own):
         work.service(MergeGraphs).clusters,
         work.service(PairLists).counts,
         work.service(Heatmaps).whole,
+        work.service(Curves).curve,
+        work.service(Thresholds).own,
+        lambda i: work.service(Maps).points(i, "PCA"),
+        lambda i: work.service(Searches).look(i, Lookup("x")),
     ):
         with pytest.raises(JobError, match="not analysed"):
             ask(record.id)

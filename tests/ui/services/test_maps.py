@@ -150,12 +150,3 @@ def test_estimates_grow_with_the_catalog(opened):
     maps = work.service(Maps)
     assert 0 < maps.seconds(catalog_id, "t-SNE") < maps.seconds(catalog_id, "UMAP")
     assert maps.silhouette_seconds(catalog_id) > 0
-
-
-def test_without_an_analysis_there_is_no_map(opened):
-    work, _ = opened
-    record = work.catalogs.add(
-        "New", small_workspace.catalog(small_workspace.MAIL, small_workspace.SUM)
-    )
-    with pytest.raises(JobError, match="not analysed yet"):
-        work.service(Maps).points(record.id, "PCA")

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from tests.ui.services.small_workspace import by_name
-from toolscope_core.model.errors import JobError
 from ui.shared.pairs.pair_view import Pairs
 from ui.shared.services import searches
 from ui.shared.services.loaded_queries import LoadedQueries
@@ -59,14 +58,6 @@ def test_the_copies_are_what_confuses_the_request(small_workspace):
     assert {pair.left, pair.right} == {ties[0].first.id, ties[0].second.id}
 
 
-def test_a_request_that_no_tool_comes_near_is_said(small_workspace):
-    assert look(small_workspace, "send a mail to a person").doubt == ""
-    far = look(small_workspace, "purple giraffes")
-    assert "Perhaps no tool does this" in far.doubt and "similarity of" in far.doubt
-    assert far.before.places[0].score > 0.0
-    assert look(small_workspace, "purple giraffes", servers=True).doubt == ""
-
-
 def test_of_a_query_that_a_set_has_the_answers_are_marked_on_both_sides(small_workspace):
     view = look(small_workspace, "send a mail", k=3)
     assert {place.id for place in view.before.places if place.answers} == {
@@ -109,13 +100,6 @@ def test_servers_are_found_by_their_tools(small_workspace):
     only = look(small_workspace, "send a mail", servers=True, corpus="tools")
     assert only.from_tools == 1.0
     assert look(small_workspace, "send a mail", servers=True, corpus="servers").from_tools == 0.0
-
-
-def test_nothing_before_the_analysis(small_workspace):
-    work, _ = small_workspace
-    other = work.add_example()
-    with pytest.raises(JobError, match="not analysed"):
-        work.service(Searches).look(other.id, Lookup("x"))
 
 
 def test_what_takes_long_is_built_by_a_job(opened, monkeypatch):

@@ -93,14 +93,6 @@ def test_saved_descriptions_are_edits_that_leave_and_come_back(flights):
     assert work.service(Siblings).edited(i) == frozenset()
 
 
-def test_what_a_tool_does_not_say_is_pointed_out(flights):
-    work, i = flights
-    found = work.service(Siblings).violations(
-        i, {START.id: "See https://x.example.", END.id: f"Goal: {TEXT_OF_BOTH}"}
-    )
-    assert found[START.id] and not found[END.id]
-
-
 def test_a_model_writes_descriptions_as_a_run(flights):
     work, i = flights
     shown = []

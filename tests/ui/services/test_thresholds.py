@@ -10,7 +10,6 @@ from tests.ui.services import small_workspace
 from toolscope_core.merging.pipeline import own_thresholds
 from toolscope_core.model.configuration import MergeThresholds
 from toolscope_core.model.decision import Constraints
-from toolscope_core.model.errors import JobError
 from toolscope_core.model.pair import Pair, PairScores
 from ui.overlap.thresholds import Thresholds, effect, next_to_fall, sweep
 
@@ -182,13 +181,6 @@ def test_decisions_count(shared):
     after = work.service(Thresholds).moved(record.id, thresholds).now
     assert len(after.groups) == len(before.groups) - 1
     assert work.service(Thresholds).sweep(record.id, thresholds, "probability").rejected[0] == 1
-
-
-def test_without_an_analysis_nothing_can_be_moved(shared):
-    work, _ = shared
-    record = work.catalogs.add("New", small_workspace.catalog(small_workspace.MAIL))
-    with pytest.raises(JobError, match="not analysed"):
-        work.service(Thresholds).in_use(record.id)
 
 
 def test_the_own_cut_is_that_of_the_judge(analysis):
