@@ -188,10 +188,8 @@ class MergeGraphs:
 
     def clusters(self, catalog_id: int) -> tuple[ClusterRow, ...]:
         """Rows of the merge graph, the largest cluster first."""
-        merging = self._merging(catalog_id)
-        return self._clusters.get(
-            catalog_id, (merging,), lambda: cluster_rows(merging, self._costs)
-        )
+        merging, costs = self._merging(catalog_id), self._costs
+        return self._clusters.get(catalog_id, (merging,), lambda: cluster_rows(merging, costs))
 
     def network(self, catalog_id: int, row_ids: Sequence[str] | None = None) -> Network:
         """The components that hold the given rows, or all, for drawing."""
@@ -249,28 +247,30 @@ def network_of(
     """
     home, tools = merging.home, merging.plan.catalog.by_id
     limit = limit or (OVERVIEW_NODES if row_ids is None else SHOWN_NODES)
+    rows = None if row_ids is None else set(row_ids)
     wanted = [
-        component
-        for component in merging.components
-        if row_ids is None
-        or not {component.tools[0], *(home[t].id for t in component.tools if t in home)}.isdisjoint(
-            row_ids
-        )
+        one
+        for one in merging.components
+        if rows is None or rows & {one.tools[0], *(home[t].id for t in one.tools if t in home)}
     ]
+    states: dict[str, NodeState] = {tool: cluster.state for tool, cluster in home.items()}
     kept = _fitting(wanted, limit)
     edges = {edge.pair: edge for part in wanted for edge in _edges(merging, part, kept)}
     for pair in merging.links.cannot:
         if {pair.left, pair.right} <= kept:
             edges[pair] = Edge(pair, 0.0, "never")
     if len(kept) <= SHOWN_NODES:
-        beside: tuple[tuple[Link, Mapping[Pair, float]], ...]
-        beside = ("family", merging.families), ("unsure", merging.unsure)
-        for link, pairs in beside:
+        beside: dict[Link, Mapping[Pair, float]]
+        beside = {"family": merging.families, "unsure": merging.unsure}
+        for link, pairs in beside.items():
             for pair, probability in pairs.items():
                 if {pair.left, pair.right} <= kept:
                     edges.setdefault(pair, Edge(pair, probability, link))
     return Network(
-        nodes=tuple(_node(tools, tool, home) for tool in sorted(kept)),
+        nodes=tuple(
+            Node(one, tools[one].name, tools[one].server, states.get(one, "alone"))
+            for one in sorted(kept)
+        ),
         edges=tuple(edge for _, edge in sorted(edges.items())),
         left_out=len({tool for component in wanted for tool in component.tools}) - len(kept),
     )
@@ -315,9 +315,7 @@ def _edges(merging: Merging, component: Component, kept: Collection[str]) -> Ite
 
 def _fitting(components: Sequence[Component], limit: int) -> set[str]:
     kept: set[str] = set()
-    for component in sorted(
-        components, key=lambda component: (-len(component.tools), component.tools)
-    ):
+    for component in sorted(components, key=lambda one: (-len(one.tools), one.tools)):
         if len(kept) + len(component.tools) <= limit:
             kept.update(component.tools)
         elif not kept:
@@ -399,12 +397,5 @@ def _strongest(edges: Mapping[Pair, float], limit: int) -> set[str]:
     return kept
 
 
-def _node(tools: Tools, tool_id: str, home: Mapping[str, Cluster]) -> Node:
-    tool = tools[tool_id]
-    state: NodeState = home[tool_id].state if tool_id in home else "alone"
-    return Node(tool_id, tool.name, tool.server, state)
-
-
 def _servers(tools: Tools, members: Sequence[str]) -> str:
-    counts = Counter(tools[member].server for member in members)
-    return ", ".join(sorted(name for name in counts if name))
+    return ", ".join(sorted({tools[member].server for member in members} - {""}))
