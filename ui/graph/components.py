@@ -29,7 +29,6 @@ Tools = Mapping[str, Tool]
 
 SHOWN_NODES = 300
 """Up to as many tools of chosen clusters are drawn, with the doubtful pairs among them."""
-
 OVERVIEW_NODES = 8_000
 _NAMED_MEMBERS = 8
 
