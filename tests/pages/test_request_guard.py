@@ -111,7 +111,7 @@ def test_a_start_says_that_others_reach_it_and_its_token(
     options, monkeypatch, capsys, address, signs_in, loud
 ):
     options["server.address"] = address
-    monkeypatch.setattr(sign_in.sign_in, "is_configured", lambda: signs_in)
+    monkeypatch.setattr(sign_in, "is_configured", lambda: signs_in)
     start_token.start_token.cache_clear()
 
     async def announced():

@@ -419,8 +419,3 @@ def test_a_rejected_pair_leaves_the_graph_and_is_drawn_as_apart(own):
     work.review.decide(catalog_id, "drop", mail, "ann", {"drop": ["gamma/send_mail"]})
     rows = work.service(MergeGraphs).clusters(catalog_id)
     assert max(row.size for row in rows) == 2
-
-
-def test_long_member_lists_are_cut_in_words():
-    tools = {f"t{at}": Tool(f"t{at}", f"t{at}") for at in range(10)}
-    assert components._names(tools, sorted(tools)).endswith("t7 and 2 more")
