@@ -1,6 +1,7 @@
 import pytest
 
 from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.tool import Tool
 from toolscope_core.store import Store, save_catalog
 
 
@@ -12,3 +13,11 @@ def store(store_url):
     save_catalog(store, "two", Catalog(()))
     yield store
     store.close()
+
+
+@pytest.fixture
+def save(store):
+    """Saves tools of these names as a version of a catalog; its id."""
+    return lambda name, *tools: (
+        save_catalog(store, name, Catalog(tuple(map(Tool, tools, tools)))).id
+    )

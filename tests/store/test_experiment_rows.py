@@ -1,34 +1,18 @@
 import pytest
 
-from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import StoreError
-from toolscope_core.model.tool import Tool
 from toolscope_core.store import (
-    Store,
     delete_catalog,
     delete_experiment,
     get_experiment,
     keep_result,
     list_experiments,
     open_experiment,
-    save_catalog,
 )
 
 
-@pytest.fixture
-def store(store_url):
-    store = Store(store_url)
-    yield store
-    store.close()
-
-
-def saved(store, name, *tools):
-    catalog = Catalog(tuple(Tool(tool, tool, schema=None) for tool in tools), (), "mcp")
-    return save_catalog(store, name, catalog).id
-
-
-def test_one_that_was_broken_off_is_gone_on_with_and_a_done_one_is_not(store):
-    one = saved(store, "one", "a")
+def test_one_that_was_broken_off_is_gone_on_with_and_a_done_one_is_not(store, save):
+    one = save("one", "a")
     first = open_experiment(store, one, "sweep", {"knob": "θ \ud800"})
     assert (first.result, first.is_done, first.seconds) == ({}, False, 0.0)
     keep_result(store, first.number, {"points": [1]}, 2.5, is_done=False)
@@ -41,10 +25,10 @@ def test_one_that_was_broken_off_is_gone_on_with_and_a_done_one_is_not(store):
     assert get_experiment(store, first.number).result == {"points": [1, 2]}
 
 
-def test_they_are_listed_for_all_versions_of_a_catalog_the_newest_first(store):
-    one, other = saved(store, "one", "a"), saved(store, "other", "a")
+def test_they_are_listed_for_all_versions_of_a_catalog_the_newest_first(store, save):
+    one, other = save("one", "a"), save("other", "a")
     first = open_experiment(store, one, "stress", {})
-    second = open_experiment(store, saved(store, "one", "a", "b"), "stress", {})
+    second = open_experiment(store, save("one", "a", "b"), "stress", {})
     open_experiment(store, other, "stress", {})
     listed = list_experiments(store, one)
     assert [item.number for item in listed] == [second.number, first.number]
@@ -52,8 +36,8 @@ def test_they_are_listed_for_all_versions_of_a_catalog_the_newest_first(store):
     assert all(item.result is None for item in listed)
 
 
-def test_they_go_one_by_one_or_with_their_catalog(store):
-    one = saved(store, "one", "a")
+def test_they_go_one_by_one_or_with_their_catalog(store, save):
+    one = save("one", "a")
     numbers = [open_experiment(store, one, "stress", {"n": n}).number for n in range(2)]
     delete_experiment(store, numbers[0])
     delete_experiment(store, numbers[0])
@@ -63,7 +47,7 @@ def test_they_go_one_by_one_or_with_their_catalog(store):
     with pytest.raises(StoreError, match="has no experiment"):
         keep_result(store, numbers[0], {}, 0.0, is_done=True)
     delete_catalog(store, "one")
-    assert list_experiments(store, saved(store, "one", "a")) == ()
+    assert list_experiments(store, save("one", "a")) == ()
 
 
 def test_an_unknown_catalog_is_refused(store):

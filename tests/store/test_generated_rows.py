@@ -3,9 +3,7 @@
 import pytest
 from sqlalchemy import text
 
-from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import StoreError
-from toolscope_core.model.tool import Tool
 from toolscope_core.store import (
     SET_NAME,
     GeneratedQuery,
@@ -17,7 +15,6 @@ from toolscope_core.store import (
     list_generated,
     list_query_files,
     rename_catalog,
-    save_catalog,
 )
 
 ONE = GeneratedQuery("k1", ("a", "b"), "draft one", "text one")
@@ -31,76 +28,65 @@ def as_file(queries):
 
 @pytest.fixture
 def kept(store):
-    record = save_catalog(store, "one", Catalog((Tool("a", "a"),)))
-    assert keep_generated(store, record.id, "m", [ONE, TWO, FAILED]) == 3
-    return store, record.id
+    assert keep_generated(store, 1, "m", [ONE, TWO, FAILED]) == 3
+    return store
 
 
-def states(store, catalog_id):
-    return [(one.key, one.state) for one in list_generated(store, catalog_id)]
+def states(store):
+    return [(one.key, one.state) for one in list_generated(store, 1)]
 
 
-def content(store, catalog_id):
-    return [(file.name, file.content) for file in list_query_files(store, catalog_id)]
+def content(store):
+    return [(file.name, file.content) for file in list_query_files(store, 1)]
 
 
 def test_a_query_that_is_there_stays_as_it_is(kept):
-    store, catalog_id = kept
-    assert states(store, catalog_id) == [("k1", "waiting"), ("k2", "waiting"), ("k3", "failed")]
-    assert list_generated(store, catalog_id)[0].source == "m"
+    assert states(kept) == [("k1", "waiting"), ("k2", "waiting"), ("k3", "failed")]
+    assert list_generated(kept, 1)[0].source == "m"
     other = GeneratedQuery("k1", ("x",), "other", "other")
-    assert keep_generated(store, catalog_id, "n", [other, GeneratedQuery("k0", (), "d", "t")]) == 1
-    assert [one.text for one in list_generated(store, catalog_id)] == [
-        "text one",
-        "text two",
-        "",
-        "t",
-    ]
+    assert keep_generated(kept, 1, "n", [other, GeneratedQuery("k0", (), "d", "t")]) == 1
+    texts = [one.text for one in list_generated(kept, 1)]
+    assert texts == ["text one", "text two", "", "t"]
 
 
 def test_the_set_follows_each_decision(kept):
-    store, catalog_id = kept
-    one, two, failed = list_generated(store, catalog_id)
-    assert decide_generated(store, catalog_id, [one, two, failed], "kept", as_file) == 2
-    assert content(store, catalog_id) == [(SET_NAME, b"text one\ntext two")]
-    edit_generated(store, catalog_id, one, "text three", as_file)
-    assert content(store, catalog_id) == [(SET_NAME, b"text three\ntext two")]
+    one, two, failed = list_generated(kept, 1)
+    assert decide_generated(kept, 1, [one, two, failed], "kept", as_file) == 2
+    assert content(kept) == [(SET_NAME, b"text one\ntext two")]
+    edit_generated(kept, 1, one, "text three", as_file)
+    assert content(kept) == [(SET_NAME, b"text three\ntext two")]
     with pytest.raises(StoreError, match="somebody else"):
-        edit_generated(store, catalog_id, one, "text four", as_file)
-    assert decide_generated(store, catalog_id, [one], "dropped", as_file) == 0, "it has changed"
-    now = list_generated(store, catalog_id)
-    assert decide_generated(store, catalog_id, now, "dropped", as_file) == 2
-    assert content(store, catalog_id) == []
-    assert clear_generated(store, catalog_id, ("dropped",)) == 2
-    assert states(store, catalog_id) == [("k3", "failed")]
+        edit_generated(kept, 1, one, "text four", as_file)
+    assert decide_generated(kept, 1, [one], "dropped", as_file) == 0, "it has changed"
+    now = list_generated(kept, 1)
+    assert decide_generated(kept, 1, now, "dropped", as_file) == 2
+    assert content(kept) == []
+    assert clear_generated(kept, 1, ("dropped",)) == 2
+    assert states(kept) == [("k3", "failed")]
 
 
 def test_an_error_of_the_file_changes_no_state(kept):
-    store, catalog_id = kept
 
     def broken(queries):
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
-        decide_generated(store, catalog_id, list_generated(store, catalog_id), "kept", broken)
-    assert {state for _, state in states(store, catalog_id)} == {"waiting", "failed"}
+        decide_generated(kept, 1, list_generated(kept, 1), "kept", broken)
+    assert {state for _, state in states(kept)} == {"waiting", "failed"}
 
 
-def test_they_go_with_the_catalog_and_its_versions(kept):
-    store, catalog_id = kept
-    newer = save_catalog(store, "one", Catalog((Tool("b", "b"),)))
-    assert len(list_generated(store, newer.id)) == 3
-    rename_catalog(store, "one", "three")
-    assert len(list_generated(store, catalog_id)) == 3
-    delete_catalog(store, "three")
-    with store.read() as session:
+def test_they_go_with_the_catalog_and_its_versions(kept, save):
+    assert len(list_generated(kept, save("one", "b"))) == 3
+    rename_catalog(kept, "one", "three")
+    assert len(list_generated(kept, 1)) == 3
+    delete_catalog(kept, "three")
+    with kept.read() as session:
         rows = session.connection().execute(text("SELECT count(*) FROM generated_query")).scalar()
     assert rows == 0
 
 
 def test_a_state_that_nobody_knows_is_a_damaged_row(kept):
-    store, catalog_id = kept
-    with store.write() as session:
+    with kept.write() as session:
         session.connection().execute(text("UPDATE generated_query SET state = 'odd'"))
     with pytest.raises(StoreError, match="generated_query row"):
-        list_generated(store, catalog_id)
+        list_generated(kept, 1)

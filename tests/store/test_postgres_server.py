@@ -2,15 +2,14 @@
 
 import signal
 import threading
+from contextlib import closing
 
 import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
 from tests.store.test_engine import CATALOG, DECISION, m900_later
-from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import StoreError
-from toolscope_core.model.tool import Tool
 from toolscope_core.store import (
     Store,
     append_decision,
@@ -170,19 +169,16 @@ def test_a_user_without_rights_is_told_which(postgres_server):
 
 @pytest.mark.nightly
 def test_a_standby_is_named_so(url, store):
-    only_read = Store(f"{url}%20-cdefault_transaction_read_only%3Don")
-    assert list_catalogs(only_read) == ()
-    with pytest.raises(StoreError, match="can only be read, such as a standby"):
-        save_catalog(only_read, "n", CATALOG)
-    only_read.close()
+    with closing(Store(f"{url}%20-cdefault_transaction_read_only%3Don")) as only_read:
+        assert list_catalogs(only_read) == ()
+        with pytest.raises(StoreError, match="can only be read, such as a standby"):
+            save_catalog(only_read, "n", CATALOG)
 
 
 @pytest.mark.nightly
 def test_commits_reach_the_disk_whatever_the_role_says(url, store):
-    hasty = Store(f"{url}%20-csynchronous_commit%3Doff")
-    with hasty.write() as session:
+    with closing(Store(f"{url}%20-csynchronous_commit%3Doff")) as hasty, hasty.write() as session:
         assert session.connection().execute(text("SHOW synchronous_commit")).scalar() == "on"
-    hasty.close()
 
 
 @pytest.mark.nightly
@@ -218,9 +214,3 @@ def test_a_full_server_is_named_so(postgres_server):
 
     with psycopg.connect(url), pytest.raises(StoreError, match="no connection left"):
         Store(url)
-
-
-@pytest.mark.nightly
-def test_ten_thousand_tools_come_back(store):
-    many = Catalog(tuple(Tool(f"{i:05}", f"tool {i}", "words " * 20) for i in range(10_000)))
-    assert load_catalog(store, save_catalog(store, "many", many).id) == many

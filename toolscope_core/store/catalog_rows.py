@@ -15,7 +15,7 @@ from toolscope_core.model.catalog import Catalog, Finding, Problem, Server
 from toolscope_core.model.errors import StoreError
 from toolscope_core.model.tool import JsonObject, Tool, digest
 from toolscope_core.store.engine import Store, now, row_named
-from toolscope_core.store.rebuilding import rebuilt
+from toolscope_core.store.rebuilding import of_row, rebuilt
 from toolscope_core.store.tables import (
     CatalogRow,
     CatalogToolRow,
@@ -74,7 +74,7 @@ def save_catalog(
     with store.write() as session:
         last = session.exec(newest).first()
         if last is not None and last.content == content:
-            return _record(last)
+            return of_row(CatalogRecord, last)
         row = CatalogRow(
             id=_next_id(session),
             name=name,
@@ -96,7 +96,7 @@ def save_catalog(
         ]
         if rows:
             session.connection().execute(insert(CatalogToolRow), rows)
-        return _record(row)
+        return of_row(CatalogRecord, row)
 
 
 def rename_catalog(store: Store, name: str, new: str) -> None:
@@ -142,7 +142,7 @@ def list_catalogs(store: Store) -> tuple[CatalogRecord, ...]:
     heavy = (CatalogRow.body, CatalogRow.renamed)
     light = select(CatalogRow).options(*map(defer, heavy))  # type: ignore[arg-type]
     with store.read() as session:
-        records = [_record(row) for row in session.exec(light)]
+        records = [of_row(CatalogRecord, row) for row in session.exec(light)]
     return tuple(sorted(records, key=lambda record: (record.name, -record.number)))
 
 
@@ -193,19 +193,6 @@ def _next_id(session: Session) -> int:
     setting = session.get(SettingRow, _LAST_ID)
     last = setting.value.get("id") if setting else 0
     return max(newest, last if isinstance(last, int) else 0) + 1
-
-
-def _record(row: CatalogRow) -> CatalogRecord:
-    return CatalogRecord(
-        id=row.id or 0,
-        name=row.name,
-        number=row.number,
-        version=row.version,
-        at=row.at,
-        tools=row.tools,
-        servers=row.servers,
-        format=row.format,
-    )
 
 
 def _body(catalog: Catalog) -> dict[str, Any]:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import cast
 
 from sqlalchemy import bindparam
 from sqlmodel import Session, col, func, select
 
 from toolscope_core.decisions.decision_lines import under_new_ids
 from toolscope_core.decisions.forms import check_form
-from toolscope_core.model.decision import Action, Decision
+from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.store.catalog_rows import catalog_row
 from toolscope_core.store.engine import Store, damaged_row, now
+from toolscope_core.store.rebuilding import of_row
 from toolscope_core.store.tables import CatalogRow, DecisionRow
 
 Log = tuple[Decision, ...]
@@ -69,7 +69,7 @@ def _append(session: Session, name: str, log: Log, decision: Decision) -> Decisi
     session.add(row)
     session.flush()
     session.refresh(row)
-    return _decision(row)
+    return of_row(Decision, row)
 
 
 def read_log(store: Store, catalog_id: int) -> Log:
@@ -98,7 +98,7 @@ def _log(session: Session, store: Store, catalog: CatalogRow) -> Log:
         .where(CatalogRow.renamed != {})
         .order_by(col(CatalogRow.number))
     ).all()
-    log = tuple(_as_of_today(_decision(row), renamings) for row in session.exec(rows))
+    log = tuple(_as_of_today(of_row(Decision, row), renamings) for row in session.exec(rows))
     for decision in log:
         try:
             check_form(decision)
@@ -116,15 +116,3 @@ def _as_of_today(
         if decision.at <= at:
             decision = under_new_ids(decision, renamed)
     return decision
-
-
-def _decision(row: DecisionRow) -> Decision:
-    return Decision(
-        action=cast(Action, row.action),
-        members=tuple(row.members),
-        ids=tuple(row.ids),
-        reviewer=row.reviewer,
-        at=row.at,
-        seq=row.seq,
-        detail=row.detail,
-    )

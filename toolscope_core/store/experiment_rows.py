@@ -11,6 +11,7 @@ from toolscope_core.model.plan import Experiment
 from toolscope_core.model.tool import JsonObject, digest
 from toolscope_core.store.catalog_rows import catalog_row
 from toolscope_core.store.engine import Store, now
+from toolscope_core.store.rebuilding import of_row
 from toolscope_core.store.tables import CatalogRow, ExperimentRow
 
 
@@ -44,7 +45,7 @@ def open_experiment(
             )
             session.add(row)
             session.flush()
-        return _experiment(row, with_result=True)
+        return of_row(Experiment, row)
 
 
 def keep_result(
@@ -69,13 +70,13 @@ def list_experiments(store: Store, catalog_id: int) -> tuple[Experiment, ...]:
             .where(col(ExperimentRow.catalog_id).in_(versions))
             .order_by(-col(ExperimentRow.number))
         )
-        return tuple(_experiment(row, with_result=False) for row in rows)
+        return tuple(of_row(Experiment, row, result=None) for row in rows)
 
 
 def get_experiment(store: Store, number: int) -> Experiment:
     """An experiment with its result. Raises ``StoreError`` where there is none."""
     with store.read() as session:
-        return _experiment(_row(session, store, number), with_result=True)
+        return of_row(Experiment, _row(session, store, number))
 
 
 def delete_experiment(store: Store, number: int) -> None:
@@ -92,16 +93,3 @@ def _row(session: Session, store: Store, number: int) -> ExperimentRow:
             f"{store.place} has no experiment {number}; it was deleted, so run it again"
         )
     return row
-
-
-def _experiment(row: ExperimentRow, *, with_result: bool) -> Experiment:
-    return Experiment(
-        number=row.number or 0,
-        catalog_id=row.catalog_id,
-        kind=row.kind,
-        configuration=row.configuration,
-        at=row.at,
-        seconds=row.seconds,
-        is_done=row.is_done,
-        result=row.result if with_result else None,
-    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, cast, get_args
+from typing import Literal, get_args
 
 from sqlalchemy import delete, func
 from sqlmodel import Session, col, select
@@ -16,6 +16,7 @@ from sqlmodel import Session, col, select
 from toolscope_core.model.errors import StoreError
 from toolscope_core.store.catalog_rows import catalog_row
 from toolscope_core.store.engine import Store, damaged_row, now
+from toolscope_core.store.rebuilding import of_row
 from toolscope_core.store.tables import GeneratedRow, QueryFileRow
 
 GeneratedState = Literal["waiting", "kept", "dropped", "failed"]
@@ -151,12 +152,4 @@ def _rows(session: Session, name: str) -> list[GeneratedRow]:
 def _query(store: Store, row: GeneratedRow) -> GeneratedQuery:
     if row.state not in get_args(GeneratedState):
         raise damaged_row(store, f"generated_query row (key {row.key[:12]})", row.state)
-    return GeneratedQuery(
-        key=row.key,
-        tools=tuple(row.tools),
-        draft=row.draft,
-        text=row.text,
-        reason=row.reason,
-        source=row.source,
-        state=cast(GeneratedState, row.state),
-    )
+    return of_row(GeneratedQuery, row)

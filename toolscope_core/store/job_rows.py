@@ -13,6 +13,7 @@ from toolscope_core.model.errors import StoreError
 from toolscope_core.model.protocols import Step
 from toolscope_core.store.catalog_rows import catalog_row
 from toolscope_core.store.engine import Store
+from toolscope_core.store.rebuilding import of_row
 from toolscope_core.store.tables import JobRow
 
 JobState = Literal["running", "done", "paused", "failed", "cancelled", "interrupted"]
@@ -156,16 +157,4 @@ def _row(session: Session, store: Store, job_id: str) -> JobRow:
 
 
 def _job(row: JobRow) -> Job:
-    return Job(
-        id=row.id,
-        catalog_id=row.catalog_id,
-        kind=row.kind,
-        state=cast(JobState, row.state),
-        stage=row.stage,
-        done=row.done,
-        total=row.total,
-        message=row.message,
-        cancel_requested=row.cancel,
-        started_at=row.started_at,
-        updated_at=row.updated_at,
-    )
+    return of_row(Job, row, cancel_requested=row.cancel)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
+from typing import Any
 
-from sqlalchemy import insert
+from sqlalchemy import Row, insert
 from sqlalchemy import select as core_select
 from sqlmodel import Session, col, select
 
 from toolscope_core.model.protocols import Answer, Call
 from toolscope_core.store.engine import Store
+from toolscope_core.store.rebuilding import of_row
 from toolscope_core.store.tables import AnswerRow, CallRow
 
 AT_ONCE = 500
@@ -30,7 +32,7 @@ class StoredLedger:
     def answers(self, keys: Sequence[str]) -> Mapping[str, Answer]:
         """The committed ones among ``keys``, in their order."""
         with self._store.read() as session:
-            answers = {answer.key: answer for answer in _answers(session, keys)}
+            answers = {row.key: of_row(Answer, row) for row in _rows(session, keys, *_COLUMNS)}
         return {key: answers[key] for key in keys if key in answers}
 
     def commit(self, call: Call, answers: Sequence[Answer]) -> None:
@@ -38,7 +40,8 @@ class StoredLedger:
         with self._store.write() as session:
             # The time of this writer's turn: nothing of before comes after the end of a run.
             at = self._store.time(session)
-            kept = _kept(session, [answer.key for answer in answers])
+            keys = [answer.key for answer in answers]
+            kept = {row.key for row in _rows(session, keys, AnswerRow.key)}
             rows = {
                 answer.key: {**asdict(answer), "at": answer.at or at}
                 for answer in reversed(answers)
@@ -54,25 +57,11 @@ def read_calls(store: Store, run: str) -> tuple[Call, ...]:
     """The log of a run, in the order of its calls."""
     lines = select(CallRow).where(CallRow.run == run).order_by(col(CallRow.number))
     with store.read() as session:
-        return tuple(_call(row) for row in session.exec(lines))
+        return tuple(of_row(Call, row) for row in session.exec(lines))
 
 
-def _answers(session: Session, keys: Sequence[str]) -> Iterator[Answer]:
+def _rows(session: Session, keys: Sequence[str], *columns: Any) -> Iterator[Row[Any]]:
     """Column by column: building row objects would take most of the time."""
     for start in range(0, len(keys), AT_ONCE):
         some = col(AnswerRow.key).in_(keys[start : start + AT_ONCE])
-        for row in session.connection().execute(core_select(*_COLUMNS).where(some)):
-            yield Answer(**{**row._mapping, "subjects": tuple(row.subjects)})
-
-
-def _kept(session: Session, keys: Sequence[str]) -> set[str]:
-    """Those of the keys that have an answer."""
-    kept: set[str] = set()
-    for start in range(0, len(keys), AT_ONCE):
-        some = col(AnswerRow.key).in_(keys[start : start + AT_ONCE])
-        kept.update(session.exec(select(AnswerRow.key).where(some)))
-    return kept
-
-
-def _call(row: CallRow) -> Call:
-    return Call(**row.model_dump(exclude={"number"}))
+        yield from session.connection().execute(core_select(*columns).where(some))

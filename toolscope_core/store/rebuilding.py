@@ -1,4 +1,4 @@
-"""Dataclasses rebuilt from the JSON objects that they were stored as."""
+"""Dataclasses rebuilt from the rows and the JSON objects that they were stored as."""
 
 from __future__ import annotations
 
@@ -28,6 +28,16 @@ def rebuilt(kind: type[T], body: Any) -> T:
         return kind(**body)
     except TypeError as error:
         raise ValueError(f"a {kind.__name__} lacks a field: {error}") from error
+
+
+def of_row(kind: type[T], row: object, **others: Any) -> T:
+    """The value of the dataclass ``kind`` with the cells of these names, lists as tuples, and the
+    fields that come from elsewhere.
+    """
+    names = [item.name for item in fields(cast(Any, kind)) if item.name not in others]
+    cells = {name: getattr(row, name) for name in names}
+    lists = {name: tuple(cell) for name, cell in cells.items() if isinstance(cell, list)}
+    return kind(**{**cells, **lists, **others})
 
 
 @cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Literal
 
 from sqlalchemy import Integer, func
 from sqlalchemy import cast as as_type
@@ -13,6 +13,7 @@ from toolscope_core.model.errors import StoreError
 from toolscope_core.model.tool import JsonObject, digest
 from toolscope_core.store.catalog_rows import catalog_row
 from toolscope_core.store.engine import Store, damaged_row
+from toolscope_core.store.rebuilding import of_row
 from toolscope_core.store.tables import CallRow, RunRow
 
 RunState = Literal["running", "done", "paused", "stopped", "cancelled", "failed", "interrupted"]
@@ -121,15 +122,9 @@ def _run(session: Session, store: Store, row: RunRow) -> ModelRun:
         func.count(col(CallRow.cost)),
     ).where(CallRow.run == row.id)  # type: ignore[call-overload]
     calls, questions, tokens_in, tokens_out, counted, cost, priced = session.exec(sums).one()
-    return ModelRun(
-        id=row.id,
-        catalog_id=row.catalog_id,
-        kind=row.kind,
-        configuration=row.configuration,
-        state=cast(RunState, row.state),
-        message=row.message,
-        started_at=row.started_at,
-        ended_at=row.ended_at,
+    return of_row(
+        ModelRun,
+        row,
         calls=calls,
         questions=int(questions or 0),
         tokens_in=int(tokens_in or 0),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from toolscope_core.model.tool import JsonObject
 from toolscope_core.store.engine import Store, now
+from toolscope_core.store.rebuilding import of_row
 from toolscope_core.store.tables import ServerSourceRow
 
 
@@ -27,4 +28,4 @@ def read_server_source(store: Store, name: str) -> ServerSource | None:
     """The servers of the catalogs called ``name``; ``None`` where they were read from files."""
     with store.read() as session:
         row = session.get(ServerSourceRow, name)
-        return None if row is None else ServerSource(row.at, row.value)
+        return None if row is None else of_row(ServerSource, row)

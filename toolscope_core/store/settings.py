@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
+from sqlalchemy import delete
+from sqlmodel import col
+
 from toolscope_core.model.tool import JsonObject
 from toolscope_core.store.engine import Store, row_named
 from toolscope_core.store.tables import SettingRow
@@ -34,9 +37,6 @@ def setting_as(store: Store, name: str, build: Callable[[JsonObject], T]) -> T |
 def write_setting(store: Store, name: str, value: JsonObject | None) -> None:
     """Choose a value, or with ``None`` take the choice back."""
     with store.write() as session:
-        row = session.get(SettingRow, name)
-        if row is not None:
-            session.delete(row)
-            session.flush()
+        session.connection().execute(delete(SettingRow).where(col(SettingRow.name) == name))
         if value is not None:
             session.add(SettingRow(name=name, value=dict(value)))

@@ -10,6 +10,7 @@ from sqlmodel import col, select
 from toolscope_core.model.tool import JsonObject
 from toolscope_core.store.catalog_rows import catalog_row
 from toolscope_core.store.engine import Store, now
+from toolscope_core.store.rebuilding import of_row
 from toolscope_core.store.tables import UsageLogRow
 
 
@@ -37,7 +38,7 @@ def list_usage_logs(store: Store, catalog_id: int) -> tuple[UsageLog, ...]:
     with store.read() as session:
         name = catalog_row(session, store, catalog_id).name
         rows = session.exec(select(UsageLogRow).where(UsageLogRow.name == name))
-        logs = [UsageLog(row.key, row.label, row.at, row.value) for row in rows]
+        logs = [of_row(UsageLog, row) for row in rows]
     return tuple(sorted(logs, key=lambda log: (log.at, log.key)))
 
 
