@@ -8,5 +8,3 @@ raises ``ModelStopError``.
 from toolscope_core.llm.chat import EndpointModel
 from toolscope_core.llm.connection import Connection, check_connection
 from toolscope_core.llm.embedding import EndpointEmbedder
-
-__all__ = ["Connection", "EndpointEmbedder", "EndpointModel", "check_connection"]

@@ -9,15 +9,3 @@ from toolscope_core.llm.requests.questions import (
 )
 from toolscope_core.llm.requests.request_workers import RequestState, Terms, repair
 from toolscope_core.llm.requests.run_budget import RunBudget
-
-__all__ = [
-    "Answered",
-    "Estimate",
-    "RequestState",
-    "RunBudget",
-    "Terms",
-    "ask_all",
-    "estimate",
-    "repair",
-    "stored_answers",
-]

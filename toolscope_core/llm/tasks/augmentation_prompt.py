@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from toolscope_core.llm.tasks.fence import RULES
 from toolscope_core.llm.tasks.prompt_task import PromptTask, show_tool
-from toolscope_core.llm.tasks.prompt_versions import PROMPT_VERSIONS
 from toolscope_core.llm.tasks.replies import AnswerError, list_of, passage, text_up_to, texts
 from toolscope_core.model.tool import Augmentation, JsonObject, Tool
 
@@ -51,14 +50,10 @@ def _read(item: Tool, answer: JsonObject) -> JsonObject:
 
 AUGMENTATION_TASK: PromptTask[Tool] = PromptTask(
     name="augmentation",
-    version=PROMPT_VERSIONS["augmentation"],
     batch=4,
     system=SYSTEM,
     reply_name="variants",
-    fields={
-        "expanded": {"type": "string"},
-        "questions": list_of(text_up_to(LONGEST_QUESTION)),
-    },
+    fields={"expanded": {"type": "string"}, "questions": list_of(text_up_to(LONGEST_QUESTION))},
     answer_tokens=450,
     hashes=lambda tool: [tool.content_hash],
     show=show_tool,

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 
 from toolscope_core.llm.tasks.fence import RULES, plain_prompt_text, prompt_text
 from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem
-from toolscope_core.llm.tasks.prompt_versions import PROMPT_VERSIONS
 from toolscope_core.llm.tasks.replies import PLACE, AnswerError, list_of, places
 from toolscope_core.llm.tasks.selection_prompt import in_order
 from toolscope_core.model.tool import JsonObject, Tool, digest
@@ -63,7 +62,6 @@ def _read(item: FilterQuestion, answer: JsonObject) -> JsonObject:
 
 FILTER_TASK: PromptTask[FilterQuestion] = PromptTask(
     name="plan filter",
-    version=PROMPT_VERSIONS["plan filter"],
     batch=1,
     system=SYSTEM,
     reply_name="needed",

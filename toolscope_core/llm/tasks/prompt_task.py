@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
 from toolscope_core.llm.tasks.fence import PromptText, fenced, prompt_text
+from toolscope_core.llm.tasks.prompt_versions import PROMPT_VERSIONS
 from toolscope_core.llm.tasks.replies import question_id, read_answers, reply_schema
 from toolscope_core.model.protocols import ChatRequest
 from toolscope_core.model.tool import JsonObject, Tool
@@ -31,7 +32,6 @@ class PromptTask(Generic[Item]):
     """
 
     name: str
-    version: str
     batch: int
     system: str
     reply_name: str
@@ -40,6 +40,11 @@ class PromptTask(Generic[Item]):
     hashes: Callable[[Item], Iterable[str]]
     show: Callable[[Item, int], ShownItem]
     read_answer: Callable[[Item, JsonObject], JsonObject]
+
+    @property
+    def version(self) -> str:
+        """See ``protocols.Task``."""
+        return PROMPT_VERSIONS[self.name]
 
     def subjects(self, item: Item) -> tuple[str, ...]:
         """See ``protocols.Task``."""

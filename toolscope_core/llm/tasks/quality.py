@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from toolscope_core.llm.tasks.fence import RULES
 from toolscope_core.llm.tasks.prompt_task import PromptTask, show_tool
-from toolscope_core.llm.tasks.prompt_versions import PROMPT_VERSIONS
 from toolscope_core.llm.tasks.replies import (
     REASON,
     AnswerError,
@@ -52,7 +51,6 @@ def _read(item: Tool, answer: JsonObject) -> JsonObject:
 
 QUALITY_TASK: PromptTask[Tool] = PromptTask(
     name="quality",
-    version=PROMPT_VERSIONS["quality"],
     batch=8,
     system=SYSTEM,
     reply_name="grades",

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from toolscope_core.catalog.name_mentions import mentioned_names
 from toolscope_core.llm.tasks.fence import RULES, plain_prompt_text, prompt_text
 from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem
-from toolscope_core.llm.tasks.prompt_versions import PROMPT_VERSIONS
 from toolscope_core.llm.tasks.replies import (
     PLACE,
     AnswerError,
@@ -114,7 +113,6 @@ def _read(item: DraftQuestion, answer: JsonObject) -> JsonObject:
 
 DRAFT_TASK: PromptTask[DraftQuestion] = PromptTask(
     name="query drafts",
-    version=PROMPT_VERSIONS["query drafts"],
     batch=1,
     system=SYSTEM,
     reply_name="drafts",

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from toolscope_core.llm.tasks.fence import RULES, plain_prompt_text
 from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem
-from toolscope_core.llm.tasks.prompt_versions import PROMPT_VERSIONS
 from toolscope_core.llm.tasks.query_draft_prompt import LONGEST, request_text
 from toolscope_core.llm.tasks.replies import AnswerError, text_up_to
 from toolscope_core.model.tool import JsonObject, Tool, digest
@@ -60,7 +59,6 @@ def _read(item: PolishQuestion, answer: JsonObject) -> JsonObject:
 
 POLISH_TASK: PromptTask[PolishQuestion] = PromptTask(
     name="query polish",
-    version=PROMPT_VERSIONS["query polish"],
     batch=8,
     system=SYSTEM,
     reply_name="polished",

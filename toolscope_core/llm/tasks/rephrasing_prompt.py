@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from toolscope_core.llm.tasks.fence import RULES, plain_prompt_text
 from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem
-from toolscope_core.llm.tasks.prompt_versions import PROMPT_VERSIONS
 from toolscope_core.llm.tasks.replies import AnswerError, list_of, short_texts, text_up_to
 from toolscope_core.llm.tasks.selection_prompt import SelectionQuestion
 from toolscope_core.model.tool import JsonObject, digest
@@ -45,7 +44,6 @@ def _read(item: SelectionQuestion, answer: JsonObject) -> JsonObject:
 
 REPHRASING_TASK: PromptTask[SelectionQuestion] = PromptTask(
     name="rephrasing",
-    version=PROMPT_VERSIONS["rephrasing"],
     batch=8,
     system=SYSTEM,
     reply_name="phrasings",

@@ -9,7 +9,6 @@ from functools import partial
 
 from toolscope_core.llm.tasks.fence import RULES, plain_prompt_text, prompt_text
 from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem
-from toolscope_core.llm.tasks.prompt_versions import PROMPT_VERSIONS
 from toolscope_core.llm.tasks.replies import AnswerError
 from toolscope_core.model.tool import JsonObject, Tool, digest
 
@@ -71,7 +70,6 @@ def _read(item: SelectionQuestion, answer: JsonObject) -> JsonObject:
 
 SELECTION_TASK: PromptTask[SelectionQuestion] = PromptTask(
     name="selection",
-    version=PROMPT_VERSIONS["selection"],
     batch=1,
     system=SYSTEM,
     reply_name="selection",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from toolscope_core.llm.tasks.fence import RULES, prompt_text
 from toolscope_core.llm.tasks.judge_prompt import ToolPair
 from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem
-from toolscope_core.llm.tasks.prompt_versions import PROMPT_VERSIONS
 from toolscope_core.llm.tasks.replies import AnswerError, passage, text_up_to
 from toolscope_core.model.tool import JsonObject, Tool
 
@@ -46,7 +45,6 @@ def _read(item: ToolPair, answer: JsonObject) -> JsonObject:
 
 SIBLINGS_TASK: PromptTask[ToolPair] = PromptTask(
     name="siblings",
-    version=PROMPT_VERSIONS["siblings"],
     batch=4,
     system=SYSTEM,
     reply_name="descriptions",

@@ -11,7 +11,6 @@ from typing import Literal
 
 from toolscope_core.llm.tasks.fence import RULES, plain_prompt_text, prompt_text
 from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem
-from toolscope_core.llm.tasks.prompt_versions import PROMPT_VERSIONS
 from toolscope_core.llm.tasks.replies import AnswerError, list_of, short_texts, text_up_to
 from toolscope_core.model.tool import JsonObject, Tool, digest
 
@@ -70,7 +69,6 @@ def _read(item: SplitQuestion, answer: JsonObject) -> JsonObject:
 
 _DUMMY: PromptTask[SplitQuestion] = PromptTask(
     name="dummy split",
-    version=PROMPT_VERSIONS["dummy split"],
     batch=8,
     system=SYSTEM,
     reply_name="steps",
@@ -82,8 +80,6 @@ _DUMMY: PromptTask[SplitQuestion] = PromptTask(
 )
 SPLIT_TASKS: Mapping[Splitter, PromptTask[SplitQuestion]] = {
     "dummy": _DUMMY,
-    "context": replace(
-        _DUMMY, name="context split", version=PROMPT_VERSIONS["context split"], batch=1
-    ),
+    "context": replace(_DUMMY, name="context split", batch=1),
 }
 """The task of either splitter; an answer is ``{"steps": [text…]}``, one to eight of them."""

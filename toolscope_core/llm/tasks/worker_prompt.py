@@ -8,7 +8,6 @@ from functools import partial
 
 from toolscope_core.llm.tasks.fence import RULES
 from toolscope_core.llm.tasks.prompt_task import PromptTask
-from toolscope_core.llm.tasks.prompt_versions import PROMPT_VERSIONS
 from toolscope_core.llm.tasks.replies import (
     PLACE,
     AnswerError,
@@ -70,7 +69,6 @@ def _call(row: JsonObject, tools: list[Tool]) -> JsonObject:
 _ARGUMENT = object_schema(name={"type": "string"}, source={"type": "string", "enum": [*SOURCES]})
 WORKER_TASK: PromptTask[SelectionQuestion] = PromptTask(
     name="worker",
-    version=PROMPT_VERSIONS["worker"],
     batch=1,
     system=SYSTEM,
     reply_name="calls",
