@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from toolscope_core.cli.terminal import AskRequest
@@ -20,19 +21,17 @@ from toolscope_core.llm.requests import RunBudget, Terms
 from toolscope_core.llm.requests.model_requests import ModelRequests
 from toolscope_core.llm.run_configuration import configuration, model_without_key
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
+from toolscope_core.llm.tool_grades import grade_tools
+from toolscope_core.merging.model_verdicts import Spent
 from toolscope_core.merging.pipeline import Analysis
 from toolscope_core.model.configuration import Endpoint, QuestionConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.environment import Settings, key_for
 from toolscope_core.model.errors import ConfigError, ModelStopError, PausedError
 from toolscope_core.model.protocols import Progress, silent
-from toolscope_core.tool2vec.estimates import (
-    Estimates,
-    augmenting_takes,
-    generating_takes,
-    grading_takes,
-    judging_takes,
-)
+from toolscope_core.rps.variant_writing import variants_of_model
+from toolscope_core.tool2vec.estimates import Estimates, judging_estimates, question_estimates
+from toolscope_core.tool2vec.query_writing import queries_of_model
 
 if TYPE_CHECKING:  # the store takes a fifth of a second to import, and only a model needs it
     from toolscope_core.store import Store, StoredLedger
@@ -69,19 +68,13 @@ def estimates_of(
 
     with _store(settings) as store:
         ledger, endpoint = StoredLedger(store), _endpoint(asked, settings, store)
-        model, prices = model_without_key(endpoint), endpoint.prices
-        links = constraints(analysis.catalog, ())
-        own, whole = (
-            judging_takes(analysis, links, model, ledger, QuestionConfig(paper=way), prices)
-            for way in (asked.paper, True)
-        )
-        grading = grading_takes(analysis.catalog, model, ledger, prices)
-        augmenting = augmenting_takes(analysis.catalog, model, ledger, prices)
-    return {
-        "judge": Estimates(own, whole),
-        "quality": Estimates(grading),
-        "variants": Estimates(augmenting),
-    }
+        asked_model = (model_without_key(endpoint), ledger, endpoint.prices)
+        catalog, links = analysis.catalog, constraints(analysis.catalog, ())
+        return {
+            "judge": judging_estimates(analysis, links, asked.paper, *asked_model),
+            "quality": question_estimates(partial(grade_tools, catalog), *asked_model),
+            "variants": question_estimates(partial(variants_of_model, catalog.tools), *asked_model),
+        }
 
 
 def generating_estimates(
@@ -92,8 +85,9 @@ def generating_estimates(
 
     with _store(settings) as store:
         endpoint = _endpoint(asked, settings, store)
-        model, prices = model_without_key(endpoint), endpoint.prices
-        return Estimates(generating_takes(questions, model, StoredLedger(store), prices))
+        model, ledger = model_without_key(endpoint), StoredLedger(store)
+        ask = partial(queries_of_model, questions)
+        return question_estimates(ask, model, ledger, endpoint.prices)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import TypeVar
 
-from toolscope_core.llm.merge_questions import ask_for_verdicts, with_documents
+from toolscope_core.llm.merge_questions import ask_for_verdicts
 from toolscope_core.llm.requests import Estimate, estimate
+from toolscope_core.llm.requests.model_requests import Asker
+from toolscope_core.llm.requests.questions import total_cost
 from toolscope_core.llm.tasks.judge_prompt import ToolPair
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
-from toolscope_core.llm.tool_grades import grade_tools
-from toolscope_core.merging.model_verdicts import ModelVerdicts, Spent
+from toolscope_core.merging.model_verdicts import Spent
 from toolscope_core.merging.pipeline import Analysis, bars_of
-from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import Prices, QuestionConfig
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Pair
-from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Answer, ChatModel, Ledger, Task, question_key
-from toolscope_core.rps.telling_apart import descriptions_of_model
-from toolscope_core.rps.variant_writing import variants_of_model
-from toolscope_core.tool2vec.query_writing import queries_of_model
 
 Item = TypeVar("Item")
 
@@ -59,8 +56,7 @@ class Estimates:
     @property
     def cost(self) -> float | None:
         """At most; ``None`` without prices."""
-        costs = [task.cost for task in self.tasks.values()]
-        return None if None in costs else sum(cost or 0.0 for cost in costs)
+        return total_cost(task.cost for task in self.tasks.values())
 
     @property
     def saved(self) -> tuple[int, int]:
@@ -124,70 +120,39 @@ class Presuming:
         return Answer(key, "judge", "", (), "offline", "", value)
 
 
-def judging_takes(
+def judging_estimates(
     analysis: Analysis,
     links: Constraints,
+    paper: bool,
     model: ChatModel,
     ledger: Ledger,
-    questions: QuestionConfig,
     prices: Prices | None = None,
-) -> dict[str, Estimate]:
-    """What verdicts and audits would take, by task."""
+) -> Estimates:
+    """What verdicts and audits would take, as the paper asks for them if ``paper``."""
+    own, whole = (
+        question_estimates(
+            partial(ask_for_verdicts, analysis, links, config=QuestionConfig(paper=way)),
+            model,
+            ledger,
+            prices,
+            analysis,
+        )
+        for way in (paper, True)
+    )
+    return replace(own, paper=whole.tasks)
+
+
+def question_estimates(
+    ask: Callable[[Asker], object],
+    model: ChatModel,
+    ledger: Ledger,
+    prices: Prices | None = None,
+    analysis: Analysis | None = None,
+) -> Estimates:
+    """What the questions of ``ask`` would take. Without an ``analysis`` no verdict is presumed."""
     asker = Presuming(analysis, model, ledger, prices)
-    ask_for_verdicts(analysis, links, asker, questions)
-    return asker.tasks
-
-
-def writing_takes(
-    plan: MergePlan, model: ChatModel, ledger: Ledger, prices: Prices | None = None
-) -> dict[str, Estimate]:
-    """What words for the clusters of a plan would take."""
-    asker = Presuming(None, model, ledger, prices)
-    with_documents(ModelVerdicts(asker.name), plan, asker)
-    return asker.tasks
-
-
-def grading_takes(
-    catalog: Catalog, model: ChatModel, ledger: Ledger, prices: Prices | None = None
-) -> dict[str, Estimate]:
-    """What the documentation quality of every tool would take."""
-    asker = Presuming(None, model, ledger, prices)
-    grade_tools(catalog, asker)
-    return asker.tasks
-
-
-def augmenting_takes(
-    catalog: Catalog, model: ChatModel, ledger: Ledger, prices: Prices | None = None
-) -> dict[str, Estimate]:
-    """What document variants of every tool would take."""
-    asker = Presuming(None, model, ledger, prices)
-    variants_of_model(catalog.tools, asker)
-    return asker.tasks
-
-
-def generating_takes(
-    questions: Sequence[DraftQuestion],
-    model: ChatModel,
-    ledger: Ledger,
-    prices: Prices | None = None,
-) -> dict[str, Estimate]:
-    """What queries would take, if each draft can be used."""
-    asker = Presuming(None, model, ledger, prices)
-    queries_of_model(questions, asker)
-    return asker.tasks
-
-
-def telling_apart_takes(
-    catalog: Catalog,
-    pairs: Sequence[Pair],
-    model: ChatModel,
-    ledger: Ledger,
-    prices: Prices | None = None,
-) -> dict[str, Estimate]:
-    """What descriptions that tell these pairs apart would take."""
-    asker = Presuming(None, model, ledger, prices)
-    descriptions_of_model(catalog, pairs, asker)
-    return asker.tasks
+    ask(asker)
+    return Estimates(asker.tasks)
 
 
 def _fresh(tasks: Mapping[str, Estimate]) -> int:
@@ -202,13 +167,6 @@ def _tokens(tasks: Mapping[str, Estimate]) -> tuple[int, int]:
 
 
 def _sum(one: Estimate, other: Estimate) -> Estimate:
-    costs = (one.cost, other.cost)
-    return Estimate(
-        items=one.items + other.items,
-        questions=one.questions + other.questions,
-        reused=one.reused + other.reused,
-        calls=one.calls + other.calls,
-        tokens_in=one.tokens_in + other.tokens_in,
-        tokens_out=one.tokens_out + other.tokens_out,
-        cost=None if None in costs else sum(cost or 0.0 for cost in costs),
-    )
+    counted = [item.name for item in fields(Estimate) if item.name != "cost"]
+    sums = {name: getattr(one, name) + getattr(other, name) for name in counted}
+    return Estimate(**sums, cost=total_cost((one.cost, other.cost)))

@@ -92,9 +92,7 @@ class TrainingQueries:
 
 
 def training_queries(
-    queries: Iterable[Query],
-    variants: Mapping[str, Augmentation],
-    ids: Sequence[str],
+    queries: Iterable[Query], variants: Mapping[str, Augmentation], ids: Sequence[str]
 ) -> TrainingQueries:
     """The queries that a tool of ``ids`` serves, and the questions of document variants, each of
     which its tool serves. A text that comes twice counts once, with the tools of both; needs that

@@ -14,7 +14,7 @@ from toolscope_core.llm.requests.model_requests import ModelRequests
 from toolscope_core.merging.pipeline import analyse
 from toolscope_core.model.configuration import AnalysisConfig, Prices, QuestionConfig
 from toolscope_core.model.decision import Constraints
-from toolscope_core.tool2vec.estimates import Estimates, judging_takes
+from toolscope_core.tool2vec.estimates import Estimates, judging_estimates
 
 NOBODY, QUESTIONS = Constraints(), QuestionConfig()
 
@@ -37,7 +37,7 @@ def three(tmp_path, monkeypatch):
 def test_what_is_not_known_is_presumed_to_be_what_the_offline_judge_says(three, sure):
     """Merges are implied and bring an audit; if all were presumed *keep*, neither would be."""
     model, ledger = ScriptedModel(answering(lambda one, other: ("merge", sure))), MemoryLedger()
-    takes = judging_takes(three, NOBODY, model, ledger, QUESTIONS, Prices(1.0, 1.0))
+    takes = judging_estimates(three, NOBODY, False, model, ledger, Prices(1.0, 1.0)).tasks
     assert not model.requests and takes["audit"].questions == 1 and takes["audit"].cost > 0
     asking = ModelRequests(model, ledger, Terms("run"))
     ask_for_verdicts(three, NOBODY, asking, QUESTIONS)
@@ -49,6 +49,6 @@ def test_what_is_not_known_is_presumed_to_be_what_the_offline_judge_says(three, 
 def test_what_is_known_is_heard_above_the_offline_judge(three):
     model, ledger = ScriptedModel(answering(lambda one, other: "keep")), MemoryLedger()
     ask_for_verdicts(three, NOBODY, ModelRequests(model, ledger, Terms("run")), QUESTIONS)
-    takes = judging_takes(three, NOBODY, model, ledger, QUESTIONS)
+    takes = judging_estimates(three, NOBODY, False, model, ledger).tasks
     assert takes["audit"].questions == 0 and Estimates(takes).questions == 0
     assert takes["judge"].reused == takes["judge"].questions == 3

@@ -113,7 +113,7 @@ def ask_all(
         tokens_in=sum(call.tokens_in for call in run.calls),
         tokens_out=sum(call.tokens_out for call in run.calls),
         counted=all(call.counted for call in run.calls),
-        cost=_total(call.cost for call in run.calls),
+        cost=total_cost(call.cost for call in run.calls),
     )
 
 
@@ -161,7 +161,7 @@ def _batches(items: Mapping[str, Item], size: int) -> Iterator[dict[str, Item]]:
         yield batch
 
 
-def _total(costs: Iterable[float | None]) -> float | None:
+def total_cost(costs: Iterable[float | None]) -> float | None:
     """The sum, ``None`` where a price is missing."""
     amounts = list(costs)
     return None if None in amounts else sum(amount or 0.0 for amount in amounts)

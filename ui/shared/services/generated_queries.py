@@ -33,7 +33,7 @@ from toolscope_core.store import (
     keep_generated,
     list_generated,
 )
-from toolscope_core.tool2vec.estimates import Estimates, generating_takes
+from toolscope_core.tool2vec.estimates import Estimates, question_estimates
 from toolscope_core.tool2vec.near_copies import NearCopy, near_copies
 from toolscope_core.tool2vec.query_checks import QueryChecks, QueryFlaw
 from toolscope_core.tool2vec.query_writing import (
@@ -83,7 +83,8 @@ class GeneratedQueries:
         endpoint = self._endpoints.needed()
         questions, model = self._questions(catalog_id, wanted), model_without_key(endpoint)
         ledger = StoredLedger(self._store)
-        return Estimates(generating_takes(questions, model, ledger, endpoint.prices))
+        ask = partial(queries_of_model, questions)
+        return question_estimates(ask, model, ledger, endpoint.prices)
 
     def start(self, catalog_id: int, wanted: QueryGeneration) -> str:
         """Ask in the background; returns the job's id (that of a running one, if any). Raises

@@ -10,6 +10,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.llm import EndpointModel
@@ -43,14 +44,7 @@ from toolscope_core.store import (
     read_log,
 )
 from toolscope_core.store.background.jobs import Work
-from toolscope_core.tool2vec.estimates import (
-    Estimates,
-    augmenting_takes,
-    grading_takes,
-    judging_takes,
-    telling_apart_takes,
-    writing_takes,
-)
+from toolscope_core.tool2vec.estimates import Estimates, judging_estimates, question_estimates
 from ui.shared.services.chosen_judge import chosen_at
 from ui.shared.services.judging import ENDED
 from ui.shared.services.workspace import Workspace
@@ -79,26 +73,24 @@ class ModelRuns:
     def estimate(self, catalog_id: int, kind: RunKind = "judge", paper: bool = False) -> Estimates:
         """What ``start`` would take now; sends nothing."""
         endpoint = self._endpoints.needed()
-        model, prices = model_without_key(endpoint), endpoint.prices
+        asked_model = (model_without_key(endpoint), self._ledger, endpoint.prices)
         if kind in ("quality", "variants"):
-            takes = grading_takes if kind == "quality" else augmenting_takes
             catalog = self._catalogs.open(catalog_id)
-            return Estimates(takes(catalog, model, self._ledger, prices))
+            grading = partial(grade_tools, catalog)
+            writing = partial(variants_of_model, catalog.tools)
+            ask = grading if kind == "quality" else writing
+            return question_estimates(ask, *asked_model)
         analysis, log = self._analyses.required(catalog_id), read_log(self._store, catalog_id)
         if kind == "siblings":
             pairs = _to_tell_apart(analysis, log)
-            return Estimates(
-                telling_apart_takes(analysis.catalog, pairs, model, self._ledger, prices)
-            )
+            telling = partial(descriptions_of_model, analysis.catalog, pairs)
+            return question_estimates(telling, *asked_model)
         if kind == "documents":
             plan = plan_merge(analysis, log, PlanConfig())
-            return Estimates(writing_takes(plan, model, self._ledger, prices))
+            wording = partial(with_documents, ModelVerdicts(""), plan)
+            return question_estimates(wording, *asked_model)
         links = constraints(analysis.catalog, log)
-        own, whole = (
-            judging_takes(analysis, links, model, self._ledger, QuestionConfig(paper=way), prices)
-            for way in (paper, True)
-        )
-        return Estimates(own, whole)
+        return judging_estimates(analysis, links, paper, *asked_model)
 
     def start(
         self,
