@@ -6,16 +6,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from toolscope_core.mcp.gateway.callers import Callers
 
 if TYPE_CHECKING:
     import mcp_types as types
-    from mcp.server.context import ServerRequestContext
     from mcp.server.session import ServerSession
     from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
     from mcp.shared.subscriptions import ServerEvent
+
+    from toolscope_core.mcp.gateway.callers import Context
 
 
 def _new_bus() -> InMemorySubscriptionBus:
@@ -83,9 +84,7 @@ class Announcements:
             self.unfollow(client, server, uri)
 
     async def stream(
-        self,
-        context: ServerRequestContext[Any, Any],
-        params: types.SubscriptionsListenRequestParams,
+        self, context: Context, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
         """Write to a client's stream what it asked to be told, until it leaves."""
         from mcp.server.subscriptions import ListenHandler

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
     from mcp.server.session import ServerSession
 
+    Context = ServerRequestContext[Any, Any]
+
 MOST_CLIENTS = 1_000
 SESSION_HEADER = "mcp-session-id"
 NO_SESSION = "request "
@@ -33,14 +35,14 @@ OFFERS = {
 }
 
 
-_ASKER: ContextVar[ServerRequestContext[Any, Any] | None] = ContextVar("asker", default=None)
+_ASKER: ContextVar[Context | None] = ContextVar("asker", default=None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Call:
     """A call under way; ``over`` is set when it has ended."""
 
-    context: ServerRequestContext[Any, Any]
+    context: Context
     over: Event
 
     @property
@@ -60,7 +62,7 @@ class Callers:
         self.when_gone: list[Callable[[str], None]] = []
         """Hear of a client that is told nothing more."""
 
-    def heard(self, context: ServerRequestContext[Any, Any]) -> None:
+    def heard(self, context: Context) -> None:
         """The client is one that may be told things, if it has a session for that."""
         key = session_of(context)
         if not key.startswith(NO_SESSION):
@@ -79,12 +81,12 @@ class Callers:
             if among is None or key in among:
                 self._outboxes.post(key, session, message, about)
 
-    async def wait_for_delivery(self, context: ServerRequestContext[Any, Any]) -> None:
+    async def wait_for_delivery(self, context: Context) -> None:
         """Wait until the client of a call has taken what it was told meanwhile."""
         await self._outboxes.sent(session_of(context))
 
     @contextmanager
-    def calling(self, server: str, context: ServerRequestContext[Any, Any]) -> Iterator[None]:
+    def calling(self, server: str, context: Context) -> Iterator[None]:
         """While this is open, what the server asks is about this call."""
         import anyio
 
@@ -96,9 +98,7 @@ class Callers:
             calls.remove(call)
             call.over.set()
 
-    def requests(
-        self, server: str, context: ServerRequestContext[Any, Any] | None
-    ) -> ServerRequests:
+    def requests(self, server: str, context: Context | None) -> ServerRequests:
         """What answers the server's own requests: offered as far as the client of ``context`` does.
         Over HTTP several clients share the connection, so all is offered, and ``_ask`` refuses
         what the client in question does not.
@@ -210,7 +210,7 @@ class Callers:
 
 
 @contextmanager
-def asked_by(context: ServerRequestContext[Any, Any]) -> Iterator[None]:
+def asked_by(context: Context) -> Iterator[None]:
     """While this is open, what is asked in this task is for the client of a call."""
     token = _ASKER.set(context)
     try:
@@ -224,7 +224,7 @@ async def _cancel_after(over: Event, scope: CancelScope) -> None:
     scope.cancel()
 
 
-def session_of(context: ServerRequestContext[Any, Any]) -> str:
+def session_of(context: Context) -> str:
     """The key of a client's session: empty where the gateway has one client, one for each request
     of clients of MCP 2026-07-28 over HTTP, which have no session.
     """
@@ -234,7 +234,7 @@ def session_of(context: ServerRequestContext[Any, Any]) -> str:
     return str(headers.get(SESSION_HEADER) or f"{NO_SESSION}{id(context.session)}")
 
 
-def _client_of(context: ServerRequestContext[Any, Any] | None) -> Hashable:
+def _client_of(context: Context | None) -> Hashable:
     """What stands for the client and is never the same for another one: keys of those that have no
     session may come again.
     """
@@ -242,6 +242,6 @@ def _client_of(context: ServerRequestContext[Any, Any] | None) -> Hashable:
     return context.session if context is not None and key.startswith(NO_SESSION) else key
 
 
-def _headers_of(context: ServerRequestContext[Any, Any]) -> Any:
+def _headers_of(context: Context) -> Any:
     """The headers of the request, ``None`` where it did not come over HTTP."""
     return getattr(context.request, "headers", None)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from toolscope_core.mcp.gateway.original_calls import FRESH
+from toolscope_core.mcp.gateway.original_calls import FRESH, Result
 from toolscope_core.mcp.gateway.passed_content import PassedContent
 from toolscope_core.mcp.gateway.tool_calls import ToolCalls
 from toolscope_core.model.errors import ToolScopeError
@@ -16,7 +16,9 @@ from toolscope_core.model.tool import JsonObject
 if TYPE_CHECKING:
     import mcp_types as types
     from mcp.server import Server
-    from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+    from mcp.server.context import CallNext, HandlerResult
+
+    from toolscope_core.mcp.gateway.callers import Context
 
 NAME = "toolscope"
 PAGE, LONGEST_CURSOR = 500, 12
@@ -30,9 +32,7 @@ class ToolFinder(Protocol):
     @property
     def records(self) -> list[JsonObject]: ...
 
-    async def call(
-        self, context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
-    ) -> dict[str, Any]: ...
+    async def call(self, context: Context, params: types.CallToolRequestParams) -> Result: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +70,11 @@ def gateway_server(gateway: Gateway, version: str) -> Server[Any]:
 
     callers, tools = gateway.calls.callers, gateway.finder or gateway.calls
 
-    async def list_tools(
-        context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
-    ) -> dict[str, Any]:
+    async def list_tools(context: Context, params: types.PaginatedRequestParams | None) -> Result:
         callers.heard(context)
         return page_of("tools", tools.records, params.cursor if params else None)
 
-    async def call_tool(
-        context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
-    ) -> dict[str, Any]:
+    async def call_tool(context: Context, params: types.CallToolRequestParams) -> Result:
         callers.heard(context)
         result = await tools.call(context, params)
         box = _RAW.get()
@@ -101,7 +97,7 @@ def gateway_server(gateway: Gateway, version: str) -> Server[Any]:
     return server
 
 
-def page_of(what: str, records: list[JsonObject], cursor: str | None) -> dict[str, Any]:
+def page_of(what: str, records: list[JsonObject], cursor: str | None) -> Result:
     """A page of a list, which begins at the number ``cursor``; an unknown one begins it anew."""
     start = int(cursor) if cursor and cursor.isdecimal() and len(cursor) < LONGEST_CURSOR else 0
     page: dict[str, Any] = {what: records[start : start + PAGE], **FRESH}
@@ -110,7 +106,7 @@ def page_of(what: str, records: list[JsonObject], cursor: str | None) -> dict[st
     return page
 
 
-async def _as_it_came(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+async def _as_it_came(ctx: Context, call_next: CallNext) -> HandlerResult:
     """A tool's result with all that its original sent, where the SDK sends what it knows."""
     if ctx.method != "tools/call":
         return await call_next(ctx)

@@ -10,10 +10,12 @@ from toolscope_core.mcp.gateway.callers import asked_by
 
 if TYPE_CHECKING:
     import mcp_types as types
-    from mcp.server.context import ServerRequestContext
 
+    from toolscope_core.mcp.gateway.callers import Context
     from toolscope_core.mcp.servers.sessions import OpenServer
 
+Result = dict[str, Any]
+"""A result of MCP as JSON, with all that its server sent."""
 MOST_ROUNDS = 10
 """So often a server may ask for something before it gives its result."""
 ENVELOPE = frozenset(
@@ -34,9 +36,9 @@ async def call_original(
     server: OpenServer,
     name: str,
     arguments: dict[str, Any],
-    context: ServerRequestContext[Any, Any],
+    context: Context,
     params: types.CallToolRequestParams,
-) -> dict[str, Any]:
+) -> Result:
     """The result as the original sent it. Its progress goes to the agent's client; where the
     agent's call is cancelled, so is this one.
 
@@ -65,7 +67,7 @@ async def call_original(
     raise RuntimeError(f"{server.name} asked more than {MOST_ROUNDS} times; update the server")
 
 
-def _unsigned(result: dict[str, Any]) -> dict[str, Any]:
+def _unsigned(result: Result) -> Result:
     """The result without what a server of the latest version says of itself in each: to the agent
     the gateway is the server.
     """
@@ -98,7 +100,7 @@ async def _answers(server: OpenServer, result: Mapping[str, Any]) -> dict[str, A
     return {"input_responses": answers or None, "request_state": asked.request_state}
 
 
-def _wants_progress(context: ServerRequestContext[Any, Any]) -> bool:
+def _wants_progress(context: Context) -> bool:
     meta = context.meta or {}
     return meta.get("progress_token") is not None or meta.get("progressToken") is not None
 

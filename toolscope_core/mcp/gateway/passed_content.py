@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolscope_core.mcp.gateway.announcements import Announcements
 from toolscope_core.mcp.gateway.callers import Callers, session_of
-from toolscope_core.mcp.gateway.original_calls import FRESH, as_it_came
+from toolscope_core.mcp.gateway.original_calls import FRESH, Result, as_it_came
 from toolscope_core.mcp.gateway.original_servers import OriginalServers
 from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.tool import JsonObject
@@ -19,8 +19,8 @@ from toolscope_core.model.tool import JsonObject
 if TYPE_CHECKING:
     import mcp_types as types
     from mcp.server import Server
-    from mcp.server.context import ServerRequestContext
 
+    from toolscope_core.mcp.gateway.callers import Context
     from toolscope_core.mcp.servers.sessions import OpenServer
 
 SEPARATOR = "+"
@@ -85,8 +85,8 @@ class PassedContent:
         add("logging/setLevel", types.SetLevelRequestParams, self.set_level)
 
     async def read_resource(
-        self, context: ServerRequestContext[Any, Any], params: types.ReadResourceRequestParams
-    ) -> dict[str, Any]:
+        self, context: Context, params: types.ReadResourceRequestParams
+    ) -> Result:
         """A resource by its name here; a plain address, as results of tools have it, is looked for
         at every server that has resources.
         """
@@ -100,9 +100,7 @@ class PassedContent:
                 error = refused
         raise error
 
-    async def get_prompt(
-        self, context: ServerRequestContext[Any, Any], params: types.GetPromptRequestParams
-    ) -> dict[str, Any]:
+    async def get_prompt(self, context: Context, params: types.GetPromptRequestParams) -> Result:
         """A prompt by its name here."""
         name, prompt = self._split(params.name)
         if not name:
@@ -110,9 +108,7 @@ class PassedContent:
         given = {"name": prompt, "arguments": params.arguments or {}}
         return await self._asked(context, name, "prompts/get", given)
 
-    async def complete(
-        self, context: ServerRequestContext[Any, Any], params: types.CompleteRequestParams
-    ) -> dict[str, Any]:
+    async def complete(self, context: Context, params: types.CompleteRequestParams) -> Result:
         """Values for an argument of a prompt, or of a template of resources, by its name here; none
         where the server suggests none.
         """
@@ -127,27 +123,21 @@ class PassedContent:
             return {"completion": {"values": []}, **FRESH}
         return await self._asked(context, name, "completion/complete", given)
 
-    async def subscribe(
-        self, context: ServerRequestContext[Any, Any], params: types.SubscribeRequestParams
-    ) -> dict[str, Any]:
+    async def subscribe(self, context: Context, params: types.SubscribeRequestParams) -> Result:
         """From now on the client is told when the resource changes, by the name it has here."""
         name, uri = self._named_resource(params.uri)
         self.callers.heard(context)
         await self._follow(context, session_of(context), name, uri)
         return {}
 
-    async def unsubscribe(
-        self, context: ServerRequestContext[Any, Any], params: types.UnsubscribeRequestParams
-    ) -> dict[str, Any]:
+    async def unsubscribe(self, context: Context, params: types.UnsubscribeRequestParams) -> Result:
         """The end of that; the server is told where no other client follows the resource."""
         name, uri = self._named_resource(params.uri)
         await self._unfollow(context, session_of(context), name, uri)
         return {}
 
     async def listen(
-        self,
-        context: ServerRequestContext[Any, Any],
-        params: types.SubscriptionsListenRequestParams,
+        self, context: Context, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
         """A stream of what the client asks to be told, until it leaves; how clients of MCP
         2026-07-28 hear of changes. An address that names no resource here never changes.
@@ -196,9 +186,7 @@ class PassedContent:
         else:
             await self.announcements.list_changed(method)
 
-    async def set_level(
-        self, context: ServerRequestContext[Any, Any], params: types.SetLevelRequestParams
-    ) -> dict[str, Any]:
+    async def set_level(self, context: Context, params: types.SetLevelRequestParams) -> Result:
         """Ask every server for logs of that level, those that are not open when they are."""
         import anyio
 
@@ -215,9 +203,7 @@ class PassedContent:
             with suppress(Exception):  # logs are worth no failure
                 await _raw(server, "logging/setLevel", {"level": self._level})
 
-    async def _follow(
-        self, context: ServerRequestContext[Any, Any], client: Hashable, name: str, uri: str
-    ) -> None:
+    async def _follow(self, context: Context, client: Hashable, name: str, uri: str) -> None:
         await self._ready(context, name)
         self.announcements.follow(client, name, uri)
         streams = self.servers.streams_of(name)
@@ -230,9 +216,7 @@ class PassedContent:
             self.announcements.unfollow(client, name, uri)
             raise
 
-    async def _unfollow(
-        self, context: ServerRequestContext[Any, Any], client: Hashable, name: str, uri: str
-    ) -> None:
+    async def _unfollow(self, context: Context, client: Hashable, name: str, uri: str) -> None:
         if self.announcements.unfollow(client, name, uri):
             return
         streams = self.servers.streams_of(name)
@@ -246,9 +230,9 @@ class PassedContent:
         method: str,
         kind: str,
         key: str,
-        context: ServerRequestContext[Any, Any],
+        context: Context,
         params: types.PaginatedRequestParams,
-    ) -> dict[str, Any]:
+    ) -> Result:
         """All of a ``kind`` in one page; what ``key`` holds has its server in front."""
         self.callers.heard(context)
         items: list[JsonObject] = []
@@ -260,9 +244,7 @@ class PassedContent:
             ]
         return {kind: items, **FRESH}
 
-    async def _having(
-        self, context: ServerRequestContext[Any, Any], capability: str
-    ) -> tuple[str, ...]:
+    async def _having(self, context: Context, capability: str) -> tuple[str, ...]:
         """The servers that declare a capability, opened for that."""
         import anyio
 
@@ -283,9 +265,7 @@ class PassedContent:
                 group.start_soon(look, name)
         return tuple(sorted(having))
 
-    async def _all(
-        self, context: ServerRequestContext[Any, Any], name: str, method: str, kind: str
-    ) -> list[JsonObject]:
+    async def _all(self, context: Context, name: str, method: str, kind: str) -> list[JsonObject]:
         from mcp import MCPError
 
         items: list[JsonObject] = []
@@ -302,9 +282,7 @@ class PassedContent:
                 break
         return items
 
-    async def _asked(
-        self, context: ServerRequestContext[Any, Any], name: str, method: str, params: JsonObject
-    ) -> dict[str, Any]:
+    async def _asked(self, context: Context, name: str, method: str, params: JsonObject) -> Result:
         """What a server answers. Raises ``MCPError`` with its error, or what went wrong with it."""
         from mcp import MCPError
         from mcp_types import INTERNAL_ERROR
@@ -319,7 +297,7 @@ class PassedContent:
                     failure = MCPError(INTERNAL_ERROR, str(failure))
                 raise failure from None
 
-    async def _ready(self, context: ServerRequestContext[Any, Any], name: str) -> OpenServer:
+    async def _ready(self, context: Context, name: str) -> OpenServer:
         """The server, open. Raises ``MCPError`` where it cannot be."""
         from mcp import MCPError
         from mcp_types import INTERNAL_ERROR
@@ -345,7 +323,7 @@ class PassedContent:
         return (by_prefix[prefix], rest) if plus and prefix in by_prefix else ("", text)
 
 
-async def _raw(server: OpenServer, method: str, params: JsonObject) -> dict[str, Any]:
+async def _raw(server: OpenServer, method: str, params: JsonObject) -> Result:
     """The result of a request as it came."""
     from mcp_types import client_request_adapter
 

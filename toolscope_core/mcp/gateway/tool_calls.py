@@ -16,7 +16,7 @@ from toolscope_core.mcp.gateway.call_mapping import (
 )
 from toolscope_core.mcp.gateway.callers import Callers
 from toolscope_core.mcp.gateway.held_tools import HeldTools
-from toolscope_core.mcp.gateway.original_calls import call_original
+from toolscope_core.mcp.gateway.original_calls import Result, call_original
 from toolscope_core.mcp.gateway.original_servers import OriginalServers
 from toolscope_core.mcp.gateway.routing import Route, RoutingTable
 from toolscope_core.merging.call_validity import refusals, takes, validator_of
@@ -27,7 +27,8 @@ from toolscope_core.model.tool import JsonObject
 if TYPE_CHECKING:
     import mcp_types as types
     from jsonschema_rs import Draft202012Validator
-    from mcp.server.context import ServerRequestContext
+
+    from toolscope_core.mcp.gateway.callers import Context
 
 MOST_SENTENCES = 5
 
@@ -53,9 +54,7 @@ class ToolCalls:
         """What is listed: the tools that can be called."""
         return self.held_tools.callable_records(self.table.offered)
 
-    async def call(
-        self, context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
-    ) -> dict[str, Any]:
+    async def call(self, context: Context, params: types.CallToolRequestParams) -> Result:
         """The original's result as it sent it; or a tool error that says what to do.
 
         Raises ``MCPError`` where the original answers with one.
@@ -88,11 +87,8 @@ class ToolCalls:
         return refusals(route.schema, arguments, MOST_SENTENCES)
 
     async def _passed_on(
-        self,
-        call: AgentCall,
-        context: ServerRequestContext[Any, Any],
-        params: types.CallToolRequestParams,
-    ) -> dict[str, Any]:
+        self, call: AgentCall, context: Context, params: types.CallToolRequestParams
+    ) -> Result:
         route = self._route(call)
         original = chosen_original(route, call.arguments)
         if original is None:
@@ -145,7 +141,7 @@ class ToolCalls:
         return route
 
 
-def tool_error(text: str) -> dict[str, Any]:
+def tool_error(text: str) -> Result:
     """A result that tells the agent's model what went wrong."""
     return {"content": [{"type": "text", "text": text}], "isError": True}
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from toolscope_core.mcp.gateway.original_calls import Result
 from toolscope_core.mcp.gateway.tool_calls import ToolCalls, tool_error
 from toolscope_core.model.tool import JsonObject
 
 if TYPE_CHECKING:
     import mcp_types as types
-    from mcp.server.context import ServerRequestContext
+
+    from toolscope_core.mcp.gateway.callers import Context
 
 SEARCH, CALL = "search_tools", "call_tool"
 MOST, FEW = 20, 5
@@ -58,9 +60,7 @@ class ToolSearch:
     def records(self) -> list[JsonObject]:
         return [_SEARCH_RECORD, _CALL_RECORD]
 
-    async def call(
-        self, context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
-    ) -> dict[str, Any]:
+    async def call(self, context: Context, params: types.CallToolRequestParams) -> Result:
         """What the search finds, or the result of the tool that is called; a tool that was found
         may be called by its own name too.
         """
@@ -75,7 +75,7 @@ class ToolSearch:
         inner = params.model_copy(update={"name": name, "arguments": arguments})
         return await self.calls.call(context, inner)
 
-    async def _found(self, given: JsonObject) -> dict[str, Any]:
+    async def _found(self, given: JsonObject) -> Result:
         import anyio
 
         query, limit = given.get("query"), given.get("limit", FEW)

@@ -148,10 +148,7 @@ async def _started(launch: Launch, marker: str) -> Process:
         )
     try:
         return await anyio.open_process(
-            [launch.command, *launch.args],
-            env=environment,
-            cwd=launch.cwd,
-            start_new_session=True,
+            [launch.command, *launch.args], env=environment, cwd=launch.cwd, start_new_session=True
         )
     except (OSError, ValueError) as error:
         raise _not_started(launch, environment.get("PATH", ""), error) from None

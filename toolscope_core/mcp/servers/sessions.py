@@ -172,11 +172,7 @@ async def connected(
 
 @asynccontextmanager
 async def _opened(
-    launch: Launch,
-    way: Way,
-    limits: ConnectionLimits,
-    record: Seen,
-    requests: ServerRequests,
+    launch: Launch, way: Way, limits: ConnectionLimits, record: Seen, requests: ServerRequests
 ) -> AsyncIterator[OpenServer]:
     from mcp import Client
     from mcp_types import Implementation
