@@ -44,8 +44,7 @@ from toolscope_core.model.pair import Pair
 APP = AppPlace("https://tools.example/app/", "Our tools")
 ALIVE = "@octocat #12 <img src=//x> ![a](//b) [c](https://d) `e` ``f`` | :tada: \u202e\x1b[2J\ud800"
 HOSTILE = replace(
-    on("gamma", reworded(MAIL, f"Send a mail to a person. {ALIVE}")),
-    id=f"gamma/{ALIVE}\nsend_mail",
+    on("gamma", reworded(MAIL, f"Send a mail to a person. {ALIVE}")), id=f"gamma/{ALIVE}\nsend_mail"
 )
 PIECES = ["`", "``", " ", "\n", "a", "|", "<b>", "@c", "[d](e)", "\\"]
 TEXTS = st.lists(st.one_of(st.sampled_from(PIECES), st.characters()), max_size=12).map("".join)

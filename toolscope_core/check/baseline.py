@@ -27,15 +27,7 @@ from toolscope_core.model.pair import Outcome, Pair
 from toolscope_core.model.plan import Relabel, RelabelStatus
 
 _CATALOG = "original.json"
-_DAMAGE = (
-    OSError,
-    ValueError,
-    LookupError,
-    TypeError,
-    AttributeError,
-    RecursionError,
-    ConfigError,
-)
+_DAMAGE = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, ConfigError)
 """What reading the files of a bundle raises where they hold something else."""
 _OUTCOMES: Mapping[str, Outcome] = {one: one for one in get_args(Outcome)}
 _STATUSES: Mapping[str, RelabelStatus] = {one: one for one in get_args(RelabelStatus)}

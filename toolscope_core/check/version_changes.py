@@ -87,11 +87,7 @@ def table(changes: CatalogDiff) -> tuple[ChangeRow, ...]:
 def change_row(what: str, tool_id: str, change: FieldChange) -> ChangeRow:
     """One change of a tool as the row of a table."""
     return ChangeRow(
-        what,
-        one_line(tool_id),
-        one_line(change.field),
-        *both_sides(change),
-        change.breaking,
+        what, one_line(tool_id), one_line(change.field), *both_sides(change), change.breaking
     )
 
 

@@ -54,10 +54,7 @@ class EndpointClient:
         self._clock = _Clock()
         transport = _Transport(endpoint.origin, key.secret, self._clock)
         web = httpx2.Client(
-            transport=transport,
-            timeout=endpoint.deadline,
-            follow_redirects=False,
-            trust_env=False,
+            transport=transport, timeout=endpoint.deadline, follow_redirects=False, trust_env=False
         )
         self._client = openai.OpenAI(
             api_key="kept by the transport",
@@ -168,9 +165,7 @@ class _Transport(httpx2.HTTPTransport):
         super().__init__(verify=certificates, trust_env=False)
         self._origin, self._secret = origin, secret
         self._pool = httpcore2.ConnectionPool(
-            ssl_context=certificates,
-            max_connections=None,
-            network_backend=_Network(clock),
+            ssl_context=certificates, max_connections=None, network_backend=_Network(clock)
         )
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:

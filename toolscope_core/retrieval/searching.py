@@ -12,14 +12,7 @@ from numpy.typing import NDArray
 
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.configuration import RetrievalConfig
-from toolscope_core.model.protocols import (
-    Embedder,
-    PairScorer,
-    Progress,
-    Step,
-    Vectors,
-    silent,
-)
+from toolscope_core.model.protocols import Embedder, PairScorer, Progress, Step, Vectors, silent
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.documents import SearchDocument
 from toolscope_core.retrieval.fusion import DENSE_GAIN, SPARSE_GAIN, best_first, levelled, weighted

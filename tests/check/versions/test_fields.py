@@ -64,18 +64,12 @@ def changed(*required, **properties):
         ),
         (changed("query", "limit"), {"schema/required/limit": True}),
         (find(**OLD.schema["properties"]), {"schema/required/query": False}),
-        (
-            changed(only=FILTER | {"required": ["tag"]}),
-            {f"{IN}/only/required/tag": True},
-        ),
+        (changed(only=FILTER | {"required": ["tag"]}), {f"{IN}/only/required/tag": True}),
         (
             changed(only={"type": "object", "properties": {"tag": {"type": ["string", "null"]}}}),
             {f"{IN}/only/properties/tag/type": False},
         ),
-        (
-            changed(only={"type": "object", "properties": {}}),
-            {f"{IN}/only/properties/tag": True},
-        ),
+        (changed(only={"type": "object", "properties": {}}), {f"{IN}/only/properties/tag": True}),
         (
             changed(query={"anyOf": [{"type": "string"}, {"type": "integer"}]}),
             {f"{IN}/query/type": False, f"{IN}/query/anyOf": False},
