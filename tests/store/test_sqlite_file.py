@@ -63,28 +63,33 @@ def test_a_folder_or_a_missing_folder_is_refused(tmp_path):
         assert str(place) in str(refusal.value)
 
 
-def test_a_file_that_is_no_database_is_refused_untouched(path):
+def fill_with_rows(path):
     path.write_bytes(b"id,name\n" * 200)
-    with pytest.raises(StoreError, match="no database; move it away"):
-        Store(url(path))
-    assert path.read_bytes() == b"id,name\n" * 200
 
 
-def test_a_database_of_another_program_is_refused_untouched(path):
+def make_notes(path):
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE notes (body TEXT)")
-    before = path.read_bytes()
-    with pytest.raises(StoreError, match="another program; choose another one"):
-        Store(url(path))
-    assert path.read_bytes() == before
 
 
-def test_a_newer_file_is_refused_untouched(store, path):
-    store.close()
+def make_newer(path):
+    Store(url(path)).close()
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("INSERT INTO migration VALUES ('m999_future', '')")
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (fill_with_rows, "no database; move it away"),
+        (make_notes, "another program; choose another one"),
+        (make_newer, r"newer ToolScope \(it has m999_future.*update"),
+    ],
+)
+def test_a_file_that_is_no_store_of_ours_is_refused_untouched(path, make, words):
+    make(path)
     before = path.read_bytes()
-    with pytest.raises(StoreError, match=r"newer ToolScope \(it has m999_future.*update"):
+    with pytest.raises(StoreError, match=words):
         Store(url(path))
     assert path.read_bytes() == before
     assert [item.name for item in path.parent.iterdir()] == [path.name]

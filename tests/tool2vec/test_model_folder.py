@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from tests.tool2vec.lessons import QUERIES, TOOLS, WordEmbedder
+from tests.support.fakes import WordEmbedder
+from tests.tool2vec.lessons import QUERIES, TOOLS
 from tests.tool2vec.test_training import ASKED, CONFIG, trained
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.errors import ConfigError, ExportError

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.tool2vec.lessons import QUERIES, TOOLS, WordEmbedder
+from tests.support.fakes import WordEmbedder
+from tests.tool2vec.lessons import QUERIES, TOOLS
 from tests.tool2vec.tiny_bert import save_tiny_bert
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.configuration import RetrievalConfig
@@ -116,7 +117,7 @@ def test_a_model_of_another_embedder_is_refused(tmp_path, model):
     other = WordEmbedder()
     other.name = "other"
     search = Retriever(TOOLS, other, VectorCache(tmp_path), CONFIG)
-    with pytest.raises(ConfigError, match="vectors of words, but other searches"):
+    with pytest.raises(ConfigError, match="vectors of fake-words, but other searches"):
         search.with_learned(model)
 
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from tests.tool2vec.lessons import QUERIES, TOOLS, WordEmbedder
+from tests.support.fakes import WordEmbedder
+from tests.tool2vec.lessons import QUERIES, TOOLS
 from toolscope_core.tool2vec import triplets
 from toolscope_core.tool2vec.tool2vec import UsageVectors
 from toolscope_core.tool2vec.training_queries import training_queries

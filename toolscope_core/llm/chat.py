@@ -91,7 +91,11 @@ class EndpointModel:
         if lesson:
             return ChatReply(None, lesson, final=False, seconds=page.seconds, wait=0.0)
         failed = self.failure(page)
-        reply = read_reply(page, request) if failed is None else _failed(failed, page, request)
+        reply = (
+            ChatReply(None, **failed.reply_fields(page, request.tokens))
+            if failed
+            else read_reply(page, request)
+        )
         text = reply.text + reply.reason + canonical_json(reply.value)
         if self.repeats_key(text):
             return replace(reply, value=None, reason=REPEATED_KEY, text="")
@@ -245,20 +249,6 @@ def usage_of(document: JsonObject, tokens: int, text: str) -> tuple[int, int, bo
     ):
         return tokens_in, tokens_out, True
     return tokens, -(-len(text.encode("utf-8", "replace")) // 4), False
-
-
-def _failed(failed: HttpFailure, page: HttpReply, request: ChatRequest) -> ChatReply:
-    """A call that ran into its deadline may have to be paid: its prompt was sent."""
-    return ChatReply(
-        None,
-        failed.reason,
-        final=failed.final,
-        finish=failed.finish,
-        tokens_in=request.tokens if failed.late else 0,
-        counted=not failed.late,
-        seconds=page.seconds,
-        wait=failed.wait,
-    )
 
 
 def sendable(text: str) -> str:

@@ -68,6 +68,20 @@ class HttpFailure:
     wait: float | None = None
     late: bool = False
 
+    def reply_fields(self, page: HttpReply, tokens: int) -> dict[str, Any]:
+        """What a ``ChatReply`` and an ``AgentReply`` say of it. A call that ran into its deadline
+        may have to be paid: its prompt, of so many ``tokens``, was sent.
+        """
+        return {
+            "reason": self.reason,
+            "final": self.final,
+            "finish": self.finish,
+            "tokens_in": tokens if self.late else 0,
+            "counted": not self.late,
+            "seconds": page.seconds,
+            "wait": self.wait,
+        }
+
 
 def failure_of(page: HttpReply, endpoint: Endpoint, keyed: bool) -> HttpFailure | None:
     """The trouble with a reply, ``None`` without any; ``keyed``: a key was sent.

@@ -54,15 +54,7 @@ class ToolCallingModel:
         failed = self._model.failure(page)
         size = prompt_tokens(messages, tools)
         if failed is not None:
-            return AgentReply(
-                reason=failed.reason,
-                final=failed.final,
-                finish=failed.finish,
-                tokens_in=size if failed.late else 0,
-                counted=not failed.late,
-                seconds=page.seconds,
-                wait=failed.wait,
-            )
+            return AgentReply(**failed.reply_fields(page, size))
         reply = _read(page, size)
         if self._model.repeats_key(reply.text + reply.reason + canonical_json(reply.message)):
             return AgentReply(reason=REPEATED_KEY, seconds=page.seconds)

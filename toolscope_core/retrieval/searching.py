@@ -89,7 +89,7 @@ class DocumentSearch:
         """
         texts = list(dict.fromkeys(text for one in requests for text in self._texts(one, k)))
         vectors = dict(zip(texts, self._requests.of(texts, progress), strict=True))
-        rerank = self._reranker.of(texts) if self._reranker and texts else None
+        rerank = self._reranker(texts) if self._reranker and texts else None
         rankings: list[tuple[Place, ...]] = []
         for number, one in enumerate(requests):
             if number % STRIDE == 0:

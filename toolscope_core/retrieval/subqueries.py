@@ -9,7 +9,6 @@ from toolscope_core.files.json_lines import read_rows
 from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.tasks.subquery_prompt import SPLIT_TASKS, SplitQuestion, Splitter
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.model.protocols import Answer
 from toolscope_core.model.tool import Tool
 
 IN_VIEW = 15
@@ -47,9 +46,5 @@ def splits_of_model(
         SplitQuestion(request, tuple(tools) if splitter == "context" else ())
         for request, tools in zip(requests, in_view, strict=True)
     ]
-    return [_steps(answer) for answer in asking(SPLIT_TASKS[splitter], questions)]
-
-
-def _steps(answer: Answer | None) -> tuple[str, ...]:
-    value = answer.value if answer else None
-    return tuple(value["steps"]) if value else ()
+    answers = asking(SPLIT_TASKS[splitter], questions)
+    return [tuple(one.value["steps"]) if one and one.value else () for one in answers]

@@ -19,9 +19,9 @@ BUSY_SECONDS = 15.0
 """Seconds that a transaction waits for another writer."""
 
 
-def now(ahead: float = 0.0) -> str:
-    """The time of this machine in ``ahead`` seconds, as the store keeps it."""
-    return _as_text(datetime.now(UTC) + timedelta(seconds=ahead))
+def now() -> str:
+    """The time of this machine, as the store keeps it."""
+    return _as_text(datetime.now(UTC))
 
 
 class Store:

@@ -284,28 +284,20 @@ class PassedContent:
 
     async def _asked(self, context: Context, name: str, method: str, params: JsonObject) -> Result:
         """What a server answers. Raises ``MCPError`` with its error, or what went wrong with it."""
-        from mcp import MCPError
-        from mcp_types import INTERNAL_ERROR
-
         server = await self._ready(context, name)
         with self.callers.calling(name, context), server.request() as request:
             try:
                 return await _raw(server, method, params)
             except Exception as error:  # noqa: BLE001 - whatever it is becomes an answer
                 failure = await self.servers.failure(name, server, error, READING, request)
-                if isinstance(failure, ToolScopeError):
-                    failure = MCPError(INTERNAL_ERROR, str(failure))
-                raise failure from None
+                raise _for_client(failure) from None
 
     async def _ready(self, context: Context, name: str) -> OpenServer:
         """The server, open. Raises ``MCPError`` where it cannot be."""
-        from mcp import MCPError
-        from mcp_types import INTERNAL_ERROR
-
         try:
             return await self.servers.ready(name, self.callers.requests(name, context))
         except ToolScopeError as error:
-            raise MCPError(INTERNAL_ERROR, str(error)) from None
+            raise _for_client(error) from None
 
     def _named_resource(self, uri: Any) -> tuple[str, str]:
         """The server and its own address of a resource. Raises ``MCPError`` for another name."""
@@ -337,3 +329,11 @@ def _unknown(message: str) -> Exception:
     from mcp_types import INVALID_PARAMS
 
     return MCPError(INVALID_PARAMS, message)
+
+
+def _for_client(error: Exception) -> Exception:
+    """What a server's own error becomes: itself, and of ours an ``MCPError`` with its words."""
+    from mcp import MCPError
+    from mcp_types import INTERNAL_ERROR
+
+    return MCPError(INTERNAL_ERROR, str(error)) if isinstance(error, ToolScopeError) else error

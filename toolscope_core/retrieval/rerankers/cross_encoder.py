@@ -5,26 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.model.protocols import PairScorer
 from toolscope_core.retrieval.fusion import min_max
-from toolscope_core.retrieval.rerankers.reranker import RerankInputs, RowScores
+from toolscope_core.retrieval.rerankers.reranker import Reranker, RerankInputs
+from toolscope_core.retrieval.sparse import Scores
 
 
-def cross_encoder(inputs: RerankInputs) -> CrossEncoding:
-    """The reranker with the model that the configuration names. Raises ``ConfigError`` without."""
-    if inputs.scorer is None:
+def cross_encoder(inputs: RerankInputs) -> Reranker:
+    """The reranker with the model that the configuration names. Raises ``ConfigError`` without,
+    and when it scores ``ModelError`` as the model does.
+    """
+    full, scorer = [one.full for one in inputs.documents], inputs.scorer
+    if scorer is None:
         raise ConfigError("the search was given no cross-encoder; give its scorer, or rerank late")
-    return CrossEncoding([one.full for one in inputs.documents], inputs.scorer)
 
+    def score(text: str, rows: Sequence[int]) -> Scores:
+        return min_max(scorer.scores(text, [full[row] for row in rows]))
 
-class CrossEncoding:
-    """A cross-encoder over the full texts of documents."""
-
-    def __init__(self, full: Sequence[str], scorer: PairScorer) -> None:
-        self._full, self._scorer = full, scorer
-
-    def of(self, texts: Sequence[str]) -> RowScores:
-        """See ``Reranker``. Raises ``ModelError`` as the scorer does."""
-        return lambda text, rows: min_max(
-            self._scorer.scores(text, [self._full[row] for row in rows])
-        )
+    return lambda texts: score

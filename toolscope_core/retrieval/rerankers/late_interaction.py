@@ -16,7 +16,7 @@ from toolscope_core.model.protocols import Progress, TokenEmbedder, Vectors, sil
 from toolscope_core.retrieval.documents import SearchDocument
 from toolscope_core.retrieval.fusion import min_max
 from toolscope_core.retrieval.request_vectors import FEW, RequestVectors
-from toolscope_core.retrieval.rerankers.reranker import RerankInputs, RowScores
+from toolscope_core.retrieval.rerankers.reranker import Reranker, RerankInputs, RowScores
 from toolscope_core.retrieval.sparse import Scores
 
 DIGITS = 6
@@ -26,7 +26,7 @@ request's tokens, each by its best in the tool.
 """
 
 
-def late_interaction(inputs: RerankInputs) -> LateInteraction:
+def late_interaction(inputs: RerankInputs) -> Reranker:
     """The reranker with the embedder of the search. Raises ``ConfigError`` where that gives no
     vectors of tokens.
     """
@@ -35,7 +35,7 @@ def late_interaction(inputs: RerankInputs) -> LateInteraction:
             f"{inputs.embedder.name} gives no vectors of tokens, which rerank late needs; use a "
             "local model, or rerank none"
         )
-    return LateInteraction(inputs.documents, inputs.embedder, inputs.requests, inputs.progress)
+    return LateInteraction(inputs.documents, inputs.embedder, inputs.requests, inputs.progress).of
 
 
 class LateInteraction:

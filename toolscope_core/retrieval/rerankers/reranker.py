@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from toolscope_core.model.protocols import Embedder, PairScorer, Progress
 from toolscope_core.retrieval.documents import SearchDocument
@@ -15,12 +14,8 @@ RowScores = Callable[[str, Sequence[int]], Scores]
 """For a text and rows of documents float32 of shape (len(rows),) in [0, 1]."""
 
 
-class Reranker(Protocol):
-    """Scores some documents anew."""
-
-    def of(self, texts: Sequence[str]) -> RowScores:
-        """What scores documents for each of ``texts``, and for no others."""
-        ...
+Reranker = Callable[[Sequence[str]], RowScores]
+"""Gives what scores documents anew for each of these texts, and for no others."""
 
 
 @dataclass(frozen=True, slots=True)
