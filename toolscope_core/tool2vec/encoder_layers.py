@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,16 @@ from numpy.typing import NDArray
 from toolscope_core.embedding.encoders import loaded_encoder
 from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
 from toolscope_core.model.errors import ModelError
+from toolscope_core.model.protocols import Progress, Step
 
 Arrays = dict[str, NDArray[np.float32]]
 
 MOST_TOKENS = 96
 """Tokens of a request that are read."""
 SEED = 409
+WARM_UP = 20
+"""Batches in which the rate of training rises."""
+T = TypeVar("T")
 
 
 class EncoderLayers:
@@ -60,6 +64,35 @@ def batches_by_length(
     order = np.argsort(lengths, kind="stable")
     for start in generator.permutation(np.arange(0, len(order), size)):
         yield order[start : start + size]
+
+
+def train_in_batches(
+    module: Any,
+    rate: float,
+    batches: Sequence[T],
+    loss_of: Callable[[T], Any],
+    stage: str,
+    progress: Progress,
+) -> None:
+    """AdamW over the batches, with a rate that rises at first and then falls to 0. Reports
+    ``Step(stage, …)`` in batches; ``progress`` may raise to cancel.
+    """
+    import torch
+
+    moved = [one for one in module.parameters() if one.requires_grad]
+    optimizer = torch.optim.AdamW(moved, lr=rate, weight_decay=0.01)
+    total = len(batches)
+    module.train()
+    with seeded():
+        for done, batch in enumerate(batches):
+            progress(Step(stage, done, total))
+            for group in optimizer.param_groups:
+                group["lr"] = rate * min(1.0, (done + 1) / WARM_UP) * (1.0 - done / total)
+            optimizer.zero_grad()
+            loss_of(batch).backward()
+            torch.nn.utils.clip_grad_norm_(moved, 1.0)
+            optimizer.step()
+    progress(Step(stage, total, total))
 
 
 def trained_arrays(module: Any) -> Arrays:

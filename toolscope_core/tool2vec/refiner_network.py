@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
 from toolscope_core.model.errors import ModelError
-from toolscope_core.model.protocols import Progress, Step, Vectors, silent
+from toolscope_core.model.protocols import Progress, Vectors, silent
 from toolscope_core.tool2vec.encoder_layers import (
     Arrays,
     EncoderLayers,
     batches_by_length,
     put_arrays,
     seeded,
+    train_in_batches,
     trained_arrays,
 )
 
@@ -92,22 +93,14 @@ class RefinerNetwork:
         import torch
         from torch import nn
 
-        moved = [one for one in self._module.parameters() if one.requires_grad]
-        optimizer = torch.optim.AdamW(moved, lr=RATE, weight_decay=0.01)
         loss = nn.BCEWithLogitsLoss()
-        total = epochs * -(-len(examples) // BATCH)
-        self._module.train()
-        with seeded():
-            for done, batch in enumerate(_batches(examples, epochs)):
-                progress(Step("refine", done, total))
-                for group in optimizer.param_groups:
-                    group["lr"] = RATE * min(1.0, (done + 1) / 20) * (1.0 - done / total)
-                wanted = torch.from_numpy(np.stack([one.serves for one in batch]))
-                optimizer.zero_grad()
-                loss(self._forward(batch), wanted).backward()
-                nn.utils.clip_grad_norm_(moved, 1.0)
-                optimizer.step()
-        progress(Step("refine", total, total))
+
+        def loss_of(batch: Sequence[RefinerExample]) -> Any:
+            wanted = torch.from_numpy(np.stack([one.serves for one in batch]))
+            return loss(self._forward(batch), wanted)
+
+        batches = list(_batches(examples, epochs))
+        train_in_batches(self._module, RATE, batches, loss_of, "refine", progress)
 
     def arrays(self) -> Arrays:
         """The weights that training moves."""

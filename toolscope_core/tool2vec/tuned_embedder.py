@@ -8,13 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toolscope_core.embedding.encoders import loaded_encoder, triplet_loss
 from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
-from toolscope_core.model.protocols import Progress, Step, silent
-from toolscope_core.tool2vec.encoder_layers import MOST_TOKENS, batches_by_length, seeded
+from toolscope_core.model.protocols import Progress, silent
+from toolscope_core.tool2vec.encoder_layers import (
+    MOST_TOKENS,
+    batches_by_length,
+    train_in_batches,
+)
 
-BATCH, RATE, MARGIN, WARM_UP = 16, 2e-5, 0.2, 20
+BATCH, RATE, MARGIN = 16, 2e-5, 0.2
 
 Triplet = tuple[str, str, str]
 """A request, a text of what serves it, and a text of what does not."""
@@ -34,28 +39,16 @@ class TunedEmbedder:
         cosine of ``MARGIN``. Reports ``Step("tune", …)`` in batches; ``progress`` may raise to
         cancel.
         """
-        import torch
-
         loss = triplet_loss(self._model, MARGIN)
-        moved = [one for one in self._model.parameters() if one.requires_grad]
-        optimizer = torch.optim.AdamW(moved, lr=RATE, weight_decay=0.01)
-        total = -(-len(triplets) // BATCH)
-        batches = batches_by_length(
-            [request for request, _, _ in triplets], BATCH, np.random.default_rng(409)
-        )
-        self._model.train()
-        with seeded():
-            for number, rows in enumerate(batches):
-                progress(Step("tune", number, total))
-                own = [triplets[at] for at in rows]
-                for group in optimizer.param_groups:
-                    group["lr"] = RATE * min(1.0, (number + 1) / WARM_UP) * (1.0 - number / total)
-                optimizer.zero_grad()
-                loss([self._features(texts) for texts in zip(*own, strict=True)], None).backward()
-                torch.nn.utils.clip_grad_norm_(moved, 1.0)
-                optimizer.step()
+        requests = [request for request, _, _ in triplets]
+        batches = list(batches_by_length(requests, BATCH, np.random.default_rng(409)))
+
+        def loss_of(rows: NDArray[np.intp]) -> Any:
+            own = [triplets[at] for at in rows]
+            return loss([self._features(texts) for texts in zip(*own, strict=True)], None)
+
+        train_in_batches(self._model, RATE, batches, loss_of, "tune", progress)
         self._model.eval()
-        progress(Step("tune", total, total))
 
     def files(self) -> dict[str, bytes]:
         """The files of a sentence-transformers model, weights as safetensors, by name."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from toolscope_core.llm.requests import Terms
 from toolscope_core.llm.tasks.agent_prompt import AGENT_TASK
 from toolscope_core.model.errors import PausedError
-from toolscope_core.model.protocols import AgentModel, AgentReply, Call, ChatRequest, Ledger
+from toolscope_core.model.protocols import AgentModel, AgentReply, ChatRequest, Ledger
 from toolscope_core.model.tool import JsonObject, canonical_json
 
 MOST_TOKENS = 1_000
@@ -58,24 +58,8 @@ class PaidTurns:
             cost = budget.cost(reply.tokens_in, reply.tokens_out) or 0.0
         finally:
             budget.settle(reserved, cost)
-        self._ledger.commit(self._line(reply), ())
+        self._ledger.commit(self._terms.line(AGENT_TASK, self._model, reply, 1), ())
         return reply
-
-    def _line(self, reply: AgentReply) -> Call:
-        return Call(
-            run=self._terms.run,
-            task=AGENT_TASK,
-            model=self._model.name,
-            origin=self._model.origin,
-            questions=1,
-            tokens_in=reply.tokens_in,
-            tokens_out=reply.tokens_out,
-            counted=reply.counted,
-            cost=self._terms.budget.cost(reply.tokens_in, reply.tokens_out),
-            seconds=reply.seconds,
-            finish=reply.finish,
-            error=reply.reason,
-        )
 
     def _answered(self) -> None:
         with self._lock:

@@ -13,12 +13,14 @@ from toolscope_core.llm.requests.run_budget import RunBudget
 from toolscope_core.model.configuration import Budget, Patience
 from toolscope_core.model.errors import ModelStopError
 from toolscope_core.model.protocols import (
+    AgentReply,
     Answer,
     Call,
     ChatModel,
     ChatReply,
     ChatRequest,
     Ledger,
+    RemoteModel,
     Task,
 )
 from toolscope_core.model.tool import JsonObject
@@ -39,6 +41,25 @@ class Terms:
     budget: RunBudget = field(default_factory=RunBudget)
     concurrency: int = 8
     patience: Patience = field(default_factory=Patience)
+
+    def line(
+        self, task: str, model: RemoteModel, reply: ChatReply | AgentReply, questions: int
+    ) -> Call:
+        """The line of the ledger's log on a call that brought this reply."""
+        return Call(
+            run=self.run,
+            task=task,
+            model=model.name,
+            origin=model.origin,
+            questions=questions,
+            tokens_in=reply.tokens_in,
+            tokens_out=reply.tokens_out,
+            counted=reply.counted,
+            cost=self.budget.cost(reply.tokens_in, reply.tokens_out),
+            seconds=reply.seconds,
+            finish=reply.finish,
+            error=reply.reason,
+        )
 
 
 def repair(request: ChatRequest, reasons: Sequence[str]) -> ChatRequest:
@@ -144,7 +165,7 @@ class Run(Generic[Item]):
                 return None
             attempt += 1
             reply = self._call(request, reserved)
-            call = self._line(reply, questions)
+            call = self.terms.line(self.task.name, self.model, reply, questions)
             if reply.final:
                 self._failures = 0
                 return reply, call
@@ -191,22 +212,6 @@ class Run(Generic[Item]):
         with self._lock:
             self.calls.append(call)
             self.answered += len(answers)
-
-    def _line(self, reply: ChatReply, questions: int) -> Call:
-        return Call(
-            run=self.terms.run,
-            task=self.task.name,
-            model=self.model.name,
-            origin=self.model.origin,
-            questions=questions,
-            tokens_in=reply.tokens_in,
-            tokens_out=reply.tokens_out,
-            counted=reply.counted,
-            cost=self.terms.budget.cost(reply.tokens_in, reply.tokens_out),
-            seconds=reply.seconds,
-            finish=reply.finish,
-            error=reply.reason,
-        )
 
     def _row(self, key: str, item: Item, answer: JsonObject | str) -> Answer:
         return Answer(
