@@ -7,7 +7,7 @@ it never holds anything else.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Literal, get_args
 
 from sqlalchemy import delete, func
@@ -53,20 +53,9 @@ def keep_generated(
         keys, number = {row.key for row in rows}, max((row.number for row in rows), default=0)
         fresh = [one for one in queries if one.key not in keys]
         for at, one in enumerate(fresh, number + 1):
-            session.add(
-                GeneratedRow(
-                    name=name,
-                    key=one.key,
-                    number=at,
-                    source=source,
-                    tools=list(one.tools),
-                    draft=one.draft,
-                    text=one.text,
-                    reason=one.reason,
-                    state="waiting" if one.text else "failed",
-                    at=now(),
-                )
-            )
+            state = "waiting" if one.text else "failed"
+            cells = {**asdict(one), "tools": list(one.tools), "source": source, "state": state}
+            session.add(GeneratedRow(name=name, number=at, at=now(), **cells))
     return len(fresh)
 
 

@@ -14,6 +14,7 @@ from toolscope_core.mcp.servers.server_definitions import (
     REFERENCE,
     NamedValue,
     ServerDefinition,
+    listed,
     plain_text,
     url_of,
 )
@@ -71,7 +72,7 @@ def read_launch(
     source = entry or {}
     stdio = definition.transport == "stdio"
     command = fill.text(source.get("command", definition.command) if stdio else "")
-    args = tuple(map(fill.text, _list(source.get("args", definition.args)) if stdio else ()))
+    args = tuple(map(fill.text, listed(source.get("args", definition.args)) if stdio else ()))
     url = "" if stdio else fill.text(url_of(source) or definition.url)
     cwd = fill.text(definition.cwd) if stdio else ""
     variables = fill.named(definition.variables, source.get("env"))
@@ -177,7 +178,3 @@ def _differing(shown: str, real: str) -> set[str]:
     match = re.fullmatch(pattern, real, re.DOTALL)
     parts = {part for part in match.groups() if part} if match else set()
     return parts | {piece for part in parts for piece in re.split(r"[:=&\s]", part) if piece}
-
-
-def _list(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, (list, tuple)) else []

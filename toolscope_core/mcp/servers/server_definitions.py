@@ -172,13 +172,18 @@ def plain_text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
+def listed(value: Any) -> list[Any]:
+    """The items of a list; none of anything else."""
+    return list(value) if isinstance(value, (list, tuple)) else []
+
+
 def _definition(name: str, entry: JsonObject) -> ServerDefinition:
     url = url_of(entry)
     kind = str(entry.get("type") or entry.get("transport") or "").lower()
     disabled = entry.get("disabled") is True or entry.get("enabled") is False
     command = "" if url and kind != "stdio" else plain_text(entry.get("command"))
     if command:
-        args = tuple(map(plain_text, _listed(entry.get("args"))))
+        args = tuple(map(plain_text, listed(entry.get("args"))))
         shown = ServerDefinition(
             name=name,
             transport="stdio",
@@ -232,10 +237,6 @@ def _template(value: Any) -> str:
     """The value where it is only a reference, without any default; else empty."""
     match = _PLAIN_REFERENCE.fullmatch(value) if isinstance(value, str) else None
     return value if match and ":-" not in value else ""
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def _parsed(label: str, data: bytes) -> Any:
