@@ -79,15 +79,9 @@ def test_what_the_user_can_mend_ends_with_2(here, arguments, words):
 def test_the_reports_are_written_and_equal_each_time(here):
     def written():
         options = ("--summary", "out/s.md", "--junit", "out/j.xml", "--sarif", "out/r.sarif")
-        limits = (
-            "--max-new-overlaps",
-            0,
-            "--app-url",
-            "https://tools.example",
-            "--app-catalog",
-            "X",
-        )
-        run("check", "tools.json", "--baseline", "bundle", *options, *limits, code=1)
+        app = ("--app-url", "https://tools.example", "--app-catalog", "X")
+        limit = ("--max-new-overlaps", 0)
+        run("check", "tools.json", "--baseline", "bundle", *options, *limit, *app, code=1)
         return {path.name: path.read_bytes() for path in (here / "out").iterdir()}
 
     first = written()

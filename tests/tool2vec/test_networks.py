@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from tests.tool2vec.tiny_bert import save_tiny_bert
 from toolscope_core.embedding.encoders import SentenceEmbedder
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.model.errors import ModelError
@@ -22,11 +21,6 @@ def _one_thread():
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
-
-
-@pytest.fixture(scope="module")
-def tiny_model(tmp_path_factory):
-    return save_tiny_bert(tmp_path_factory.mktemp("tiny"))
 
 
 def examples(count=32):

@@ -7,7 +7,6 @@ import pytest
 
 from tests.support.fakes import WordEmbedder
 from tests.tool2vec.lessons import QUERIES, TOOLS
-from tests.tool2vec.tiny_bert import save_tiny_bert
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.configuration import RetrievalConfig
 from toolscope_core.model.errors import ConfigError
@@ -22,11 +21,6 @@ from toolscope_core.tool2vec.tuned_stage import Checkpoints, tuned_classifier
 
 CONFIG = RetrievalConfig(rerank="none")
 ASKED = ToolRequest("fly paris today")
-
-
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory):
-    return save_tiny_bert(tmp_path_factory.mktemp("tiny"))
 
 
 @pytest.fixture
@@ -149,13 +143,12 @@ def test_a_merged_tool_has_what_was_learned_about_its_members(tmp_path, model):
     assert after.over(tools).evidence.tolist() == [12, *model.over(tools[1:]).evidence]
 
 
-def test_all_stages_on_a_tiny_encoder(tmp_path, monkeypatch, tiny, retriever):
-    monkeypatch.setattr("toolscope_core.tool2vec.refining.DEFAULT_MODEL", str(tiny))
+def test_all_stages_on_a_tiny_encoder(tmp_path, monkeypatch, tiny_model, retriever):
+    monkeypatch.setattr("toolscope_core.tool2vec.refining.DEFAULT_MODEL", str(tiny_model))
     monkeypatch.setattr("toolscope_core.tool2vec.tuned_stage.EPOCHS", 2)
     monkeypatch.setattr("toolscope_core.tool2vec.refining.EPOCHS", 1)
-    weights = (1.0,)
-    monkeypatch.setattr("toolscope_core.tool2vec.blend.WEIGHTS", weights)
-    model = trained(tmp_path, "refiner", encoder=str(tiny))
+    monkeypatch.setattr("toolscope_core.tool2vec.blend.WEIGHTS", (1.0,))
+    model = trained(tmp_path, "refiner", encoder=str(tiny_model))
     assert set(model.about["held_out"]["metrics"]) == {
         "text", "tool2vec", "mlc", "tuned", "refiner", "blend",
     }  # fmt: skip
@@ -183,7 +176,7 @@ def test_checkpoints_are_checked_and_the_last_one_counts(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_training_that_was_broken_off_goes_on(tmp_path, tiny):
+def test_a_training_that_was_broken_off_goes_on(tmp_path, tiny_model):
     queries = training_queries(QUERIES, {}, [tool.id for tool in TOOLS])
     centres, epochs = np.zeros((6, 4), np.float32), []
 
@@ -193,9 +186,9 @@ def test_a_training_that_was_broken_off_goes_on(tmp_path, tiny):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        tuned_classifier(queries, centres, str(tiny), tmp_path, stop)
+        tuned_classifier(queries, centres, str(tiny_model), tmp_path, stop)
     (kept,) = tmp_path.glob("checkpoints/*/*.epoch")
     done, seen = int(kept.stem), []
-    tuned_classifier(queries, centres, str(tiny), tmp_path, seen.append)
+    tuned_classifier(queries, centres, str(tiny_model), tmp_path, seen.append)
     assert done >= 1
     assert seen[0].total == seen[-1].total < 4, "fewer epochs are left"

@@ -74,16 +74,7 @@ class CatalogCallCounts:
 def count_calls(trace: CallTrace, tools: Sequence[Tool]) -> CatalogCallCounts:
     """The figures of one trace against a catalog's tools."""
     names = _Names(tools)
-    by_id: dict[str, ToolCallCounts] = {}
-    unknown: Counter[str] = Counter()
-    for call in trace.calls:
-        tool_id = names.of(call)
-        if tool_id is None:
-            unknown[call.tool] += 1
-        else:
-            one = ToolCallCounts(1, int(call.failed), call.at)
-            by_id[tool_id] = _added(by_id.get(tool_id, ToolCallCounts()), one)
-    return _figures(by_id, unknown, [call.at for call in trace.calls])
+    return add_counts(_count_one(call, names.of(call)) for call in trace.calls)
 
 
 def add_counts(figures: Iterable[CatalogCallCounts]) -> CatalogCallCounts:
@@ -96,7 +87,13 @@ def add_counts(figures: Iterable[CatalogCallCounts]) -> CatalogCallCounts:
         times += [one.first, one.last]
         for tool_id, usage in one.by_id.items():
             by_id[tool_id] = _added(by_id.get(tool_id, ToolCallCounts()), usage)
-    return _figures(by_id, unknown, times)
+    known_times = [time for time in times if time] or [""]
+    return CatalogCallCounts(
+        dict(sorted(by_id.items())),
+        dict(sorted(unknown.items())),
+        min(known_times),
+        max(known_times),
+    )
 
 
 def query_rows(requests: Iterable[TracedRequest], tools: Sequence[Tool]) -> list[dict[str, object]]:
@@ -141,12 +138,12 @@ class _Names:
         return self._by_name.get(call.tool)
 
 
-def _figures(
-    by_id: Mapping[str, ToolCallCounts], unknown: Mapping[str, int], times: Iterable[str]
-) -> CatalogCallCounts:
-    with_time = [time for time in times if time] or [""]
+def _count_one(call: TracedCall, tool_id: str | None) -> CatalogCallCounts:
+    """The figures of one call, of a tool of the catalog or of no such tool."""
+    if tool_id is None:
+        return CatalogCallCounts({}, {call.tool: 1}, call.at, call.at)
     return CatalogCallCounts(
-        dict(sorted(by_id.items())), dict(sorted(unknown.items())), min(with_time), max(with_time)
+        {tool_id: ToolCallCounts(1, int(call.failed), call.at)}, {}, call.at, call.at
     )
 
 
