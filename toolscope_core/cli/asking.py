@@ -68,12 +68,12 @@ def estimates_of(
 
     with _store(settings) as store:
         ledger, endpoint = StoredLedger(store), _endpoint(asked, settings, store)
-        asked_model = (model_without_key(endpoint), ledger, endpoint.prices)
+        model_terms = (model_without_key(endpoint), ledger, endpoint.prices)
         catalog, links = analysis.catalog, constraints(analysis.catalog, ())
         return {
-            "judge": judging_estimates(analysis, links, asked.paper, *asked_model),
-            "quality": question_estimates(partial(grade_tools, catalog), *asked_model),
-            "variants": question_estimates(partial(variants_of_model, catalog.tools), *asked_model),
+            "judge": judging_estimates(analysis, links, asked.paper, *model_terms),
+            "quality": question_estimates(partial(grade_tools, catalog), *model_terms),
+            "variants": question_estimates(partial(variants_of_model, catalog.tools), *model_terms),
         }
 
 

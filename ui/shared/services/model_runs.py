@@ -73,24 +73,24 @@ class ModelRuns:
     def estimate(self, catalog_id: int, kind: RunKind = "judge", paper: bool = False) -> Estimates:
         """What ``start`` would take now; sends nothing."""
         endpoint = self._endpoints.needed()
-        asked_model = (model_without_key(endpoint), self._ledger, endpoint.prices)
+        model_terms = (model_without_key(endpoint), self._ledger, endpoint.prices)
         if kind in ("quality", "variants"):
             catalog = self._catalogs.open(catalog_id)
             grading = partial(grade_tools, catalog)
             writing = partial(variants_of_model, catalog.tools)
             ask = grading if kind == "quality" else writing
-            return question_estimates(ask, *asked_model)
+            return question_estimates(ask, *model_terms)
         analysis, log = self._analyses.required(catalog_id), read_log(self._store, catalog_id)
         if kind == "siblings":
             pairs = _to_tell_apart(analysis, log)
             telling = partial(descriptions_of_model, analysis.catalog, pairs)
-            return question_estimates(telling, *asked_model)
+            return question_estimates(telling, *model_terms)
         if kind == "documents":
             plan = plan_merge(analysis, log, PlanConfig())
             wording = partial(with_documents, ModelVerdicts(""), plan)
-            return question_estimates(wording, *asked_model)
+            return question_estimates(wording, *model_terms)
         links = constraints(analysis.catalog, log)
-        return judging_estimates(analysis, links, paper, *asked_model)
+        return judging_estimates(analysis, links, paper, *model_terms)
 
     def start(
         self,
