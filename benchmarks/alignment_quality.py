@@ -10,11 +10,8 @@ halves; the test halves are only ever measured.
 
 from __future__ import annotations
 
-import argparse
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -22,17 +19,21 @@ from numpy.typing import NDArray
 from rapidfuzz.fuzz import ratio
 from scipy.optimize import linear_sum_assignment
 
-from toolscope_core.catalog.readers import read_catalog
-from toolscope_core.catalog.sources import load_paths
+from benchmarks.measuring import (
+    ROOT,
+    bootstrap_ends,
+    f1_of_counts,
+    json_rows,
+    parser_of,
+    read_named,
+)
 from toolscope_core.judging.arguments.matching import match_parameters
-from toolscope_core.model.environment import read_environment
 from toolscope_core.model.tool import Tool
 
-_DATA = Path(__file__).resolve().parents[1] / "tests" / "data"
+_DATA = ROOT / "tests" / "data"
 GOLD = _DATA / "alignment.jsonl"
 NEAR = _DATA / "alignment_near.jsonl"
 CATALOGS = ("bfcl", "bfcl-live", "ultratool", "docker-mcp")
-_RESAMPLES = 1000
 _LIKELY = 0.85
 _ALIKE = 45.0
 """The ratio of two names at which the fuzzy way takes them for one; best of 40…90 on dev."""
@@ -58,9 +59,8 @@ class GoldMap:
 
 def load_gold(path: Path = GOLD) -> tuple[GoldMap, ...]:
     """The maps of a file with their tools from the benchmark data."""
-    folder = read_environment().data_dir
-    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    tools = {name: _tools(folder / name) for name in dict.fromkeys(row["catalog"] for row in rows)}
+    rows = json_rows(path)
+    tools = {name: read_named(name).by_id for name in {row["catalog"] for row in rows}}
     return tuple(
         GoldMap(
             row["catalog"],
@@ -103,16 +103,7 @@ def counts(maps: Sequence[GoldMap], aligner: Aligner) -> NDArray[np.int64]:
 
 def measures(rows: NDArray[np.int64]) -> tuple[float, float, float]:
     """Precision, recall and F1 over the sums of ``counts``."""
-    right, found, wanted = rows.sum(axis=0).tolist()
-    return right / max(found, 1), right / max(wanted, 1), 2 * right / max(found + wanted, 1)
-
-
-def interval(rows: NDArray[np.int64]) -> tuple[float, float]:
-    """95 % of F1 over resampled maps."""
-    rng = np.random.default_rng(0)
-    draws = [measures(rows[rng.integers(0, len(rows), len(rows))])[2] for _ in range(_RESAMPLES)]
-    low, high = np.quantile(draws, [0.025, 0.975])
-    return float(low), float(high)
+    return f1_of_counts(*rows.sum(axis=0).tolist())
 
 
 def report(name: str, maps: Sequence[GoldMap], aligners: Mapping[str, Aligner]) -> None:
@@ -120,7 +111,7 @@ def report(name: str, maps: Sequence[GoldMap], aligners: Mapping[str, Aligner]) 
     for label, aligner in aligners.items():
         rows = counts(maps, aligner)
         precision, recall, f1 = measures(rows)
-        low, high = interval(rows)
+        low, high = bootstrap_ends(lambda at, rows=rows: measures(rows[at])[2], len(rows))
         print(
             f"  {label:12}  precision {precision:.3f}  recall {recall:.3f}"
             f"  F1 {f1:.3f} [{low:.3f}, {high:.3f}]"
@@ -136,7 +127,7 @@ def show_errors(maps: Sequence[GoldMap]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = parser_of(__doc__)
     parser.add_argument("--errors", action="store_true", help="list the errors on dev, no figures")
     maps, near = load_gold(), load_gold(NEAR)
     if parser.parse_args().errors:
@@ -145,24 +136,17 @@ def main() -> None:
     aligners = {"toolscope": ours, "equal names": equal_names, "fuzzy names": fuzzy_names}
     for number in (2, 3, 4, 5):
         report(f"dev, round {number}", [one for one in maps if one.round == number], aligners)
-    for half in ("dev", "test"):
-        chosen = [one for one in maps if one.half == half]
-        for catalog in CATALOGS:
-            report(f"{half} {catalog}", [m for m in chosen if m.catalog == catalog], aligners)
-        report(f"{half} all", chosen, aligners)
-    for half in ("dev", "test"):
-        chosen = [one for one in near if one.half == half]
-        for catalog in (*CATALOGS, "livemcpbench", "seal-tools"):
-            report(f"near {half} {catalog}", [m for m in chosen if m.catalog == catalog], aligners)
-        likely = [one for one in chosen if one.chance >= _LIKELY]
-        report(f"near {half}, chance >= {_LIKELY}", likely, aligners)
-        report(f"near {half} all", chosen, aligners)
-
-
-@cache
-def _tools(folder: Path) -> dict[str, Tool]:
-    source = next(folder.glob("tools.jsonl"), folder / "servers.json")
-    return read_catalog(load_paths([source])).by_id
+    catalogs = {"": CATALOGS, "near ": (*CATALOGS, "livemcpbench", "seal-tools")}
+    for (kind, names), kind_maps in zip(catalogs.items(), (maps, near), strict=True):
+        for half in ("dev", "test"):
+            chosen = [one for one in kind_maps if one.half == half]
+            for catalog in names:
+                own = [one for one in chosen if one.catalog == catalog]
+                report(f"{kind}{half} {catalog}", own, aligners)
+            if kind:
+                likely = [one for one in chosen if one.chance >= _LIKELY]
+                report(f"{kind}{half}, chance >= {_LIKELY}", likely, aligners)
+            report(f"{kind}{half} all", chosen, aligners)
 
 
 if __name__ == "__main__":

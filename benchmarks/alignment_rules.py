@@ -11,30 +11,23 @@ of ``benchmarks.openapi_directory``.
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import random
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from benchmarks.alignment_quality import NEAR, Aligned, load_gold
-from benchmarks.openapi_directory import fetched
-from toolscope_core.catalog.isolation import read_isolated
-from toolscope_core.catalog.readers import read_catalog
-from toolscope_core.catalog.sources import load_paths
+from benchmarks.measuring import parser_of, read_named, vectors_of
+from benchmarks.openapi_directory import fetched, read_document
 from toolscope_core.embedding.candidate_pairs import default_threshold, nearest
-from toolscope_core.embedding.embed_once import embed_cached
-from toolscope_core.embedding.minilm import MiniLmEmbedder
-from toolscope_core.embedding.tool_text import tool_text
-from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
 from toolscope_core.judging import word_stems
 from toolscope_core.judging.arguments import likeness, matching, roles, units
 from toolscope_core.judging.vocabulary import singular, stem
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.tool import Tool
 
@@ -77,15 +70,14 @@ RULES: Mapping[str, Patch] = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = parser_of(__doc__)
     parser.add_argument("--openapi", type=Path, help="documents (default: from npm)")
     parser.add_argument("--pairs", type=int, default=6000, help="pairs outside at most")
     given = parser.parse_args()
     gold = [one for one in (*load_gold(), *load_gold(NEAR)) if one.half == "dev"]
     used = {frozenset((one.left.id, one.right.id)) for one in (*load_gold(), *load_gold(NEAR))}
     made_on = [(one.left, one.right) for one in gold]
-    folder = given.openapi or fetched(read_environment().cache_dir / "openapi-directory")
-    outside = drawn(outside_pairs(folder), used, given.pairs)
+    outside = drawn(outside_pairs(given.openapi or fetched()), used, given.pairs)
     print(f"made on: {len(made_on)} maps; outside: {len(outside)} near pairs")
     before, before_outside = maps(made_on), maps(outside)
     print(f"{'made on':>8}{'right':>7}{'outside':>9}  removed")
@@ -112,7 +104,7 @@ def removals() -> Iterator[tuple[str, Patch, frozenset[str]]]:
     for head in dict.fromkeys(meanings.values()):
         rest = {word: one for word, one in meanings.items() if one != head}
         words = [word for word, one in meanings.items() if one == head]
-        yield " ".join(words), {(word_stems, "_meanings"): _constant(rest)}, frozenset(words)
+        yield " ".join(words), {(word_stems, "_meanings"): lambda rest=rest: rest}, frozenset(words)
 
 
 @contextmanager
@@ -146,26 +138,22 @@ def again(pairs: Pairs, before: Sequence[Map], words: frozenset[str]) -> Iterato
 
 def outside_pairs(folder: Path) -> Iterator[tuple[Tool, Tool]]:
     """Near pairs of the servers and of documents drawn from the folder."""
-    data = read_environment().data_dir
     for name in _SERVERS:
-        yield from near_pairs(read_catalog(load_paths([data / name / "servers.json"])))
+        yield from near_pairs(read_named(name))
     files = sorted(path for path in folder.rglob("*.json") if path.stat().st_size <= LARGEST)
     for path in random.Random(SEED).sample(files, min(DOCUMENTS, len(files))):
         try:
-            yield from near_pairs(read_isolated(load_paths([path])))
+            yield from near_pairs(read_document(path))
         except CatalogError:  # no operations, or none that can be read
             continue
 
 
 def near_pairs(catalog: Catalog) -> Iterator[tuple[Tool, Tool]]:
     """Pairs of a catalog at θ or closer whose parameter names differ."""
-    embedder, tools = MiniLmEmbedder(), catalog.tools
-    texts = list(map(tool_text, tools))
-    vectors = embed_cached(texts, embedder, VectorCache(read_environment().cache_dir))
+    tools = catalog.tools
     if len(tools) < 2:
         return
-    theta = default_threshold(embedder.name)
-    near = nearest(vectors, _NEIGHBOURS, theta)
+    near = nearest(vectors_of(tools), _NEIGHBOURS, default_threshold(DEFAULT_MODEL))
     for left, right in zip(near.left.tolist(), near.right.tolist(), strict=True):
         one, other = tools[left], tools[right]
         ours, theirs = ({p.name for p in tool.parameters} for tool in (one, other))
@@ -196,10 +184,6 @@ def _right(found: Map, args: Aligned) -> int:
 
 def _changed(before: Sequence[Map], now: Sequence[Map]) -> int:
     return sum(one != other for one, other in zip(before, now, strict=True))
-
-
-def _constant(value: Mapping[str, str]) -> Callable[[], Mapping[str, str]]:
-    return lambda: value
 
 
 def _set(patch: Patch) -> None:

@@ -9,32 +9,28 @@ digits.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import sys
 from pathlib import Path
 
-from benchmarks.held_out import FILES, source
-from toolscope_core.catalog.readers import read_catalog
-from toolscope_core.catalog.sources import load_paths
-from toolscope_core.embedding.minilm import MiniLmEmbedder
-from toolscope_core.embedding.vector_cache import VectorCache
+from benchmarks.measuring import CATALOGS as PUBLIC
+from benchmarks.measuring import add_catalogs, analysis_of, parser_of, read_file, read_named
+from toolscope_core.evaluation.example import example_path
 from toolscope_core.export.bundle import bundle_files
-from toolscope_core.merging.pipeline import analyse, plan_merge
-from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
-from toolscope_core.model.environment import read_environment
+from toolscope_core.merging.pipeline import plan_merge
+from toolscope_core.model.configuration import PlanConfig
 
 HASHES = Path(__file__).with_name("data") / "bundle_hashes.json"
-EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "catalog.json"
-CATALOGS = ("example", *FILES)
+EXAMPLE = "example"
+CATALOGS = (EXAMPLE, *PUBLIC)
 WAYS = {"auto": PlanConfig("auto"), "all": PlanConfig("all", routers=True)}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__)
     parser.add_argument("--write", action="store_true", help="commit to today's hashes")
-    parser.add_argument("--catalogs", nargs="*", default=CATALOGS, choices=CATALOGS)
+    add_catalogs(parser, CATALOGS)
     options = parser.parse_args()
     committed = json.loads(HASHES.read_text("utf-8")) if HASHES.exists() else {}
     current = {name: bundle_hashes(name) for name in options.catalogs}
@@ -57,9 +53,8 @@ def bundle_hashes(name: str) -> dict[str, dict[str, str]]:
 
     ``manifest.json`` is left out: it names versions of packages, and the hashes of the others.
     """
-    catalog = read_catalog(load_paths([EXAMPLE if name == "example" else source(name)]))
-    cache = VectorCache(read_environment().cache_dir)
-    analysis = analyse(catalog, AnalysisConfig(), MiniLmEmbedder(), cache)
+    catalog = read_file(example_path()) if name == EXAMPLE else read_named(name)
+    analysis = analysis_of(catalog)
     return {
         way: {
             file: hashlib.sha256(content).hexdigest()[:16]

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from benchmarks.held_out import analysed, kept, unseen_weights
 from benchmarks.labelled_clusters import Example, examples
+from benchmarks.measuring import bootstrap_ends, f1_of_masks
 from benchmarks.train_judge import CATALOGS, WHOLE, Labelled, load
 from toolscope_core.merging.contracted_graph import RowGraph
 from toolscope_core.merging.correction import correct
@@ -28,7 +29,6 @@ from toolscope_core.merging.pipeline import Analysis, plan_merge
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Constraints
 
-_RESAMPLES = 1000
 _GRID = tuple(step / 20 for step in range(1, 20))
 
 
@@ -91,7 +91,7 @@ def is_called_wrong(analysis: Analysis, example: Example, cut_at: float) -> bool
 
 def best(audits: Sequence[Audit]) -> float:
     """The cut with the greatest F1 over the clusters of all the audits, the least on ties."""
-    return max(_GRID, key=lambda at: (scores(*joined(audits, [at] * len(audits)))[2], -at))
+    return max(_GRID, key=lambda at: (f1_of_masks(*joined(audits, [at] * len(audits)))[2], -at))
 
 
 def joined(
@@ -101,22 +101,13 @@ def joined(
     return np.concatenate([one.wrong for one in audits]), np.concatenate(called)
 
 
-def scores(wrong: NDArray[np.bool_], called: NDArray[np.bool_]) -> tuple[float, float, float]:
-    """Precision, recall and F1 of *wrong*; 0 where nothing is wrong or called so."""
-    hits = int((wrong & called).sum())
-    said, true = int(called.sum()), int(wrong.sum())
-    return hits / max(said, 1), hits / max(true, 1), 2 * hits / max(said + true, 1)
-
-
 def row(name: str, wrong: NDArray[np.bool_], called: NDArray[np.bool_]) -> None:
-    rng = np.random.default_rng(0)
-    draws = rng.integers(0, len(wrong), (_RESAMPLES, len(wrong)))
-    ends = np.quantile([scores(wrong[at], called[at]) for at in draws], [0.025, 0.975], axis=0)
-    told = [
+    ends = bootstrap_ends(lambda at: f1_of_masks(called[at], wrong[at]), len(wrong))
+    cells = [
         f"{value:.3f} [{low:.3f}, {high:.3f}]"
-        for value, low, high in zip(scores(wrong, called), *ends, strict=True)
+        for value, low, high in zip(f1_of_masks(called, wrong), *ends, strict=True)
     ]
-    print(f"  {name:<18} n {len(wrong):>3}, {int(wrong.sum()):>3} wrong   {'   '.join(told)}")
+    print(f"  {name:<18} n {len(wrong):>3}, {int(wrong.sum()):>3} wrong   {'   '.join(cells)}")
 
 
 def ablation(catalog: Labelled, analysis: Analysis) -> None:

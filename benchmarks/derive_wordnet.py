@@ -22,9 +22,9 @@ from typing import Any
 
 import networkx as nx
 
+from benchmarks.measuring import data_folder
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.judging import wordnet
-from toolscope_core.model.environment import read_environment
 
 _SENSES = 4
 _CLOSE = 0.6
@@ -33,7 +33,7 @@ _NOTICES = ("LICENSE.md", "WNDB_License.txt")
 
 
 def main() -> None:
-    folder = read_environment().data_dir / "oewn"
+    folder = data_folder("oewn")
     lines = gzip.decompress((folder / "oewn.jsonl.gz").read_bytes()).splitlines()
     opposites = json.loads((folder / "antonyms.json").read_text("utf-8"))
     table = tables([json.loads(line) for line in lines], opposites)

@@ -1,6 +1,6 @@
 """What each form of the default encoder takes, and what it changes, side by side in one run.
 
-    TOOLSCOPE_DATA=../shared/data python -m benchmarks.encoder_speed [--rounds 3] [--texts 600]
+    python -m benchmarks.encoder_speed [--rounds 3] [--texts 600]
 
 torch in float32 was the default, and is what the others are compared with. The texts are those of a
 merge and of a search of LiveMCPBench and Seal-Tools, two of each tool. Rounds go through all forms
@@ -10,32 +10,27 @@ default threshold; safe merges those that are accepted without a person.
 
 from __future__ import annotations
 
-import argparse
-import os
-import platform
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from benchmarks.held_out import FILES, source
-from benchmarks.retrieval_quality import DEFAULT, SETS, requests_of
-from toolscope_core.catalog.readers import read_catalog
-from toolscope_core.catalog.sources import load_paths
+from benchmarks.measuring import add_catalogs, clocked, parser_of, print_machine, read_named
+from benchmarks.retrieval_quality import SETS
+from benchmarks.searching import judged_queries, rankings_of, requests_of
 from toolscope_core.embedding.encoders import SentenceEmbedder, loaded_encoder
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
 from toolscope_core.embedding.quantized_model import fused_model
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.metrics import recall
-from toolscope_core.evaluation.query_sets import read_queries
 from toolscope_core.merging.pipeline import analyse, plan_merge
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
 from toolscope_core.model.protocols import TokenEmbedder
 from toolscope_core.retrieval.documents import tool_document
@@ -50,10 +45,10 @@ COLD = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--texts", type=int, default=600)
-    parser.add_argument("--catalogs", nargs="*", default=list(FILES), choices=list(FILES))
+    add_catalogs(parser)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         forms = _forms(Path(folder))
@@ -92,11 +87,11 @@ def _forms(folder: Path) -> dict[str, TokenEmbedder]:
 
 def _texts(count: int) -> list[str]:
     """Texts of merges and searches, those of both catalogs in turn."""
-    catalogs = [read_catalog(load_paths([source(name)])) for name in ("livemcpbench", "seal-tools")]
+    catalogs = map(read_named, ("livemcpbench", "seal-tools"))
     documents = [map(tool_document, catalog.tools) for catalog in catalogs]
     pairs = zip(*documents, strict=False)
-    texts = (text for pair in pairs for one in pair for text in (one.short, one.full))
-    return [text for text, _ in zip(texts, range(count), strict=False)]
+    texts = [text for pair in pairs for one in pair for text in (one.short, one.full)]
+    return texts[:count]
 
 
 def _speed(forms: dict[str, TokenEmbedder], rounds: int, texts: list[str]) -> None:
@@ -105,11 +100,9 @@ def _speed(forms: dict[str, TokenEmbedder], rounds: int, texts: list[str]) -> No
     for _ in range(rounds):
         for name, embedder in forms.items():
             embedder.encode(texts[:2])
-            seconds[name].append(_seconds(lambda one=embedder: one.encode(texts)))
-    print(
-        f"machine: {os.cpu_count()} cores, {platform.machine()}; {len(texts)} texts, "
-        f"{rounds} rounds\n{'':28}texts/s best  median   x torch   cosine mean  1st percentile"
-    )
+            seconds[name].append(clocked(lambda one=embedder: one.encode(texts)))
+    print_machine(f"{len(texts)} texts", f"{rounds} rounds")
+    print(f"{'':28}texts/s best  median   x torch   cosine mean  1st percentile")
     for name, embedder in forms.items():
         vectors = embedder.encode(texts).astype(np.float64)
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)  # bfloat16's are not quite 1
@@ -121,12 +114,6 @@ def _speed(forms: dict[str, TokenEmbedder], rounds: int, texts: list[str]) -> No
             f"{np.percentile(cosine, 1):16.4f}",
             flush=True,
         )
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
 
 
 def _cold(rounds: int) -> None:
@@ -154,36 +141,34 @@ def _cold(rounds: int) -> None:
 def _quality(forms: dict[str, TokenEmbedder], catalogs: list[str], folder: Path) -> None:
     """Candidate pairs and safe merges that change, and recall@5 by the default search."""
     for catalog_name in catalogs:
-        catalog = read_catalog(load_paths([source(catalog_name)]))
+        catalog = read_named(catalog_name)
         print(f"{catalog_name}: {len(catalog.tools):,} tools")
-        expected: tuple[set[tuple[int, int]], set[tuple[str, ...]]] | None = None
+        expected: tuple[set[Any], ...] = ()
         for at, (name, embedder) in enumerate(forms.items()):
             cache = VectorCache(folder / f"cache-{at}")
             analysis = analyse(catalog, AnalysisConfig(threshold=0.6), embedder, cache)
-            pairs = _row_pairs(analysis.scores.left, analysis.scores.right)
+            ends = (analysis.scores.left.tolist(), analysis.scores.right.tolist())
             plan = plan_merge(analysis, (), PlanConfig("auto"))
             safe = {one.members for one in plan.clusters if one.state == "accepted"}
-            expected = expected or (pairs, safe)
-            line = (
-                f"  {name:28}{len(pairs):7} pairs, -{len(expected[0] - pairs)} "
-                f"+{len(pairs - expected[0])}; {len(safe)} safe, -{len(expected[1] - safe)} "
-                f"+{len(safe - expected[1])}"
-            )
-            if catalog_name in SETS:
-                path = source(catalog_name).with_name("queries.dev.jsonl")
-                queries = [one for one in read_queries(path) if one.gold]
-                retriever = Retriever(catalog.tools, embedder, cache, DEFAULT)
-                rankings = retriever.search_each(requests_of(queries, True), 5)
-                recalls = [
-                    recall([place.tool_id for place in places], query.gold, 5)
-                    for places, query in zip(rankings, queries, strict=True)
-                ]
-                line += f"; recall@5 {np.mean(recalls):.4f} of {len(queries)} queries"
-            print(line, flush=True)
+            merges = (set(zip(*ends, strict=True)), safe)
+            expected = expected or merges
+            changes = [
+                f"{len(own)} {kind}, -{len(other - own)} +{len(own - other)}"
+                for kind, own, other in zip(("pairs", "safe"), merges, expected, strict=True)
+            ]
+            print(f"  {name:28} {'; '.join(changes)}", end="")
+            print(_recall(catalog_name, catalog, embedder, cache), flush=True)
 
 
-def _row_pairs(left: NDArray[np.int32], right: NDArray[np.int32]) -> set[tuple[int, int]]:
-    return set(zip(left.tolist(), right.tolist(), strict=True))
+def _recall(name: str, catalog: Catalog, embedder: TokenEmbedder, cache: VectorCache) -> str:
+    """Recall@5 in words; nothing where there are no queries."""
+    if name not in SETS:
+        return ""
+    queries = judged_queries(name)
+    retriever = Retriever(catalog.tools, embedder, cache)
+    rankings = rankings_of(retriever, requests_of(queries, "rules"), 5)
+    recalls = [recall(ids, one.gold, 5) for ids, one in zip(rankings, queries, strict=True)]
+    return f"; recall@5 {np.mean(recalls):.4f} of {len(queries)} queries"
 
 
 if __name__ == "__main__":

@@ -14,37 +14,38 @@ rewording: embedding 40,000 texts would take many minutes and measure something 
 
 from __future__ import annotations
 
-import argparse
-import contextlib
-import os
-import platform
 import re
-import socket
 import statistics
-import subprocess
-import sys
-import tempfile
 import time
-import urllib.request
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toolscope_core.catalog.readers import read_catalog
-from toolscope_core.catalog.sources import load_paths
+from benchmarks.browser import (
+    add_analysed,
+    chromium,
+    seconds_until_usable,
+    serving,
+    temporary_settings,
+)
+from benchmarks.measuring import (
+    clocked,
+    parser_of,
+    print_machine,
+    print_reference,
+    print_row,
+    read_named,
+    vectors_of,
+)
+from benchmarks.perturbed import LARGE, moved_a_little, perturbed_catalog
 from toolscope_core.embedding.candidate_pairs import pairs_above
-from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.tool_text import tool_text
-from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.model.catalog import Catalog, Server
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import LEAST_PROBABILITY, MergeThresholds
-from toolscope_core.model.environment import Settings, read_environment
+from toolscope_core.model.environment import Settings
 from toolscope_core.model.protocols import Embedder, Vectors
-from toolscope_core.model.tool import Tool
 from ui.overlap import curve_charts, heatmap_charts, map_charts
 from ui.overlap.curves import THRESHOLDS, Curves
 from ui.overlap.figures import CellMeasure
@@ -57,9 +58,7 @@ from ui.shared.services.workspace import Workspace
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-ROOT = Path(__file__).resolve().parents[1]
-CATALOGS = (("livemcpbench", "servers.json"), ("seal-tools", "tools.jsonl"))
-LARGE, SEED, SERVERS, NOISE = 40_000, 7, 400, 0.35
+CATALOGS = ("livemcpbench", "seal-tools", "perturbed")
 USABLE = {4_076: 1.5, LARGE: 3.0}
 CURVE, SLIDER = 15.0, 0.3
 VIEWS = ("Pairs", "Curve", "Threshold", "Heatmap", "Map")
@@ -72,28 +71,24 @@ STEP = 0.06
 """How far the slider is moved at a time, as a share of its track."""
 BARE = "import streamlit as st\nst.title('x')\nst.tabs(['a', 'b'])[0].dataframe({'x': [1]})\n"
 """An app that does nothing: what no page of Streamlit is faster than."""
-FLAGS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking"]
-SYNONYMS = {"get": "fetch", "create": "make", "retrieve": "look up", "find": "search", "the": "a"}
 
 
 def blocks(work: Workspace, catalog_id: int, measure: CellMeasure) -> Any:
-    by = work.service(Heatmaps).groupings(catalog_id)[0]
-    threshold = work.analyses.get(catalog_id).threshold
-    return heatmap_charts.heatmap(
-        work.service(Heatmaps).block_grid(catalog_id, by, measure).grid, threshold
-    )
+    heatmaps = work.service(Heatmaps)
+    by = heatmaps.groupings(catalog_id)[0]
+    return _heatmap(work, catalog_id, heatmaps.block_grid(catalog_id, by, measure))
 
 
 def two_blocks(work: Workspace, catalog_id: int) -> Any:
     """The two largest."""
-    by = work.service(Heatmaps).groupings(catalog_id)[0]
-    found = sorted(
-        work.service(Heatmaps).blocks(catalog_id, by), key=lambda block: -len(block.rows)
-    )
-    threshold = work.analyses.get(catalog_id).threshold
-    return heatmap_charts.heatmap(
-        work.service(Heatmaps).tile(catalog_id, *found[:2]).grid, threshold
-    )
+    heatmaps = work.service(Heatmaps)
+    found = heatmaps.blocks(catalog_id, heatmaps.groupings(catalog_id)[0])
+    largest = sorted(found, key=lambda block: -len(block.rows))[:2]
+    return _heatmap(work, catalog_id, heatmaps.tile(catalog_id, *largest))
+
+
+def _heatmap(work: Workspace, catalog_id: int, cells: Any) -> Any:
+    return heatmap_charts.heatmap(cells.grid, work.analyses.get(catalog_id).threshold)
 
 
 FIGURES: dict[str, Callable[[Workspace, int], Any]] = {
@@ -110,149 +105,94 @@ FIGURES: dict[str, Callable[[Workspace, int], Any]] = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__)
     parser.add_argument("--skip-browser", action="store_true")
-    parser.add_argument("--only", help="one of livemcpbench, seal-tools, perturbed")
+    parser.add_argument("--only", choices=CATALOGS)
     options = parser.parse_args()
-    print(
-        f"machine: {os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
-    )
-    with tempfile.TemporaryDirectory() as folder:
-        settings = replace(read_environment(), store_url=f"sqlite:///{folder}/store.db")
-        for name, catalog in catalogs(options.only):
-            if name == "perturbed":  # vectors that no model made stay out of the user's cache
-                settings = replace(settings, cache_dir=Path(folder) / "cache")
-            measure(settings, name, catalog, not options.skip_browser)
-
-
-def catalogs(only: str | None) -> list[tuple[str, Catalog]]:
-    data = read_environment().data_dir
-    found = [(name, read_catalog(load_paths([data / name / file]))) for name, file in CATALOGS]
-    found.append(("perturbed", perturbed(found[-1][1], LARGE)))
-    return [(name, catalog) for name, catalog in found if only in (None, name)]
-
-
-def perturbed(catalog: Catalog, size: int) -> Catalog:
-    """``size`` tools on ``SERVERS`` servers: seeded variations of those of ``catalog``."""
-    rng = np.random.default_rng(SEED)
-    sources = rng.integers(0, len(catalog.tools), size)
-    tools = [varied(catalog.tools[source], at, rng) for at, source in enumerate(sources.tolist())]
-    servers = tuple(Server(name) for name in sorted({tool.server for tool in tools}))
-    return Catalog(tuple(sorted(tools, key=lambda tool: tool.id)), servers, "mcp")
-
-
-def varied(tool: Tool, number: int, rng: np.random.Generator) -> Tool:
-    """Another name, other words, a parameter less or more; ``raw`` names the original."""
-    words = [SYNONYMS.get(w, w) if rng.random() < 0.7 else w for w in tool.description.split()]
-    properties = dict((tool.schema or {}).get("properties") or {})
-    if properties and rng.random() < 0.3:
-        properties.pop(str(rng.choice(list(properties))))
-    if rng.random() < 0.3:
-        properties[f"option_{rng.integers(9)}"] = {"type": "string"}
-    required = [name for name in (tool.schema or {}).get("required", []) if name in properties]
-    server = f"server-{rng.integers(SERVERS):03d}"
-    return Tool(
-        id=f"{server}/{tool.name}-{number:05d}",
-        name=f"{tool.name}{rng.choice(['', 'V2', 'Now', 'ById', 'Info'])}",
-        description=" ".join(words),
-        server=server,
-        schema={"type": "object", "properties": properties, "required": required},
-        raw={"from": tool.id},
-    )
+    print_machine()
+    with temporary_settings() as settings:
+        for name in [options.only] if options.only else CATALOGS:
+            embedder: Embedder = MiniLmEmbedder()
+            catalog = read_named("seal-tools" if name == "perturbed" else name)
+            if name == "perturbed":
+                originals, catalog = catalog, perturbed_catalog(catalog)
+                embedder = Perturbed(catalog, originals)
+            measure(Workspace(settings, embedder), name, catalog)
+            if not options.skip_browser:
+                in_chromium(settings, name, len(catalog.tools))
 
 
 class Perturbed:
     """An embedder that knows its texts: originals as the model has them, variations beside them."""
 
-    name = "all-MiniLM-L6-v2"
+    name = MiniLmEmbedder.name
 
     def __init__(self, catalog: Catalog, originals: Catalog) -> None:
-        texts = [tool_text(tool) for tool in originals.tools]
-        cache = VectorCache(read_environment().cache_dir)
-        known = embed_cached(texts, MiniLmEmbedder(), cache)
         rows = {tool.id: row for row, tool in enumerate(originals.tools)}
-        rng = np.random.default_rng(SEED)
-        vectors = known[[rows[tool.raw["from"]] for tool in catalog.tools]]
-        noise = rng.normal(size=vectors.shape) * NOISE / np.sqrt(vectors.shape[1])
-        vectors = (vectors + noise).astype(np.float32)
-        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-        self._known = {tool_text(t): v for t, v in zip(catalog.tools, vectors, strict=True)}
+        own = vectors_of(originals.tools)[[rows[tool.raw["from"]] for tool in catalog.tools]]
+        texts = map(tool_text, catalog.tools)
+        self._vectors = dict(zip(texts, moved_a_little(own), strict=True))
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        return np.stack([self._known[text] for text in texts])
+        return np.stack([self._vectors[text] for text in texts])
 
 
-def measure(settings: Settings, name: str, catalog: Catalog, browser: bool) -> None:
-    embedder: Embedder = MiniLmEmbedder()
-    if name == "perturbed":
-        file = read_environment().data_dir / CATALOGS[-1][0] / CATALOGS[-1][1]
-        embedder = Perturbed(catalog, read_catalog(load_paths([file])))
-    work = Workspace(settings, embedder)
-    record = work.catalogs.add(name, catalog)
-    size = len(catalog.tools)
-    print(f"\n{name}: n = {size:,} tools")
-    row("analysis (not a view)", clocked(lambda: prepare(work, record.id)))
-    row("plan, once (not a view)", clocked(lambda: work.review.plan(record.id)))
-    first = work.review.plan(record.id).clusters[0]
-    said = work.review.decide(record.id, "accept", first, "benchmark")
-    row("plan after a decision", clocked(lambda: work.review.plan(record.id)))
-    work.review.undo(record.id, "benchmark", said.seq)
-    vectors = work.analyses.get(record.id).vectors
-    row("one dense product of the same size", clocked(lambda: product(vectors)))
+def measure(work: Workspace, name: str, catalog: Catalog) -> None:
+    print(f"\n{name}: n = {len(catalog.tools):,} tools")
+    ids: list[int] = []
+    seconds = clocked(lambda: ids.append(add_analysed(work, name, catalog)))
+    print_row("analysis (not a view)", seconds)
+    (own_id,) = ids
+    print_row("plan, once (not a view)", clocked(lambda: work.review.plan(own_id)))
+    first = work.review.plan(own_id).clusters[0]
+    decision = work.review.decide(own_id, "accept", first, "benchmark")
+    print_row("plan after a decision", clocked(lambda: work.review.plan(own_id)))
+    work.review.undo(own_id, "benchmark", decision.seq)
+    vectors = work.analyses.get(own_id).vectors
+    print_row("one dense product of the same size", clocked(lambda: product(vectors)))
     exact = clocked(lambda: pairs_above(vectors, np.array(THRESHOLDS)))
-    row("exact curve, one variant", exact, CURVE)
-    work.service(Curves).run(record.id)
-    row("pairs table", again(lambda: work.service(PairLists).matching(record.id, PairFilter())))
+    print_row("exact curve, one variant", exact, CURVE)
+    work.service(Curves).run(own_id)
+    print_row("pairs table", again(lambda: work.explore.pairs(own_id, PairFilter())))
     for view, build in FIGURES.items():
-        figure = build(work, record.id)
-        size_kb = len(figure.to_json()) / 1024
-        row(f"{view}, built again; {size_kb:,.0f} KB", again(lambda b=build: b(work, record.id)))
-    own = work.service(Thresholds).in_use(record.id)
-    work.service(Thresholds).moved(record.id, own)
+        size_kb = len(build(work, own_id).to_json()) / 1024
+        seconds = again(lambda b=build: b(work, own_id))
+        print_row(f"{view}, built again; {size_kb:,.0f} KB", seconds)
+    thresholds = work.service(Thresholds)
+    own = thresholds.in_use(own_id)
+    thresholds.moved(own_id, own)
     for near, probable in ((0.7, own.probability), (0.7, 0.65), (own.similarity, 0.5)):
         cut = MergeThresholds(near, probable)
-        spent = clocked(lambda c=cut: work.service(Thresholds).moved(record.id, c))
-        row(f"slider to θ = {near:.2f}, p = {probable:.2f}, first time", spent, SLIDER)
+        seconds = clocked(lambda c=cut: thresholds.moved(own_id, c))
+        print_row(f"slider to θ = {near:.2f}, p = {probable:.2f}, first time", seconds, SLIDER)
     work.close()
-    if browser:
-        in_chromium(settings, name, size)
-
-
-def prepare(work: Workspace, catalog_id: int) -> None:
-    work.analyses.wait(work.analyses.start(catalog_id))
 
 
 def in_chromium(settings: Settings, name: str, size: int) -> None:
     """Each view on its own address, the second time: the server knows the analysis then."""
-    from playwright.sync_api import sync_playwright
-
-    reference()
-    with tempfile.TemporaryDirectory() as folder, serving(settings) as url, sync_playwright() as pw:
-        chromium = pw.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
-        page = chromium.new_page(viewport={"width": 1440, "height": 1000})
-        bare = Path(folder) / "bare.py"
-        bare.write_text(BARE)
-        with serving(settings, "streamlit", "run", str(bare)) as empty:
-            row("Chromium, an app that does nothing", loads(page, empty, SHOWN))
+    print_reference()
+    with serving(settings) as url, serving(settings, BARE) as empty, chromium() as browser:
+        page = browser.new_page(viewport={"width": 1440, "height": 1000})
+        print_row("Chromium, an app that does nothing", loads(page, empty, SHOWN))
         analyse = page.get_by_role("button", name="Analyse")
         found = page.locator(FOUND)
         began = time.perf_counter()
         page.goto(f"{url}/?catalog={name}")
         found.or_(analyse).wait_for(timeout=60_000)
-        row("Chromium, first page after a restart", time.perf_counter() - began)
+        print_row("Chromium, first page after a restart", time.perf_counter() - began)
         if analyse.is_visible():  # a large one is not rebuilt while a page waits
             analyse.click()
         found.wait_for(timeout=900_000)
         for view, (path, shown) in PAGES.items():
             address = f"{url}{path}catalog={name}"
             if view == "Map":
-                row("Chromium, Map while UMAP may be made", usable(page, address, shown))
+                seconds = seconds_until_usable(page, address, shown)
+                print_row("Chromium, Map while UMAP may be made", seconds)
                 page.get_by_text("is being computed").wait_for(state="detached", timeout=600_000)
-            row(f"Chromium, {view} usable", loads(page, address, shown), USABLE.get(size))
+            print_row(f"Chromium, {view} usable", loads(page, address, shown), USABLE.get(size))
             if view == "Threshold":
-                told = "Chromium, the slider let go until the figures change"
-                row(told, stepped(page), SLIDER)
-        chromium.close()
+                row = "Chromium, the slider let go until the figures change"
+                print_row(row, stepped(page), SLIDER)
 
 
 def stepped(page: Page) -> float:
@@ -281,47 +221,8 @@ def stepped(page: Page) -> float:
 
 def loads(page: Page, address: str, shown: str) -> float:
     """The median of some loads, after one that fills the caches."""
-    seen = [usable(page, address, shown) for _ in range(LOADS + 1)]
-    return statistics.median(seen[1:])
-
-
-def usable(page: Page, address: str, shown: str) -> float:
-    """Until the script ended, and the tab's picture or table, or the overview, is on the screen."""
-    began = time.perf_counter()
-    page.goto(address)
-    page.get_by_role("tab").first.wait_for(timeout=300_000)
-    page.locator(shown).first.wait_for(timeout=300_000)
-    ended = page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]')
-    ended.wait_for(timeout=300_000)
-    return time.perf_counter() - began
-
-
-@contextlib.contextmanager
-def serving(settings: Settings, *start: str) -> Iterator[str]:
-    """An app on a free port, over the measured store and cache: ``start`` is what Python runs."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", *(start or ("ui",)), "--server.port", str(port)]
-    command += ["--server.fileWatcherType", "none", "--server.headless", "true"]
-    environment = {
-        **os.environ,
-        "HF_HUB_OFFLINE": "1",
-        "TOOLSCOPE_STORE_URL": settings.store_url,
-        "TOOLSCOPE_CACHE_DIR": str(settings.cache_dir),
-    }
-    quiet = subprocess.DEVNULL
-    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=quiet, stderr=quiet)
-    try:
-        for _ in range(120):
-            with contextlib.suppress(OSError):
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=2)
-                break
-            time.sleep(0.5)
-        yield f"http://localhost:{port}"
-    finally:
-        process.terminate()
-        process.wait(20)
+    seconds = [seconds_until_usable(page, address, shown) for _ in range(LOADS + 1)]
+    return statistics.median(seconds[1:])
 
 
 def product(vectors: Vectors) -> None:
@@ -329,31 +230,8 @@ def product(vectors: Vectors) -> None:
         vectors[start : start + 2048] @ vectors.T
 
 
-def clocked(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
-def again(work: Callable[[], object], repeats: int = 3) -> float:
-    return statistics.median(clocked(work) for _ in range(repeats))
-
-
-def reference() -> None:
-    """How fast this machine is just now: its speed varies by a factor of two and more."""
-    row("4,000,000 additions in Python, as a reference", clocked(lambda: _added(4_000_000)))
-
-
-def _added(times: int) -> int:
-    total = 0
-    for number in range(times):
-        total += number
-    return total
-
-
-def row(what: str, seconds: float, limit: float | None = None) -> None:
-    told = f"limit {limit:g} s" if limit else ""
-    print(f"{what:<52} {seconds:>9.3f} s   {told}", flush=True)
+def again(work: Callable[[], object]) -> float:
+    return statistics.median(clocked(work) for _ in range(3))
 
 
 if __name__ == "__main__":

@@ -10,21 +10,14 @@ time of Streamlit's own files and connection, below which no page can be.
 
 from __future__ import annotations
 
-import argparse
-import os
-import platform
 import statistics
-import tempfile
 import time
 from collections import defaultdict
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from benchmarks.explore_speed import reference, serving
-from toolscope_core.catalog.readers import read_catalog
-from toolscope_core.catalog.sources import load_paths
-from toolscope_core.model.environment import Settings, read_environment
-from ui.shared.services.workspace import Workspace
+from benchmarks.browser import analyse_named, chromium, serving, temporary_settings, wait_for_end
+from benchmarks.measuring import parser_of, print_machine, print_reference
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -44,49 +37,32 @@ PAGES = {
         )
     },
 }  # fmt: skip
-FLAGS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking"]
-ENDED = '[data-testid="stApp"][data-test-script-state="notRunning"]'
+PLAIN = "import streamlit as st\nst.title('Nothing')\n"
 Times = tuple[float, float]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = parser_of(__doc__)
     parser.add_argument("--rounds", type=int, default=3)
-    rounds = range(parser.parse_args().rounds)
-    from playwright.sync_api import sync_playwright
-
-    print(f"machine: {os.cpu_count()} cores, {platform.machine()}, {len(rounds)} rounds")
-    reference()
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
-        settings = prepared(Path(folder))
-        plain = Path(folder) / "plain.py"
-        plain.write_text("import streamlit as st\nst.title('Nothing')\n")
-        with serving(settings, "streamlit", "run", str(plain)) as address:
-            floor = [visit(browser, f"{address}/") for _ in range(2 * len(rounds))]
+    rounds = parser.parse_args().rounds
+    print_machine(f"{rounds} rounds")
+    print_reference()
+    first: dict[str, list[Times]] = defaultdict(list)
+    again: dict[str, list[Times]] = defaultdict(list)
+    with chromium() as browser, temporary_settings() as settings:
+        with serving(settings, PLAIN) as address:
+            floor = [visit(browser, f"{address}/") for _ in range(2 * rounds)]
         print_row("an app of one line", floor[:1], floor[1:])
-        first: dict[str, list[Times]] = defaultdict(list)
-        again: dict[str, list[Times]] = defaultdict(list)
-        for _ in rounds:
+        analyse_named(settings, "livemcpbench")
+        for _ in range(rounds):
             with serving(settings) as address:
                 for name, path in PAGES.items():
                     page = f"{address}/{path}catalog=Whole"
                     first[name].append(visit(browser, page))
                     again[name].append(visit(browser, page))
-        for name in PAGES:
-            print_row(name, first[name], again[name])
+    for name in PAGES:
+        print_row(name, first[name], again[name])
     print(f"limit: {LIMIT} s, whole, first visit")
-
-
-def prepared(folder: Path, name: str = "livemcpbench") -> Settings:
-    """The settings of a store that holds this catalog as *Whole*, analysed."""
-    data = read_environment().data_dir
-    settings = Settings(f"sqlite:///{folder / 'store.db'}", folder / "cache", data)
-    work = Workspace(settings)
-    catalog = read_catalog(load_paths([data / name]))
-    work.analyses.wait(work.analyses.start(work.catalogs.add("Whole", catalog).id))
-    work.close()
-    return settings
 
 
 def visit(browser: Browser, address: str) -> Times:
@@ -97,22 +73,18 @@ def visit(browser: Browser, address: str) -> Times:
     page.goto(address, wait_until="commit")
     page.locator("h1").first.wait_for(timeout=120_000)
     title = time.perf_counter() - start
-    page.locator(ENDED).wait_for(timeout=120_000)
+    wait_for_end(page)
     whole = time.perf_counter() - start
     context.close()
     return title, whole
 
 
-def print_row(name: str, first: list[Times], again: list[Times]) -> None:
-    (title, whole), (title_again, whole_again) = (
-        (statistics.median(column) for column in zip(*times, strict=True))
-        for times in (first, again)
-    )
-    print(
-        f"{name:<20} first: title {title:5.2f} s, whole {whole:5.2f} s   "
-        f"again: title {title_again:5.2f} s, whole {whole_again:5.2f} s",
-        flush=True,
-    )
+def print_row(name: str, first: Sequence[Times], again: Sequence[Times]) -> None:
+    cells = [f"{name:<20}"]
+    for visit_name, times in (("first", first), ("again", again)):
+        title, whole = (statistics.median(column) for column in zip(*times, strict=True))
+        cells.append(f"{visit_name}: title {title:5.2f} s, whole {whole:5.2f} s  ")
+    print(*cells, flush=True)
 
 
 if __name__ == "__main__":

@@ -10,10 +10,7 @@ held against its call.
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
-import platform
 import statistics
 import sys
 import tempfile
@@ -27,10 +24,10 @@ from typing import Any
 import anyio
 from mcp import Client, StdioServerParameters
 
+from benchmarks.measuring import ROOT, parser_of, print_machine, process_environment
 from tests.mcp.gateway.stub_toolset import STUB, configuration, write_stub_toolset
 
 LIMIT_MS = 5.0
-ROOT = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,24 +46,18 @@ class GatewayTimes:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = parser_of(__doc__)
     parser.add_argument("--calls", type=int, default=300)
     parser.add_argument("--at-once", type=int, default=200)
     options = parser.parse_args()
-    times = measured(options.calls, options.at_once)
-    machine = f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores"
-    print(f"{machine}: {options.calls} calls each way, in ms:")
+    with tempfile.TemporaryDirectory() as place:
+        times = anyio.run(_measure, Path(place), options.calls, options.at_once)
+    print_machine(f"{options.calls} calls each way, in ms:")
     for name, seconds in (("direct", times.direct), ("through the gateway", times.through)):
         quantiles = statistics.quantiles((1_000 * one for one in seconds), n=20)
         print(f"  {name}: p50 {quantiles[9]:.2f}, p95 {quantiles[18]:.2f}")
     print(f"  overhead p50 {times.overhead_ms:.2f} (limit {LIMIT_MS:g})")
     print(f"  {options.at_once} at once: {times.at_once:.2f} s, {times.mixed_up} mixed up")
-
-
-def measured(calls: int, at_once: int) -> GatewayTimes:
-    """The times of ``calls`` direct calls and as many through a gateway, in turn."""
-    with tempfile.TemporaryDirectory() as place:
-        return anyio.run(_measure, Path(place), calls, at_once)
 
 
 async def _measure(place: Path, calls: int, at_once: int) -> GatewayTimes:
@@ -112,7 +103,7 @@ async def _answer(client: Client, name: str, arguments: dict[str, Any]) -> Any:
 @asynccontextmanager
 async def _client(arguments: list[str]) -> AsyncIterator[Client]:
     parameters = StdioServerParameters(
-        command=sys.executable, args=arguments, cwd=str(ROOT), env=dict(os.environ)
+        command=sys.executable, args=arguments, cwd=str(ROOT), env=process_environment()
     )
     async with Client(parameters) as client:
         yield client

@@ -10,20 +10,26 @@ is drawn and the script has ended, and from a click on a tool until Python's ans
 
 from __future__ import annotations
 
-import argparse
 import statistics
-import tempfile
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import networkx as nx
 
-from benchmarks.explore_speed import CATALOGS, FLAGS, clocked, reference, row, serving
-from toolscope_core.catalog.readers import read_catalog
-from toolscope_core.catalog.sources import load_paths
-from toolscope_core.model.catalog import Catalog, Server
-from toolscope_core.model.environment import Settings, read_environment
+from benchmarks.browser import (
+    LONG,
+    add_analysed,
+    chromium,
+    seconds_until_usable,
+    serving,
+    temporary_settings,
+    wait_for_end,
+)
+from benchmarks.measuring import clocked, parser_of, print_reference, print_row, read_named
+from benchmarks.perturbed import catalog_of
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.environment import Settings
 from toolscope_core.model.pair import Pair
 from ui.graph.components import MergeGraphs
 from ui.graph.network import as_json, layout
@@ -39,14 +45,14 @@ USABLE = {8_000: 3.0}
 CLICK = {8_000: 1.5}
 """What a catalog of 40,000 may take; smaller graphs what one of 4,076 may."""
 SOON = 0.5
+CANVAS = ".network canvas"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__)
     parser.add_argument("--skip-browser", action="store_true")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        settings = replace(read_environment(), store_url=f"sqlite:///{folder}/store.db")
+    with temporary_settings() as settings:
         work = Workspace(settings)
         for size in SIZES:
             in_python(work, size)
@@ -57,15 +63,13 @@ def main() -> None:
 
 def copied(size: int) -> Catalog:
     """As many tools, four servers having each."""
-    name, file = CATALOGS[-1]
-    originals = read_catalog(load_paths([read_environment().data_dir / name / file])).tools
-    servers = tuple(Server(f"server-{at}") for at in range(SERVERS))
-    tools = [
-        replace(tool, id=f"{server.name}/{tool.id}", server=server.name)
-        for tool in originals[: size // SERVERS]
+    originals = read_named("seal-tools").tools[: size // SERVERS]
+    servers = [f"server-{at}" for at in range(SERVERS)]
+    return catalog_of(
+        replace(tool, id=f"{server}/{tool.id}", server=server)
+        for tool in originals
         for server in servers
-    ]
-    return Catalog(tuple(sorted(tools, key=lambda tool: tool.id)), servers, "mcp")
+    )
 
 
 def whole(size: int) -> Network:
@@ -78,64 +82,48 @@ def whole(size: int) -> Network:
 
 
 def in_python(work: Workspace, size: int) -> None:
-    record = work.catalogs.add(f"graph-{size}", copied(size))
-    work.analyses.wait(work.analyses.start(record.id))
-    work.review.plan(record.id)
+    own_id = add_analysed(work, f"graph-{size}", copied(size))
+    work.review.plan(own_id)
     print(f"\n{size:,} tools")
-    row("clusters table", clocked(lambda: work.service(MergeGraphs).clusters(record.id)))
-    row("part of the graph", clocked(lambda: work.service(MergeGraphs).network(record.id)))
-    part = work.service(MergeGraphs).network(record.id)
-    row("the same again", clocked(lambda: work.service(MergeGraphs).network(record.id)))
-    row("places", clocked(lambda: layout(part)))
-    row("drawing as sent", clocked(lambda: as_json(part)))
-    row("the same again", clocked(lambda: as_json(part)))
-    print(f"{'drawn / edges / sent':<52} {len(part.nodes):,} / {len(part.edges):,} / "
-          f"{len(as_json(part)) / 1024:,.0f} KiB")  # fmt: skip
-    row("file to take away", clocked(lambda: graph_html(part, "Graph")))
+    print_row("clusters table", clocked(lambda: work.explore.clusters(own_id)))
+    print_row("part of the graph", clocked(lambda: work.explore.network(own_id)))
+    part = work.explore.network(own_id)
+    print_row("the same again", clocked(lambda: work.explore.network(own_id)))
+    print_row("places", clocked(lambda: layout(part)))
+    print_row("drawing as sent", clocked(lambda: as_json(part)))
+    print_row("the same again", clocked(lambda: as_json(part)))
+    kilobytes = f"{len(as_json(part)) / 1024:,.0f} KiB"
+    print(f"{'drawn / edges / sent':<52} {len(part.nodes):,} / {len(part.edges):,} / {kilobytes}")
+    print_row("file to take away", clocked(lambda: graph_html(part, "Graph")))
     if size <= 1_000:
         one = whole(size)
-        row("places of one component", clocked(lambda: layout(one)))
+        print_row("places of one component", clocked(lambda: layout(one)))
 
 
 def in_chromium(settings: Settings) -> None:
-    from playwright.sync_api import sync_playwright
-
-    reference()
-    with serving(settings) as url, sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
-        page = chromium.new_page(viewport={"width": 1440, "height": 1000})
+    print_reference()
+    with serving(settings) as url, chromium() as browser:
+        page = browser.new_page(viewport={"width": 1440, "height": 1000})
         print()
         for size in SIZES:
             address = f"{url}/graph?catalog=graph-{size}&draw=All"
             ready(page, address)
-            seen = [usable(page, address) for _ in range(3)]
-            row(f"Chromium, {size:,} tools usable", statistics.median(seen), USABLE.get(size))
+            seen = [seconds_until_usable(page, address, CANVAS) for _ in range(3)]
             clicks = [clicked(page, node) for node in (5, 17, 29)]
-            row(
-                f"Chromium, {size:,} tools, click to answer",
-                statistics.median(clicks),
-                CLICK.get(size, SOON),
-            )
-        chromium.close()
+            name = f"Chromium, {size:,} tools"
+            print_row(f"{name} usable", statistics.median(seen), USABLE.get(size))
+            print_row(f"{name}, click to answer", statistics.median(clicks), CLICK.get(size, SOON))
 
 
 def ready(page: Page, address: str) -> None:
     """The first visit: a large analysis waits for somebody to ask for it."""
     page.goto(address)
-    canvas, analyse = page.locator(".network canvas"), page.get_by_role("button", name="Analyse")
-    canvas.or_(analyse).first.wait_for(timeout=300_000)
+    canvas, analyse = page.locator(CANVAS), page.get_by_role("button", name="Analyse")
+    canvas.or_(analyse).first.wait_for(timeout=LONG)
     if analyse.is_visible():
         analyse.click()
-    canvas.wait_for(timeout=300_000)
-    ended(page)
-
-
-def usable(page: Page, address: str) -> float:
-    began = time.perf_counter()
-    page.goto(address)
-    page.locator(".network canvas").wait_for(timeout=300_000)
-    ended(page)
-    return time.perf_counter() - began
+    canvas.wait_for(timeout=LONG)
+    wait_for_end(page)
 
 
 def clicked(page: Page, node: int) -> float:
@@ -147,19 +135,14 @@ def clicked(page: Page, node: int) -> float:
     at = page.locator(".network").evaluate(where, node)
     page.wait_for_timeout(500)
     name = page.locator(".network").evaluate("(r, n) => r.view.nodes.get(n).title", node)
-    box = page.locator(".network canvas").bounding_box()
+    box = page.locator(CANVAS).bounding_box()
     assert box is not None
     began = time.perf_counter()
     page.mouse.click(box["x"] + at["x"], box["y"] + at["y"])
     page.locator("h3", has_text=name.split("\n")[0]).wait_for(timeout=30_000)
     took = time.perf_counter() - began
-    ended(page)
+    wait_for_end(page)
     return took
-
-
-def ended(page: Page) -> None:
-    done = page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]')
-    done.wait_for(timeout=300_000)
 
 
 if __name__ == "__main__":

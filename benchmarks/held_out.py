@@ -8,32 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.measuring import analysis_of, read_named
 from benchmarks.train_judge import Labelled, left_out
-from toolscope_core.catalog.readers import read_catalog
-from toolscope_core.catalog.sources import load_paths
-from toolscope_core.embedding.minilm import MiniLmEmbedder
-from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.judging.judge import OfflineJudge
 from toolscope_core.judging.weights import Weights, shipped_weights
-from toolscope_core.merging.pipeline import Analysis, analyse
+from toolscope_core.merging.pipeline import Analysis
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import AnalysisConfig
-from toolscope_core.model.environment import read_environment
 from toolscope_core.model.pair import PairScores
-
-FILES = {
-    "bfcl": "tools.jsonl",
-    "bfcl-live": "tools.jsonl",
-    "ultratool": "tools.jsonl",
-    "docker-mcp": "servers.json",
-    "livemcpbench": "servers.json",
-    "seal-tools": "tools.jsonl",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +36,9 @@ class Kept:
         return f"{self.right}/{self.together}{share}, found {self.right}/{self.merges}"
 
 
-def source(name: str) -> Path:
-    return read_environment().data_dir / name / FILES[name]
-
-
 def analysed(name: str, weights: Weights | None = None) -> Analysis:
     """Analysed as the command line does, by the shipped judge or by one with ``weights``."""
-    catalog = read_catalog(load_paths([source(name)]))
-    cache = VectorCache(read_environment().cache_dir)
-    analysis = analyse(catalog, AnalysisConfig(), MiniLmEmbedder(), cache)
+    analysis = analysis_of(read_named(name))
     return rejudged(analysis, weights) if weights else analysis
 
 
@@ -78,10 +57,8 @@ def unseen_weights(catalogs: Sequence[Labelled], name: str) -> Weights:
 def rejudged(analysis: Analysis, weights: Weights) -> Analysis:
     judge = OfflineJudge.of(analysis.catalog.tools, analysis.vectors, weights)
     old = analysis.scores
-    pair_probabilities = judge.pair_probabilities(old.left, old.right)
-    scores = PairScores(
-        old.left, old.right, old.similarity, pair_probabilities.same_job, pair_probabilities.family
-    )
+    new = judge.pair_probabilities(old.left, old.right)
+    scores = PairScores(old.left, old.right, old.similarity, new.same_job, new.family)
     return replace(analysis, judge=judge, scores=scores).without_cache()
 
 

@@ -14,19 +14,21 @@ trained on, but signals were chosen with Seal-Tools in view.
 
 from __future__ import annotations
 
-import os
-import platform
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binomtest
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
-from benchmarks.held_out import source
+from benchmarks.measuring import (
+    bootstrap_ends,
+    catalog_file,
+    clocked,
+    json_rows,
+    print_machine,
+)
 from benchmarks.train_judge import (
     CATALOGS,
     REGISTRY,
@@ -36,11 +38,11 @@ from benchmarks.train_judge import (
     labelled,
     load,
     prunable,
-    rows_of,
     unseen,
 )
 from toolscope_core.embedding.candidate_pairs import cosines, default_threshold, nearest
 from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
+from toolscope_core.evaluation.intervals import share_interval
 from toolscope_core.judging.judge import OfflineJudge, PairProbabilities
 from toolscope_core.judging.signals import SIGNALS
 from toolscope_core.judging.weights import shipped_weights
@@ -49,7 +51,6 @@ Numbers = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 _OWN = Path(__file__).with_name("data") / "relations"
-_RESAMPLES = 1000
 _TIMED_PAIRS = 100_000
 _TIME_LIMIT = 20.0
 _NEIGHBOURS = 30
@@ -60,23 +61,21 @@ def area(merge: Mask, score: Numbers) -> str:
     """The area with its 95 % interval over resampled pairs; a dash where there is one kind."""
     if merge.all() or not merge.any():
         return "-"
-    draws = [roc_auc_score(merge[at], score[at]) for at in _draws(merge)]
-    low, high = np.quantile(draws, [0.025, 0.975])
+
+    def drawn(at: NDArray[np.int64]) -> float:
+        has_both = merge[at].any() and not merge[at].all()
+        return float(roc_auc_score(merge[at], score[at])) if has_both else np.nan
+
+    low, high = bootstrap_ends(drawn, len(merge))
     return f"{roc_auc_score(merge, score):.3f} [{low:.3f}, {high:.3f}]"
-
-
-def _draws(merge: Mask) -> list[NDArray[np.int64]]:
-    rng = np.random.default_rng(0)
-    drawn = [rng.integers(0, len(merge), len(merge)) for _ in range(_RESAMPLES)]
-    return [at for at in drawn if merge[at].any() and not merge[at].all()]
 
 
 def share(right: int, of: int) -> str:
     """``right / of`` with its 95 % Wilson interval."""
     if not of:
         return "none"
-    low, high = binomtest(right, of).proportion_ci(method="wilson")
-    return f"{right} of {of} = {right / of:.3f} [{low:.3f}, {high:.3f}]"
+    mean, low, high = share_interval([True] * right + [False] * (of - right))
+    return f"{right} of {of} = {mean:.3f} [{low:.3f}, {high:.3f}]"
 
 
 def report(catalog: Labelled, pair_probabilities: PairProbabilities) -> None:
@@ -184,24 +183,22 @@ def _without(catalog: Labelled, signal: int) -> Numbers:
 def report_time(catalog: Labelled) -> None:
     rng = np.random.default_rng(0)
     left, right = rng.integers(0, len(catalog.tools), (2, _TIMED_PAIRS)).astype(np.int32)
-    start = time.perf_counter()
     prepared = OfflineJudge.of(catalog.tools, catalog.vectors)
-    ready = time.perf_counter()
-    prepared.probabilities(left, right)
-    done = time.perf_counter()
+    preparing = clocked(lambda: OfflineJudge.of(catalog.tools, catalog.vectors))
+    judging = clocked(lambda: prepared.probabilities(left, right))
     print(
-        f"\n{catalog.name}: {len(catalog.tools)} tools prepared in {ready - start:.2f} s, "
-        f"{_TIMED_PAIRS} pairs judged in {done - ready:.2f} s (limit {_TIME_LIMIT:.0f} s)"
+        f"\n{catalog.name}: {len(catalog.tools)} tools prepared in {preparing:.2f} s, "
+        f"{_TIMED_PAIRS} pairs judged in {judging:.2f} s (limit {_TIME_LIMIT:.0f} s)"
     )
 
 
 def main() -> None:
-    print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores")
+    print_machine()
     catalogs = [load(name) for name in CATALOGS]
     whole = {catalog.name: unseen(catalogs, catalog.name) for catalog in catalogs}
     for catalog in catalogs:
         report(catalog, whole[catalog.name])
-    seal = labelled("seal-tools", source("seal-tools"), rows_of(_OWN / "seal-tools.jsonl"))
+    seal = labelled("seal-tools", catalog_file("seal-tools"), json_rows(_OWN / "seal-tools.jsonl"))
     report(seal, by_signals(seal, fit(catalogs)))
     print("\nMCP registry: goal .88 against families and against everything", end="")
     print("; families told as such: goal .70 and .70")

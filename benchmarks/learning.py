@@ -17,8 +17,6 @@ The penalty of the update was chosen on BFCL and UltraTool; the others were not 
 
 from __future__ import annotations
 
-import os
-import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -26,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
+from benchmarks.measuring import print_machine
 from benchmarks.train_judge import CATALOGS, REGISTRY, Labelled, left_out, load, unseen
 from toolscope_core.judging.judge import OfflineJudge
 from toolscope_core.judging.judge_update import described, fitted
@@ -128,7 +127,7 @@ def report(pairs: Pairs) -> None:
 
 
 def main() -> None:
-    print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, {_DRAWS} draws")
+    print_machine(f"{_DRAWS} draws")
     catalogs = [load(name) for name in CATALOGS]
     for name in CATALOGS:
         report(pairs_of(catalogs, name))

@@ -12,9 +12,6 @@ paper's, over resampled labelled pairs.
 
 from __future__ import annotations
 
-import argparse
-import os
-import platform
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, islice
@@ -23,6 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.held_out import analysed, put_together, unseen_weights
+from benchmarks.measuring import (
+    add_catalogs,
+    bootstrap_ends,
+    f1_of_masks,
+    parser_of,
+    print_machine,
+)
 from benchmarks.train_judge import CATALOGS, WHOLE, Labelled, load
 from toolscope_core.llm.merge_questions import ask_for_verdicts
 from toolscope_core.llm.tasks.audit import ClusterTools
@@ -34,13 +38,7 @@ from toolscope_core.model.pair import Pair
 from toolscope_core.model.protocols import Answer, question_key
 from toolscope_core.model.tool import JsonObject, canonical_json
 
-_RELATIONS = {
-    "merge": "duplicate",
-    "family": "parametric",
-    "unsure": "unsure",
-    "keep": "related",
-}
-_RESAMPLES = 1000
+_RELATIONS = {"merge": "duplicate", "family": "parametric", "unsure": "unsure", "keep": "related"}
 
 
 @dataclass(slots=True)
@@ -85,12 +83,8 @@ class Labels:
     def _verdict(self, two: ToolPair) -> JsonObject:
         (p,) = self.probabilities([_pair(two)]).tolist()
         relation = _RELATIONS[self.analysis.judge.weights.outcome(p)]
-        return {
-            "relation": relation,
-            "serves": "none",
-            "confidence": abs(p - 0.5) * 2,
-            "reason": "",
-        }
+        sureness = abs(p - 0.5) * 2
+        return {"relation": relation, "serves": "none", "confidence": sureness, "reason": ""}
 
     def _groups(self, cluster: ClusterTools) -> JsonObject:
         """What correction leaves together where the labels are the judge."""
@@ -130,12 +124,12 @@ class Way:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--catalogs", nargs="*", default=list(WHOLE), choices=list(WHOLE))
+    parser = parser_of(__doc__)
+    add_catalogs(parser, WHOLE)
     parser.add_argument("--sure", nargs="*", type=float, default=[QuestionConfig().sure_below])
     chosen = parser.parse_args()
     labelled = {name: load(name) for name in CATALOGS}
-    print(f"machine: {os.cpu_count()} cores, {platform.machine()}; no model is called")
+    print_machine("no model is called")
     for name in chosen.catalogs:
         weights = unseen_weights(list(labelled.values()), name)
         report(labelled[name], analysed(name, weights), chosen.sure)
@@ -176,7 +170,7 @@ def clusters_of(clusters: Iterable[object]) -> tuple[tuple[str, ...], ...]:
 
 def line(way: Way, paper: Way, catalog: Labelled, analysis: Analysis) -> str:
     together, base = (put_together(catalog, analysis.catalog, w.clusters) for w in (way, paper))
-    precision, recall, f1 = scores(together, catalog.merge)
+    precision, recall, f1 = f1_of_masks(together, catalog.merge)
     low, high = interval(together, base, catalog.merge)
     shared = len(way.pairs & paper.pairs)
     agreement = 2 * shared / max(len(way.pairs) + len(paper.pairs), 1)
@@ -192,21 +186,14 @@ def line(way: Way, paper: Way, catalog: Labelled, analysis: Analysis) -> str:
     )
 
 
-def scores(together: NDArray[np.bool_], merge: NDArray[np.bool_]) -> tuple[float, float, float]:
-    """Precision, recall, F1 of the labelled pairs put together; 0 where there are none."""
-    hits = int((together & merge).sum())
-    said, true = int(together.sum()), int(merge.sum())
-    return hits / max(said, 1), hits / max(true, 1), 2 * hits / max(said + true, 1)
-
-
 def interval(
     one: NDArray[np.bool_], other: NDArray[np.bool_], merge: NDArray[np.bool_]
 ) -> tuple[float, float]:
     """95 % interval of F1 of ``one`` minus F1 of ``other``."""
-    rng = np.random.default_rng(0)
-    draws = rng.integers(0, len(merge), (_RESAMPLES, len(merge)))
-    gaps = [scores(one[d], merge[d])[2] - scores(other[d], merge[d])[2] for d in draws]
-    low, high = np.quantile(gaps, [0.025, 0.975])
+    low, high = bootstrap_ends(
+        lambda at: f1_of_masks(one[at], merge[at])[2] - f1_of_masks(other[at], merge[at])[2],
+        len(merge),
+    )
     return float(low), float(high)
 
 

@@ -14,10 +14,7 @@ some native, for these lines. To see them: pip install semhash==0.5.0
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
-import os
-import platform
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,12 +22,22 @@ from functools import partial
 
 import networkx as nx
 
-from benchmarks.gold_calls import Call, Survival, read_calls, survival
-from benchmarks.held_out import FILES, analysed, kept, source, unseen_weights
-from benchmarks.train_judge import CATALOGS, Labelled, load
+from benchmarks.held_out import analysed, kept, unseen_weights
+from benchmarks.measuring import (
+    add_catalogs,
+    data_folder,
+    parser_of,
+    print_machine,
+)
+from benchmarks.train_judge import CATALOGS as LABELLED
+from benchmarks.train_judge import Labelled, load
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import Costs, tokenizer
 from toolscope_core.embedding.candidate_pairs import nearest
+from toolscope_core.evaluation.coverage import GoldCall, gold_calls
+from toolscope_core.evaluation.query_sets import read_queries
+from toolscope_core.merging.call_validity import takes, validator_of
+from toolscope_core.merging.calls import map_call, unmap_call
 from toolscope_core.merging.pipeline import Analysis, plan_merge
 from toolscope_core.model.argument_map import ArgumentMap
 from toolscope_core.model.configuration import PlanConfig
@@ -61,12 +68,12 @@ class Outcome:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--catalogs", nargs="*", default=list(FILES), choices=list(FILES))
+    parser = parser_of(__doc__)
+    add_catalogs(parser)
     names = parser.parse_args().catalogs
-    labelled = {name: load(name) for name in CATALOGS}
+    labelled = {name: load(name) for name in LABELLED}
+    print_machine(f"tokens: {tokenizer().label}")
     print(
-        f"machine: {os.cpu_count()} cores, {platform.machine()}; tokens: {tokenizer().label}\n"
         "Labelled catalogs are judged by weights that never saw their labels (thresholds did), the "
         "others by the shipped judge.\nseconds: the analysis with vectors known, then each way"
     )
@@ -79,7 +86,8 @@ def report(name: str, labelled: Mapping[str, Labelled]) -> None:
     start = time.perf_counter()
     analysis = analysed(name, unseen)
     seconds = time.perf_counter() - start
-    calls = read_calls(source(name).with_name("queries.dev.jsonl"))
+    file = data_folder(name) / "queries.dev.jsonl"
+    calls = gold_calls(read_queries(file), analysis.catalog) if file.exists() else ()
     judged = "unseen judge" if unseen else "shipped judge"
     print(f"\n{name}: {len(analysis.catalog.tools)} tools, {judged}, analysed in {seconds:.1f} s")
     print(
@@ -170,22 +178,47 @@ def line(
     outcome: Outcome,
     analysis: Analysis,
     labelled: Labelled | None,
-    calls: Sequence[Call],
+    calls: Sequence[GoldCall],
     costs: Costs,
 ) -> str:
     tokens = partial(costs.of, shape=PROMPT_SHAPES[0])
     saved = 1.0 - sum(map(tokens, outcome.after)) / sum(map(tokens, analysis.catalog.tools))
     pairs, found = "-", "-"
     if labelled:
-        told = kept(labelled, analysis.catalog, outcome.clusters)
-        share = f" ({told.right / told.together:.3f})" if told.together else ""
-        pairs, found = f"{told.right}/{told.together}{share}", f"{told.right}/{told.merges}"
+        of_labels = kept(labelled, analysis.catalog, outcome.clusters)
+        pairs, found = str(of_labels).split(", found ")
     after = {tool.id: tool for tool in outcome.after}
-    moved: Survival = survival(calls, analysis.catalog.by_id, after, outcome.maps)
+    kept_calls = calls_kept(calls, analysis.catalog.by_id, after, outcome.maps)
+    moved = f"{sum(kept_calls)}/{len(kept_calls)} of {len(calls)}" if calls else "-"
     return (
         f"  {outcome.way:<14}{len(outcome.clusters):>9}{outcome.pruned:>8}{outcome.routed:>8}"
-        f"{saved:>9.1%}   {pairs:<22}{found:<15}{moved!s:<17}{outcome.seconds:.2f}"
+        f"{saved:>9.1%}   {pairs:<22}{found:<15}{moved:<17}{outcome.seconds:.2f}"
     )
+
+
+def calls_kept(
+    calls: Sequence[GoldCall],
+    before: Mapping[str, Tool],
+    after: Mapping[str, Tool],
+    maps: Mapping[str, ArgumentMap],
+) -> list[bool]:
+    """Of each gold call to a merged tool: whether it is mapped without loss, is as valid as before
+    and maps back to what it was. ``before`` and ``after`` are tools by id.
+    """
+    return [
+        _is_kept(call, before[call.tool], after[maps[call.tool].to], maps[call.tool])
+        for call in calls
+        if call.tool in maps
+    ]
+
+
+def _is_kept(call: GoldCall, old: Tool, new: Tool, alpha: ArgumentMap) -> bool:
+    mapped = map_call(alpha, call.arguments)
+    was_valid = takes(validator_of(old.schema), call.arguments)
+    if mapped.lost or (was_valid and not takes(validator_of(new.schema), mapped.arguments)):
+        return False
+    types = {parameter.name: parameter.type for parameter in old.parameters}
+    return unmap_call(alpha, mapped.arguments, types).arguments == call.arguments
 
 
 if __name__ == "__main__":

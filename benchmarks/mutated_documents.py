@@ -14,11 +14,8 @@ reading; both by kilobyte of documents of a kilobyte and more.
 
 from __future__ import annotations
 
-import argparse
 import copy
 import multiprocessing
-import os
-import platform
 import resource
 import sys
 import time
@@ -31,6 +28,7 @@ from random import Random
 from typing import Any
 
 from benchmarks.documents import AGAIN, KINDS, Document, Grammar, vanished
+from benchmarks.measuring import parser_of, print_machine
 from toolscope_core.catalog.formats.format_table import INPUTS
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import Source
@@ -331,13 +329,12 @@ def _row(name: str, outcomes: Sequence[Outcome]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__)
     parser.add_argument("--documents", type=int, default=DOCUMENTS)
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--limit", type=float, default=LIMIT, help="seconds for one document")
     chosen = parser.parse_args(arguments)
-    version = platform.python_version()
-    print(f"machine: {os.cpu_count()} cores, {platform.machine()}, Python {version}")
+    print_machine()
     print(f"n = {chosen.documents:,} documents, seed {chosen.seed}, limit {chosen.limit:g} s each")
     outcomes = measure(chosen.documents, chosen.seed, chosen.limit)
     print(table(outcomes))

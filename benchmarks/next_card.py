@@ -8,40 +8,31 @@ draws its card has ended. *J* shows the next cluster, *A* accepts, *X* keeps apa
 
 from __future__ import annotations
 
-import argparse
-import os
-import platform
-import tempfile
 import time
-from pathlib import Path
 
 import numpy as np
 
-from benchmarks.explore_speed import reference, serving
-from benchmarks.first_visits import ENDED, FLAGS, prepared
+from benchmarks.browser import analyse_named, chromium, serving, temporary_settings, wait_for_end
+from benchmarks.measuring import parser_of, print_machine, print_reference
 
 LIMIT = 0.3
 KEYS = {"J": "the next cluster", "A": "accept", "X": "keep apart", "S": "skip"}
-CATALOG = "seal-tools"
 ANOTHER_CARD = """url => location.href !== url
     && document.querySelector('[data-testid="stApp"]').dataset.testScriptState === 'notRunning'"""
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = parser_of(__doc__)
     parser.add_argument("--presses", type=int, default=15)
     presses = parser.parse_args().presses
-    from playwright.sync_api import sync_playwright
-
-    print(f"machine: {os.cpu_count()} cores, {platform.machine()}, {presses} presses of each key")
-    reference()
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        settings = prepared(Path(folder), CATALOG)
+    print_machine(f"{presses} presses of each key")
+    print_reference()
+    with temporary_settings() as settings, chromium() as browser:
+        analyse_named(settings, "seal-tools")
         with serving(settings) as address:
-            browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
             page = browser.new_page(viewport={"width": 1440, "height": 900})
             page.goto(f"{address}/review?catalog=Whole")
-            page.locator(ENDED).wait_for(timeout=120_000)
+            wait_for_end(page)
             page.locator("h1").first.click()
             for key, action in KEYS.items():
                 seconds = []
@@ -53,7 +44,6 @@ def main() -> None:
                     seconds.append(time.perf_counter() - start)
                 middle, high = np.percentile(seconds, (50, 95))
                 print(f"{key} {action:<18} median {middle:.3f} s   p95 {high:.3f} s", flush=True)
-            browser.close()
     print(f"limit: {LIMIT} s")
 
 

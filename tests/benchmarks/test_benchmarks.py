@@ -8,19 +8,18 @@ import numpy as np
 import pytest
 
 from benchmarks import mutated_documents, train_judge
-from benchmarks.correction_quality import scores
-from benchmarks.gold_calls import Call, survival
 from benchmarks.held_out import Kept, kept
 from benchmarks.labelled_clusters import examples
 from benchmarks.llm_calls import Labels, interval
-from benchmarks.llm_calls import scores as pair_scores
-from benchmarks.merge_quality import components
+from benchmarks.measuring import f1_of_masks
+from benchmarks.merge_quality import calls_kept, components
 from benchmarks.mutated_documents import Outcome, Reading, Worker, sources, table
 from benchmarks.stage_profile import SHARES, Watch
 from benchmarks.train_judge import Labelled, as_json, fit, folds, left_out, prunable
 from tests.support.fakes import WordEmbedder
 from toolscope_core.catalog.sources import Source
 from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.evaluation.coverage import GoldCall
 from toolscope_core.judging.signals import SIGNALS
 from toolscope_core.judging.weights import MODELS, Weights
 from toolscope_core.llm.merge_questions import ask_for_verdicts
@@ -33,14 +32,8 @@ from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Tool
 
 TOOLS = tuple(Tool(name, name) for name in "abcdefgh")
-PAIRS = {  # a, b, c are one job; d, e another; f is none of them
-    "ab": True,
-    "ac": True,
-    "bc": True,
-    "de": True,
-    "cf": False,
-    "df": False,
-}
+PAIRS = dict.fromkeys(("ab", "ac", "bc", "de"), True) | dict.fromkeys(("cf", "df"), False)
+"""a, b, c are one job; d, e another; f is none of them."""
 
 
 def labelled(pairs=PAIRS, unsure=()):
@@ -83,32 +76,27 @@ def test_kept_counts_labelled_pairs_in_one_cluster():
     assert kept(labelled(), Catalog(TOOLS), ["cf"]) == Kept(right=0, together=1, merges=4)
 
 
-def test_precision_recall_and_f1_of_wrong():
+def test_precision_recall_and_f1_of_what_is_called():
     wrong = np.array([True, True, False, False])
     called = np.array([True, False, True, False])
-    assert scores(wrong, called) == (0.5, 0.5, 0.5)
-    assert scores(wrong, np.zeros(4, dtype=bool)) == (0.0, 0.0, 0.0)
+    assert f1_of_masks(called, wrong) == (0.5, 0.5, 0.5)
+    assert f1_of_masks(np.zeros(4, dtype=bool), wrong) == (0.0, 0.0, 0.0)
 
 
 def test_components_are_sorted():
     assert components([("c", "b"), ("e", "d"), ("b", "a")]) == (("a", "b", "c"), ("d", "e"))
 
 
-@pytest.mark.parametrize(
-    ("target", "target_type", "kept_calls"), [("y", "string", 1), ("y", "number", 0)]
-)
-def test_a_gold_call_is_kept_if_its_mapped_form_is_valid_and_maps_back(
-    target, target_type, kept_calls
-):
+@pytest.mark.parametrize(("target_type", "is_kept"), [("string", True), ("number", False)])
+def test_a_gold_call_is_kept_if_its_mapped_form_is_valid_and_maps_back(target_type, is_kept):
     def takes(name, of):
         return {"type": "object", "properties": {name: {"type": of}}, "required": [name]}
 
     old = replace(TOOLS[0], schema=takes("x", "string"))
-    new = replace(TOOLS[1], schema=takes(target, target_type))
+    new = replace(TOOLS[1], schema=takes("y", target_type))
     maps = {"a": ArgumentMap("a", "b", (ArgumentMove("x", "y"),))}
-    calls = [Call("a", {"x": "1"}), Call("c", {"z": 1})]
-    told = survival(calls, {"a": old}, {"b": new}, maps)
-    assert (told.calls, told.touched, told.kept) == (2, 1, kept_calls)
+    calls = [GoldCall("a", {"x": "1"}), GoldCall("c", {"z": 1})]
+    assert calls_kept(calls, {"a": old}, {"b": new}, maps) == [is_kept]
 
 
 def test_the_watch_of_an_outer_stage_stands_still_while_an_inner_one_runs():
@@ -143,10 +131,8 @@ def test_labels_answer_and_the_rest_is_counted_as_offline(tmp_path):
     assert (asker.calls, asker.tokens_in) == spent  # what is known is not asked again
 
 
-def test_f1_of_pairs_put_together():
-    merge = np.array([True, True, False, False])
-    assert pair_scores(np.array([True, False, True, False]), merge) == (0.5, 0.5, 0.5)
-    many = np.tile(merge, 10)
+def test_the_interval_of_a_difference_of_f1():
+    many = np.tile(np.array([True, True, False, False]), 10)
     assert interval(many, many, many) == (0.0, 0.0)
     assert interval(~many, many, many) == (-1.0, -1.0)
 

@@ -1,0 +1,138 @@
+"""What benchmarks share: catalogs of the data, options, the machine, times, intervals.
+
+``TOOLSCOPE_DATA`` names the folder of the data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import load_paths
+from toolscope_core.embedding.embed_once import embed_cached
+from toolscope_core.embedding.minilm import MiniLmEmbedder
+from toolscope_core.embedding.tool_text import tool_text
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.files.json_lines import read_rows
+from toolscope_core.merging.pipeline import Analysis, analyse
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.configuration import AnalysisConfig
+from toolscope_core.model.environment import read_environment
+from toolscope_core.model.protocols import Embedder, Vectors
+from toolscope_core.model.tool import JsonObject, Tool
+
+ROOT = Path(__file__).resolve().parents[1]
+CATALOGS = ("bfcl", "bfcl-live", "ultratool", "docker-mcp", "livemcpbench", "seal-tools")
+"""The public catalogs that are merged as a whole."""
+RESAMPLES = 1000
+
+
+def data_folder(name: str) -> Path:
+    """The folder of a catalog of the benchmark data."""
+    return Path(read_environment().data_dir) / name
+
+
+def catalog_file(name: str) -> Path:
+    """The file with the tools of a catalog of the benchmark data."""
+    return next(data_folder(name).glob("tools.jsonl"), data_folder(name) / "servers.json")
+
+
+def read_file(path: Path) -> Catalog:
+    return read_catalog(load_paths([path]))
+
+
+def read_named(name: str) -> Catalog:
+    """A catalog of the benchmark data."""
+    return read_file(catalog_file(name))
+
+
+def json_rows(path: Path) -> list[JsonObject]:
+    return [row for _, row in read_rows(path)]
+
+
+def user_cache() -> VectorCache:
+    return VectorCache(read_environment().cache_dir)
+
+
+def vectors_of(tools: Sequence[Tool]) -> Vectors:
+    """The tools embedded by the default encoder, through the user's cache."""
+    return embed_cached([tool_text(tool) for tool in tools], MiniLmEmbedder(), user_cache())
+
+
+def analysis_of(catalog: Catalog, embedder: Embedder | None = None) -> Analysis:
+    """A catalog analysed as the command line does."""
+    return analyse(catalog, AnalysisConfig(), embedder or MiniLmEmbedder(), user_cache())
+
+
+def parser_of(doc: str | None) -> argparse.ArgumentParser:
+    """A parser that is described by the first line of a benchmark's docstring."""
+    return argparse.ArgumentParser(description=(doc or "").partition("\n")[0])
+
+
+def add_catalogs(parser: argparse.ArgumentParser, names: Sequence[str] = CATALOGS) -> None:
+    parser.add_argument("--catalogs", nargs="*", default=list(names), choices=list(names))
+
+
+def print_machine(*more: str) -> None:
+    """The machine and whatever else decides the figures, on a line."""
+    python = f"Python {platform.python_version()}"
+    print(f"machine: {os.cpu_count()} cores", platform.machine(), python, *more, sep=", ")
+
+
+def process_environment(**variables: str) -> dict[str, str]:
+    """Ours for a process that downloads nothing, with other values of some variables."""
+    return {**os.environ, "HF_HUB_OFFLINE": "1", **variables}
+
+
+def clocked(work: Callable[[], object]) -> float:
+    """Wall-clock seconds."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def print_row(what: str, seconds: float, limit: float | None = None) -> None:
+    limit_text = f"limit {limit:g} s" if limit else ""
+    print(f"{what:<52} {seconds:>9.3f} s   {limit_text}", flush=True)
+
+
+def print_reference() -> None:
+    """How fast this machine is just now: its speed varies by a factor of two and more."""
+    print_row("4,000,000 additions in Python, as a reference", clocked(_add_numbers))
+
+
+def _add_numbers() -> None:
+    total = 0
+    for number in range(4_000_000):
+        total += number
+
+
+def bootstrap_ends(
+    figures_of: Callable[[NDArray[np.int64]], Any], size: int
+) -> NDArray[np.float64]:
+    """The ends of the 95 % interval of figures of ``size`` rows that are drawn again and again;
+    draws of which there is no figure (NaN) are left out.
+    """
+    rng = np.random.default_rng(0)
+    draws = [figures_of(rng.integers(0, size, size)) for _ in range(RESAMPLES)]
+    ends: NDArray[np.float64] = np.nanquantile(draws, [0.025, 0.975], axis=0)
+    return ends
+
+
+def f1_of_counts(right: int, called: int, wanted: int) -> tuple[float, float, float]:
+    """Precision, recall and F1; 0 where nothing is called, or wanted."""
+    return right / max(called, 1), right / max(wanted, 1), 2 * right / max(called + wanted, 1)
+
+
+def f1_of_masks(called: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> tuple[float, float, float]:
+    """Precision, recall and F1 of what is called, item by item."""
+    return f1_of_counts(int((called & wanted).sum()), int(called.sum()), int(wanted.sum()))
