@@ -19,11 +19,11 @@ from collections.abc import Sequence
 
 from benchmarks.measuring import analysis_of, catalog_file, data_folder, print_machine
 from benchmarks.searching import interval_text, retriever_of
-from toolscope_core.evaluation.ablation import Ablation, AblationRow
 from toolscope_core.evaluation.coverage import GoldCall, gold_calls, mapped
 from toolscope_core.evaluation.laboratory import ExperimentOptions, Laboratory
 from toolscope_core.evaluation.measured_toolsets import Toolset, as_it_is
 from toolscope_core.evaluation.stress import LEVELS, stress_test
+from toolscope_core.evaluation.sweeps import AblationRow, Standing, ablation_rows
 from toolscope_core.model.configuration import RetrievalConfig
 from toolscope_core.model.environment import read_environment
 
@@ -61,8 +61,8 @@ def report(name: str) -> None:
     print(f"\n{name}: {len(laboratory.catalog.tools):,} tools, {len(trial.queries):,} queries")
     print("  reranker merger correction   tools  smaller   CSR                   paper  TCCR   UCC")
     calls = gold_calls(trial.queries, trial.catalog)
-    ablation = Ablation(analysis, (), trial, laboratory.ranker, laboratory.tokens)
-    for row in ablation.rows():
+    standing = Standing(trial, (), laboratory.tokens)
+    for row in ablation_rows(analysis, standing, laboratory.ranker):
         print(line(name, row, len(laboratory.catalog.tools)), flush=True)
         last = row
     names = by_name(calls, last.measured.toolset)
@@ -72,7 +72,7 @@ def report(name: str) -> None:
     config = RetrievalConfig(rerank="none")
     for toolset in (as_it_is(laboratory.catalog), last.measured.toolset):
         test = stress_test(toolset, retriever_of(toolset.tools, config), trial)
-        points = [one for one in test.points if one.noise == "closest"]
+        points = [one for one in test if one.noise == "closest"]
         figures = "  ".join(f"{one.recall.mean:.3f}" for one in points)
         print(f"  recall among {LEVELS} closest, {toolset.name}: {figures}")
     print(f"  {time.perf_counter() - start:.0f} s")

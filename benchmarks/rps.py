@@ -198,7 +198,7 @@ def table_7(catalog: Catalog, queries: Sequence[Query], ways: Ways, tools: Varia
         toolset = Toolset(name, tuple(tools[variant]))
         trial = Trial(catalog, tuple(queries), tuple(ways[way]), (1, 5, 10))
         test = stress_test(toolset, retriever_of(toolset.tools, PLAIN), trial)
-        points = {one.distractors: one for one in test.points if one.noise == "closest"}
+        points = {one.distractors: one for one in test if one.noise == "closest"}
         recalls = "  ".join(f"{points[at].recall.mean:.3f}" for at in LEVELS)
         low, high = points[50].recall.low, points[50].recall.high
         print(

@@ -68,20 +68,20 @@ def test_a_set_is_measured_by_its_needs():
 def test_without_distractors_everything_is_found_and_more_do_not_help(retriever):
     toolset = as_it_is(CATALOG)
     test = stress_test(toolset, retriever(toolset), trial())
-    assert [(one.noise, one.distractors) for one in test.points] == [
+    assert [(one.noise, one.distractors) for one in test] == [
         (noise, level) for noise in ("random", "closest") for level in LEVELS
     ]
-    clean = test.points[0]
+    clean = test[0]
     assert (clean.precision.mean, clean.recall.mean, clean.f1.mean) == (1.0, 1.0, 1.0)
     assert clean.p_recall == clean.p_f1 == 1.0
-    assert all(len(recalls) == 4 for recalls in test.recalls)
-    assert test.points[1].precision.mean < 1.0, "six tools in a pool, ten are taken"
+    assert all(len(one.recalls) == len(one.f1s) == 4 for one in test)
+    assert test[1].precision.mean < 1.0, "six tools in a pool, ten are taken"
 
 
 def test_after_a_merge_the_pool_is_of_the_merged_toolset(retriever):
     toolset = of_plan(MERGED, "merged")
     test = stress_test(toolset, retriever(toolset), trial())
-    assert test.points[0].recall.mean == 1.0
+    assert test[0].recall.mean == 1.0
     result = stress_result(trial(), {"merged": test})
     assert result["queries"] == ["1", "2", "3", "4"]
     rows = table_of("stress", result)

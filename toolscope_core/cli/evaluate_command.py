@@ -271,7 +271,6 @@ def _with_merge(
     from toolscope_core.catalog.tokens import Costs
     from toolscope_core.cli.searcher import Searcher
     from toolscope_core.evaluation.comparison import Trial, compared, of_rankings
-    from toolscope_core.evaluation.intervals import holm
     from toolscope_core.evaluation.measured_toolsets import as_it_is, augmented, merged_toolset
     from toolscope_core.evaluation.over_merging import labelled_merges, read_labels
     from toolscope_core.evaluation.query_sets import owners_after
@@ -290,10 +289,7 @@ def _with_merge(
         owners = owners_after(_owners(catalog), _owners(merged), toolset.phi)
         golds = [query.server_gold(owners) for query in queries]
         rows = metric_rows(golds, rankings_after.names, options.cutoffs)
-        raw = p_values(report.rows, rows)
-        return replace(
-            report, rows_after=rows, p=dict(zip(raw, holm([*raw.values()]), strict=True))
-        )
+        return replace(report, rows_after=rows, p=p_values(report.rows, rows))
     trial, costs = Trial(catalog, queries, rankings.requests, options.cutoffs), Costs()
     before, after = (
         of_rankings(side, trial, names, lambda tool: costs.of(tool, PROMPT_SHAPES[0]))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -30,11 +30,6 @@ from toolscope_core.model.configuration import (
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import JsonObject
-
-if TYPE_CHECKING:
-    from toolscope_core.evaluation.comparison import Trial
-    from toolscope_core.evaluation.laboratory import Laboratory
-    from toolscope_core.evaluation.sweeps import SweepPoint
 
 ENCODERS_K = 10
 """The cut-off of the figures of encoders."""
@@ -146,6 +141,9 @@ def sweep(
     from toolscope_core.evaluation.laboratory import ExperimentOptions, Laboratory
     from toolscope_core.evaluation.metrics import METRIC_NAMES, SWEPT_METRICS
     from toolscope_core.evaluation.results import sweep_point
+    from toolscope_core.evaluation.sweeps import Standing, encoder_points, setting_points
+    from toolscope_core.llm.embedders import embedder_of
+    from toolscope_core.merging.pipeline import analyse
 
     if bool(encoders) != (setting == "encoder"):
         raise ConfigError("--move encoder and --encoder go together; give both, or neither")
@@ -153,10 +151,16 @@ def sweep(
     options = ExperimentOptions(queries, decomposition, skip_unknown, embedder, config, variants)
     laboratory = Laboratory(catalogs, options, read_environment())
     trial = laboratory.trial((ENCODERS_K if encoders else 1,))
+    standing = Standing(trial, (), laboratory.tokens, accept, config, ENCODERS_K)
     if encoders:
-        points = _encoder_points(laboratory, trial, encoders, accept)
+        load = partial(embedder_of, read_environment())
+        points = encoder_points(standing, load, laboratory.cache, encoders, progress=progress())
     else:
-        points = _setting_points(laboratory, trial, setting, accept)
+        analysis = analyse(
+            laboratory.catalog, AnalysisConfig(), laboratory.embedder, laboratory.cache, progress()
+        )
+        ranker_of = laboratory.ranker
+        points = setting_points(analysis, standing, ranker_of, setting, progress=progress())
     size = len(laboratory.catalog.tools)
     result: JsonObject = {
         "knob": setting,
@@ -177,45 +181,6 @@ def sweep(
             f"{_value(point['value'])}  {point['tools']:5}  {point['reduction']:6.1%}   "
             f"{figures}{calls}"
         )
-
-
-def _setting_points(
-    laboratory: Laboratory, trial: Trial, knob: Knob, accept: AcceptPolicy
-) -> Iterator[SweepPoint]:
-    """One setting moved over the merge of a catalog."""
-    from toolscope_core.evaluation.sweeps import SettingSweep
-    from toolscope_core.merging.pipeline import analyse
-
-    analysis = analyse(
-        laboratory.catalog, AnalysisConfig(), laboratory.embedder, laboratory.cache, progress()
-    )
-    sweep = SettingSweep(
-        analysis, (), trial, laboratory.ranker, laboratory.tokens, accept, laboratory.options.config
-    )
-    return sweep.points(knob, progress=progress())
-
-
-def _encoder_points(
-    laboratory: Laboratory, trial: Trial, encoders: Sequence[str], accept: AcceptPolicy
-) -> Iterator[SweepPoint]:
-    """Each encoder in turn, for the merge (at the θ that is its default) and for the search.
-
-    Raises ``ModelError`` for one that cannot be loaded.
-    """
-    from toolscope_core.evaluation.encoder_comparison import EncoderSweep
-    from toolscope_core.llm.embedders import embedder_of
-
-    sweep = EncoderSweep(
-        trial,
-        (),
-        partial(embedder_of, read_environment()),
-        laboratory.cache,
-        laboratory.tokens,
-        accept,
-        laboratory.options.config,
-        ENCODERS_K,
-    )
-    return sweep.points(encoders, progress=progress())
 
 
 def _value(value: float | str) -> str:

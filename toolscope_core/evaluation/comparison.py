@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from toolscope_core.evaluation.coverage import Coverage, coverage, gold_calls
-from toolscope_core.evaluation.intervals import Interval, holm, interval
+from toolscope_core.evaluation.intervals import Interval, interval
 from toolscope_core.evaluation.measured_toolsets import Toolset
-from toolscope_core.evaluation.metrics import Gold, ndcg
+from toolscope_core.evaluation.metrics import Gold, best_places, ndcg
 from toolscope_core.evaluation.query_sets import Query, relabelled
 from toolscope_core.evaluation.ranking import Ranker, Rankings
 from toolscope_core.evaluation.reports import MetricRow, metric_rows, p_values
@@ -160,15 +160,14 @@ def of_rankings(
 
 def compared(trial: Trial, before: Measured, after: Measured) -> Comparison:
     """Two measurements of one trial side by side."""
-    raw = p_values(before.rows, after.rows)
-    corrected = dict(zip(raw, holm([*raw.values()]), strict=True))
     changes = {
         old.name: interval(
             [new_value - value for value, new_value in zip(old.values, new.values, strict=True)]
         )
         for old, new in zip(before.rows, after.rows, strict=True)
     }
-    return Comparison(before, after, changes, corrected, _query_changes(trial, before, after))
+    p = p_values(before.rows, after.rows)
+    return Comparison(before, after, changes, p, _query_changes(trial, before, after))
 
 
 def _query_changes(trial: Trial, before: Measured, after: Measured) -> tuple[QueryChange, ...]:
@@ -178,14 +177,8 @@ def _query_changes(trial: Trial, before: Measured, after: Measured) -> tuple[Que
             query,
             ndcg(before.rankings[at], before.golds[at], k),
             ndcg(after.rankings[at], after.golds[at], k),
-            places(before.rankings[at], before.golds[at]),
-            places(after.rankings[at], after.golds[at]),
+            best_places(before.rankings[at], before.golds[at]),
+            best_places(after.rankings[at], after.golds[at]),
         )
         for at, query in enumerate(trial.queries)
     )
-
-
-def places(ranking: Sequence[str], gold: Gold) -> tuple[int | None, ...]:
-    """The best place of each need, from 1."""
-    ranks = {tool_id: rank for rank, tool_id in enumerate(ranking, 1)}
-    return tuple(min((ranks[one] for one in need if one in ranks), default=None) for need in gold)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from toolscope_core.evaluation.metrics import Gold
+from toolscope_core.evaluation.metrics import Gold, best_places
 from toolscope_core.model.pair import Pair
 
 
@@ -34,8 +34,7 @@ def pair_confusions(
     for place, (gold, ranking) in enumerate(zip(golds, rankings, strict=True)):
         wanted = {one for need in gold for one in need}
         ranks = {tool_id: rank for rank, tool_id in enumerate(ranking, 1)}
-        for need in gold:
-            best = min((ranks[one] for one in need if one in ranks), default=None)
+        for need, best in zip(gold, best_places(ranking, gold), strict=True):
             answer = min(need, key=lambda one: (ranks.get(one, len(ranking) + 1), one))
             for other, rank in ranks.items():
                 if other in wanted or (best is not None and rank > best):

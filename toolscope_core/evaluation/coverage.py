@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from jsonschema_rs import Draft202012Validator
 
@@ -14,7 +15,7 @@ from toolscope_core.merging.call_validity import takes, validator_of
 from toolscope_core.merging.calls import map_call, read_call
 from toolscope_core.model.argument_map import ArgumentMap
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.tool import JsonObject, Tool
+from toolscope_core.model.tool import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,42 +73,33 @@ def gold_calls(queries: Sequence[Query], catalog: Catalog) -> tuple[GoldCall, ..
 
 def coverage(calls: Sequence[GoldCall], toolset: Toolset) -> Coverage:
     """Which gold calls can be made on a toolset."""
-    checks = CallCheck(toolset)
-    runs = [checks.runs(call) for call in calls]
+    tools = toolset.by_id
+
+    @cache
+    def validator(tool_id: str) -> Draft202012Validator | None:
+        return validator_of(tools[tool_id].schema)
+
+    def runs(call: GoldCall) -> bool:
+        new = toolset.phi.get(call.tool, call.tool)
+        if new not in tools:
+            return False
+        arguments, is_whole = mapped(call, toolset.arguments.get(call.tool))
+        return is_whole and takes(validator(new), arguments)
+
     supported: dict[tuple[str, tuple[str, ...]], bool] = {}
-    for call, is_run in zip(calls, runs, strict=True):
+    refused = []
+    for at, call in enumerate(calls):
+        is_run = runs(call)
         capability = (call.tool, tuple(sorted(call.arguments)))
         supported[capability] = supported.get(capability, True) and is_run
+        refused += [] if is_run else [at]
     return Coverage(
         calls=len(calls),
-        runnable=sum(runs),
+        runnable=len(calls) - len(refused),
         capabilities=len(supported),
         supported=sum(supported.values()),
-        refused=tuple(at for at, is_run in enumerate(runs) if not is_run),
+        refused=tuple(refused),
     )
-
-
-class CallCheck:
-    """Calls against one toolset; a schema is compiled once."""
-
-    def __init__(self, toolset: Toolset) -> None:
-        self._toolset = toolset
-        self._tools = toolset.by_id
-        self._validators: dict[str, Draft202012Validator | None] = {}
-
-    def runs(self, call: GoldCall) -> bool:
-        """Whether the call can be made: see ``Coverage``."""
-        new = self._toolset.phi.get(call.tool, call.tool)
-        tool = self._tools.get(new) if new is not None else None
-        if tool is None:
-            return False
-        arguments, is_whole = mapped(call, self._toolset.arguments.get(call.tool))
-        return is_whole and self._valid(tool, arguments)
-
-    def _valid(self, tool: Tool, arguments: JsonObject) -> bool:
-        if tool.id not in self._validators:
-            self._validators[tool.id] = validator_of(tool.schema)
-        return takes(self._validators[tool.id], arguments)
 
 
 def mapped(call: GoldCall, alpha: ArgumentMap | None) -> tuple[JsonObject, bool]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 Gold = Sequence[Collection[str]]
 """What a query needs: for each need the ids of which any one serves it."""
@@ -22,6 +22,12 @@ def gains(ranking: Sequence[str], gold: Gold, k: int) -> tuple[int, ...]:
         counted.append(int(len(left) < len(open_needs)))
         open_needs = left
     return tuple(counted)
+
+
+def best_places(ranking: Iterable[str], gold: Gold) -> tuple[int | None, ...]:
+    """For each need the best place, from 1, of an id that serves it; ``None`` where none does."""
+    ranks = {tool_id: rank for rank, tool_id in enumerate(ranking, 1)}
+    return tuple(min((ranks[one] for one in need if one in ranks), default=None) for need in gold)
 
 
 def recall(ranking: Sequence[str], gold: Gold, k: int) -> float:

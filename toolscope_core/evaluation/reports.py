@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from toolscope_core.evaluation.intervals import Interval, interval, paired_p
+from toolscope_core.evaluation.intervals import Interval, holm, interval, paired_p
 from toolscope_core.evaluation.metrics import METRICS, Gold
 
 
@@ -43,9 +43,9 @@ def metric_rows(
 
 
 def p_values(before: Sequence[MetricRow], after: Sequence[MetricRow]) -> Mapping[str, float]:
-    """By metric the paired bootstrap p-value of no change, uncorrected; rows as ``metric_rows``
-    gives them for the same queries.
+    """By metric the paired bootstrap p-value of no change, corrected by Holm; rows as
+    ``metric_rows`` gives them for the same queries.
     """
-    return {
-        old.name: paired_p(old.values, new.values) for old, new in zip(before, after, strict=True)
-    }
+    names = [row.name for row in before]
+    raw = [paired_p(old.values, new.values) for old, new in zip(before, after, strict=True)]
+    return dict(zip(names, holm(raw), strict=True))

@@ -6,13 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from toolscope_core.evaluation.ablation import AblationRow
 from toolscope_core.evaluation.comparison import Comparison, Measured, Trial
 from toolscope_core.evaluation.confusions import PairConfusion
 from toolscope_core.evaluation.merge_effects import MergeEffect
 from toolscope_core.evaluation.over_merging import forbidden_merges, joined_queries
-from toolscope_core.evaluation.stress import LEVELS, Stress
-from toolscope_core.evaluation.sweeps import SweepPoint
+from toolscope_core.evaluation.stress import LEVELS, StressPoint
+from toolscope_core.evaluation.sweeps import AblationRow, SweepPoint
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import JsonObject
 
@@ -97,17 +96,17 @@ def measured_result(one: Measured) -> JsonObject:
     }
 
 
-def stress_result(trial: Trial, tests: Mapping[str, Stress]) -> JsonObject:
-    """By toolset the points of its stress test, and recall and F1 of each query."""
+def stress_result(trial: Trial, tests: Mapping[str, Sequence[StressPoint]]) -> JsonObject:
+    """By toolset the points of its stress test, with recall and F1 of each query."""
     return {
         "queries": [query.id for query in trial.queries],
         "levels": list(LEVELS),
         "toolsets": {
             name: [
-                {**asdict(point), "recalls": _rounded(recalls), "f1s": _rounded(f1s)}
-                for point, recalls, f1s in zip(test.points, test.recalls, test.f1s, strict=True)
+                {**asdict(one), "recalls": _rounded(one.recalls), "f1s": _rounded(one.f1s)}
+                for one in points
             ]
-            for name, test in tests.items()
+            for name, points in tests.items()
         },
     }
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from toolscope_core.evaluation.metrics import Gold
+from toolscope_core.evaluation.metrics import Gold, best_places
 from toolscope_core.judging.relation_words import RELATIONS
 from toolscope_core.merging.pipeline import Analysis
 from toolscope_core.model.address_keys import pair_key
@@ -154,23 +154,21 @@ def side(
     for rank, place in enumerate(searched.ranking[:k], 1):
         own = _id(place)
         others = [elsewhere[old] for old in searched.origins(own) if old in elsewhere]
-        base: dict[str, Any] = {
-            "rank": rank,
-            "id": own,
-            "score": place.score,
-            "part": 0 if place.subquery is None else place.subquery + 1,
-            "answers": own in right,
-            "elsewhere": min(others, default=None),
-            "stands_for": len(searched.origins(own)),
-        }
-        places.append(Found(**base, **_shown(searched, place, tokens)))
-    ranks = searched.ranks
-    needs = (
-        Need(
-            tuple(sorted(need)),
-            min((ranks[one] for one in need if one in ranks), default=None),
+        places.append(
+            Found(
+                rank=rank,
+                id=own,
+                score=place.score,
+                part=0 if place.subquery is None else place.subquery + 1,
+                answers=own in right,
+                elsewhere=min(others, default=None),
+                stands_for=len(searched.origins(own)),
+                **_shown(searched, place, tokens),
+            )
         )
-        for need in searched.answers
+    best = best_places(map(_id, searched.ranking), searched.answers)
+    needs = (
+        Need(tuple(sorted(need)), rank) for need, rank in zip(searched.answers, best, strict=True)
     )
     return FoundSide(searched.size, tuple(places), tuple(needs), searched.seconds)
 

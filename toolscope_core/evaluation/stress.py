@@ -34,7 +34,8 @@ SEED = 20_251
 @dataclass(frozen=True, slots=True)
 class StressPoint:
     """The mean precision, recall and F1 at a number of distractors, over queries. ``p`` are the
-    p-values of no change of recall and F1 against no distractors, corrected by Holm.
+    p-values of no change of recall and F1 against no distractors, corrected by Holm. ``recalls``
+    and ``f1s`` are those of each query, in their order.
     """
 
     noise: Noise
@@ -44,17 +45,8 @@ class StressPoint:
     f1: Interval
     p_recall: float
     p_f1: float
-
-
-@dataclass(frozen=True, slots=True)
-class Stress:
-    """A stress test of one toolset: its points, and recall and F1 of each query at each of them, in
-    the order of the queries.
-    """
-
-    points: tuple[StressPoint, ...]
-    recalls: tuple[tuple[float, ...], ...]
-    f1s: tuple[tuple[float, ...], ...]
+    recalls: tuple[float, ...]
+    f1s: tuple[float, ...]
 
 
 def random_noise(size: int, gold: Sequence[int], most: int, query_id: str) -> list[int]:
@@ -84,7 +76,7 @@ def closest_noise(vectors: Vectors, gold: Sequence[int], most: int) -> list[int]
 
 def stress_test(
     toolset: Toolset, retriever: Retriever, trial: Trial, progress: Progress = silent
-) -> Stress:
+) -> tuple[StressPoint, ...]:
     """Random and closest noise at every level of ``LEVELS``. ``retriever`` has the toolset's tools;
     of its configuration only α counts.
 
@@ -118,7 +110,7 @@ def stress_test(
                     found |= {ids[pool[at]] for at in best_first(fused, k)}
                 values.setdefault((noise, level), []).append(set_metrics(found, query.gold))
     progress(Step("stress", len(moved), len(moved)))
-    return _stress(values)
+    return _points(values)
 
 
 def set_metrics(found: set[str], gold: Gold) -> tuple[float, float, float]:
@@ -133,29 +125,22 @@ def set_metrics(found: set[str], gold: Gold) -> tuple[float, float, float]:
     return precision, recall, 2 * precision * recall / both if both else 0.0
 
 
-def _stress(values: dict[tuple[Noise, int], list[tuple[float, float, float]]]) -> Stress:
-    points, recalls, f1s = [], [], []
-    for (noise, level), rows in values.items():
-        clean = values[noise, LEVELS[0]]
-        precision, recall, f1 = zip(*rows, strict=True)
-        _, clean_recall, clean_f1 = zip(*clean, strict=True)
-        points.append(
-            StressPoint(
-                noise,
-                level,
-                interval(precision),
-                interval(recall),
-                interval(f1),
-                paired_p(clean_recall, recall),
-                paired_p(clean_f1, f1),
-            )
+def _points(
+    values: dict[tuple[Noise, int], list[tuple[float, float, float]]],
+) -> tuple[StressPoint, ...]:
+    columns = {place: tuple(zip(*rows, strict=True)) for place, rows in values.items()}
+    p_recall, p_f1 = (
+        holm(
+            [
+                paired_p(columns[noise, LEVELS[0]][at], own[at])
+                for (noise, _), own in columns.items()
+            ]
         )
-        recalls.append(tuple(recall))
-        f1s.append(tuple(f1))
-    p_recall = holm([one.p_recall for one in points])
-    p_f1 = holm([one.p_f1 for one in points])
-    corrected = (
-        StressPoint(one.noise, one.distractors, one.precision, one.recall, one.f1, first, second)
-        for one, first, second in zip(points, p_recall, p_f1, strict=True)
+        for at in (1, 2)
     )
-    return Stress(tuple(corrected), tuple(recalls), tuple(f1s))
+    points = []
+    p_by_place = zip(p_recall, p_f1, strict=True)
+    for (place, own), p in zip(columns.items(), p_by_place, strict=True):
+        precision, recall, f1 = map(interval, own)
+        points.append(StressPoint(*place, precision, recall, f1, *p, recalls=own[1], f1s=own[2]))
+    return tuple(points)

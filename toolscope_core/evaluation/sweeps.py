@@ -1,16 +1,27 @@
-"""One setting moved while the others stand: what each value gives."""
+"""One setting moved, or parts left out, while all else stands: what each value gives."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import TypeVar
 
+from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.comparison import Measured, Trial, measured
-from toolscope_core.evaluation.measured_toolsets import of_plan
-from toolscope_core.evaluation.ranking import Ranker
-from toolscope_core.merging.pipeline import Analysis, own_thresholds, plan_of, proposed
+from toolscope_core.evaluation.measured_toolsets import as_it_is, of_plan
+from toolscope_core.evaluation.ranking import Ranker, ToolsetRanker
+from toolscope_core.merging.pipeline import (
+    Analysis,
+    analyse,
+    own_thresholds,
+    plan_merge,
+    plan_of,
+    proposed,
+)
 from toolscope_core.model.configuration import (
     AcceptPolicy,
+    AnalysisConfig,
     Knob,
     MergeThresholds,
     PlanConfig,
@@ -18,7 +29,7 @@ from toolscope_core.model.configuration import (
 )
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.plan import MergePlan
-from toolscope_core.model.protocols import Progress, Step, silent
+from toolscope_core.model.protocols import Embedder, Progress, Step, silent
 from toolscope_core.model.tool import Tool
 
 KS = (1, 2, 3, 5, 7, 10, 15, 20, 30)
@@ -37,6 +48,37 @@ class SweepPoint:
     k: int
     config: RetrievalConfig
     measured: Measured
+
+
+@dataclass(frozen=True, slots=True)
+class AblationRow:
+    """The parts that are on, and what they give. The merger takes all proposals, as the paper's
+    does; the correction divides groups that do not hold together.
+    """
+
+    reranker: bool
+    merger: bool
+    correction: bool
+    measured: Measured
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What stands while something is varied: the queries, the decisions, the accept policy, the
+    configuration of the search and the cut-off ``k``; ``tokens`` counts those of a definition.
+    """
+
+    trial: Trial
+    log: Sequence[Decision]
+    tokens: Callable[[Tool], int]
+    accept: AcceptPolicy = "auto"
+    config: RetrievalConfig = field(default_factory=RetrievalConfig)
+    k: int = 10
+
+
+RankerOf = Callable[[RetrievalConfig], Ranker]
+"""What searches with a configuration."""
+_Value = TypeVar("_Value")
 
 
 def values_of(knob: Knob, analysis: Analysis) -> tuple[float, ...]:
@@ -58,58 +100,105 @@ def plan_at(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class SettingSweep:
-    """What stands while one setting moves: the decisions, the accept policy, the configuration of
-    the search and the cut-off ``k``. ``ranker_of`` gives the search of a configuration, ``tokens``
-    counts those of a definition.
+def setting_points(
+    analysis: Analysis,
+    standing: Standing,
+    ranker_of: RankerOf,
+    knob: Knob,
+    done: Collection[float | str] = (),
+    progress: Progress = silent,
+) -> Iterator[SweepPoint]:
+    """A point for each value of a setting that is not ``done``, as soon as it is there. *theta*
+    measures what the merge exports, the others the toolset under the standing decisions. Two values
+    with the same toolset and search are searched once.
+
+    Reports ``Step("sweep", …)`` in points. For encoders see ``encoder_points``.
     """
+    trial = replace(standing.trial, cutoffs=KS if knob == "k" else (standing.k,))
+    plan = plan_of(analysis, proposed(analysis, standing.log), PlanConfig(accept=standing.accept))
+    planned, ranker_of = of_plan(plan, "as planned"), lru_cache(maxsize=1)(ranker_of)
+    last: SweepPoint | None = None
+    for value in _not_done(values_of(knob, analysis), done, progress):
+        config, toolset = _moved(standing.config, knob, value), planned
+        if knob == "theta":
+            toolset = of_plan(
+                plan_at(analysis, standing.log, value, standing.accept), f"θ {value:g}"
+            )
+        if last and (last.config, last.measured.toolset.version) == (config, toolset.version):
+            figures = last.measured
+        else:
+            figures = measured(toolset, trial, ranker_of(config), standing.tokens)
+        k = int(value) if knob == "k" else standing.k
+        last = SweepPoint(value, k, config, replace(figures, toolset=toolset))
+        yield last
 
-    analysis: Analysis
-    log: Sequence[Decision]
-    trial: Trial
-    ranker_of: Callable[[RetrievalConfig], Ranker]
-    tokens: Callable[[Tool], int]
-    accept: AcceptPolicy = "auto"
-    config: RetrievalConfig = field(default_factory=RetrievalConfig)
-    k: int = 10
 
-    def points(
-        self, knob: Knob, done: Collection[float | str] = (), progress: Progress = silent
-    ) -> Iterator[SweepPoint]:
-        """A point for each value that is not ``done``, as soon as it is there. *theta* measures
-        what the merge exports, the others the toolset under the standing decisions. Two values with
-        the same toolset and search are searched once.
+def encoder_points(
+    standing: Standing,
+    load: Callable[[str], Embedder],
+    cache: VectorCache,
+    names: Sequence[str],
+    done: Collection[float | str] = (),
+    progress: Progress = silent,
+) -> Iterator[SweepPoint]:
+    """A point for each encoder that is not ``done``, as soon as it is there: it analyses the
+    catalog at the θ that is its default, and searches what its merge leaves. ``load`` gives the
+    encoder of a name.
 
-        Reports ``Step("sweep", …)`` in points. For encoders see ``EncoderSweep``.
-        """
-        values = values_of(knob, self.analysis)
-        trial = replace(self.trial, cutoffs=KS if knob == "k" else (self.k,))
-        plan = plan_of(
-            self.analysis, proposed(self.analysis, self.log), PlanConfig(accept=self.accept)
+    Reports ``Step("sweep", …)`` in encoders. Raises ``ModelError`` for one that cannot be loaded.
+    """
+    trial = replace(standing.trial, cutoffs=(standing.k,))
+    for name in _not_done(names, done, progress):
+        encoder = load(name)
+        analysis = analyse(trial.catalog, AnalysisConfig(), encoder, cache)
+        plan = plan_merge(analysis, standing.log, PlanConfig(accept=standing.accept))
+        ranker = ToolsetRanker(encoder, cache, standing.config)
+        figures = measured(of_plan(plan, name), trial, ranker, standing.tokens)
+        yield SweepPoint(name, standing.k, standing.config, figures)
+
+
+def ablation_rows(
+    analysis: Analysis, standing: Standing, ranker_of: RankerOf, progress: Progress = silent
+) -> Iterator[AblationRow]:
+    """What each part of ToolScope gives: reranker × merger × correction (ToolScope, table 3).
+
+    Six rows; a correction without a merger has nothing to correct. Reports ``Step("sweep", …)`` in
+    rows.
+    """
+    merged, corrected = (
+        plan_of(
+            analysis,
+            proposed(analysis, standing.log, divide=correct),
+            PlanConfig(accept="all", correct=correct),
         )
-        standing, last, ranker = of_plan(plan, "as planned"), None, None
-        for number, value in enumerate(values):
-            progress(Step("sweep", number, len(values)))
-            if value in done:
-                continue
-            config, toolset = self._config(knob, value), standing
-            if knob == "theta":
-                plan = plan_at(self.analysis, self.log, value, self.accept)
-                toolset = of_plan(plan, f"θ {value:g}")
-            if last is None or (last.config, last.measured.toolset.version) != (
-                config,
-                toolset.version,
-            ):
-                if ranker is None or last is None or last.config != config:
-                    ranker = self.ranker_of(config)
-                figures = measured(toolset, trial, ranker, self.tokens)
-            k = int(value) if knob == "k" else self.k
-            last = SweepPoint(value, k, config, replace(figures, toolset=toolset))
-            yield last
-        progress(Step("sweep", len(values), len(values)))
+        for correct in (False, True)
+    )
+    toolsets = {
+        (False, False): as_it_is(analysis.catalog),
+        (True, False): of_plan(merged, "merged"),
+        (True, True): of_plan(corrected, "merged and corrected"),
+    }
+    parts = [(is_reranked, *on) for is_reranked in (False, True) for on in toolsets]
+    ranker_of = lru_cache(maxsize=1)(ranker_of)
+    for reranker, merger, correction in _not_done(parts, (), progress):
+        ranker = ranker_of(RetrievalConfig(rerank="auto" if reranker else "none"))
+        toolset = toolsets[merger, correction]
+        figures = measured(toolset, standing.trial, ranker, standing.tokens)
+        yield AblationRow(reranker, merger, correction, figures)
 
-    def _config(self, knob: Knob, value: float) -> RetrievalConfig:
-        if knob == "alpha":
-            return replace(self.config, dense_weight=value)
-        return replace(self.config, candidates=int(value)) if knob == "candidates" else self.config
+
+def _not_done(
+    values: Sequence[_Value], done: Collection[object], progress: Progress
+) -> Iterator[_Value]:
+    """The values that are not ``done``; reports how far it is in all of them."""
+    for number, value in enumerate(values):
+        progress(Step("sweep", number, len(values)))
+        if value not in done:
+            yield value
+    progress(Step("sweep", len(values), len(values)))
+
+
+def _moved(config: RetrievalConfig, knob: Knob, value: float) -> RetrievalConfig:
+    if knob == "alpha":
+        return replace(config, dense_weight=value)
+    return replace(config, candidates=int(value)) if knob == "candidates" else config

@@ -12,10 +12,8 @@ from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.formats.spreadsheets import csv_bytes
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.decisions.constraints import constraints
-from toolscope_core.evaluation.ablation import Ablation
 from toolscope_core.evaluation.comparison import SPLIT_NAMES, Trial, compared, measured, request_of
 from toolscope_core.evaluation.confusions import pair_confusions
-from toolscope_core.evaluation.encoder_comparison import EncoderSweep
 from toolscope_core.evaluation.merge_effects import MergeEffect, merge_effects
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.evaluation.results import (
@@ -26,7 +24,13 @@ from toolscope_core.evaluation.results import (
     table_of,
 )
 from toolscope_core.evaluation.stress import stress_test
-from toolscope_core.evaluation.sweeps import SettingSweep, SweepPoint
+from toolscope_core.evaluation.sweeps import (
+    Standing,
+    SweepPoint,
+    ablation_rows,
+    encoder_points,
+    setting_points,
+)
 from toolscope_core.evaluation.synthetic import synthetic_queries
 from toolscope_core.llm.embedders import local_embedder
 from toolscope_core.model.cluster import Cluster
@@ -139,11 +143,10 @@ class Evaluations:
         elif wanted.kind == "stress":
             keep(self._stress(catalog_id, wanted, trial, progress), is_done=True)
         elif wanted.kind == "ablation":
-            log, searches = self._review.log(catalog_id), self._searches
-            ablation = Ablation(analysis, log, trial, searches.ranker, self._tokens)
+            standing = Standing(trial, self._review.log(catalog_id), self._tokens)
+            rows = ablation_rows(analysis, standing, self._searches.ranker, progress)
             size = len(analysis.catalog.tools)
-            rows = [ablation_row(row, size) for row in ablation.rows(progress)]
-            keep({"rows": rows}, is_done=True)
+            keep({"rows": [ablation_row(row, size) for row in rows]}, is_done=True)
         else:
             points = list((kept.result or {}).get("points", ()))
             done = [point["value"] for point in points]
@@ -249,23 +252,15 @@ class Evaluations:
         progress: Progress,
     ) -> Iterator[SweepPoint]:
         """The points of a sweep that are not ``done``."""
-        log, accept = self._review.log(catalog_id), POLICIES.get(wanted.after, "auto")
-        searches, config = self._searches, _retrieval(wanted)
+        accept = POLICIES.get(wanted.after, "auto")
+        log, searches = self._review.log(catalog_id), self._searches
+        standing = Standing(trial, log, self._tokens, accept, _retrieval(wanted))
         if wanted.knob == "encoder":
-            encoders = EncoderSweep(
-                trial, log, self._encoder, searches.cache, self._tokens, accept, config
+            return encoder_points(
+                standing, self._encoder, searches.cache, wanted.encoders, done, progress
             )
-            return encoders.points(wanted.encoders, done, progress)
-        settings = SettingSweep(
-            self._analyses.required(catalog_id),
-            log,
-            trial,
-            searches.ranker,
-            self._tokens,
-            accept,
-            config,
-        )
-        return settings.points(wanted.knob, done, progress)
+        analysis = self._analyses.required(catalog_id)
+        return setting_points(analysis, standing, searches.ranker, wanted.knob, done, progress)
 
     def _encoder(self, name: str) -> Embedder:
         """The one that is loaded already, or another."""
