@@ -7,14 +7,11 @@ of the labelled merges that is. *calls*: gold calls to merged tools that α maps
 calls as valid as before, and back. Of *all* without routers only what is exported counts.
 
 In the same run: tools joined wherever the cosine reaches θ, the paper's first stage without a judge
-(one tool of each component is kept, calls go to it unchanged), and semhash's self-deduplication of
-the same vectors. semhash is no requirement of ours: it would bring half a dozen packages,
-some native, for these lines. To see them: pip install semhash==0.5.0
+(one tool of each component is kept, calls go to it unchanged).
 """
 
 from __future__ import annotations
 
-import importlib.util
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -44,9 +41,7 @@ from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import Tool
 
-_SEMHASH = "0.5.0"
 _THETAS = (0.6, 0.82)
-_SEMHASH_AT = (0.82, 0.9)
 _WAYS = (
     ("auto", PlanConfig("auto")),
     ("all", PlanConfig("all")),
@@ -95,10 +90,8 @@ def report(name: str, labelled: Mapping[str, Labelled]) -> None:
         f"{'pairs right/together':<22}{'merges found':<15}{'calls kept':<17}seconds"
     )
     costs = Costs()
-    for outcome in (*ours(analysis), *plain(analysis), *semhash(analysis)):
+    for outcome in (*ours(analysis), *plain(analysis)):
         print(line(outcome, analysis, labelled.get(name), calls, costs))
-    if importlib.util.find_spec("semhash") is None:
-        print(f"  semhash: not installed: pip install semhash=={_SEMHASH}")
 
 
 def ours(analysis: Analysis) -> Iterator[Outcome]:
@@ -134,22 +127,6 @@ def plain(analysis: Analysis) -> Iterator[Outcome]:
         pairs = zip(near.left.tolist(), near.right.tolist(), strict=True)
         clusters = components((tools[a].id, tools[b].id) for a, b in pairs)
         yield without_maps(f"θ {theta}", analysis, clusters, time.perf_counter() - start)
-
-
-def semhash(analysis: Analysis) -> Iterator[Outcome]:
-    """semhash's duplicates, each with what it is a duplicate of; none where it is missing."""
-    if importlib.util.find_spec("semhash") is None:
-        return
-    from semhash import SemHash
-
-    records = [{"id": tool.id} for tool in analysis.catalog.tools]
-    for threshold in _SEMHASH_AT:
-        start = time.perf_counter()
-        index = SemHash.from_embeddings(analysis.vectors, records, model=None, columns=["id"])
-        found = index.self_deduplicate(threshold).filtered
-        seconds = time.perf_counter() - start
-        clusters = components((row.record["id"], row.duplicate_of["id"]) for row in found)
-        yield without_maps(f"semhash {threshold}", analysis, clusters, seconds)
 
 
 def components(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, ...], ...]:

@@ -6,9 +6,6 @@ circles, text cut and spliced. Each is read by ``read_catalog`` in a worker proc
 anything but a ``CatalogError``, a hang a reading that takes longer than the limit; a tool has
 vanished if it is neither a tool nor in a problem. Exit status 1 if there is any.
 
-Time is the worker's CPU time, memory the highest that Python's own allocations came to in a second
-reading; both by kilobyte of documents of a kilobyte and more.
-
     python -m benchmarks.mutated_documents [--documents 5000] [--seed 1] [--limit 10]
 """
 
@@ -18,9 +15,7 @@ import copy
 import multiprocessing
 import resource
 import sys
-import time
 import traceback
-import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
@@ -32,7 +27,6 @@ from benchmarks.measuring import parser_of, print_machine
 from toolscope_core.catalog.formats.format_table import INPUTS
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import Source
-from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import CatalogError
 
 DOCUMENTS, SEED, LIMIT = 5_000, 1, 10.0
@@ -171,39 +165,26 @@ def spliced(data: bytes, rng: Random) -> bytes:
 @dataclass(frozen=True, slots=True)
 class Reading:
     """How a document was read: its tools or that it is refused, how it crashed, and which tools
-    vanished; CPU seconds, and bytes at the peak.
+    vanished.
     """
 
     tools: int = 0
     refused: bool = False
     crash: str = ""
     vanished: tuple[str, ...] = ()
-    seconds: float = 0.0
-    peak: int = 0
+
+
+HUNG = Reading(crash="it hangs")
 
 
 def read(source: Source) -> Reading:
-    """One document read twice: by the clock, and with its memory counted."""
-    started = time.process_time()
-    catalog, crash = _catalog(source)
-    seconds = time.process_time() - started
-    tracemalloc.start()
-    _catalog(source)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    if catalog is None:
-        return Reading(refused=not crash, crash=crash, seconds=seconds, peak=peak)
-    lost = tuple(vanished(source, catalog))
-    return Reading(tools=len(catalog.tools), vanished=lost, seconds=seconds, peak=peak)
-
-
-def _catalog(source: Source) -> tuple[Catalog | None, str]:
     try:
-        return read_catalog([source]), ""
+        catalog = read_catalog([source])
     except CatalogError:
-        return None, ""
+        return Reading(refused=True)
     except Exception:  # noqa: BLE001  what this looks for
-        return None, traceback.format_exc(limit=-3)
+        return Reading(crash=traceback.format_exc(limit=-3))
+    return Reading(len(catalog.tools), vanished=tuple(vanished(source, catalog)))
 
 
 def _serve(connection: Connection) -> None:
@@ -220,15 +201,15 @@ class Worker:
         self.limit = limit
         self._process: multiprocessing.process.BaseProcess | None = None
 
-    def read(self, source: Source) -> Reading | None:
-        """How the document was read; ``None`` where there is no answer within the limit."""
+    def read(self, source: Source) -> Reading:
+        """How the document was read; ``HUNG`` where there is no answer within the limit."""
         if self._process is None:
             self._start()
         self._connection.send(source)
         if self._connection.poll(self.limit):
             return self._received()
         self.close()
-        return None
+        return HUNG
 
     def _received(self) -> Reading:
         try:
@@ -253,31 +234,6 @@ class Worker:
             self._process = None
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of a document of so many bytes; without a reading it hung."""
-
-    syntax: str
-    size: int
-    reading: Reading | None
-
-    @property
-    def failures(self) -> int:
-        return int(self.hung) + int(self.crashed) + self.vanished
-
-    @property
-    def hung(self) -> bool:
-        return self.reading is None
-
-    @property
-    def crashed(self) -> bool:
-        return self.reading is not None and bool(self.reading.crash)
-
-    @property
-    def vanished(self) -> int:
-        return 0 if self.reading is None else len(self.reading.vanished)
-
-
 def sources(count: int, seed: int) -> Iterator[Source]:
     """As many damaged documents, kind by kind; each depends on the seed and its number alone."""
     for number in range(count):
@@ -287,45 +243,37 @@ def sources(count: int, seed: int) -> Iterator[Source]:
         yield replace(damaged(document, rng), format=format)
 
 
-def measure(count: int, seed: int, limit: float) -> list[Outcome]:
-    """What became of each document; failures are printed as they come."""
+def measure(count: int, seed: int, limit: float) -> list[tuple[str, Reading]]:
+    """The syntax of each document and how it was read; failures are printed as they come."""
     worker = Worker(limit)
-    outcomes = []
+    readings = []
     for number, source in enumerate(sources(count, seed)):
         reading = worker.read(source)
-        syntax = source.label.partition(".")[2]
-        outcomes.append(Outcome(syntax, len(source.data), reading))
-        if outcomes[-1].failures:
-            print(f"document {number} ({source.format}): {reading or 'hangs'}\n  {source.data!r}")
+        readings.append((source.label.partition(".")[2], reading))
+        if reading.crash or reading.vanished:
+            print(f"document {number} ({source.format}): {reading}\n  {source.data!r}")
     worker.close()
-    return outcomes
+    return readings
 
 
-def table(outcomes: Sequence[Outcome]) -> str:
-    """The outcomes, a row for each syntax and one for all."""
-    heads = ("documents", "tools", "refused", "crashes", "hangs", "vanished", "ms/kB", "kB/kB")
-    rows = [f"{'':<8}{''.join(f'{head:>11}' for head in heads)}"]
-    for syntax in sorted({one.syntax for one in outcomes}):
-        rows.append(_row(syntax, [one for one in outcomes if one.syntax == syntax]))
-    return "\n".join([*rows, _row("all", outcomes)])
+COLUMNS: dict[str, Callable[[Reading], int]] = {
+    "documents": lambda reading: 1,
+    "tools": lambda reading: reading.tools,
+    "refused": lambda reading: reading.refused,
+    "crashes": lambda reading: bool(reading.crash) and reading is not HUNG,
+    "hangs": lambda reading: reading is HUNG,
+    "vanished": lambda reading: len(reading.vanished),
+}
 
 
-def _row(name: str, outcomes: Sequence[Outcome]) -> str:
-    readings = [one.reading for one in outcomes if one.reading]
-    sizes = [max(1.0, one.size / 1000) for one in outcomes if one.reading]
-    counts = (
-        len(outcomes),
-        sum(reading.tools for reading in readings),
-        sum(reading.refused for reading in readings),
-        sum(one.crashed for one in outcomes),
-        sum(one.hung for one in outcomes),
-        sum(one.vanished for one in outcomes),
-    )
-    pairs = list(zip(readings, sizes, strict=True))
-    milliseconds = max((1000 * reading.seconds / size for reading, size in pairs), default=0.0)
-    memory = max((reading.peak / 1000 / size for reading, size in pairs), default=0.0)
-    cells = (*(f"{count:,}" for count in counts), f"{milliseconds:.1f}", f"{memory:.0f}")
-    return f"{name:<8}{''.join(f'{cell:>11}' for cell in cells)}"
+def table(readings: Sequence[tuple[str, Reading]]) -> str:
+    """Counts of documents, a row for each syntax and one for all."""
+    rows = [f"{'':<8}{''.join(f'{head:>11}' for head in COLUMNS)}"]
+    for name in (*sorted({syntax for syntax, _ in readings}), "all"):
+        own = [reading for syntax, reading in readings if name in (syntax, "all")]
+        counts = (sum(map(count, own)) for count in COLUMNS.values())
+        rows.append(f"{name:<8}{''.join(f'{count:>11,}' for count in counts)}")
+    return "\n".join(rows)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -336,10 +284,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     print_machine()
     print(f"n = {chosen.documents:,} documents, seed {chosen.seed}, limit {chosen.limit:g} s each")
-    outcomes = measure(chosen.documents, chosen.seed, chosen.limit)
-    print(table(outcomes))
-    print("expected: 0 crashes, 0 hangs, 0 vanished; ms/kB and kB/kB are the worst of one document")
-    return 1 if any(one.failures for one in outcomes) else 0
+    readings = measure(chosen.documents, chosen.seed, chosen.limit)
+    print(table(readings))
+    print("expected: 0 crashes, 0 hangs, 0 vanished")
+    return int(any(reading.crash or reading.vanished for _, reading in readings))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from benchmarks.labelled_clusters import examples
 from benchmarks.llm_calls import Labels, interval
 from benchmarks.measuring import f1_of_masks
 from benchmarks.merge_quality import calls_kept, components
-from benchmarks.mutated_documents import Outcome, Reading, Worker, sources, table
+from benchmarks.mutated_documents import HUNG, Reading, Worker, sources, table
 from benchmarks.stage_profile import SHARES, Watch
 from benchmarks.train_judge import Labelled, as_json, fit, folds, left_out, prunable
 from tests.support.fakes import WordEmbedder
@@ -254,7 +254,7 @@ def test_damaged_documents_depend_on_the_seed_alone_and_are_read(capsys):
 def test_a_reading_that_takes_longer_than_the_limit_is_a_hang_and_the_next_one_is_read():
     worker = Worker(0.0)
     large = b"[" + b'{"name": "a", "description": "b"},' * 5_000 + b"{}]"
-    assert worker.read(Source("x.json", large)) is None
+    assert worker.read(Source("x.json", large)) is HUNG
     worker.limit = 30.0
     assert worker.read(Source("x.json", b'{"name": "zq0z"}')).tools == 1
     assert worker.read(Source("x.json", b"[]")).refused
@@ -268,17 +268,14 @@ def test_what_crashes_or_vanishes_is_printed_and_ends_with_status_1(monkeypatch,
     monkeypatch.setattr(mutated_documents, "read_catalog", cannot_read)
     crashed = mutated_documents.read(Source("x.json", b"[]"))
     assert "KeyError: 'zq'" in crashed.crash
-    small = Reading(tools=2, seconds=0.002, peak=4000)
-    outcomes = [
-        Outcome("csv", 2000, crashed),
-        Outcome("json", 2000, small),
-        Outcome("json", 9, None),
-        Outcome("json", 9, Reading(vanished=("zq0z",))),
+    lost = Reading(tools=2, vanished=("zq0z",))
+    readings = [("csv", crashed), ("json", Reading(tools=2)), ("json", HUNG), ("json", lost)]
+    assert [row.split() for row in table(readings).splitlines()[1:]] == [
+        ["csv", "1", "0", "0", "1", "0", "0"],
+        ["json", "3", "4", "0", "0", "1", "1"],
+        ["all", "4", "4", "0", "1", "1", "1"],
     ]
-    assert [one.failures for one in outcomes] == [1, 0, 1, 1]
-    assert table(outcomes[1:]).splitlines()[-1].split() == [
-        *("all", "3", "2", "0", "0", "1", "1", "1.0", "2"),
-    ]
-    monkeypatch.setattr(mutated_documents, "measure", lambda *_: outcomes)
-    assert mutated_documents.main([]) == 1
+    for one in readings:
+        monkeypatch.setattr(mutated_documents, "measure", lambda *_, one=one: [one])
+        assert mutated_documents.main([]) == (one[1] != Reading(tools=2))
     assert "expected: 0 crashes, 0 hangs, 0 vanished" in capsys.readouterr().out
