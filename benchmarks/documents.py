@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from random import Random
 from typing import Any, Literal
 
@@ -141,20 +142,19 @@ PROPERTIES: tuple[Value, ...] = (
     {"anyOf": [{"type": "string"}, {"type": "null"}]},
 )
 CIRCLE = {"$defs": {"A": {"properties": {"a": {"$ref": "#/$defs/A"}}}}, "$ref": "#/$defs/A"}
-DIAMOND = {
-    "$defs": {
-        **{f"D{row}": {"allOf": [{"$ref": f"#/$defs/D{row + 1}"}] * 2} for row in range(6)},
-        "D6": {"properties": {"deep": {"type": "string"}}},
-    },
-    "allOf": [{"$ref": "#/$defs/D0"}],
-}
+
+
+def _diamonds(place: str) -> Value:
+    """Schemas of which each asks twice for the next one, by name; ``place`` is where they stand."""
+    links = {f"D{row}": {"allOf": [{"$ref": f"{place}D{row + 1}"}] * 2} for row in range(6)}
+    return {**links, "D6": {"type": "object", "properties": {"deep": {"type": "string"}}}}
+
+
+DIAMOND = {"$defs": _diamonds("#/$defs/"), "allOf": [{"$ref": "#/$defs/D0"}]}
 COMPONENTS: Value = {
     "Loop": {"type": "object", "properties": {"next": {"$ref": "#/components/schemas/Loop"}}},
     "Ring": {"allOf": [{"$ref": "#/components/schemas/Ring"}, {"type": "object"}]},
-    **{
-        f"D{row}": {"allOf": [{"$ref": f"#/components/schemas/D{row + 1}"}] * 2} for row in range(6)
-    },
-    "D6": {"type": "object", "properties": {"deep": {"type": "string"}}},
+    **_diamonds("#/components/schemas/"),
 }
 REFERENCES = tuple({"$ref": f"#/components/schemas/{name}"} for name in ("Loop", "Ring", "D0"))
 SPELLINGS: dict[str, Callable[[str, Value], Value]] = {
@@ -254,24 +254,21 @@ def _rows(grammar: Grammar) -> list[dict[str, str]]:
     ]  # fmt: skip
 
 
-def _as_table(delimiter: str) -> Callable[[Value], str]:
-    def write(rows: Value) -> str:
-        text = io.StringIO()
-        keys = list(dict.fromkeys(key for row in rows for key in row))
-        writer = csv.DictWriter(text, keys, delimiter=delimiter)
-        writer.writeheader()
-        writer.writerows(rows)
-        return text.getvalue()
-
-    return write
+def _as_table(rows: Value, delimiter: str) -> str:
+    text = io.StringIO()
+    keys = dict.fromkeys(key for row in rows for key in row)
+    writer = csv.DictWriter(text, list(keys), delimiter=delimiter)
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
 
 
 WRITERS: dict[Syntax, Callable[[Value], str]] = {
     "json": json.dumps,
     "jsonl": lambda lines: "\n".join(map(json.dumps, lines)),
     "yaml": lambda value: yaml.safe_dump(value, sort_keys=False),
-    "csv": _as_table(","),
-    "tsv": _as_table("\t"),
+    "csv": partial(_as_table, delimiter=","),
+    "tsv": partial(_as_table, delimiter="\t"),
 }
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.measuring import analysis_of, read_named
-from benchmarks.train_judge import Labelled, left_out
+from benchmarks.train_judge import THRESHOLDS, Labelled, left_out
 from toolscope_core.judging.judge import OfflineJudge
 from toolscope_core.judging.weights import Weights, shipped_weights
 from toolscope_core.merging.pipeline import Analysis
@@ -44,14 +44,8 @@ def analysed(name: str, weights: Weights | None = None) -> Analysis:
 
 def unseen_weights(catalogs: Sequence[Labelled], name: str) -> Weights:
     """A judge that never saw the labels of ``name``, with the shipped thresholds."""
-    shipped = shipped_weights()
-    return replace(
-        left_out(catalogs, name),
-        auto_at=shipped.auto_at,
-        merge_at=shipped.merge_at,
-        unsure_at=shipped.unsure_at,
-        family_at=shipped.family_at,
-    )
+    thresholds = {f"{one}_at": getattr(shipped_weights(), f"{one}_at") for one in THRESHOLDS}
+    return replace(left_out(catalogs, name), **thresholds)
 
 
 def rejudged(analysis: Analysis, weights: Weights) -> Analysis:

@@ -113,7 +113,7 @@ def report(catalog: Labelled, pair_probabilities: PairProbabilities) -> None:
 
 def report_thresholds(catalog: Labelled, pair_probabilities: PairProbabilities) -> None:
     weights = shipped_weights()
-    right = np.array([side != "none" for side in catalog.serves])
+    right = catalog.serves != "none"
     among = prunable(catalog) & (pair_probabilities.same_job >= weights.merge_at)
     print(
         f"  merge (≥ {weights.merge_at:.2f}), of what one schema could serve: right "

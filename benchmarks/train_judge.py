@@ -38,6 +38,7 @@ APPS = ("shops", "offices")
 CATALOGS = (*FUNCTIONS, "docker-mcp", REGISTRY, *APPS)
 WHOLE = (*FUNCTIONS, "docker-mcp")
 """Those that are merged as a whole: their tools declare what they take."""
+THRESHOLDS = ("auto", "merge", "unsure", "family")
 SAME_JOB = ("duplicate", "subsumes")
 
 _OWN = Path(__file__).with_name("data") / "apps"
@@ -73,7 +74,7 @@ class Labelled:
     right: Rows
     merge: NDArray[np.bool_]
     family: NDArray[np.bool_]
-    serves: tuple[str, ...]
+    serves: NDArray[np.str_]
     sureness: NDArray[np.float64]
     signals: Matrix
     beside: NDArray[np.bool_]
@@ -86,21 +87,15 @@ class Labelled:
     @property
     def afresh(self) -> NDArray[np.bool_]:
         """The pairs labelled by who could serve whom."""
-        return np.array([bool(side) for side in self.serves])
+        return self.serves != ""
 
     def only(self, rows: NDArray[np.bool_]) -> Labelled:
         """Some of the pairs."""
-        return replace(
-            self,
-            left=self.left[rows],
-            right=self.right[rows],
-            merge=self.merge[rows],
-            family=self.family[rows],
-            serves=tuple(side for side, kept in zip(self.serves, rows, strict=True) if kept),
-            sureness=self.sureness[rows],
-            signals=self.signals[rows],
-            beside=self.beside[rows],
-        )
+        own = {name: getattr(self, name)[rows] for name in _OF_PAIRS}
+        return replace(self, **own)
+
+
+_OF_PAIRS = ("left", "right", "merge", "family", "serves", "sureness", "signals", "beside")
 
 
 def load(name: str) -> Labelled:
@@ -128,7 +123,7 @@ def labelled(name: str, source: Path, labels: Sequence[dict[str, Any]]) -> Label
         right=right,
         merge=np.isin(relations, SAME_JOB),
         family=np.array([relation == "parametric" for relation in relations]),
-        serves=tuple(pair.get("serves", "") for pair in labels),
+        serves=np.array([pair.get("serves", "") for pair in labels], dtype=np.str_),
         sureness=np.array(
             [_SURENESS[pair.get("confidence", 3)] * pair.get("weight", 1.0) for pair in labels]
         ),
@@ -218,7 +213,7 @@ def with_thresholds(weights: Weights, catalogs: Sequence[Labelled]) -> Weights:
             continue
         same_job = unseen(catalogs, catalog.name).same_job
         among = catalog.afresh & prunable(catalog)
-        right.append(np.array([side not in ("", "none") for side in catalog.serves])[among])
+        right.append((catalog.serves != "none")[among])
         pair_probabilities.append(same_job[among])
         if catalog.name in FUNCTIONS:
             recall.append([float((same_job[catalog.merge] >= at).mean()) for at in _GRID])
@@ -243,12 +238,7 @@ def as_json(weights: Weights, catalogs: Sequence[Labelled]) -> str:
     """The weights file."""
     content = {
         "version": VERSION,
-        "thresholds": {
-            "auto": weights.auto_at,
-            "merge": weights.merge_at,
-            "unsure": weights.unsure_at,
-            "family": weights.family_at,
-        },
+        "thresholds": {name: getattr(weights, f"{name}_at") for name in THRESHOLDS},
         "models": {name: _model_row(getattr(weights, name)) for name in MODELS},
         "trained_on": {
             catalog.name: {

@@ -36,21 +36,29 @@ PAIRS = dict.fromkeys(("ab", "ac", "bc", "de"), True) | dict.fromkeys(("cf", "df
 """a, b, c are one job; d, e another; f is none of them."""
 
 
+def catalog_of(left, right, merge, **more):
+    """Pairs of ``TOOLS`` by row; nothing is a family, and the signals say nothing."""
+    size = len(merge)
+    given = {
+        "name": "small",
+        "tools": TOOLS,
+        "vectors": np.zeros((8, 2), dtype=np.float32),
+        "left": np.asarray(left, dtype=np.int32),
+        "right": np.asarray(right, dtype=np.int32),
+        "merge": np.asarray(merge),
+        "family": np.zeros(size, dtype=bool),
+        "serves": np.where(merge, "both", "none"),
+        "sureness": np.ones(size),
+        "signals": np.zeros((size, 1)),
+        "beside": np.ones(size, dtype=bool),
+    }
+    return Labelled(**given | more)
+
+
 def labelled(pairs=PAIRS, unsure=()):
-    rows = np.array([[ord(one) - ord("a") for one in pair] for pair in pairs], dtype=np.int32)
-    return Labelled(
-        name="small",
-        tools=TOOLS,
-        vectors=np.zeros((8, 2), dtype=np.float32),
-        left=rows[:, 0],
-        right=rows[:, 1],
-        merge=np.array(list(pairs.values())),
-        family=np.zeros(len(pairs), dtype=bool),
-        serves=tuple("both" if merge else "none" for merge in pairs.values()),
-        sureness=np.array([0.3 if pair in unsure else 1.0 for pair in pairs]),
-        signals=np.zeros((len(pairs), 1)),
-        beside=np.ones(len(pairs), dtype=bool),
-    )
+    left, right = ([ord(pair[side]) - ord("a") for pair in pairs] for side in (0, 1))
+    sureness = np.array([0.3 if pair in unsure else 1.0 for pair in pairs])
+    return catalog_of(left, right, list(pairs.values()), sureness=sureness)
 
 
 def test_right_clusters_hold_merges_only_and_wrong_ones_a_keep():
@@ -145,19 +153,10 @@ def drawn(name, size=60, seed=0):
     signals[:, 0] += 3.0 * (kind == 0)
     signals[:, 1] += 3.0 * (kind == 1)
     signals[::5, 2] = np.nan
-    return Labelled(
-        name=name,
-        tools=TOOLS,
-        vectors=np.zeros((8, 2), dtype=np.float32),
-        left=np.zeros(size, dtype=np.int32),
-        right=np.ones(size, dtype=np.int32),
-        merge=kind == 0,
-        family=kind == 1,
-        serves=tuple("both" if one == 0 else "none" for one in kind),
-        sureness=np.ones(size),
-        signals=signals,
-        beside=np.arange(size) % 2 == 0,
-    )
+    rows = np.zeros(size), np.ones(size)
+    beside = np.arange(size) % 2 == 0
+    more = {"name": name, "family": kind == 1, "signals": signals, "beside": beside}
+    return catalog_of(*rows, kind == 0, **more)
 
 
 def test_the_models_learn_the_same_job_and_families_apart(tmp_path):
