@@ -12,7 +12,7 @@ from benchmarks.held_out import Kept, kept
 from benchmarks.labelled_clusters import examples
 from benchmarks.llm_calls import Labels, interval
 from benchmarks.measuring import f1_of_masks
-from benchmarks.merge_quality import calls_kept, components
+from benchmarks.merge_quality import calls_kept
 from benchmarks.mutated_documents import HUNG, Reading, Worker, sources, table
 from benchmarks.stage_profile import SHARES, Watch
 from benchmarks.train_judge import Labelled, as_json, fit, folds, left_out, prunable
@@ -89,10 +89,6 @@ def test_precision_recall_and_f1_of_what_is_called():
     called = np.array([True, False, True, False])
     assert f1_of_masks(called, wrong) == (0.5, 0.5, 0.5)
     assert f1_of_masks(np.zeros(4, dtype=bool), wrong) == (0.0, 0.0, 0.0)
-
-
-def test_components_are_sorted():
-    assert components([("c", "b"), ("e", "d"), ("b", "a")]) == (("a", "b", "c"), ("d", "e"))
 
 
 @pytest.mark.parametrize(("target_type", "is_kept"), [("string", True), ("number", False)])
@@ -209,11 +205,8 @@ def test_the_folds_judge_every_pair_once_by_judges_that_saw_neither_server():
 def test_a_pair_is_prunable_where_one_schema_takes_all_calls():
     def takes(name, *needed):
         properties = {one: {"type": "boolean"} for one in needed}
-        return Tool(
-            name,
-            "get_box",
-            schema={"type": "object", "properties": properties, "required": list(needed)},
-        )
+        schema = {"type": "object", "properties": properties, "required": list(needed)}
+        return Tool(name, "get_box", schema=schema)
 
     catalog = replace(
         drawn("bfcl", size=2),

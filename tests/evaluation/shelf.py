@@ -11,10 +11,8 @@ from toolscope_core.retrieval.assembly import ToolRequest
 
 def tool(name, **properties):
     types = {key: {"type": kind} for key, kind in properties.items()}
-    required = list(properties)
-    return Tool(
-        name, name, f"{name}.", schema={"type": "object", "properties": types, "required": required}
-    )
+    schema = {"type": "object", "properties": types, "required": list(properties)}
+    return Tool(name, name, f"{name}.", schema=schema)
 
 
 TOOLS = {
@@ -51,24 +49,15 @@ ORDERS = {
 }
 """What is found for each request, whatever the toolset has of it."""
 
+PHI = {name: "find" if name == "search" else name for name in TOOLS}
+MEMBERS = {new: tuple(old for old in PHI if PHI[old] == new) for new in PHI.values()}
 MERGED = MergePlan(
     catalog=CATALOG,
     clusters=(),
-    tools=(
-        *(MergedTool(TOOLS[name], (name,)) for name in ("book", "cancel")),
-        MergedTool(TOOLS["find"], ("find", "search")),
-        *(MergedTool(TOOLS[name], (name,)) for name in ("mail", "weather")),
-    ),
+    tools=tuple(MergedTool(TOOLS[name], members) for name, members in MEMBERS.items()),
     relabels=tuple(
-        Relabel(
-            name,
-            "find" if name == "search" else name,
-            "",
-            name,
-            "find" if name == "search" else name,
-            "merged" if name in ("find", "search") else "kept",
-        )
-        for name in TOOLS
+        Relabel(old, new, "", old, new, "merged" if new == "find" else "kept")
+        for old, new in PHI.items()
     ),
     arguments=(
         ArgumentMap("find", "find", (ArgumentMove("query", "query"),)),

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.evaluation.shelf import CATALOG, MERGED, QUERIES, TOOLS, KnownOrder, tool, trial
+from tests.evaluation.shelf import CATALOG, MERGED, QUERIES, TOOLS, KnownOrder, trial
 from toolscope_core.evaluation.comparison import Trial, compared, measured
 from toolscope_core.evaluation.coverage import GoldCall, coverage, gold_calls
 from toolscope_core.evaluation.measured_toolsets import Toolset, as_it_is, of_plan, of_version
@@ -117,11 +117,8 @@ def test_a_lost_argument_a_gone_tool_and_a_wrong_map_break_a_call():
 
 
 def test_a_capability_needs_all_its_calls():
-    calls = [
-        GoldCall("mail", {"to": "a"}),
-        GoldCall("mail", {"to": 7}),
-        GoldCall("find", {"query": ""}),
-    ]
+    mails = [GoldCall("mail", {"to": to}) for to in ("a", 7)]
+    calls = [*mails, GoldCall("find", {"query": ""})]
     found = coverage(calls, as_it_is(CATALOG))
     assert (found.runnable, found.calls) == (2, 3)
     assert (found.supported, found.capabilities) == (1, 2)
@@ -130,13 +127,8 @@ def test_a_capability_needs_all_its_calls():
 
 
 def test_calls_are_read_in_any_form_and_by_a_name_that_one_tool_has():
-    twins = Catalog(
-        tools=(
-            replace(tool("find", query="string"), id="a/find"),
-            replace(tool("find", query="string"), id="b/find"),
-            replace(tool("mail", to="string"), id="a/mail"),
-        ),
-    )
+    ids = ("a/find", "b/find", "a/mail")
+    twins = Catalog(tuple(replace(TOOLS[one[2:]], id=one) for one in ids))
     calls = (
         {"function": {"name": "mail", "arguments": '{"to": "x"}'}},
         {"name": "find", "input": {"query": "x"}},
@@ -151,18 +143,14 @@ def test_calls_are_read_in_any_form_and_by_a_name_that_one_tool_has():
 
 
 def test_a_schema_that_nobody_can_read_takes_everything_and_asks_nobody():
-    odd = [
-        replace(TOOLS["find"], schema={"type": "object", "$ref": "http://127.0.0.1:9/x"}),
-        replace(TOOLS["find"], schema={"type": "object", "pattern": "("}),
-        replace(TOOLS["find"], schema=None),
-        replace(TOOLS["find"], schema={"type": "object", "title": "\ud800"}),
-    ]
-    for one in odd:
-        assert coverage([GoldCall("find", {"q": "\ud800"})], Toolset("odd", (one,))).runnable == 1
+    odd = ({"$ref": "http://127.0.0.1:9/x"}, {"pattern": "("}, {"title": "\ud800"})
+    for schema in (None, *({"type": "object", **more} for more in odd)):
+        toolset = Toolset("odd", (replace(TOOLS["find"], schema=schema),))
+        assert coverage([GoldCall("find", {"q": "\ud800"})], toolset).runnable == 1
 
 
 def test_another_version_has_what_it_has():
-    older = read_catalog_of(["find", "mail"])
+    older = Catalog((TOOLS["find"], TOOLS["mail"]))
     toolset = of_version(older, CATALOG, "version 1")
     assert toolset.phi == dict.fromkeys(["book", "cancel", "search", "weather"])
     result = measure(toolset)
@@ -180,7 +168,3 @@ def test_versions_of_toolsets_are_those_of_their_tools_and_maps():
     assert merged.version == replace(merged, name="other").version
     assert merged.version != as_it_is(CATALOG).version
     assert merged.version != replace(merged, arguments={}).version
-
-
-def read_catalog_of(names):
-    return Catalog(tuple(TOOLS[name] for name in names))

@@ -42,23 +42,19 @@ def test_queries_are_read_in_order(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("row", "message"),
+    ("rows", "message"),
     [
-        ({"id": "a"}, "line 1: `query` is None"),
-        ({"id": True, "query": "x"}, "`id` is True"),
-        ({"query": "x", "gold": [1]}, "`gold` holds 1; give tool ids"),
-        ({"query": "x", "gold": {"a": 1}}, "`gold` holds"),
-        ({"query": "x", "steps": "do"}, "`steps` is 'do'"),
+        ([], "has no queries"),
+        ([{"id": "a"}], "line 1: `query` is None"),
+        ([{"id": True, "query": "x"}], "`id` is True"),
+        ([{"query": "x", "gold": [1]}], "`gold` holds 1; give tool ids"),
+        ([{"query": "x", "gold": {"a": 1}}], "`gold` holds"),
+        ([{"query": "x", "steps": "do"}], "`steps` is 'do'"),
     ],
 )
-def test_a_row_that_is_no_query_is_named(tmp_path, row, message):
+def test_a_row_that_is_no_query_is_named(tmp_path, rows, message):
     with pytest.raises(ConfigError, match=message):
-        read_queries(written(tmp_path, row))
-
-
-def test_an_empty_file_is_refused(tmp_path):
-    with pytest.raises(ConfigError, match="has no queries"):
-        read_queries(written(tmp_path))
+        read_queries(written(tmp_path, *rows))
 
 
 QUERIES = (Query("1", "x", gold("a")), Query("2", "y", gold("bc", "a")), Query("3", "z"))

@@ -32,10 +32,8 @@ def retriever(tmp_path):
 def test_noise_is_of_the_size_asked_for_has_no_gold_and_no_repeats(gold):
     vectors = np.random.default_rng(1).normal(size=(20, 4)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    for noise in (
-        random_noise(20, gold, 8, "q"),
-        *([closest_noise(vectors, gold, 8)] if gold else []),
-    ):
+    closest = [closest_noise(vectors, gold, 8)] if gold else []
+    for noise in (random_noise(20, gold, 8, "q"), *closest):
         assert len(noise) == len(set(noise)) == 8
         assert not set(gold) & set(noise)
         assert all(0 <= row < 20 for row in noise)

@@ -31,19 +31,23 @@ def scripted(body):
     messages = body["messages"]
     if messages[-1]["role"] == "tool":
         return {"content": "Done."}
-    offered = {tool["function"]["name"] for tool in body["tools"]}
     wishes = next(one for words, one in WISHES.items() if words in messages[1]["content"])
+    offered = names_offered(body)
+    return calling({name: json.dumps(wishes[name]) for name in wishes if name in offered})
+
+
+def calling(arguments):
+    """A turn that calls tools, by name, with arguments as text."""
     return {
         "tool_calls": [
-            {
-                "id": f"c-{name}",
-                "type": "function",
-                "function": {"name": name, "arguments": json.dumps(arguments)},
-            }
-            for name, arguments in wishes.items()
-            if name in offered
+            {"id": f"c-{name}", "type": "function", "function": {"name": name, "arguments": text}}
+            for name, text in arguments.items()
         ]
     }
+
+
+def names_offered(body):
+    return [tool["function"]["name"] for tool in body["tools"]]
 
 
 @pytest.fixture(scope="module")
@@ -164,18 +168,18 @@ def test_an_estimate_starts_and_sends_nothing(agent, endpoint, tmp_path):
     assert not endpoint.received and not (tmp_path / "run.jsonl").exists()
 
 
-def test_an_endpoint_that_does_not_answer_stops_it_and_says_where_it_goes_on(
-    agent, endpoint, monkeypatch
-):
+@pytest.mark.parametrize(
+    ("mode", "parts"),
+    [
+        ("busy", ["the endpoint does not answer", "the same command goes on"]),
+        ("refused-key", ["asks for a key (401)"]),
+    ],
+)
+def test_an_endpoint_that_gives_no_answer_stops_it(agent, endpoint, monkeypatch, mode, parts):
     monkeypatch.setattr("toolscope_core.model.configuration.Patience.pause", lambda *_: None)
-    endpoint.mode = "busy"
+    endpoint.mode = mode
     output = agent("--concurrency", 1, code=2).output
-    assert "the endpoint does not answer" in output and "the same command goes on" in output
-
-
-def test_a_key_that_is_refused_stops_it(agent, endpoint):
-    endpoint.mode = "refused-key"
-    assert "asks for a key (401)" in agent(code=2).output
+    assert all(part in output for part in parts)
 
 
 def test_a_flaky_endpoint_is_asked_again(agent, endpoint):
@@ -188,20 +192,13 @@ def test_a_model_that_calls_what_is_not_there_is_told(agent, endpoint, tmp_path)
     def lost(body):
         if body["messages"][-1]["role"] == "tool":
             return {"content": "I give up."}
-        call = {"name": "teleport", "arguments": "{}"}
-        broken = {"name": "north_same", "arguments": "{"}
-        return {
-            "tool_calls": [
-                {"id": "1", "type": "function", "function": call},
-                {"id": "2", "type": "function", "function": broken},
-            ]
-        }
+        return calling({"teleport": "{}", "north_same": "{"})
 
     endpoint.turn = lost
     side = json.loads(agent("--json", "--first", 1).output)["sides"][1]
     assert side["failed_calls"] == 2.0 and side["correct"]["mean"] == 0.0
-    told = [one["content"] for one in endpoint.received[-1].body["messages"][-2:]]
-    assert told == [
+    results = [one["content"] for one in endpoint.received[-1].body["messages"][-2:]]
+    assert results == [
         "\"There is no tool 'teleport'.\"",
         '"The arguments are no JSON object."',
     ]
@@ -214,10 +211,7 @@ def test_the_agent_may_be_given_the_best_tools_of_each_request(agent, endpoint, 
     monkeypatch.setattr("toolscope_core.mcp.gateway.served_search.tool_search", best)
     endpoint.turn = lambda body: {"content": "Nothing to do."}
     agent("--k", 1)
-    offered = [
-        [tool["function"]["name"] for tool in one.body["tools"]] for one in endpoint.received
-    ]
-    assert offered == [["north_same"]] * 6
+    assert [names_offered(one.body) for one in endpoint.received] == [["north_same"]] * 6
 
 
 def test_queries_and_servers_that_do_not_fit_are_said_before_anything_starts(
