@@ -76,7 +76,7 @@ def stress(
     from toolscope_core.evaluation.stress import stress_test
     from toolscope_core.retrieval.retriever import Retriever
 
-    options = ExperimentOptions(queries, decomposition, skip_unknown, embedder, variants=variants)
+    options = ExperimentOptions(queries, decomposition, skip_unknown, embedder, variants)
     laboratory = Laboratory(catalogs, options, read_environment())
     trial = laboratory.trial((1,))
     toolsets = [as_it_is(laboratory.catalog)]
@@ -148,7 +148,7 @@ def sweep(
     if bool(encoders) != (setting == "encoder"):
         raise ConfigError("--move encoder and --encoder go together; give both, or neither")
     config = RetrievalConfig(rerank=rerank)
-    options = ExperimentOptions(queries, decomposition, skip_unknown, embedder, config, variants)
+    options = ExperimentOptions(queries, decomposition, skip_unknown, embedder, variants)
     laboratory = Laboratory(catalogs, options, read_environment())
     trial = laboratory.trial((ENCODERS_K if encoders else 1,))
     standing = Standing(trial, (), laboratory.tokens, accept, config, ENCODERS_K)

@@ -20,13 +20,10 @@ from toolscope_core.model.tool import JsonObject
 
 @dataclass(frozen=True, slots=True)
 class GoldCall:
-    """A call that a query needs: the id of the tool as the query names it, and the arguments.
-    ``query`` is the query's place in its set.
-    """
+    """A call that a query needs: the id of the tool as the query names it, and the arguments."""
 
     tool: str
     arguments: JsonObject
-    query: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +31,7 @@ class Coverage:
     """Of ``calls`` gold calls ``runnable`` can be made on the toolset: their tool is there, no
     argument is lost on the way by α, and the arguments validate against its schema. Of
     ``capabilities`` (a tool with a set of argument names) ``supported`` are those of which every
-    call can be made. ``refused`` are the places of the others in the list of calls.
+    call can be made.
 
     The paper asks for a tool that has arguments of the same names; here values count too, and only
     the tool that φ leads to.
@@ -44,7 +41,6 @@ class Coverage:
     runnable: int
     capabilities: int
     supported: int
-    refused: tuple[int, ...] = ()
 
     @property
     def tccr(self) -> float | None:
@@ -64,10 +60,10 @@ def gold_calls(queries: Sequence[Query], catalog: Catalog) -> tuple[GoldCall, ..
     ids, used = catalog.by_id, Counter(tool.name for tool in catalog.tools)
     by_name = {tool.name: tool.id for tool in catalog.tools if used[tool.name] == 1}
     calls = []
-    for place, query in enumerate(queries):
-        for call in filter(None, map(read_call, query.calls)):
-            own = call[0] if call[0] in ids else by_name.get(call[0])
-            calls += [] if own is None else [GoldCall(own, call[1], place)]
+    for query in queries:
+        for name, arguments in filter(None, map(read_call, query.calls)):
+            own = name if name in ids else by_name.get(name)
+            calls += [] if own is None else [GoldCall(own, arguments)]
     return tuple(calls)
 
 
@@ -86,19 +82,15 @@ def coverage(calls: Sequence[GoldCall], toolset: Toolset) -> Coverage:
         arguments, is_whole = mapped(call, toolset.arguments.get(call.tool))
         return is_whole and takes(validator(new), arguments)
 
-    supported: dict[tuple[str, tuple[str, ...]], bool] = {}
-    refused = []
-    for at, call in enumerate(calls):
-        is_run = runs(call)
-        capability = (call.tool, tuple(sorted(call.arguments)))
-        supported[capability] = supported.get(capability, True) and is_run
-        refused += [] if is_run else [at]
+    by_capability: dict[tuple[str, ...], list[bool]] = {}
+    for call in calls:
+        capability = (call.tool, *sorted(call.arguments))
+        by_capability.setdefault(capability, []).append(runs(call))
     return Coverage(
         calls=len(calls),
-        runnable=len(calls) - len(refused),
-        capabilities=len(supported),
-        supported=sum(supported.values()),
-        refused=tuple(refused),
+        runnable=sum(map(sum, by_capability.values())),
+        capabilities=len(by_capability),
+        supported=sum(map(all, by_capability.values())),
     )
 
 

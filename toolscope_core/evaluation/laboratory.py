@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -36,7 +36,6 @@ class ExperimentOptions:
     split: Split = "rules"
     skip_unknown: bool = False
     embedder: str | None = None
-    config: RetrievalConfig = field(default_factory=RetrievalConfig)
     variants: Path | None = None
 
 

@@ -208,18 +208,7 @@ def _results(catalog_id: int, run: Experiment) -> None:
     )  # fmt: skip
     st.markdown("**Requests**, those first that went right with one toolset only")
     st.dataframe(
-        [
-            {
-                "request": row.text,
-                "needs": row.needed,
-                **{
-                    name: f"{'✓' if right else '✗'} {called}"
-                    for name, called, right in zip(sides, row.called, row.right, strict=True)
-                },
-                **{f"answer, {name}": text for name, text in zip(sides, row.answers, strict=True)},
-            }
-            for row in request_rows(result["requests"])
-        ],
+        request_rows(result["requests"], sides),
         hide_index=True,
         column_config={"request": st.column_config.TextColumn(width=320)},
         alt="Each request",

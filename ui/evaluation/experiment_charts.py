@@ -29,15 +29,7 @@ def sweep_lines(points: Sequence[JsonObject], title: str) -> go.Figure:
     for at, (key, name) in enumerate(SHARES.items(), len(SWEPT_METRICS)):
         shares = [point[key] for point in points]
         if all(share is not None for share in shares) and any(shares):
-            traces.append(
-                go.Scatter(
-                    x=values,
-                    y=shares,
-                    name=name,
-                    mode="lines+markers",
-                    line={"color": PALETTE[at], "dash": "dash"},
-                )
-            )
+            traces.append(_trace(values, shares, name, PALETTE[at], "dash"))
     return _figure(traces, title, {"range": [0, 1.02]})
 
 
@@ -65,22 +57,21 @@ def _line(
     dash: str = "solid",
 ) -> go.Scatter:
     means = [one["mean"] for one in intervals]
-    return go.Scatter(
-        x=list(x),
-        y=means,
-        name=name,
-        mode="lines+markers",
-        line={"color": color, "dash": dash},
-        error_y={
-            "type": "data",
-            "symmetric": False,
-            "array": [one["high"] - one["mean"] for one in intervals],
-            "arrayminus": [one["mean"] - one["low"] for one in intervals],
-            "thickness": 1,
-            "width": 3,
-        },
-        hovertemplate="%{x}: %{y:.3f}<extra></extra>",
-    )
+    errors = {
+        "type": "data",
+        "symmetric": False,
+        "array": [one["high"] - one["mean"] for one in intervals],
+        "arrayminus": [one["mean"] - one["low"] for one in intervals],
+        "thickness": 1,
+        "width": 3,
+    }
+    hover = "%{x}: %{y:.3f}<extra></extra>"
+    return _trace(x, means, name, color, dash).update(error_y=errors, hovertemplate=hover)
+
+
+def _trace(x: Sequence[float], y: Sequence[float], name: str, color: str, dash: str) -> go.Scatter:
+    line = {"color": color, "dash": dash}
+    return go.Scatter(x=list(x), y=list(y), name=name, mode="lines+markers", line=line)
 
 
 def _figure(traces: Sequence[go.Scatter], x: str, y: Mapping[str, Any]) -> go.Figure:

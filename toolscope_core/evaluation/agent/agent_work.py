@@ -20,19 +20,6 @@ class WorkRow:
     p: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RequestRow:
-    """A request: what it needs, by toolset the tools that were called in order, and whether they
-    are exactly those that it needs; ``answers`` are the agent's, or why there is none.
-    """
-
-    text: str
-    needed: str
-    called: tuple[str, ...]
-    right: tuple[bool, ...]
-    answers: tuple[str, ...]
-
-
 def work_rows(report: JsonObject) -> list[WorkRow]:
     """The figures of ``AgentReport.as_json``."""
     sides: Sequence[JsonObject] = report["sides"]
@@ -55,19 +42,25 @@ def work_rows(report: JsonObject) -> list[WorkRow]:
     ]
 
 
-def request_rows(requests: Sequence[Mapping[str, Any]]) -> list[RequestRow]:
-    """The requests of a kept run, those first that went right with one toolset only."""
-    rows = [
-        RequestRow(
-            text=str(one["query"]),
-            needed=" and ".join(" or ".join(need) for need in one["gold"]),
-            called=tuple(", ".join(side["called"]) or "nothing" for side in one["sides"]),
-            right=tuple(bool(side["right"]) for side in one["sides"]),
-            answers=tuple(str(side["answer"]) for side in one["sides"]),
-        )
-        for one in requests
-    ]
-    return sorted(rows, key=lambda row: len(set(row.right)) == 1)
+def request_rows(
+    requests: Sequence[Mapping[str, Any]], toolsets: Sequence[str]
+) -> list[dict[str, str]]:
+    """The requests of a kept run, those first that went right with one toolset only: what each
+    needs, by toolset the tools that were called in order, with ✓ where they are exactly those, and
+    the agent's answers, or why there is none.
+    """
+    ranked = sorted(requests, key=lambda one: len({side["right"] for side in one["sides"]}) == 1)
+    rows = []
+    for one in ranked:
+        sides = list(zip(toolsets, one["sides"], strict=True))
+        called = {
+            name: f"{'✓' if side['right'] else '✗'} {', '.join(side['called']) or 'nothing'}"
+            for name, side in sides
+        }
+        answers = {f"answer, {name}": str(side["answer"]) for name, side in sides}
+        needs = " and ".join(" or ".join(need) for need in one["gold"])
+        rows.append({"request": str(one["query"]), "needs": needs, **called, **answers})
+    return rows
 
 
 def _share(interval: Mapping[str, float]) -> str:
