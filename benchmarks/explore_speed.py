@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,9 +36,8 @@ from benchmarks.measuring import (
     print_reference,
     print_row,
     read_named,
-    vectors_of,
 )
-from benchmarks.perturbed import LARGE, moved_a_little, perturbed_catalog
+from benchmarks.perturbed import LARGE, CatalogEmbedder, perturbed_catalog
 from toolscope_core.embedding.candidate_pairs import pairs_above
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.tool_text import tool_text
@@ -116,25 +115,10 @@ def main() -> None:
             catalog = read_named("seal-tools" if name == "perturbed" else name)
             if name == "perturbed":
                 originals, catalog = catalog, perturbed_catalog(catalog)
-                embedder = Perturbed(catalog, originals)
+                embedder = CatalogEmbedder(catalog, originals, lambda tool: [tool_text(tool)])
             measure(Workspace(settings, embedder), name, catalog)
             if not options.skip_browser:
                 in_chromium(settings, name, len(catalog.tools))
-
-
-class Perturbed:
-    """An embedder that knows its texts: originals as the model has them, variations beside them."""
-
-    name = MiniLmEmbedder.name
-
-    def __init__(self, catalog: Catalog, originals: Catalog) -> None:
-        rows = {tool.id: row for row, tool in enumerate(originals.tools)}
-        own = vectors_of(originals.tools)[[rows[tool.raw["from"]] for tool in catalog.tools]]
-        texts = map(tool_text, catalog.tools)
-        self._vectors = dict(zip(texts, moved_a_little(own), strict=True))
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        return np.stack([self._vectors[text] for text in texts])
 
 
 def measure(work: Workspace, name: str, catalog: Catalog) -> None:

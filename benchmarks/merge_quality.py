@@ -5,19 +5,12 @@
 *pairs*: labelled pairs that end in one cluster, how many of them are labelled *merge*, and how many
 of the labelled merges that is. *calls*: gold calls to merged tools that α maps without loss to
 calls as valid as before, and back. Of *all* without routers only what is exported counts.
-
-In the same run: tools joined wherever the cosine reaches θ, the paper's first stage without a judge
-(one tool of each component is kept, calls go to it unchanged).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
-
-import networkx as nx
+from collections.abc import Mapping, Sequence
 
 from benchmarks.held_out import analysed, kept, unseen_weights
 from benchmarks.measuring import (
@@ -30,36 +23,21 @@ from benchmarks.train_judge import CATALOGS as LABELLED
 from benchmarks.train_judge import Labelled, load
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import Costs, tokenizer
-from toolscope_core.embedding.candidate_pairs import nearest
 from toolscope_core.evaluation.coverage import GoldCall, gold_calls
 from toolscope_core.evaluation.query_sets import read_queries
 from toolscope_core.merging.call_validity import takes, validator_of
 from toolscope_core.merging.calls import map_call, unmap_call
-from toolscope_core.merging.pipeline import Analysis, plan_merge
+from toolscope_core.merging.pipeline import plan_merge
 from toolscope_core.model.argument_map import ArgumentMap
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import Tool
 
-_THETAS = (0.6, 0.82)
 _WAYS = (
     ("auto", PlanConfig("auto")),
     ("all", PlanConfig("all")),
     ("all, routers", PlanConfig("all", routers=True)),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What one way of merging did: its clusters, who went, what is left, how calls move."""
-
-    way: str
-    clusters: tuple[tuple[str, ...], ...]
-    pruned: int
-    routed: int
-    after: tuple[Tool, ...]
-    maps: Mapping[str, ArgumentMap]
-    seconds: float
 
 
 def main() -> None:
@@ -90,86 +68,34 @@ def report(name: str, labelled: Mapping[str, Labelled]) -> None:
         f"{'pairs right/together':<22}{'merges found':<15}{'calls kept':<17}seconds"
     )
     costs = Costs()
-    for outcome in (*ours(analysis), *plain(analysis)):
-        print(line(outcome, analysis, labelled.get(name), calls, costs))
-
-
-def ours(analysis: Analysis) -> Iterator[Outcome]:
+    before = sum(costs.of(tool, PROMPT_SHAPES[0]) for tool in analysis.catalog.tools)
     for way, config in _WAYS:
         fresh = analysis.without_cache()  # or the first way would pay for all
         start = time.perf_counter()
         plan = plan_merge(fresh, (), config)
-        yield of_plan(way, plan, time.perf_counter() - start)
+        seconds = time.perf_counter() - start
+        after = sum(costs.of(item.tool, PROMPT_SHAPES[0]) for item in plan.tools)
+        saved = 1.0 - after / before
+        print(f"  {way:<14}{cells(plan, saved, labelled.get(name), calls)}{seconds:.2f}")
 
 
-def of_plan(way: str, plan: MergePlan, seconds: float) -> Outcome:
-    gone = {
-        kind: sum(len(c.members) - 1 for c in plan.applied if c.kind == kind)
-        for kind in ("prune", "router")
-    }
-    return Outcome(
-        way=way,
-        clusters=tuple(cluster.members for cluster in plan.applied),
-        pruned=gone["prune"],
-        routed=gone["router"],
-        after=tuple(item.tool for item in plan.tools),
-        maps={alpha.tool_id: alpha for alpha in plan.arguments},
-        seconds=seconds,
-    )
-
-
-def plain(analysis: Analysis) -> Iterator[Outcome]:
-    """Connected components of the pairs at θ or closer."""
-    tools = analysis.catalog.tools
-    for theta in _THETAS:
-        start = time.perf_counter()
-        near = nearest(analysis.vectors, analysis.config.neighbours, theta)
-        pairs = zip(near.left.tolist(), near.right.tolist(), strict=True)
-        clusters = components((tools[a].id, tools[b].id) for a, b in pairs)
-        yield without_maps(f"θ {theta}", analysis, clusters, time.perf_counter() - start)
-
-
-def components(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, ...], ...]:
-    return tuple(sorted(tuple(sorted(part)) for part in nx.connected_components(nx.Graph(pairs))))
-
-
-def without_maps(
-    way: str, analysis: Analysis, clusters: tuple[tuple[str, ...], ...], seconds: float
-) -> Outcome:
-    """Of each cluster the tool with the shortest name stays; calls go to it as they are."""
-    tools = analysis.catalog.by_id
-    chosen = [min(ids, key=lambda one: (len(tools[one].name), one)) for ids in clusters]
-    into = {one: to for ids, to in zip(clusters, chosen, strict=True) for one in ids}
-    return Outcome(
-        way=way,
-        clusters=clusters,
-        pruned=len(into) - len(clusters),
-        routed=0,
-        after=tuple(tool for tool in tools.values() if into.get(tool.id, tool.id) == tool.id),
-        maps={one: ArgumentMap(one, to) for one, to in into.items()},
-        seconds=seconds,
-    )
-
-
-def line(
-    outcome: Outcome,
-    analysis: Analysis,
-    labelled: Labelled | None,
-    calls: Sequence[GoldCall],
-    costs: Costs,
+def cells(
+    plan: MergePlan, saved: float, labelled: Labelled | None, calls: Sequence[GoldCall]
 ) -> str:
-    tokens = partial(costs.of, shape=PROMPT_SHAPES[0])
-    saved = 1.0 - sum(map(tokens, outcome.after)) / sum(map(tokens, analysis.catalog.tools))
+    clusters = [cluster.members for cluster in plan.applied]
+    pruned, routed = (
+        sum(len(one.members) - 1 for one in plan.applied if one.kind == kind)
+        for kind in ("prune", "router")
+    )
     pairs, found = "-", "-"
     if labelled:
-        of_labels = kept(labelled, analysis.catalog, outcome.clusters)
-        pairs, found = str(of_labels).split(", found ")
-    after = {tool.id: tool for tool in outcome.after}
-    kept_calls = calls_kept(calls, analysis.catalog.by_id, after, outcome.maps)
+        pairs, found = str(kept(labelled, plan.catalog, clusters)).split(", found ")
+    after = {item.tool.id: item.tool for item in plan.tools}
+    maps = {alpha.tool_id: alpha for alpha in plan.arguments}
+    kept_calls = calls_kept(calls, plan.catalog.by_id, after, maps)
     moved = f"{sum(kept_calls)}/{len(kept_calls)} of {len(calls)}" if calls else "-"
     return (
-        f"  {outcome.way:<14}{len(outcome.clusters):>9}{outcome.pruned:>8}{outcome.routed:>8}"
-        f"{saved:>9.1%}   {pairs:<22}{found:<15}{moved:<17}{outcome.seconds:.2f}"
+        f"{len(clusters):>9}{pruned:>8}{routed:>8}{saved:>9.1%}   {pairs:<22}{found:<15}{moved:<17}"
     )
 
 

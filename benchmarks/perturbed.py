@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 
+from benchmarks.measuring import user_cache
+from toolscope_core.embedding.embed_once import embed_cached
+from toolscope_core.embedding.minilm import MiniLmEmbedder
+from toolscope_core.embedding.token_cache import TokenCache, TokenVectors
 from toolscope_core.model.catalog import Catalog, Server
+from toolscope_core.model.environment import read_environment
 from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.tool import Tool
 
@@ -37,6 +43,61 @@ def moved_a_little(vectors: Vectors) -> Vectors:
     moved = (vectors + noise).astype(np.float32)
     normalised: Vectors = moved / np.linalg.norm(moved, axis=1, keepdims=True)
     return normalised
+
+
+class RecordedEmbedder:
+    """An embedder that looks its texts up."""
+
+    name = MiniLmEmbedder.name
+
+    def __init__(self, vectors: Mapping[str, Vectors], tokens: Mapping[str, Vectors]) -> None:
+        self.vectors, self.tokens = vectors, tokens
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        rows = [self.vectors[text] for text in texts]
+        return np.stack(rows) if rows else np.zeros((0, 384), dtype=np.float32)
+
+    def encode_with_tokens(self, texts: Sequence[str]) -> tuple[Vectors, list[Vectors]]:
+        return self.encode(texts), list(map(self.tokens_of, texts))
+
+    def tokens_of(self, text: str) -> Vectors:
+        return self.tokens[text]
+
+
+class CatalogEmbedder(RecordedEmbedder):
+    """An embedder that knows the texts of a catalog, whose vectors are those of ``originals`` moved
+    a little, and the requests of a search; ``of_requests`` knows those alone.
+    """
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        originals: Catalog,
+        texts_of: Callable[[Tool], Sequence[str]],
+        requests: Sequence[str] = (),
+    ) -> None:
+        model = MiniLmEmbedder()
+        encoded, tokens = model.encode_with_tokens(requests)
+        self.of_requests = RecordedEmbedder(
+            dict(zip(requests, encoded, strict=True)), dict(zip(requests, tokens, strict=True))
+        )
+        by_id = {tool.id: tool for tool in originals.tools}
+        self._source: dict[str, str] = {}
+        for tool in catalog.tools:
+            original = by_id[tool.raw.get("from", tool.id)]
+            self._source |= zip(texts_of(tool), texts_of(original), strict=True)
+        own = embed_cached(list(self._source.values()), model, user_cache())
+        known = dict(zip(self._source, moved_a_little(own), strict=True))
+        super().__init__(known | self.of_requests.vectors, self.of_requests.tokens)
+
+    @cached_property
+    def _cached_tokens(self) -> TokenVectors:
+        cache = TokenCache(read_environment().cache_dir)
+        return cache.ensure(list(dict.fromkeys(self._source.values())), MiniLmEmbedder())
+
+    def tokens_of(self, text: str) -> Vectors:
+        known = self.tokens.get(text)
+        return self._cached_tokens.of(self._source[text]) if known is None else known
 
 
 def _varied(tool: Tool, number: int, rng: np.random.Generator) -> Tool:

@@ -14,24 +14,21 @@ from __future__ import annotations
 import multiprocessing
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import bm25s
 import faiss
 import numpy as np
 
-from benchmarks.measuring import clocked, parser_of, print_machine, read_named, user_cache
-from benchmarks.perturbed import LARGE, moved_a_little, perturbed_catalog
+from benchmarks.measuring import clocked, parser_of, print_machine, read_named
+from benchmarks.perturbed import LARGE, CatalogEmbedder, RecordedEmbedder, perturbed_catalog
 from benchmarks.searching import dev_queries, requests_of
-from toolscope_core.embedding.embed_once import embed_cached
-from toolscope_core.embedding.minilm import MiniLmEmbedder
-from toolscope_core.embedding.token_cache import TokenCache
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import RetrievalConfig
-from toolscope_core.model.environment import read_environment
-from toolscope_core.model.protocols import TokenEmbedder, Vectors
+from toolscope_core.model.protocols import TokenEmbedder
+from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.documents import tool_document
 from toolscope_core.retrieval.retriever import Retriever
@@ -42,51 +39,6 @@ LIMITS = {(4_076, "none"): 15, (4_076, "late"): 120, (LARGE, "none"): 50, (LARGE
 """p95 in ms."""
 
 
-class RecordedEmbedder:
-    """An embedder that looks its texts up: what a search needs once the index is there."""
-
-    name = "recorded"
-
-    def __init__(self, vectors: Mapping[str, Vectors], tokens: Mapping[str, Vectors]) -> None:
-        self.vectors, self.tokens = vectors, tokens
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        return np.stack([self.vectors[text] for text in texts])
-
-    def encode_tokens(self, texts: Sequence[str]) -> list[Vectors]:
-        return [self.tokens[text] for text in texts]
-
-
-class CatalogEmbedder(RecordedEmbedder):
-    """The same with the texts of a catalog, whose vectors are those of ``originals`` moved a
-    little; ``of_requests`` knows the requests alone.
-    """
-
-    def __init__(self, catalog: Catalog, originals: Catalog, texts: Sequence[str]) -> None:
-        model = MiniLmEmbedder()
-        vectors = zip(texts, embed_cached(texts, model, user_cache()), strict=True)
-        tokens = zip(texts, model.encode_tokens(texts), strict=True)
-        self.of_requests = RecordedEmbedder(dict(vectors), dict(tokens))
-        by_id = {tool.id: tool for tool in originals.tools}
-        self._source: dict[str, str] = {}
-        for tool in catalog.tools:
-            old = tool_document(by_id[tool.raw.get("from", tool.id)])
-            new = tool_document(tool)
-            self._source |= {new.short: old.short, new.full: old.full}
-        sources = list(self._source.values())
-        own = moved_a_little(embed_cached(sources, model, user_cache()))
-        known = dict(zip(self._source, own, strict=True)) | self.of_requests.vectors
-        super().__init__(known, self.of_requests.tokens)
-        cache = TokenCache(read_environment().cache_dir)
-        self._cached = cache.ensure(list(dict.fromkeys(sources)), model)
-
-    def encode_tokens(self, texts: Sequence[str]) -> list[Vectors]:
-        return [
-            self.tokens[text] if text in self.tokens else self._cached.of(self._source[text])
-            for text in texts
-        ]
-
-
 def quantiles(run: Callable[[int], object], limit: int | None = None) -> str:
     """The times of ``REQUESTS`` runs after one that does not count."""
     times = [1000 * clocked(lambda at=at: run(max(0, at))) for at in range(-1, REQUESTS)]
@@ -94,9 +46,14 @@ def quantiles(run: Callable[[int], object], limit: int | None = None) -> str:
     return f"p50 {p50:6.1f}  p95 {p95:6.1f} ms" + (f"   limit {limit} ms" if limit else "")
 
 
+def document_texts(tool: Tool) -> tuple[str, str]:
+    document = tool_document(tool)
+    return document.short, document.full
+
+
 def measure(catalog: Catalog, originals: Catalog, requests: Sequence[ToolRequest]) -> None:
     texts = list(dict.fromkeys(text for one in requests for text in one.texts))
-    embedder = CatalogEmbedder(catalog, originals, texts)
+    embedder = CatalogEmbedder(catalog, originals, document_texts, texts)
     searched = sum(len(one.texts) for one in requests)
     print(f"\nn = {len(catalog.tools):,} tools, {searched:,} texts searched")
     with tempfile.TemporaryDirectory() as name:
