@@ -94,17 +94,9 @@ def _actions(chosen: Experiment) -> None:
             on_click=_open,
             args=(chosen,),
         )
-        st.download_button(
-            "JSON",
-            evaluations.as_json(whole),
-            f"experiment-{number}.json",
-            "application/json",
-            key=f"json_{number}",
-        )
-        st.download_button(
-            "CSV",
-            evaluations.spreadsheet(whole),
-            f"experiment-{number}.csv",
-            "text/csv",
-            key=f"csv_{number}",
-        )
+        for kind, content, mime in (
+            ("JSON", evaluations.as_json(whole), "application/json"),
+            ("CSV", evaluations.spreadsheet(whole), "text/csv"),
+        ):
+            name = f"experiment-{number}.{kind.lower()}"
+            st.download_button(kind, content, name, mime, key=f"{kind.lower()}_{number}")

@@ -124,8 +124,8 @@ class MeasuredSides:
         catalog = self._analyses.required(catalog_id).catalog
         written = self._variants.accepted(catalog_id)
         if side == CONTROL:
-            return augmented(as_it_is(catalog, side), noise_matched(catalog, written))
-        if side == AUGMENTED:
+            written = noise_matched(catalog, written)
+        if side != MERGED_AUGMENTED:
             return augmented(as_it_is(catalog, side), written)
         plan = self._review.plan(catalog_id, PlanConfig(accept="auto"))
         return augmented(of_plan(plan, side), written)
