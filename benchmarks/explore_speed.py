@@ -51,7 +51,7 @@ from ui.overlap.figures import CellMeasure
 from ui.overlap.heatmaps import Heatmaps
 from ui.overlap.maps import Maps
 from ui.overlap.thresholds import Thresholds
-from ui.shared.pairs.pair_list import PairFilter, PairLists
+from ui.shared.pairs.pair_list import PairFilter
 from ui.shared.services.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -31,7 +31,6 @@ from benchmarks.perturbed import catalog_of
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.environment import Settings
 from toolscope_core.model.pair import Pair
-from ui.graph.components import MergeGraphs
 from ui.graph.network import as_json, layout
 from ui.graph.network_rows import Edge, Network, Node
 from ui.graph.standalone import graph_html

@@ -22,7 +22,6 @@ from toolscope_core.llm.requests.model_requests import ModelRequests
 from toolscope_core.llm.run_configuration import configuration, model_without_key
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
 from toolscope_core.llm.tool_grades import grade_tools
-from toolscope_core.merging.model_verdicts import Spent
 from toolscope_core.merging.pipeline import Analysis
 from toolscope_core.model.configuration import Endpoint, QuestionConfig
 from toolscope_core.model.decision import Decision
