@@ -63,39 +63,41 @@ def main() -> None:
     print(f"recall at {CUTOFFS}, interval @5, nDCG at {CUTOFFS[:3]}")
     for name in given.sets:
         catalog = read_named(name)
-        taught, asked = halves(dev_queries(name))
-        print(f"{name}: {len(catalog.tools):,} tools, {len(taught)} learned, {len(asked)} asked")
+        training, held_out = halves(dev_queries(name))
+        print(
+            f"{name}: {len(catalog.tools):,} tools, {len(training)} learned, {len(held_out)} asked"
+        )
         if given.only != "classifier":
-            by_triplets(name, catalog, taught, asked)
+            by_triplets(name, catalog, training, held_out)
         if given.only != "triplets":
-            for_the_classifier(name, catalog, taught, asked)
+            for_the_classifier(name, catalog, training, held_out)
 
 
 def by_triplets(
-    name: str, catalog: Catalog, taught: Sequence[Query], asked: Sequence[Query]
+    name: str, catalog: Catalog, training: Sequence[Query], held_out: Sequence[Query]
 ) -> None:
     """The embedder as it is, and as it was tuned on the queries that are learned from."""
-    print_rankings("as it is", catalog, taught, asked, MiniLmEmbedder())
+    print_rankings("as it is", catalog, training, held_out, MiniLmEmbedder())
     with tempfile.TemporaryDirectory() as place:
         queries, folder = Path(place) / "taught.jsonl", Path(place) / "tuned"
         write_rows(
             queries,
             (
                 {"id": query.id, "query": query.text, "gold": list(map(sorted, query.gold))}
-                for query in taught
+                for query in training
             ),
         )
         start = time.perf_counter()
         number = tune_files([catalog_file(name)], queries, folder)
         print(f"  tuned by {number} triplets in {time.perf_counter() - start:.0f} s")
-        print_rankings("tuned", catalog, taught, asked, SentenceEmbedder(str(folder)))
+        print_rankings("tuned", catalog, training, held_out, SentenceEmbedder(str(folder)))
 
 
 def print_rankings(
     name: str,
     catalog: Catalog,
-    taught: Sequence[Query],
-    asked: Sequence[Query],
+    training: Sequence[Query],
+    held_out: Sequence[Query],
     embedder: Embedder,
 ) -> None:
     """Rankings by cosine alone, with the tools' texts and with the means of their queries; then
@@ -103,38 +105,38 @@ def print_rankings(
     """
     tools, cache = catalog.tools, user_cache()
     ids = [tool.id for tool in tools]
-    queries = training_queries(taught, {}, ids)
+    queries = training_queries(training, {}, ids)
     own = embed_cached([tool_text(tool) for tool in tools], embedder, cache)
     usage = UsageVectors.of(queries, embed_cached(queries.texts, embedder, cache)).vectors(own)
-    requests = embed_cached([query.text for query in asked], embedder, cache)
+    requests = embed_cached([query.text for query in held_out], embedder, cache)
     for kind, vectors in (("text", own), ("Tool2Vec", usage)):
         best = np.argsort(-(requests @ vectors.T), axis=1, kind="stable")[:, : max(CUTOFFS)]
         rankings = [[ids[at] for at in row] for row in best.tolist()]
-        print(line(f"{kind}, {name}", asked, rankings), flush=True)
-    whole = found(Retriever(tools, embedder, cache), asked, None)
-    print(line(f"the whole search, {name}", asked, whole), flush=True)
+        print(line(f"{kind}, {name}", held_out, rankings), flush=True)
+    whole = found(Retriever(tools, embedder, cache), held_out, None)
+    print(line(f"the whole search, {name}", held_out, whole), flush=True)
 
 
 def for_the_classifier(
-    name: str, catalog: Catalog, taught: Sequence[Query], asked: Sequence[Query]
+    name: str, catalog: Catalog, training: Sequence[Query], held_out: Sequence[Query]
 ) -> None:
     """The linear classifier, the one with a tuned encoder, and the search with both."""
     variants = recorded_variants(name, catalog)
     retriever = retriever_of(with_variants(catalog.tools, variants))
-    retriever.encode([query.text for query in asked])
+    retriever.encode([query.text for query in held_out])
     trainer = Trainer(MiniLmEmbedder(), user_cache())
     options = LearnOptions(method="mlc", encoder=DEFAULT_MODEL)
     start = time.perf_counter()
-    model = trained_model(catalog.tools, taught, variants, options, trainer)
+    model = trained_model(catalog.tools, training, variants, options, trainer)
     took = time.perf_counter() - start
     questions = sum(len(one.questions) for one in variants.values())
     print(
-        f"  classifier, encoder tuned on {len(taught)} queries and {questions:,} questions in "
+        f"  classifier, encoder tuned on {len(training)} queries and {questions:,} questions in "
         f"{took:.0f} s, {weights_text(model)}"
     )
     for score, own in each_alone(model):
-        print(line(f"{score} alone", asked, found(retriever, asked, own)), flush=True)
-    print(line("all together", asked, found(retriever, asked, model)), flush=True)
+        print(line(f"{score} alone", held_out, found(retriever, held_out, own)), flush=True)
+    print(line("all together", held_out, found(retriever, held_out, model)), flush=True)
 
 
 if __name__ == "__main__":

@@ -81,8 +81,8 @@ def blocks(work: Workspace, catalog_id: int, measure: CellMeasure) -> Any:
 def two_blocks(work: Workspace, catalog_id: int) -> Any:
     """The two largest."""
     heatmaps = work.service(Heatmaps)
-    found = heatmaps.blocks(catalog_id, heatmaps.groupings(catalog_id)[0])
-    largest = sorted(found, key=lambda block: -len(block.rows))[:2]
+    blocks = heatmaps.blocks(catalog_id, heatmaps.groupings(catalog_id)[0])
+    largest = sorted(blocks, key=lambda block: -len(block.rows))[:2]
     return _heatmap(work, catalog_id, heatmaps.tile(catalog_id, *largest))
 
 

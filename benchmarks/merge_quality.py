@@ -87,16 +87,15 @@ def cells(
         sum(len(one.members) - 1 for one in plan.applied if one.kind == kind)
         for kind in ("prune", "router")
     )
-    pairs, found = "-", "-"
+    precision, recall = "-", "-"
     if labelled:
-        pairs, found = str(kept(labelled, plan.catalog, clusters)).split(", found ")
+        precision, recall = str(kept(labelled, plan.catalog, clusters)).split(", found ")
     after = {item.tool.id: item.tool for item in plan.tools}
     maps = {alpha.tool_id: alpha for alpha in plan.arguments}
     kept_calls = calls_kept(calls, plan.catalog.by_id, after, maps)
     moved = f"{sum(kept_calls)}/{len(kept_calls)} of {len(calls)}" if calls else "-"
-    return (
-        f"{len(clusters):>9}{pruned:>8}{routed:>8}{saved:>9.1%}   {pairs:<22}{found:<15}{moved:<17}"
-    )
+    counts = f"{len(clusters):>9}{pruned:>8}{routed:>8}{saved:>9.1%}"
+    return f"{counts}   {precision:<22}{recall:<15}{moved:<17}"
 
 
 def calls_kept(

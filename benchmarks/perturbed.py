@@ -87,8 +87,8 @@ class CatalogEmbedder(RecordedEmbedder):
             original = by_id[tool.raw.get("from", tool.id)]
             self._source |= zip(texts_of(tool), texts_of(original), strict=True)
         own = embed_cached(list(self._source.values()), model, user_cache())
-        known = dict(zip(self._source, moved_a_little(own), strict=True))
-        super().__init__(known | self.of_requests.vectors, self.of_requests.tokens)
+        by_text = dict(zip(self._source, moved_a_little(own), strict=True))
+        super().__init__(by_text | self.of_requests.vectors, self.of_requests.tokens)
 
     @cached_property
     def _cached_tokens(self) -> TokenVectors:
@@ -96,8 +96,8 @@ class CatalogEmbedder(RecordedEmbedder):
         return cache.ensure(list(dict.fromkeys(self._source.values())), MiniLmEmbedder())
 
     def tokens_of(self, text: str) -> Vectors:
-        known = self.tokens.get(text)
-        return self._cached_tokens.of(self._source[text]) if known is None else known
+        recorded = self.tokens.get(text)
+        return self._cached_tokens.of(self._source[text]) if recorded is None else recorded
 
 
 def _varied(tool: Tool, number: int, rng: np.random.Generator) -> Tool:

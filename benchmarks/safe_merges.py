@@ -89,12 +89,12 @@ def main() -> None:
 
 def tally(prunes: Sequence[Prune]) -> str:
     """Prunes by what is known of them."""
-    known = [prune.right for prune in prunes if prune.right is not None]
-    mean, low, high = share_interval(known)
-    share = f"; of the labelled {mean:.3f} [{low:.3f}, {high:.3f}]" if known else ""
+    labelled = [prune.right for prune in prunes if prune.right is not None]
+    mean, low, high = share_interval(labelled)
+    share = f"; of the labelled {mean:.3f} [{low:.3f}, {high:.3f}]" if labelled else ""
     return (
-        f"{len(prunes)} prunes: {sum(known)} right, {len(known) - sum(known)} wrong, "
-        f"{len(prunes) - len(known)} not labelled{share}"
+        f"{len(prunes)} prunes: {sum(labelled)} right, {len(labelled) - sum(labelled)} wrong, "
+        f"{len(prunes) - len(labelled)} not labelled{share}"
     )
 
 

@@ -94,8 +94,8 @@ def test_bodies_and_parameters():
     assert set(arguments(requestBody=body)["properties"]) == {"body"}
     by_content = {"name": "a", "in": "query", "description": "Told.",
                   "content": {"application/json": {"schema": {"type": "array"}}}}  # fmt: skip
-    told = {"type": "array", "description": "Told."}
-    assert arguments(parameters=[by_content])["properties"]["a"] == told
+    listed = {"type": "array", "description": "Told."}
+    assert arguments(parameters=[by_content])["properties"]["a"] == listed
     odd = {"name": "a", "in": "query", "schema": 5}
     assert arguments(parameters=[odd])["properties"] == {"a": {}}
 

@@ -86,9 +86,9 @@ def test_labelled_pairs_show_wrong_merges(bundle, tmp_path):
     ]
     labels = write_lines(tmp_path / "labels.jsonl", *rows)
     arguments = ("evaluate", EXAMPLE, "--queries", QUERIES, "--at", "5", "--labels", labels)
-    told = run(*arguments, "--bundle", bundle).output
-    assert "labelled pairs merged: 1 right, 1 wrong (wordsmith-text/summarize + wordsmith" in told
-    assert "1 left apart that may be merged" in told
+    output = run(*arguments, "--bundle", bundle).output
+    assert "labelled pairs merged: 1 right, 1 wrong (wordsmith-text/summarize + wordsmith" in output
+    assert "1 left apart that may be merged" in output
     assert "--labels are of merges; give --bundle" in run(*arguments, code=2).output
     write_json(labels, {"left": "a", "right": "b", "label": "no"})
     refused = run(*arguments, "--bundle", bundle, code=2).output

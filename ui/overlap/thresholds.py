@@ -287,10 +287,10 @@ def _weakest_held(home: NDArray[np.int64], edges: _Edges) -> NDArray[np.int64]:
     strongest = np.zeros(len(home))
     for end in (edges.left[inside], edges.right[inside]):
         np.maximum.at(strongest, end, weight)
-    held = strongest[strongest > 0.0]
+    joining = strongest[strongest > 0.0]
     weakest = np.full(len(home), np.inf)
     np.minimum.at(weakest, place, weight)
-    may_fall: NDArray[np.int64] = inside[weakest[place] <= held.min(initial=np.inf)]
+    may_fall: NDArray[np.int64] = inside[weakest[place] <= joining.min(initial=np.inf)]
     return may_fall
 
 

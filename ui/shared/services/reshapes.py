@@ -168,7 +168,7 @@ def as_planned(
 ) -> tuple[tuple[Cluster, ...], tuple[str, ...], tuple[int, ...]]:
     """What a plan makes of the parts: ``clusters``, ``alone`` and ``otherwise`` of ``Reshaped``."""
     holders = [c for c in plan.clusters if not parts.keys().isdisjoint((*c.members, *c.newcomers))]
-    held = {one for c in holders for one in (*c.members, *c.newcomers)}
+    proposed = {one for c in holders for one in (*c.members, *c.newcomers)}
     shapes = {c.members for c in holders}
     otherwise = [
         number
@@ -176,7 +176,7 @@ def as_planned(
         if len(group) > 1 and tuple(group) not in shapes
     ]
     clusters = sorted(holders, key=lambda c: (-len(c.members), c.id))
-    return tuple(clusters), tuple(sorted(parts.keys() - held)), tuple(otherwise)
+    return tuple(clusters), tuple(sorted(parts.keys() - proposed)), tuple(otherwise)
 
 
 def _nearest_first(

@@ -109,60 +109,60 @@ class Searches:
         self._retrievers: ResultCache[Retriever | ServerRetriever] = ResultCache(most=8)
         self._searched_catalogs: ResultCache[tuple[Catalog, Catalog]] = ResultCache()
 
-    def look(self, catalog_id: int, asked: Lookup) -> SearchView | None:
+    def look(self, catalog_id: int, lookup: Lookup) -> SearchView | None:
         """What a request finds; ``None`` where more has to be embedded than a page waits for:
         ``start`` it. Raises ``JobError`` before the analysis is finished.
         """
-        ready = self._ready(catalog_id, asked)
+        ready = self._ready(catalog_id, lookup)
         if ready is None:
             return None
         retrievers, query = ready
-        analysis, request = self._analyses.required(catalog_id), _request(asked, query)
+        analysis, request = self._analyses.required(catalog_id), _request(lookup, query)
         before, after = (
-            self._searched(catalog, retriever, request, asked.k)
+            self._searched(catalog, retriever, request, lookup.k)
             for catalog, retriever in zip(
-                self._catalogs(catalog_id, asked), retrievers, strict=True
+                self._catalogs(catalog_id, lookup), retrievers, strict=True
             )
         )
-        before, after = _with_answers(before, after, query, self._plan(catalog_id, asked))
-        came = side(before, after.ranks_as_it_is, asked.k, self.tokens)
-        left = side(after, before.ranks_as_it_is, asked.k, self.tokens)
-        by_tool = [asked.servers and not place.led_by for place in came.places].count(False)
+        before, after = _with_answers(before, after, query, self._plan(catalog_id, lookup))
+        came = side(before, after.ranks_as_it_is, lookup.k, self.tokens)
+        left = side(after, before.ranks_as_it_is, lookup.k, self.tokens)
+        by_tool = [lookup.servers and not place.led_by for place in came.places].count(False)
         return SearchView(
             before=came,
             after=left,
             subqueries=request.texts[1:],
             by_rule=request.by_rule,
-            confusions=() if asked.servers else confusions(analysis, came.places),
+            confusions=() if lookup.servers else confusions(analysis, came.places),
             from_tools=by_tool / max(1, len(came.places)),
             doubt=doubt(before.ranking),
         )
 
-    def by_words(self, catalog_id: int, asked: Lookup) -> list[dict[str, str | float]]:
+    def by_words(self, catalog_id: int, lookup: Lookup) -> list[dict[str, str | float]]:
         """What words alone find in the catalog as it is, a row for each place: at once, for the
         time in which the indexes are built. Raises ``JobError`` as ``look``.
         """
-        catalog, _ = self._catalogs(catalog_id, asked)
+        catalog, _ = self._catalogs(catalog_id, lookup)
         return [
             {
                 "tool": catalog.by_id[place.tool_id].name,
                 **({"server": catalog.by_id[place.tool_id].server} if catalog.servers else {}),
                 "BM25": round(place.sparse, 2),
             }
-            for place in ranked_by_words(catalog.tools, asked.text, asked.k)
+            for place in ranked_by_words(catalog.tools, lookup.text, lookup.k)
         ]
 
     def opened(
-        self, catalog_id: int, asked: Lookup
+        self, catalog_id: int, lookup: Lookup
     ) -> tuple[ToolRequest, tuple[OpenToolset, ...]] | None:
         """The request as it is split, and the tools as they are and as the merge leaves them;
         ``None`` as ``look``. Raises ``JobError`` before the analysis is finished.
         """
-        ready = self._ready(catalog_id, asked)
+        ready = self._ready(catalog_id, lookup)
         if ready is None:
             return None
         retrievers, query = ready
-        catalogs, plan = self._catalogs(catalog_id, asked), self._plan(catalog_id, asked)
+        catalogs, plan = self._catalogs(catalog_id, lookup), self._plan(catalog_id, lookup)
         (moved,) = relabelled([query], plan.phi)
         toolsets = tuple(
             OpenToolset(catalog, retriever, gold)
@@ -171,30 +171,30 @@ class Searches:
             )
             if isinstance(retriever, Retriever)
         )
-        return _request(asked, query), toolsets
+        return _request(lookup, query), toolsets
 
     def _ready(
-        self, catalog_id: int, asked: Lookup
+        self, catalog_id: int, lookup: Lookup
     ) -> tuple[Sequence[Retriever | ServerRetriever], Query] | None:
         """The retrievers of both toolsets, and the request as a query; ``None`` as ``look``."""
         try:
-            retrievers = self._both(catalog_id, asked, _impatient)
+            retrievers = self._both(catalog_id, lookup, _impatient)
         except _LongWaitError:
             return None
-        self.embedder.encode([asked.text])  # the first text loads the model: not the search's time
-        return retrievers, self._queries.of_text(catalog_id, asked.text) or Query("", asked.text)
+        self.embedder.encode([lookup.text])  # the first text loads the model: not the search's time
+        return retrievers, self._queries.of_text(catalog_id, lookup.text) or Query("", lookup.text)
 
-    def start(self, catalog_id: int, asked: Lookup) -> str:
+    def start(self, catalog_id: int, lookup: Lookup) -> str:
         """Build the indexes that ``look`` needs in the background; returns the job's id (that of a
         running one, if any).
         """
         return self._analyses.background(
-            catalog_id, JOB_KIND, lambda progress: self.run(catalog_id, asked, progress)
+            catalog_id, JOB_KIND, lambda progress: self.run(catalog_id, lookup, progress)
         )
 
-    def run(self, catalog_id: int, asked: Lookup, progress: Progress = silent) -> None:
+    def run(self, catalog_id: int, lookup: Lookup, progress: Progress = silent) -> None:
         """Build here and now what ``look`` needs."""
-        self._both(catalog_id, asked, progress)
+        self._both(catalog_id, lookup, progress)
 
     def ranker(
         self, config: RetrievalConfig, learned: LearnedRanking | None = None
@@ -212,13 +212,13 @@ class Searches:
         """The latest building of indexes for this catalog."""
         return self._analyses.job(catalog_id, JOB_KIND)
 
-    def _plan(self, catalog_id: int, asked: Lookup) -> MergePlan:
-        return self._review.plan(catalog_id, PlanConfig(accept=asked.accept))
+    def _plan(self, catalog_id: int, lookup: Lookup) -> MergePlan:
+        return self._review.plan(catalog_id, PlanConfig(accept=lookup.accept))
 
-    def _catalogs(self, catalog_id: int, asked: Lookup) -> tuple[Catalog, Catalog]:
-        """The catalog as it is, and as the merge leaves it, both with variants if asked."""
-        plan = self._plan(catalog_id, asked)
-        written = self._variants.accepted(catalog_id) if asked.variants else {}
+    def _catalogs(self, catalog_id: int, lookup: Lookup) -> tuple[Catalog, Catalog]:
+        """The catalog as it is, and as the merge leaves it, both with variants if lookup."""
+        plan = self._plan(catalog_id, lookup)
+        written = self._variants.accepted(catalog_id) if lookup.variants else {}
 
         def make() -> tuple[Catalog, Catalog]:
             came = self._analyses.required(catalog_id).catalog
@@ -231,40 +231,40 @@ class Searches:
             )
 
         return self._searched_catalogs.get(
-            (catalog_id, asked.accept, asked.variants), (plan,), make, state=written
+            (catalog_id, lookup.accept, lookup.variants), (plan,), make, state=written
         )
 
     def _both(
-        self, catalog_id: int, asked: Lookup, progress: Progress
+        self, catalog_id: int, lookup: Lookup, progress: Progress
     ) -> tuple[Retriever | ServerRetriever, Retriever | ServerRetriever]:
         """The retrievers of the catalog as it is and as the merge leaves it. Raises what
         ``progress`` raises.
         """
-        came, left = self._catalogs(catalog_id, asked)
+        came, left = self._catalogs(catalog_id, lookup)
         return (
-            self._retriever(catalog_id, asked, came, "", progress),
-            self._retriever(catalog_id, asked, left, asked.accept, progress),
+            self._retriever(catalog_id, lookup, came, "", progress),
+            self._retriever(catalog_id, lookup, left, lookup.accept, progress),
         )
 
     def _retriever(
-        self, catalog_id: int, asked: Lookup, catalog: Catalog, side_name: str, progress: Progress
+        self, catalog_id: int, lookup: Lookup, catalog: Catalog, side_name: str, progress: Progress
     ) -> Retriever | ServerRetriever:
-        config = RetrievalConfig(rerank=asked.rerank, corpus=asked.corpus)
+        config = RetrievalConfig(rerank=lookup.rerank, corpus=lookup.corpus)
 
         def make() -> Retriever | ServerRetriever:
-            if asked.servers:
+            if lookup.servers:
                 return ServerRetriever(
                     catalog, self.embedder, self.cache, config, progress=progress
                 )
             return Retriever(catalog.tools, self.embedder, self.cache, config, progress=progress)
 
         retriever = self._retrievers.get(
-            (catalog_id, side_name, asked.servers, asked.variants, config), (catalog,), make
+            (catalog_id, side_name, lookup.servers, lookup.variants, config), (catalog,), make
         )
         if isinstance(retriever, ServerRetriever):
             return retriever
         side_trained = "after" if side_name else "before"
-        return retriever.with_learned(self._learned.model(catalog_id, asked.ranking, side_trained))
+        return retriever.with_learned(self._learned.model(catalog_id, lookup.ranking, side_trained))
 
     def _searched(
         self,
@@ -293,12 +293,12 @@ def _impatient(step: Step) -> None:
         raise _LongWaitError
 
 
-def _request(asked: Lookup, query: Query) -> ToolRequest:
-    if not asked.split:
-        return ToolRequest(asked.text)
+def _request(lookup: Lookup, query: Query) -> ToolRequest:
+    if not lookup.split:
+        return ToolRequest(lookup.text)
     if query.steps:
-        return ToolRequest(asked.text, query.steps, by_rule=False)
-    return ToolRequest(asked.text, decompose(asked.text))
+        return ToolRequest(lookup.text, query.steps, by_rule=False)
+    return ToolRequest(lookup.text, decompose(lookup.text))
 
 
 def _with_answers(
