@@ -51,7 +51,7 @@ from ui.overlap.figures import CellMeasure
 from ui.overlap.heatmaps import Heatmaps
 from ui.overlap.maps import Maps
 from ui.overlap.thresholds import Thresholds
-from ui.shared.pairs.pair_list import PairFilter
+from ui.shared.pairs.pair_list import PairFilter, PairLists
 from ui.shared.services.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -81,8 +81,8 @@ def blocks(work: Workspace, catalog_id: int, measure: CellMeasure) -> Any:
 def two_blocks(work: Workspace, catalog_id: int) -> Any:
     """The two largest."""
     heatmaps = work.service(Heatmaps)
-    blocks = heatmaps.blocks(catalog_id, heatmaps.groupings(catalog_id)[0])
-    largest = sorted(blocks, key=lambda block: -len(block.rows))[:2]
+    every = heatmaps.blocks(catalog_id, heatmaps.groupings(catalog_id)[0])
+    largest = sorted(every, key=lambda block: -len(block.rows))[:2]
     return _heatmap(work, catalog_id, heatmaps.tile(catalog_id, *largest))
 
 
@@ -137,7 +137,7 @@ def measure(work: Workspace, name: str, catalog: Catalog) -> None:
     exact = clocked(lambda: pairs_above(vectors, np.array(THRESHOLDS)))
     print_row("exact curve, one variant", exact, CURVE)
     work.service(Curves).run(own_id)
-    print_row("pairs table", again(lambda: work.explore.pairs(own_id, PairFilter())))
+    print_row("pairs table", again(lambda: work.service(PairLists).matching(own_id, PairFilter())))
     for view, build in FIGURES.items():
         size_kb = len(build(work, own_id).to_json()) / 1024
         seconds = again(lambda b=build: b(work, own_id))

@@ -31,6 +31,7 @@ from benchmarks.perturbed import catalog_of
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.environment import Settings
 from toolscope_core.model.pair import Pair
+from ui.graph.components import MergeGraphs
 from ui.graph.network import as_json, layout
 from ui.graph.network_rows import Edge, Network, Node
 from ui.graph.standalone import graph_html
@@ -84,10 +85,11 @@ def in_python(work: Workspace, size: int) -> None:
     own_id = add_analysed(work, f"graph-{size}", copied(size))
     work.review.plan(own_id)
     print(f"\n{size:,} tools")
-    print_row("clusters table", clocked(lambda: work.explore.clusters(own_id)))
-    print_row("part of the graph", clocked(lambda: work.explore.network(own_id)))
-    part = work.explore.network(own_id)
-    print_row("the same again", clocked(lambda: work.explore.network(own_id)))
+    graphs = work.service(MergeGraphs)
+    print_row("clusters table", clocked(lambda: graphs.clusters(own_id)))
+    print_row("part of the graph", clocked(lambda: graphs.network(own_id)))
+    part = graphs.network(own_id)
+    print_row("the same again", clocked(lambda: graphs.network(own_id)))
     print_row("places", clocked(lambda: layout(part)))
     print_row("drawing as sent", clocked(lambda: as_json(part)))
     print_row("the same again", clocked(lambda: as_json(part)))
