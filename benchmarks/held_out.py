@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.measuring import analysis_of, read_named
-from benchmarks.train_judge import THRESHOLDS, Labelled, left_out
+from benchmarks.train_judge import THRESHOLDS, Labelled, fit, left_out
 from toolscope_core.judging.judge import OfflineJudge
 from toolscope_core.judging.weights import Weights, shipped_weights
 from toolscope_core.merging.pipeline import Analysis
@@ -43,9 +43,19 @@ def analysed(name: str, weights: Weights | None = None) -> Analysis:
 
 
 def unseen_weights(catalogs: Sequence[Labelled], name: str) -> Weights:
-    """A judge that never saw the labels of ``name``, with the shipped thresholds."""
-    thresholds = {f"{one}_at": getattr(shipped_weights(), f"{one}_at") for one in THRESHOLDS}
-    return replace(left_out(catalogs, name), **thresholds)
+    """A judge that never saw the labels of ``name``, with the shipped thresholds, and moved as far
+    as the shipped one was so that they fit.
+    """
+    shipped, every, unseen = shipped_weights(), fit(catalogs), left_out(catalogs, name)
+    moved = {
+        side: replace(own, intercept=own.intercept + chosen.intercept - before.intercept)
+        for side, own, chosen, before in (
+            ("job_beside", unseen.job_beside, shipped.job_beside, every.job_beside),
+            ("job_across", unseen.job_across, shipped.job_across, every.job_across),
+        )
+    }
+    thresholds = {f"{one}_at": getattr(shipped, f"{one}_at") for one in THRESHOLDS}
+    return replace(unseen, **moved, **thresholds)
 
 
 def rejudged(analysis: Analysis, weights: Weights) -> Analysis:

@@ -42,7 +42,10 @@ def data_folder(name: str) -> Path:
 
 
 def catalog_file(name: str) -> Path:
-    """The file with the tools of a catalog of the benchmark data."""
+    """The file with the tools of a catalog of the benchmark data, or of a group of servers."""
+    group = data_folder("servers") / f"{name}.json"
+    if group.exists():
+        return group
     return next(data_folder(name).glob("tools.jsonl"), data_folder(name) / "servers.json")
 
 

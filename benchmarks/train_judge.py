@@ -31,11 +31,12 @@ from toolscope_core.model.environment import read_environment
 from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.tool import Tool
 
-VERSION = 3
+VERSION = 4
 FUNCTIONS = ("bfcl", "bfcl-live", "ultratool")
 REGISTRY = "mcp-registry"
 APPS = ("shops", "offices")
-CATALOGS = (*FUNCTIONS, "docker-mcp", REGISTRY, *APPS)
+SERVERS = ("agno", "arcade", "browser", "chat", "db", "files", "google", "web")
+CATALOGS = (*FUNCTIONS, "docker-mcp", REGISTRY, *APPS, *SERVERS)
 WHOLE = (*FUNCTIONS, "docker-mcp")
 """Those that are merged as a whole: their tools declare what they take."""
 THRESHOLDS = ("auto", "merge", "unsure", "family")
@@ -43,15 +44,17 @@ SAME_JOB = ("duplicate", "subsumes")
 
 _OWN = Path(__file__).with_name("data") / "apps"
 _WEIGHTS_FILE = Path(judge.__file__).with_name("judge_weights.json")
-_REGULARISATION = 0.1
+_REGULARISATION = 0.03
+_OWN_SHARE = 0.4
+"""How far the weights of tools of one server and of two may differ: they are trained together."""
 _SURENESS = {3: 1.0, 2: 0.8, 1: 0.3}
 _OLDER, _OLDER_MERGES = 0.6, 0.25
 """What a label of the first rounds counts, which had looser rules for merges."""
 _ENOUGH = 30
 """From so many labels of a kind on a catalog has its full say on it."""
-_UNSEEN_MEAN, _UNSEEN_SCALE = 0.25, 0.3
 _GRID = tuple(step / 100 for step in range(30, 100))
-_PRECISION = 0.91
+_MERGE = 0.7
+_PRUNES_RIGHT, _JOBS_RIGHT = 0.9, 0.95
 _UNSURE_RECALL = 0.9
 _EVEN = 0.5
 """From here on a family is more likely than not."""
@@ -134,13 +137,8 @@ def labelled(name: str, source: Path, labels: Sequence[dict[str, Any]]) -> Label
 
 def fit(catalogs: Sequence[Labelled]) -> Weights:
     """A judge trained on the catalogs, with thresholds still to be chosen."""
-    models = {}
-    for name in MODELS:
-        rows = [catalog.only(catalog.beside == name.endswith("beside")) for catalog in catalogs]
-        models[name] = _fit([c for c in rows if len(c.merge)], name.startswith("family"))
-    return Weights(
-        name="in training", **models, auto_at=1.0, merge_at=1.0, unsure_at=0.0, family_at=1.0
-    )
+    job, family = _fit(catalogs, family=False), _fit(catalogs, family=True)
+    return Weights("in training", *job, *family, 1.0, 1.0, 0.0, 1.0)
 
 
 def left_out(catalogs: Sequence[Labelled], name: str) -> Weights:
@@ -201,37 +199,57 @@ def prunable(catalog: Labelled) -> NDArray[np.bool_]:
 
 
 def with_thresholds(weights: Weights, catalogs: Sequence[Labelled]) -> Weights:
-    """The weights with thresholds chosen on predictions for what was left out.
+    """The weights, moved so that one threshold fits tools of one server and of two, and the least
+    probability of *unsure*, chosen on predictions for what was left out.
 
-    merge: the least from which on, of the pairs of which one schema could serve both, 91 in
-    100 are right. unsure: the greatest with mean recall ≥ .9 of the same job on catalogs of
-    functions.
+    From ``_MERGE`` on ``_PRUNES_RIGHT`` of the pairs beside each other could be pruned, of those
+    that one schema could serve; across servers, where a person decides, ``_JOBS_RIGHT`` are the
+    same job. The registry tells no schemas, so it is left out. unsure: the greatest with mean
+    recall ≥ .9 of the same job on catalogs of functions.
     """
-    right, pair_probabilities, recall = [], [], []
-    for catalog in catalogs:
-        if catalog.name == REGISTRY:
-            continue
-        same_job = unseen(catalogs, catalog.name).same_job
-        among = catalog.afresh & prunable(catalog)
-        right.append((catalog.serves != "none")[among])
-        pair_probabilities.append(same_job[among])
-        if catalog.name in FUNCTIONS:
-            recall.append([float((same_job[catalog.merge] >= at).mean()) for at in _GRID])
-    pooled = np.concatenate(right), np.concatenate(pair_probabilities)
-    sound = [_precision(*pooled, at) >= _PRECISION for at in _GRID]
-    merge = next(at for step, at in enumerate(_GRID) if all(sound[step:_TO]))
-    means = np.mean(recall, axis=0)
+    chosen = [catalog for catalog in catalogs if catalog.name != REGISTRY]
+    same_job = {catalog.name: unseen(catalogs, catalog.name).same_job for catalog in chosen}
+    least: dict[bool, float] = {}
+    for beside in (True, False):
+        right, predicted = [], []
+        for catalog in chosen:
+            rows = catalog.afresh & (catalog.beside == beside)
+            if beside:
+                rows &= prunable(catalog)
+            right.append((catalog.serves != "none" if beside else catalog.merge)[rows])
+            predicted.append(same_job[catalog.name][rows])
+        pooled = np.concatenate(right), np.concatenate(predicted)
+        bar = _PRUNES_RIGHT if beside else _JOBS_RIGHT
+        sound = [_precision(*pooled, at) >= bar for at in _GRID]
+        least[beside] = next(at for step, at in enumerate(_GRID) if all(sound[step:_TO]))
+        print(f"{'beside' if beside else 'across'}: {least[beside]:.2f} of {len(pooled[0])} pairs")
+    moved = {
+        name: replace(model, intercept=round(model.intercept + _odds(_MERGE) - _odds(at), 4))
+        for name, model, at in (
+            ("job_beside", weights.job_beside, least[True]),
+            ("job_across", weights.job_across, least[False]),
+        )
+    }
+    functions = [catalog for catalog in chosen if catalog.name in FUNCTIONS]
+    means = np.mean(
+        [[(same_job[c.name][c.merge] >= at).mean() for at in _GRID] for c in functions], axis=0
+    )
     unsure = max(
         (at for at, mean in zip(_GRID, means, strict=True) if mean >= _UNSURE_RECALL),
         default=_GRID[0],
     )
     return replace(
         weights,
-        auto_at=merge,
-        merge_at=merge,
-        unsure_at=min(unsure, merge - 0.1),
+        **moved,
+        auto_at=_MERGE,
+        merge_at=_MERGE,
+        unsure_at=min(unsure, _MERGE - 0.1),
         family_at=_EVEN,
     )
+
+
+def _odds(probability: float) -> float:
+    return float(np.log(probability / (1.0 - probability)))
 
 
 def as_json(weights: Weights, catalogs: Sequence[Labelled]) -> str:
@@ -268,6 +286,9 @@ def _labels(name: str) -> list[dict[str, Any]]:
     if name in APPS:
         return json_rows(_OWN / f"{name}.labels.jsonl")
     data = read_environment().data_dir
+    if name in SERVERS:
+        every = json_rows(data / "servers" / "relations.jsonl")
+        return [pair for pair in every if pair["catalog"] == name]
     labels = json_rows(data / "relations" / f"{name}.jsonl")
     newer_pairs = {frozenset((pair["left"], pair["right"])) for pair in labels}
     older = data / "pairs" / f"{name}.jsonl"
@@ -278,28 +299,27 @@ def _labels(name: str) -> list[dict[str, Any]]:
     return labels
 
 
-def _fit(catalogs: Sequence[Labelled], family: bool) -> Model:
+def _fit(catalogs: Sequence[Labelled], family: bool) -> tuple[Model, Model]:
+    """The models of tools beside each other and of two servers: one logistic regression, in which
+    each signal has a weight and a smaller one for the difference between the two.
+    """
     signals = np.vstack([catalog.signals for catalog in catalogs])
     wanted = np.concatenate([c.family if family else c.merge for c in catalogs])
     share = np.concatenate([_balanced(catalog) for catalog in catalogs])
     share *= len(share) / share.sum()
-    shares = ~np.isnan(signals) * share[:, None]
-    values = np.nan_to_num(signals)
-    seen = shares.any(axis=0)
-    total = np.where(seen, shares.sum(axis=0), 1.0)
-    mean = np.where(seen, (values * shares).sum(axis=0) / total, _UNSEEN_MEAN)
-    scale = np.sqrt((((values - mean) ** 2) * shares).sum(axis=0) / total)
-    varies = seen & (scale > 1e-6)
-    scale = np.where(varies, scale, _UNSEEN_SCALE)
-    standard = np.where(varies, np.nan_to_num((signals - mean) / scale), 0.0)
+    mean, scale = np.nanmean(signals, axis=0), np.nanstd(signals, axis=0)
+    standard = np.nan_to_num((signals - mean) / scale)
+    side = np.where(np.concatenate([catalog.beside for catalog in catalogs]), -1.0, 1.0)
+    columns = np.hstack([standard, standard * side[:, None] * _OWN_SHARE])
     model = LogisticRegression(C=_REGULARISATION, max_iter=2000)
-    model.fit(standard, wanted, sample_weight=share)
-    return Model(
-        weight=_rounded(np.where(varies, model.coef_[0], 0.0)),
-        mean=_rounded(mean),
-        scale=_rounded(scale),
-        intercept=round(float(model.intercept_[0]), 4),
+    model.fit(columns, wanted, sample_weight=share)
+    both, apart = model.coef_[0][: len(SIGNALS)], model.coef_[0][len(SIGNALS) :] * _OWN_SHARE
+    start = round(float(model.intercept_[0]), 4)
+    beside, across = (
+        Model(_rounded(weight), _rounded(mean), _rounded(scale), start)
+        for weight in (both - apart, both + apart)
     )
+    return beside, across
 
 
 def _balanced(catalog: Labelled) -> NDArray[np.float64]:
@@ -327,7 +347,7 @@ def main() -> None:
     weights = with_thresholds(fit(catalogs), catalogs)
     text = as_json(weights, catalogs)
     _WEIGHTS_FILE.write_text(text, "utf-8")
-    print(text)
+    print(json.dumps(json.loads(text)["thresholds"]))
 
 
 if __name__ == "__main__":

@@ -35,7 +35,9 @@ from toolscope_core.model.plan import Dangling, Relabel
 from toolscope_core.model.tool import Tool
 
 NEW_MAIL = on("gamma", MAIL)
-LIKE_MAIL = replace(MAIL, id="alpha/send_mail-2", description="Sends a mail to a person.")
+LIKE_MAIL = replace(
+    MAIL, id="gamma/send_mail", server="gamma", description="Sends a mail to a person."
+)
 ALL = (*BEFORE.tools,)
 
 
@@ -100,15 +102,20 @@ def test_what_the_bundle_said_of_a_pair_counts_before_the_judge(judge):
 def test_a_threshold_that_people_applied_holds_for_new_pairs(judge):
     now, before = catalog(MAIL, LIKE_MAIL), Baseline(catalog(MAIL))
     (overlap,) = compare(now, before, judge).pairs.overlaps
-    assert overlap.probability < 0.9 and overlap.similarity < 0.9
-    surer = compare(now, replace(before, least_probability=0.9), judge).pairs
+    assert overlap.probability < 0.95 and overlap.similarity < 0.9
+    surer = compare(now, replace(before, least_probability=0.95), judge).pairs
     assert (surer.overlaps, pairs(surer.unsure)) == ((), [overlap.pair])
     nearer = compare(now, replace(before, least_similarity=0.9), judge).pairs
     assert (nearer.overlaps, nearer.unsure) == ((), ())
 
 
 def test_a_lower_probability_makes_overlaps_of_unsure_pairs(judge):
-    doubtful = reworded(LIKE_MAIL, "Send a mail to a person now.")
+    takes = {
+        "type": "object",
+        "properties": {"mailbox": {"type": "string"}, "letter": {"type": "string"}},
+        "required": ["mailbox", "letter"],
+    }
+    doubtful = replace(LIKE_MAIL, schema=takes)
     now, before = catalog(MAIL, doubtful), Baseline(catalog(MAIL))
     pair = Pair.of(MAIL.id, doubtful.id)
     assert pairs(compare(now, before, judge).pairs.unsure) == [pair]

@@ -69,7 +69,7 @@ def test_relation_outcome_and_probabilities_tell_one_story(tools):
             by_schemas = serving(*two, match_parameters(*two))
             held = judgement.outcome == "unsure"  # by what tells them apart, whatever they say
             assert judgement.serves in (by_schemas, "none" if held else by_schemas)
-        assert judgement.differs == judge.signals.unshared(left, right)
+        assert judgement.differs == judge.signals.compare(left, right).unshared
 
 
 @given(catalogs())

@@ -1,6 +1,7 @@
 """What the judge reads in a tool, and the numbers it compares, on tools of our own."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from toolscope_core.judging.vocabulary import (
     singular,
     stem,
 )
+from toolscope_core.judging.word_weights import word_weight
 from toolscope_core.model.tool import Tool
 
 
@@ -130,54 +132,68 @@ def test_opposites_need_one_word_on_each_side_only():
     assert opposites(frozenset(), frozenset({"close"})) is None
 
 
-def test_opposite_names_and_other_actions_are_marked():
-    assert signals("open_valve", "close_valve")["opposite_words"] == 1.0
-    assert signals("open_valve", "close_valve")["other_action"] == 1.0
+def test_opposite_names_and_other_effects_are_marked():
+    apart = signals("open_valve", "close_valve")
+    assert (apart["opposite_words"], apart["same_verb"]) == (1.0, 0.0)
+    assert signals("get_valve_pressure", "open_valve")["other_effect"] == 1.0
+    assert signals("get_valve_pressure", "delete_recipe")["other_effect"] == 2.0
     same = signals("get_valve_pressure", "fetch_valve_pressure")
-    assert (same["opposite_words"], same["other_action"]) == (0.0, 0.0)
+    assert (same["opposite_words"], same["other_effect"], same["same_verb"]) == (0.0, 0.0, 1.0)
 
 
 def test_the_same_job_in_other_words_shares_its_object_and_arguments():
     same = signals("get_valve_pressure", "fetch_valve_pressure")
     other = signals("get_valve_pressure", "delete_recipe")
     assert (same["shared_object"], other["shared_object"]) == (1.0, 0.0)
+    assert (same["shared_phrase"], other["shared_phrase"]) == (1.0, 0.0)
     assert other["shared_arguments"] == 0.0
-    assert same["name_words_apart"] == 0.0 < other["name_words_apart"]
-    assert same["name_words_apart"] < other["name_words_apart"]
+    assert same["most_name_words_apart"] == 0.0 < other["least_name_words_apart"]
+    assert same["words_apart"] < other["words_apart"]
+    assert same["common_words"] > other["common_words"]
 
 
 def test_shared_arguments_weigh_rare_words_higher():
-    # of 7 tools: "valve" in 4, "id" in 3, "unit" in 2; weights are log(107/(n+1))/log(107)
-    valve, ident, unit = (math.log(107 / n) / math.log(107) for n in (5, 4, 3))
+    valve, ident, unit = map(word_weight, ("valve", "id", "unit"))
+    assert ident < unit < valve
     shared = signals("get_valve_pressure", "fetch_valve_pressure")["shared_arguments"]
     assert shared == pytest.approx((valve + unit) / (valve + ident + unit))
     assert signals("get_valve_pressure", "status")["shared_arguments"] == 0.0
 
 
+def test_required_arguments_are_looked_for_among_all_of_the_other():
+    schema = {"type": "object", "properties": {"city": {"type": "string"}}}
+    needs = {**schema, "required": ["city"]}
+    several = {
+        "type": "object",
+        "properties": {**schema["properties"], "when": {"type": "string"}},
+        "required": ["city", "when"],
+    }
+    tools = tuple(
+        Tool(name, name, "", schema=of)
+        for name, of in zip("abc", (schema, needs, several), strict=True)
+    )
+    assert signals("a", "b", tools)["required_matched"] == 1.0
+    assert signals("b", "c", tools)["required_matched"] == 0.5
+    assert signals("a", "a", tools)["required_matched"] == 1.0
+
+
 def test_what_cannot_be_measured_is_nan():
     unknown = signals("ping", "get_valve_pressure")
     assert math.isnan(unknown["shared_arguments"])
-    assert math.isnan(unknown["other_action"])
+    assert math.isnan(unknown["required_matched"])
+    assert math.isnan(unknown["other_effect"])
     nothing = (tool("??"), tool("!!"))
     bare = signals("??", "!!", nothing)
-    assert bare["shared_arguments"] == 1.0
     assert math.isnan(bare["shared_object"])
-    assert math.isnan(bare["shared_product"])
+    assert math.isnan(bare["shared_server_word"])
 
 
-def test_closeness_takes_away_what_all_tools_share():
-    common = np.zeros(4, dtype=np.float32)
-    common[0] = 3.0
-    rows = np.tile(common, (400, 1)) + np.random.default_rng(0).normal(size=(400, 4))
-    rows = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
-    many = tuple(tool(f"t{at}") for at in range(400))
-    left, right = np.arange(399, dtype=np.int32), np.arange(1, 400, dtype=np.int32)
-    plain = (rows[left] * rows[right]).sum(axis=1)
-    moved = Signals.of(many, rows).of_pairs(left, right)[:, 0]
-    assert plain.mean() > 0.7
-    assert moved.mean() < 0.45
-    two = Signals.of(many[:2], rows[:2]).of_pairs(left[:1], right[:1])[0, 0]
-    assert two == pytest.approx(plain[0], abs=0.1)
+def test_closeness_means_the_same_for_every_embedding_model():
+    rows = np.array([[1.0, 0.0], [0.9, math.sqrt(0.19)]], dtype=np.float32)
+    pair = np.array([0], dtype=np.int32), np.array([1], dtype=np.int32)
+    for model, near in (("all-MiniLM-L6-v2", 0.6), ("thenlper/gte-large", 0.82), ("another", 0.7)):
+        prepared = Signals.of(TOOLS[:2], rows, model)
+        assert prepared.of_pairs(*pair)[0, 0] == pytest.approx((0.9 - near) / (1 - near), abs=1e-5)
 
 
 @examples(40)
@@ -191,35 +207,21 @@ def test_signals_are_symmetric_and_independent_of_the_batch(pairs):
     assert np.array_equal(together, np.array(alone), equal_nan=True)
 
 
-def test_hundreds_of_parameters_are_cut_not_refused():
-    wide = tool("wide", "Takes a lot.", *(f"word{at}" for at in range(300)))
-    prepared = Signals.of((wide, wide), vectors(2))
-    assert prepared.arguments.ids.shape == (2, 64)
-
-
-def test_names_that_come_back_are_of_a_kind():
-    pairs = [(f"{shop}_{of}", "Says it.") for of in ("price", "stock") for shop in ("acme", "zorb")]
-    tools = tuple(tool(*pair) for pair in (*pairs, ("old_price", "Says it."), ("old_tax", "It.")))
-    assert signals("acme_price", "zorb_price", tools)["names_of_a_kind"] == 1.0
-    assert signals("acme_price", "zorb_price", tools[:2] + tools[2:3])["names_of_a_kind"] == 0.0
-    assert signals("acme_price", "old_price", tools)["names_of_a_kind"] == 0.0
-
-
-def test_products_that_both_or_only_one_each_mention():
+def test_products_of_two_servers_are_compared():
     tools = (
-        tool("a", "Lists the tasks of Zorblax."),
-        tool("b", "Shows what Zorblax has to do."),
-        tool("c", "Lists the tasks of Quuxify."),
-        tool("d", "Lists the tasks."),
+        Tool("a", "list_tasks", "Lists tasks.", "asana-mcp"),
+        Tool("b", "list_tasks", "Lists what Asana has to do.", "planner"),
+        Tool("c", "list_tasks", "Lists tasks.", "todoist"),
+        Tool("d", "list_tasks", "Lists tasks."),
     )
-    same, apart, one_sided = (signals("a", other, tools) for other in "bcd")
-    assert signals("d", "a", tools[::-1])["other_names"] == 0.0
-    assert (same["shared_names"], same["other_names"]) == (1.0, 0.0)
-    assert (apart["shared_names"], apart["other_names"]) == (0.0, 1.0)
-    assert (one_sided["shared_names"], one_sided["other_names"]) == (0.0, 0.0)
+    same, apart, none = (signals("a", other, tools) for other in "bcd")
+    assert (same["shared_product"], same["other_products"]) == (1.0, 0.0)
+    assert (apart["shared_product"], apart["other_products"]) == (0.0, 1.0)
+    assert (none["shared_product"], none["other_products"], none["no_product"]) == (0.0, 0.0, 0.0)
+    assert signals("d", "d", tools)["no_product"] == 1.0
 
 
-def test_verbs_that_the_other_says_in_no_form_are_apart():
+def test_a_family_has_one_verb_and_on_one_server_the_same_arguments():
     tools = (
         tool("hold_place", "Hold a place."),
         tool("release_place", "Release a place."),
@@ -228,25 +230,24 @@ def test_verbs_that_the_other_says_in_no_form_are_apart():
         tool("fetch_place", "Fetch a place."),
     )
     prepared = Signals.of(tools, vectors(len(tools)))
-    assert prepared.verbs_apart(0, 1)
-    assert prepared.verbs_apart(1, 0)
-    assert not prepared.verbs_apart(1, 2)
-    assert not prepared.verbs_apart(3, 4)
+    assert prepared.is_no_family(0, 1)
+    assert prepared.is_no_family(1, 0)
+    assert not prepared.is_no_family(1, 2)
+    assert not prepared.is_no_family(3, 4)
+    by_author, by_title, by_year = (
+        replace(tool(f"search_by_{of}", f"Search books by {of}.", of, *more), server="library")
+        for of, more in (("author", ()), ("title", ()), ("year", ("until",)))
+    )
+    prepared = Signals.of((by_author, by_title, by_year), vectors(3))
+    assert not prepared.is_no_family(0, 1)
+    assert prepared.is_no_family(0, 2)
 
 
-def test_going_there_and_back_and_words_apart_are_marked():
+def test_names_equal_but_for_a_word_are_marked():
     tools = (
         tool("json_to_toml", "Turns it round."),
-        tool("toml_to_json", "Turns it round."),
         tool("json_into_toml", "Turn it round."),
     )
-    back, same = (signals("json_to_toml", other, tools) for other in tools_named(tools[1:]))
-    assert (back["turned_round"], same["turned_round"]) == (1.0, 0.0)
-    assert same["all_said"] == 1.0
-    assert same["name_words_apart"] == same["one_word_apart"] == 0.0
-    valves = signals("open_valve", "close_valve")
-    assert (valves["one_word_apart"], valves["all_said"]) == (1.0, 0.0)
-
-
-def tools_named(tools):
-    return [one.name for one in tools]
+    same = signals("json_to_toml", "json_into_toml", tools)
+    assert same["most_name_words_apart"] == same["one_word_apart"] == same["words_apart"] == 0.0
+    assert signals("open_valve", "close_valve")["one_word_apart"] == 1.0

@@ -14,6 +14,7 @@ from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.embedding.tool_text import tool_text
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.judging.judge import OfflineJudge
+from toolscope_core.judging.same_names import same_named
 from toolscope_core.judging.weights import shipped_weights
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AnalysisConfig
@@ -94,11 +95,12 @@ def _judged(catalog: Catalog, wanted: Collection[str], judge: PairJudge) -> tupl
     theta = judge.config.threshold or default_threshold(judge.embedder.name)
     is_wanted = np.array([tool.id in wanted for tool in catalog.tools])
     first = _first_copies(catalog, is_wanted)
-    near = candidates(vectors, first, judge.config.neighbours, theta)
+    offline = OfflineJudge.of(catalog.tools, vectors, model=judge.embedder.name)
+    named = same_named(offline.signals.plain, vectors, judge.config.neighbours)
+    near = candidates(vectors, first, judge.config.neighbours, theta, named)
     chosen = is_wanted[near.left] | is_wanted[near.right]
     left, right = near.left[chosen], near.right[chosen]
     judge.progress(Step("judge", 0, len(left)))
-    offline = OfflineJudge.of(catalog.tools, vectors)
     given = offline.pair_probabilities(left, right)
     weights = shipped_weights()
     likely = (given.same_job >= weights.unsure_at) | (given.family >= weights.family_at)

@@ -71,8 +71,15 @@ def nearest(vectors: Vectors, neighbours: int, threshold: float) -> Candidates:
     return _candidates(vectors, np.unique(np.minimum(a, b) * rows + np.maximum(a, b)), threshold)
 
 
-def candidates(vectors: Vectors, first: Rows, neighbours: int, threshold: float) -> Candidates:
-    """The near pairs (``nearest``) among first copies, and every further copy with its first.
+def candidates(
+    vectors: Vectors,
+    first: Rows,
+    neighbours: int,
+    threshold: float,
+    also: tuple[Rows, Rows] | None = None,
+) -> Candidates:
+    """The near pairs (``nearest``) among first copies, those of ``also`` (left, right) whatever
+    their cosine, and every further copy with its first.
 
     ``first`` has by row the row of the copy that stands for all of its content.
     """
@@ -82,9 +89,14 @@ def candidates(vectors: Vectors, first: Rows, neighbours: int, threshold: float)
     a = np.concatenate([firsts[near.left], first[further]])
     b = np.concatenate([firsts[near.right], further])
     cosine = np.concatenate([near.similarity.astype(np.float64), np.ones(len(further))])
+    if also is not None:
+        ours, theirs = first[also[0]], first[also[1]]
+        ours, theirs = ours[ours != theirs], theirs[ours != theirs]
+        a, b = np.concatenate([a, ours]), np.concatenate([b, theirs])
+        cosine = np.concatenate([cosine, cosines(vectors, ours, theirs)])
     left, right = np.minimum(a, b), np.maximum(a, b)
-    order = np.lexsort((right, left))
-    return Candidates(left[order], right[order], cosine[order])
+    _, once = np.unique(left.astype(np.int64) * len(vectors) + right, return_index=True)
+    return Candidates(left[once], right[once], cosine[once])
 
 
 def pairs_above(

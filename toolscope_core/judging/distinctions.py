@@ -24,7 +24,7 @@ from toolscope_core.judging.phrasing import (
     repeated,
     voices_apart,
 )
-from toolscope_core.judging.vocabulary import only_gets, stem
+from toolscope_core.judging.vocabulary import is_border, only_gets, stem
 from toolscope_core.judging.word_match import ToolWords, argument_words, keys_of
 from toolscope_core.model.numbers import listed
 from toolscope_core.model.tool import Parameter, Tool
@@ -43,7 +43,9 @@ def distinctions(one: Spoken, other: Spoken) -> Iterator[str]:
         yield f"they look at it from two sides: {voices[0]} / {voices[1]}"
     if either := alternatives(one[1], other[1]):
         yield f"they are for {either[0]} and for {either[1]}, of which both speak"
-    if _one_and_several(one, other):
+    if _reordered(one[1], other[1]):
+        yield "their names say the same words of each other in another order"
+    if one_and_several(one, other):
         yield "one is about one thing, the other about several"
     if keys := _keys_apart(one[0], other[0]):
         yield f"their keys are of two things: {keys[0]} / {keys[1]}"
@@ -98,7 +100,18 @@ def is_key(parameter: Parameter) -> bool:
     return not _KEYS.isdisjoint(split_name(parameter.name)[-1:])
 
 
-def _one_and_several(one: Spoken, other: Spoken) -> bool:
+def _reordered(one: ToolWords, other: ToolWords) -> bool:
+    """*Route of a service*, *service of a route*: the names have the same words in another order,
+    around one that relates them.
+    """
+    ours, theirs = ([stem(word) for word in side.name] for side in (one, other))
+    if ours == theirs or sorted(ours) != sorted(theirs):
+        return False
+    return any(is_border(word) for word in one.name[1:-1])
+
+
+def one_and_several(one: Spoken, other: Spoken) -> bool:
+    """Whether one is about one thing and the other about several."""
     lists = [
         "list" in split_name(source_name(tool)) or words.text[:1] in (("list",), ("lists",))
         for tool, words in (one, other)

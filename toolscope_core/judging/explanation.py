@@ -18,23 +18,27 @@ _MOST_NAMES = 6
 _VERY_CLOSE, _CLOSE = 0.85, 0.7
 COUNTS = {
     "closeness": "how close names and descriptions are",
-    "other_action": "what the verbs do",
+    "same_verb": "whether they do the same",
+    "other_effect": "whether one reads and the other writes",
     "opposite_words": "opposite words in the names",
-    "turned_round": "from one thing to another, or back",
     "shared_object": "the noun they work on",
+    "shared_phrase": "the words of what they work on",
     "shared_arguments": "the words of the parameter names",
-    "name_words_apart": "name words that each has to itself",
-    "all_said": "whether each says all that the other says",
+    "required_matched": "whether their required arguments match",
+    "common_words": "how much both say",
+    "words_apart": "what each says and the other does not",
+    "least_name_words_apart": "name words that each has to itself",
+    "most_name_words_apart": "name words that one has to itself",
     "one_word_apart": "whether the names are equal but for a word",
-    "strange_words": "names of products or people that only one says",
-    "names_of_a_kind": "names that stand for each other elsewhere",
-    "length": "how much they say",
     "one_server": "whether both were made for one server",
-    "kept_things": "things that somebody keeps",
-    "found_anywhere": "what is the same wherever it is asked",
-    "shared_product": "one product in the names of the servers",
-    "shared_names": "a product or person that both mention",
-    "other_names": "products or people that only one mentions",
+    "shared_server_word": "a word that the names of both servers have",
+    "shared_product": "a product that both are made for",
+    "other_products": "the products that they are made for",
+    "no_product": "whether any product is named",
+    "other_engines": "who answers",
+    "programs": "programs that work on what anybody has",
+    "unlisted_names": "names that only one of the servers goes by",
+    "other_stores": "whether each server keeps its own",
 }
 """The signals in words."""
 
@@ -100,6 +104,7 @@ def _on_relation(compared: Compared) -> Iterator[str]:
         yield f"The same operation for another {selector}: {' / '.join(values)}."
     elif compared.relation in ("duplicate", "subsumes"):
         if left.schema is None or right.schema is None:
+            yield "They look alike; their arguments are not known."
             return
         one, other = _who(left, right), _who(right, left)
         yield {

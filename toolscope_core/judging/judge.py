@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from toolscope_core.catalog.scan.hidden import without_hidden
 from toolscope_core.embedding.candidate_pairs import Rows, cosines
+from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
 from toolscope_core.judging.arguments.alignment import serving, unmappable
 from toolscope_core.judging.arguments.matching import match_parameters
-from toolscope_core.judging.distinctions import all_distinctions
+from toolscope_core.judging.distinctions import Spoken, all_distinctions, one_and_several
 from toolscope_core.judging.explanation import COUNTS, Compared, explain
 from toolscope_core.judging.fixed_values import general_tools
 from toolscope_core.judging.guards import effect
@@ -86,13 +87,19 @@ class OfflineJudge:
 
     @classmethod
     def of(
-        cls, tools: Sequence[Tool], vectors: Vectors, weights: Weights | None = None
+        cls,
+        tools: Sequence[Tool],
+        vectors: Vectors,
+        weights: Weights | None = None,
+        model: str = DEFAULT_MODEL,
     ) -> OfflineJudge:
-        """``vectors`` is float32 of shape (n, d), rows normalised, in the order of ``tools``."""
+        """``vectors`` is float32 of shape (n, d), rows normalised, in the order of ``tools``, and
+        of the embedding model called ``model``.
+        """
         general = general_tools(tools)
         heads = set(general.values())
         generals = [general.get(tool.id, tool.id if tool.id in heads else "") for tool in tools]
-        signals = Signals.of(tools, vectors)
+        signals = Signals.of(tools, vectors, model)
         acts = [effect(*one) for one in zip(tools, signals.readings, strict=True)]
         return cls(
             tools=tuple(tools),
@@ -189,7 +196,7 @@ class OfflineJudge:
                 float(pair_probabilities.family[at]),
             )
             outcome = self.weights.outcome(same_job, family)
-            unshared = self.signals.unshared(a, b)
+            unshared = self.signals.compare(a, b).unshared
             tools = self.tools[a], self.tools[b]
             short = brief and outcome in ("keep", "family")
             matches = () if short and same_job < _EVEN else match_parameters(*tools)
@@ -275,7 +282,8 @@ class OfflineJudge:
         )
         family[self._other_values(left, right, family)] = weights.family_at
         for at in np.flatnonzero(family >= weights.family_at).tolist():
-            if self.signals.verbs_apart(int(left[at]), int(right[at])):
+            pair = int(left[at]), int(right[at])
+            if self.signals.is_no_family(*pair) or one_and_several(*self._spoken(*pair)):
                 family[at] = weights.family_at - _JUST_BELOW
         return family
 
@@ -311,6 +319,7 @@ class OfflineJudge:
         fixed = self._other_values(left, right, single)
         single = np.where(fixed, np.minimum(single, below), single)
         reads_and_writes = np.abs(self._changes[left] - self._changes[right]) == 1.0
+        reads_and_writes &= signals[:, SIGNALS.index("same_verb")] != 1.0
         acting = np.where(reads_and_writes, np.minimum(single, below), single)
         contrary = signals[:, SIGNALS.index("opposite_words")] > 0
         contrary_or_distinct = contrary | self._have_distinctions(left, right, acting)
@@ -342,8 +351,11 @@ class OfflineJudge:
         return apart
 
     def _distinctions(self, left: int, right: int) -> Iterator[str]:
+        return all_distinctions(*self._spoken(left, right))
+
+    def _spoken(self, left: int, right: int) -> tuple[Spoken, Spoken]:
         one, other = ((self.tools[row], self.signals.words_by_row[row]) for row in (left, right))
-        return all_distinctions(one, other)
+        return one, other
 
     def _held_back(self, probability: NDArray[np.float64]) -> NDArray[np.float64]:
         """The part above *unsure* squeezed to stay below *merge*, order kept."""

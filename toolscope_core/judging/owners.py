@@ -1,26 +1,13 @@
-"""Whose tools two tools are: products in the names of servers, proper names, what is kept behind.
+"""Whether somebody keeps the thing that a word is for, or whether it is the same everywhere.
 
-*Delete a task* of two issue trackers is one operation for two owners of tasks; *take a screenshot*
-of two browsers is one job. What tells them apart is whether both speak of one product, and whether
-the thing is kept by somebody at all.
+The *task* of one owner is not the task of another; the *weather* is the same wherever it is asked.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterable
 
-from toolscope_core.catalog.source_words import source_name
-from toolscope_core.embedding.tool_text import split_name
 from toolscope_core.judging.vocabulary import singular
-from toolscope_core.model.tool import Tool
-
-_COMMON = frozenset(
-    """mcp server servers client js ts py python node api app apps tool tools the io com org
-    ai""".split()
-)
-"""Words in names of servers that name no product."""
 
 _KEPT = frozenset(
     """task todo issue ticket project board card label comment tag event calendar contact team
@@ -43,40 +30,12 @@ _FACTS = frozenset(
 )
 """Words of public facts and sums."""
 
-_ANYWHERE = _FACTS.union(
-    """search site html screenshot browser click element navigate scroll lookup convert calculate
-    translate text image generate command shell code json encode decode fetch scrape extract crawl
-    pdf markdown""".split()
+
+_OF_THE_MACHINE = frozenset(
+    """file directory folder path disk browser page tab screenshot url html website console dialog
+    shell command terminal process clipboard window""".split()
 )
-"""Words of what is the same wherever it is asked: facts, sums, the page in a browser."""
-
-_TEXT = 400
-_CAPITAL = re.compile(r"(?<=[^.!?\n:\-*•] )[A-Z][A-Za-z0-9]+")
-_WORD = re.compile(r"[A-Za-z][A-Za-z0-9]+")
-
-
-@lru_cache(maxsize=16_384)
-def product_words(server: str) -> frozenset[str]:
-    """The words of a server's name that may name a product."""
-    return frozenset(re.findall(r"[a-z0-9]{2,}", server.lower())) - _COMMON
-
-
-def proper_names(tools: Sequence[Tool]) -> tuple[frozenset[str], ...]:
-    """For each tool the names it mentions, lower case: what the catalog writes with a capital
-    within sentences and never without, wherever it stands, and what the tool's server is called
-    where the tool says it.
-    """
-    texts = [tool.description[:_TEXT] for tool in tools]
-    written = [frozenset(_WORD.findall(text)) for text in texts]
-    capital = {word.lower() for text in texts for word in _CAPITAL.findall(text)}
-    names = capital.difference(*written)
-    names_by_tool = []
-    for tool, text, words in zip(tools, texts, written, strict=True):
-        own = {word for word in product_words(tool.server) if word in text.lower()}
-        own |= product_words(tool.server).intersection(split_name(source_name(tool)))
-        mentioned = names.intersection((*split_name(source_name(tool)), *map(str.lower, words)))
-        names_by_tool.append(mentioned | own)
-    return tuple(map(frozenset, names_by_tool))
+"""Words of what a machine has once, whichever server reaches it."""
 
 
 def keeps_things(words: Iterable[str]) -> bool:
@@ -84,24 +43,11 @@ def keeps_things(words: Iterable[str]) -> bool:
     return not _KEPT.isdisjoint(map(singular, words))
 
 
-def is_anywhere(words: Iterable[str]) -> bool:
-    """Whether one of the words is for what is the same wherever it is asked."""
-    return not _ANYWHERE.isdisjoint(map(singular, words))
+def is_of_the_machine(words: Iterable[str]) -> bool:
+    """Whether one of the words is for what a machine has once."""
+    return not _OF_THE_MACHINE.isdisjoint(map(singular, words))
 
 
 def is_of_facts(words: Iterable[str]) -> bool:
     """Whether one of the words is for public facts or sums, which nobody keeps."""
     return not _FACTS.isdisjoint(map(singular, words))
-
-
-def shared_product(one: str, other: str, rarity: Mapping[str, float]) -> float:
-    """How rare, in [0, 1], the rarest product word is that two servers share, or begin alike."""
-    ours, theirs = product_words(one), product_words(other)
-    rarities = [rarity[word] for word in ours & theirs]
-    rarities += [
-        1.0
-        for a in ours
-        for b in theirs
-        if a != b and len(a) > 3 and len(b) > 3 and (a.startswith(b) or b.startswith(a))
-    ]
-    return max(rarities, default=0.0)

@@ -1,4 +1,4 @@
-"""What the words of two tools have in common and what sets them apart, whatever the catalog."""
+"""What the words and arguments of two tools have in common and what sets them apart."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-import numpy as np
-
-from toolscope_core.judging.owners import is_anywhere, keeps_things, product_words
-from toolscope_core.judging.phrasing import are_turned, number_apart
+from toolscope_core.judging.arguments.matching import match_parameters
+from toolscope_core.judging.guards import effect
 from toolscope_core.judging.reading import Reading, read_tool
 from toolscope_core.judging.vocabulary import opposites, stem
-from toolscope_core.judging.word_match import ToolWords, is_english, tool_words, unshared
+from toolscope_core.judging.word_match import ToolWords, keys_of, tool_words, unshared
+from toolscope_core.judging.word_weights import total_weight, weighted_jaccard
 from toolscope_core.model.tool import Tool
 
 _MOST_APART = 3
+_EFFECTS = {"reads": 0.0, "writes": 1.0, "destroys": 2.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,40 +33,35 @@ class PairWords:
 @lru_cache(maxsize=65_536)
 def pair_words(one: Tool, other: Tool) -> PairWords:
     """Two tools in this order; remembered, as judging and explaining both ask, and so does the next
-    version of a catalog.
+    version of a catalog. The signals are the same in either order.
     """
     a, b = tool_words(one), tool_words(other)
-    reading, their_reading = read_tool(one), read_tool(other)
     ours, theirs = unshared(a, b), unshared(b, a)
     names = (
         tuple(word for word in ours if word in a.named),
         tuple(word for word in theirs if word in b.named),
     )
-    whole, their_whole = reading.whole, their_reading.whole
-    common = (whole & their_whole) or (whole | their_whole)
-    if across(one.server, other.server):
-        common -= product_words(one.server) | product_words(other.server)
+    reading, their_reading = read_tool(one), read_tool(other)
+    apart = total_weight(names[0]), total_weight(names[1])
     return PairWords(
         (ours, theirs),
         names,
         {
-            "other_action": _other_action(reading, their_reading),
-            "opposite_words": float(opposites(whole, their_whole) is not None),
-            "turned_round": float(are_turned(a, b) or are_turned(b, a)),
-            "all_said": float(not ours and not theirs and not number_apart(a, b)),
+            "same_verb": _same_verb(reading, their_reading),
+            "other_effect": _effects_apart(one, other),
+            "opposite_words": float(opposites(reading.whole, their_reading.whole) is not None),
+            "shared_object": _same_object(reading, their_reading),
+            "shared_phrase": weighted_jaccard(_stems(reading.phrase), _stems(their_reading.phrase)),
+            "shared_arguments": _shared_arguments(reading, their_reading),
+            "required_matched": _required_matched(one, other),
+            "common_words": total_weight(_stems(a.words) & _stems(b.words)),
+            "words_apart": min(_share(ours, a.words), _share(theirs, b.words)),
+            "least_name_words_apart": min(apart),
+            "most_name_words_apart": max(apart),
             "one_word_apart": float(_one_word_apart(a, b, names)),
-            "strange_words": float(is_strange(ours) and is_strange(theirs)),
-            "length": math.log(1 + len(a.words) + len(b.words)),
             "one_server": float(_of_one_server(one, other, names)),
-            "kept_things": float(keeps_things(common)),
-            "found_anywhere": float(is_anywhere(common)),
         },
     )
-
-
-def across(server: str, other: str) -> bool:
-    """Whether these are two servers; a tool without one is beside every other."""
-    return bool(server and other) and server != other
 
 
 def _of_one_server(one: Tool, other: Tool, names: Sequence[Sequence[str]]) -> bool:
@@ -79,10 +74,56 @@ def _plain(text: str) -> list[str]:
     return text.lower().split()
 
 
-def _other_action(a: Reading, b: Reading) -> float:
-    if not a.classes or not b.classes:
-        return np.nan
-    return float(not a.classes & b.classes)
+def _same_verb(a: Reading, b: Reading) -> float:
+    if not a.verb or not b.verb:
+        return math.nan
+    return float(not keys_of(a.verb).isdisjoint(keys_of(b.verb)))
+
+
+def _effects_apart(one: Tool, other: Tool) -> float:
+    """0 for equal effects, 1 and 2 for reading beside writing, and beside destroying."""
+    effects = [_EFFECTS.get(effect(tool)) for tool in (one, other)]
+    if effects[0] is None or effects[1] is None:
+        return math.nan
+    return abs(effects[0] - effects[1])
+
+
+def _same_object(a: Reading, b: Reading) -> float:
+    if not a.objects or not b.objects:
+        return math.nan
+    return float(not _stems(a.objects).isdisjoint(_stems(b.objects)))
+
+
+def _shared_arguments(a: Reading, b: Reading) -> float:
+    if a.arguments is None or b.arguments is None:
+        return math.nan
+    return weighted_jaccard(_stems(a.arguments), _stems(b.arguments))
+
+
+def _required_matched(one: Tool, other: Tool) -> float:
+    """How many of the required arguments of one are arguments of the other, as a share, on the side
+    where fewer are; 1 where neither requires any.
+    """
+    if one.schema is None or other.schema is None:
+        return math.nan
+    ours, theirs = ({p.name for p in tool.parameters if p.required} for tool in (one, other))
+    if not ours and not theirs:
+        return 1.0
+    matches = match_parameters(one, other)
+    shares = [
+        len(required & matched) / len(required)
+        for required, matched in (
+            (ours, {match.left for match in matches}),
+            (theirs, {match.right for match in matches}),
+        )
+        if required
+    ]
+    return min(shares)
+
+
+def _share(words: Iterable[str], of: Iterable[str]) -> float:
+    whole = total_weight(of)
+    return total_weight(words) / whole if whole else 0.0
 
 
 def _one_word_apart(a: ToolWords, b: ToolWords, names: Sequence[Sequence[str]]) -> bool:
@@ -96,6 +137,5 @@ def _one_word_apart(a: ToolWords, b: ToolWords, names: Sequence[Sequence[str]]) 
     return rest[0] == rest[1]
 
 
-def is_strange(words: Iterable[str]) -> bool:
-    """Whether one of the words is no English word."""
-    return any(word.isalpha() and not is_english(word) for word in words)
+def _stems(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(map(stem, words))

@@ -279,7 +279,9 @@ def _clusters(
 ) -> list[tuple[tuple[str, ...], bool]]:
     """The clusters that the verdicts form, each with whether it is to be audited."""
     bars, tools = bars_of(analysis), analysis.catalog.by_id
-    edges = model_verdicts.edges(merge_edges(analysis), bars, analysis.threshold)
+    edges = model_verdicts.edges(
+        merge_edges(analysis), bars, analysis.threshold, analysis.named_pairs
+    )
     graph = merge_graph(edges, links)
     weakest: dict[str, float] = {}
     for pair, p in graph.edges.items():

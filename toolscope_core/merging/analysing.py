@@ -10,6 +10,7 @@ from toolscope_core.embedding.tool_text import tool_text
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.judging.implied_servers import with_implied_servers
 from toolscope_core.judging.judge import OfflineJudge, PairProbabilities
+from toolscope_core.judging.same_names import same_named
 from toolscope_core.merging.analysis import Analysis, own_thresholds
 from toolscope_core.merging.group_syntheses import GroupSyntheses
 from toolscope_core.merging.grouping import groups_at, with_families
@@ -48,10 +49,11 @@ def analyse(
     threshold = config.threshold or default_threshold(embedder.name)
     rows = {tool.id: row for row, tool in enumerate(catalog.tools)}
     first = _first_copies(catalog)
-    near = candidates(vectors, first, config.neighbours, threshold)
+    judge = OfflineJudge.of(catalog.tools, vectors, model=embedder.name)
+    named = same_named(judge.signals.plain, vectors, config.neighbours)
+    near = candidates(vectors, first, config.neighbours, threshold, named)
     left, right, cosine = near.left, near.right, near.similarity
     progress(Step("judge", 0, len(left)))
-    judge = OfflineJudge.of(catalog.tools, vectors)
     probabilities = _judged(judge, left, right, progress)
     analysis = Analysis(
         catalog=catalog,

@@ -71,6 +71,15 @@ class Analysis:
     _judged: _PairCache = field(default_factory=_PairCache, repr=False)
     _families: _PairCache = field(default_factory=_PairCache, repr=False)
 
+    @property
+    def named_pairs(self) -> frozenset[Pair]:
+        """The candidate pairs further apart than the threshold: their names say the same."""
+        tools, scores = self.catalog.tools, self.scores
+        return frozenset(
+            Pair.of(tools[scores.left[row]].id, tools[scores.right[row]].id)
+            for row in np.flatnonzero(scores.similarity < self.threshold).tolist()
+        )
+
     def probabilities(self, pairs: Sequence[Pair]) -> NDArray[np.float64]:
         """Probabilities of the same job of any pairs of tools, in their order; cached."""
         return self.row_probabilities(*self.ends(pairs))

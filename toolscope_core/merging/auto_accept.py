@@ -94,6 +94,8 @@ def _check_prune(proposal: Proposal) -> Iterator[str]:
     synthesis = proposal.synthesis
     if proposal.group.family:
         yield f"a family: {_values(synthesis)}; no member serves the callers of another"
+    elif synthesis.kind == "unknown":
+        yield "they look alike, but their arguments are not known"
     elif synthesis.apart:
         yield (
             "each server may keep things of its own behind these tools, so all of them must stay "
@@ -239,6 +241,8 @@ def accept(
 
     def taken(cluster: Cluster) -> bool:
         if cluster.state != "proposed" or cluster.put_forward or config.accept == "none":
+            return False
+        if cluster.kind == "unknown":
             return False
         if config.accept == "auto":
             return cluster.safe

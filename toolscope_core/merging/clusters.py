@@ -162,7 +162,8 @@ def without_unreadable(plan: MergePlan, reasons: Mapping[str, str]) -> MergePlan
 
 
 def _applies(cluster: Cluster, routers: bool) -> bool:
-    return cluster.state == "accepted" and (cluster.kind == "prune" or routers)
+    kinds = ("prune", "router") if routers else ("prune",)
+    return cluster.state == "accepted" and cluster.kind in kinds
 
 
 def _is_held(group: Group, constraints: Constraints) -> bool:

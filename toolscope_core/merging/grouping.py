@@ -106,7 +106,9 @@ def _family_rows(analysis: Analysis) -> tuple[Rows, Rows]:
         wanted = analysis.scores.family >= analysis.judge.weights.family_at
         return analysis.scores.left[wanted], analysis.scores.right[wanted]
     own = family_edges(analysis)
-    edges = analysis.model_verdicts.families(own, bars_of(analysis), analysis.threshold)
+    edges = analysis.model_verdicts.families(
+        own, bars_of(analysis), analysis.threshold, analysis.named_pairs
+    )
     return analysis.ends(list(edges))
 
 

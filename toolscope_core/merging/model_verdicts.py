@@ -129,23 +129,35 @@ class ModelVerdicts:
         return tuple(audit for audit in self.audits if not audit.groups)
 
     def edges(
-        self, offline: Mapping[Pair, float], bars: Bars, least: float = -1.0
+        self,
+        offline: Mapping[Pair, float],
+        bars: Bars,
+        least: float = -1.0,
+        named: frozenset[Pair] = frozenset(),
     ) -> dict[Pair, float]:
         """The edges of the merge graph: what the model merges, and ``offline`` edges of pairs that
-        it was not asked about. ``least`` is the cosine of a candidate pair.
+        it was not asked about. ``least`` is the cosine of a candidate pair; those of ``named`` are
+        candidates at any.
         """
         by_model = self._edges_of(
-            "merge", lambda verdict: verdict.probability, bars.merge_at, least
+            "merge", lambda verdict: verdict.probability, bars.merge_at, least, named
         )
         return dict(sorted({**self._not_asked(offline), **by_model}.items()))
 
     def families(
-        self, offline: Mapping[Pair, float], bars: Bars, least: float = -1.0
+        self,
+        offline: Mapping[Pair, float],
+        bars: Bars,
+        least: float = -1.0,
+        named: frozenset[Pair] = frozenset(),
     ) -> dict[Pair, float]:
         """The family edges, with the probability of a family: what the model calls one, and
-        ``offline`` edges of pairs that it was not asked about. ``least`` as in ``edges``.
+        ``offline`` edges of pairs that it was not asked about. ``least`` and ``named`` as in
+        ``edges``.
         """
-        by_model = self._edges_of("family", lambda verdict: verdict.family, bars.family_at, least)
+        by_model = self._edges_of(
+            "family", lambda verdict: verdict.family, bars.family_at, least, named
+        )
         return dict(sorted({**self._not_asked(offline), **by_model}.items()))
 
     def probabilities(
@@ -215,13 +227,18 @@ class ModelVerdicts:
         return model_doubts(self.judge, self.verdicts.get(pair), p, wary, bars.auto_at)
 
     def _edges_of(
-        self, outcome: Outcome, probability_of: Callable[[Verdict], float], at: float, least: float
+        self,
+        outcome: Outcome,
+        probability_of: Callable[[Verdict], float],
+        at: float,
+        least: float,
+        named: frozenset[Pair],
     ) -> dict[Pair, float]:
         """The pairs of one verdict, at least at a bar."""
         return {
             pair: max(probability_of(verdict), at)
             for pair, verdict in self.verdicts.items()
-            if verdict.outcome == outcome and verdict.similarity >= least
+            if verdict.outcome == outcome and (verdict.similarity >= least or pair in named)
         }
 
     def _not_asked(self, offline: Mapping[Pair, float]) -> dict[Pair, float]:

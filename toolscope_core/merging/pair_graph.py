@@ -17,9 +17,12 @@ from toolscope_core.model.pair import Pair
 
 
 def merges_at(analysis: Analysis, thresholds: MergeThresholds) -> NDArray[np.bool_]:
-    """A mask of the candidate pairs that are merges at thresholds."""
+    """A mask of the candidate pairs that are merges at thresholds; those that are candidates for
+    their names alone are near at any.
+    """
     scores = analysis.scores
     near = scores.similarity >= thresholds.similarity
+    near |= scores.similarity < analysis.threshold
     return np.asarray(near & (scores.probability >= thresholds.probability))
 
 
@@ -49,7 +52,9 @@ def edges_at(analysis: Analysis, thresholds: MergeThresholds | None = None) -> d
     edges, thresholds = merge_edges(analysis, thresholds), thresholds or own_thresholds(analysis)
     if analysis.model_verdicts is None:
         return edges
-    return analysis.model_verdicts.edges(edges, bars_of(analysis), thresholds.similarity)
+    return analysis.model_verdicts.edges(
+        edges, bars_of(analysis), thresholds.similarity, analysis.named_pairs
+    )
 
 
 def judged_edges(analysis: Analysis, log: Sequence[Decision]) -> dict[Pair, float]:

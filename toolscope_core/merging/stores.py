@@ -2,16 +2,20 @@
 
 Two entries of one file server over two folders have the same tools and different files: if one
 entry's tools stood for the other's, those files would be out of reach, and a note would be written
-to the wrong place. Only what a server plainly keeps nothing for (sums, public facts) may be
-switched off by the program; all else waits for a person who says so.
+to the wrong place. So servers of which many tools have the same names and arguments are *instances*
+of one, each with a store of its own. Two packages for one product, or for what a machine has once
+(its disk, its browser), reach one store, unless a person says otherwise; of all else only what a
+server plainly keeps nothing for (sums, public facts) is not apart.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import combinations
 
 from toolscope_core.judging.guards import effect, kept_behind
-from toolscope_core.judging.owners import is_of_facts, keeps_things
+from toolscope_core.judging.owners import is_of_facts, is_of_the_machine, keeps_things
+from toolscope_core.judging.products import products_of
 from toolscope_core.judging.reading import Reading, read_tool
 from toolscope_core.model.tool import Tool
 
@@ -21,6 +25,9 @@ _PLACES = frozenset(
 )
 """Words in the names of parameters that say where the tool works."""
 
+_SAME_TOOLS = 0.4
+"""From this share of the smaller server's tools on two servers are instances of one."""
+
 _ONLY_COMPUTING = frozenset({"computes"})
 _ONLY_LOOKING = frozenset({"reads", "computes"})
 
@@ -29,20 +36,35 @@ class Stores:
     """The servers of a catalog, by whether they keep something; each is read at most once."""
 
     def __init__(self, tools: Iterable[Tool]) -> None:
+        every = tuple(tools)
         self._tools: dict[str, list[Tool]] = {}
-        for tool in tools:
+        for tool in every:
             self._tools.setdefault(tool.owner, []).append(tool)
+        self._products = dict(zip((tool.id for tool in every), products_of(every), strict=True))
         self._is_store: dict[str, bool] = {}
 
     def are_apart(self, members: Sequence[Tool]) -> bool:
-        """Whether the members live on several servers, and one of these may keep something. Tools
-        of a server go together, *search* is of its notes where another tool writes them; but for
-        those that only compute.
+        """Whether the members live on several servers, one of these may keep something, and they do
+        not plainly reach one store. Tools of a server go together, *search* is of its notes where
+        another tool writes them; but for those that only compute.
         """
-        servers = {tool.owner for tool in members}
+        servers = sorted({tool.owner for tool in members})
         if len(servers) < 2 or all(map(_only_computes, members)):
             return False
-        return any(map(self._may_keep, servers))
+        if not any(map(self._may_keep, servers)):
+            return False
+        instances = any(self._are_instances(a, b) for a, b in combinations(servers, 2))
+        return instances or not self._reach_one_store(members)
+
+    def _are_instances(self, one: str, other: str) -> bool:
+        ours, theirs = ({_shape(tool) for tool in self._tools[server]} for server in (one, other))
+        return len(ours & theirs) >= _SAME_TOOLS * min(len(ours), len(theirs))
+
+    def _reach_one_store(self, members: Sequence[Tool]) -> bool:
+        accounts = [self._products[tool.id].accounts for tool in members]
+        if any(accounts):
+            return bool(frozenset[str].intersection(*accounts))
+        return all(is_of_the_machine(_nouns(read_tool(tool))) for tool in members)
 
     def _may_keep(self, server: str) -> bool:
         """Unless most of its tools plainly keep nothing, and the others only look."""
@@ -51,6 +73,10 @@ class Stores:
             rest = [tool for tool in tools if not _keeps_nothing(tool)]
             self._is_store[server] = 2 * len(rest) >= len(tools) or not all(map(_only_looks, rest))
         return self._is_store[server]
+
+
+def _shape(tool: Tool) -> tuple[str, frozenset[str]]:
+    return tool.name.casefold(), frozenset(parameter.name for parameter in tool.parameters)
 
 
 def _keeps_nothing(tool: Tool) -> bool:

@@ -2,7 +2,8 @@
 
 A *prune* keeps one member as it is, because its own schema serves every member's calls: the
 others can be switched off. A *router* is a new tool over all members, with a selector argument
-that says whose job is meant; it needs a gateway. The description template is ours; an LLM may
+that says whose job is meant; it needs a gateway. *Unknown* are members that do not say what they
+take: they look alike, and nothing is merged. The description template is ours; an LLM may
 write a better one later (ToolScope, section 3.2, d* = M_D(C_b)).
 """
 
@@ -67,6 +68,10 @@ def synthesise(
     allowed = [tool for tool in free if tool.id == chosen] or free
     candidates = () if family or apart else allowed
     serving = [(tool, maps) for tool in candidates if (maps := serving_maps(tool, members))]
+    if serving and not chosen and any(tool.schema is None for tool in members):
+        canonical = min(allowed, key=lambda tool: (len(tool.name), tool.id))
+        maps = serving_maps(canonical, members)
+        return Synthesis("unknown", canonical.id, document_of(canonical), maps)
     if serving:
         words_by_id = {tool.id: tool_words(tool) for tool in members} if len(serving) > 1 else {}
         canonical, maps = min(serving, key=lambda one: _preference(one[0], one[1], words_by_id))

@@ -9,7 +9,7 @@ from toolscope_core.model.argument_map import ArgumentMap
 from toolscope_core.model.pair import Relation
 from toolscope_core.model.tool import JsonObject
 
-Kind = Literal["prune", "router"]
+Kind = Literal["prune", "router", "unknown"]
 
 
 State = Literal["proposed", "accepted", "rejected", "stale", "conflict"]

@@ -158,7 +158,7 @@ def _filters(bar: DeltaGenerator, catalog_id: int) -> Listed:
         for key, name, options, unset in (
             ("review_server", "Server", servers, "any server"),
             ("review_size", "Size", list(SIZES), "any size"),
-            ("review_kind", "Kind", ["prune", "router", "family"], "any kind"),
+            ("review_kind", "Kind", ["prune", "router", "family", "unknown"], "any kind"),
             (
                 "review_objection",
                 "What speaks against it",

@@ -32,6 +32,7 @@ KINDS = {
     "prune": "Prune: switch the other tools off, no code needed",
     "router": "Router: needs a gateway in front of the servers",
     "family": "Family: can be one tool only behind a gateway",
+    "unknown": "They look alike, but their arguments are not known: nothing is merged",
 }
 SINGLE_KINDS = {
     "prune": "Works as edited, no gateway needed",
@@ -77,6 +78,8 @@ def question(card: Card) -> None:
     kept, gone = _named(card.canonical), listed(map(_named, card.switched_off))
     if card.selector is not None:
         st.markdown(f"**{safe_text.untrusted(card.selector.in_words)}**")
+    elif card.cluster.kind == "unknown":
+        st.markdown(f"{kept} and {gone} look alike; nothing is merged, as arguments are not known.")
     elif card.cluster.kind == "prune":
         st.markdown(f"Agents keep {kept} and no longer see {gone}.")
     else:

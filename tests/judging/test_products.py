@@ -1,0 +1,106 @@
+"""What tools are made for, what all tools of a server say, and names that say the same."""
+
+import numpy as np
+import pytest
+
+from toolscope_core.judging.boilerplate import without_boilerplate
+from toolscope_core.judging.owners import keeps_things
+from toolscope_core.judging.products import products_of, server_products, share_a_word
+from toolscope_core.judging.same_names import same_named
+from toolscope_core.model.tool import Tool
+
+
+def tool(name, description="", server=""):
+    return Tool(f"{server}/{name}", name, description, server)
+
+
+def accounts(*tools):
+    return [set(one.accounts) for one in products_of(tools)]
+
+
+@pytest.mark.parametrize(
+    ("server", "products"),
+    [
+        ("mcp-server-github", {"github"}),
+        ("@acme/GoogleSheets-mcp", {"google sheets"}),
+        ("slack-enterprise", {"slack"}),
+        ("atlassian", {"jira", "confluence", "trello", "bitbucket"}),
+        ("filesystem", set()),
+    ],
+)
+def test_the_name_of_a_server_says_what_it_is_made_for(server, products):
+    assert server_products(server).accounts == products
+
+
+def test_a_tool_is_made_for_what_it_says_and_for_what_its_server_is():
+    assert accounts(tool("list_gitlab_issues")) == [{"gitlab"}]
+    assert accounts(tool("list_issues", "Lists issues of a GitLab project.")) == [{"gitlab"}]
+    assert accounts(tool("list_issues", "Lists issues.", "jira-mcp")) == [{"jira"}]
+    assert accounts(tool("post", "Post a note on the Slack channel.", "jira")) == [
+        {"jira", "slack"}
+    ]
+
+
+def test_an_english_word_names_a_product_only_where_it_is_written_as_a_name():
+    assert accounts(tool("close_box", "Close a box. Linear search.")) == [set()]
+    assert accounts(tool("list_files", "Lists the files in Box.")) == [{"box"}]
+
+
+def test_the_other_tools_of_a_server_say_what_it_is_made_for():
+    tools = [tool(f"t{at}", "Changes a Notion page.", "workbench") for at in range(2)]
+    silent = tool("ping", "Says hello.", "workbench")
+    assert accounts(*tools, silent)[-1] == {"notion"}
+    many = [tool(f"x{at}", "", "workbench") for at in range(9)]
+    assert accounts(*tools, *many)[-1] == set()
+    assert accounts(silent) == [set()]
+
+
+def test_a_name_that_no_list_has_counts_where_the_tools_go_by_it():
+    tools = [tool(f"t{at}", "Asks Zorblax for it.", "zorblax-mcp") for at in range(2)]
+    assert {one.unlisted for one in products_of(tools)} == {frozenset({"zorblax"})}
+    assert {one.unlisted for one in products_of([tool("t", "Asks.", "zorblax")])} == {frozenset()}
+
+
+def test_words_that_two_servers_share():
+    assert share_a_word("zor-hub", "hub-mcp")
+    assert share_a_word("zorblax", "zorblaxhub")
+    assert not share_a_word("zor-mcp", "hub-mcp")
+
+
+def test_what_somebody_keeps():
+    assert keeps_things(["tasks"])
+    assert not keeps_things(["weather"])
+
+
+def test_what_all_tools_of_a_server_say_is_taken_away():
+    tools = [
+        tool(f"API-{does}-block", f"{does} a block. Calls are limited.", "notes")
+        for does in ("get", "patch", "delete")
+    ]
+    plain = without_boilerplate([*tools, tool("API-get", "Get. Calls are limited.", "other")])
+    assert [one.name for one in plain] == ["get", "patch", "delete", "API-get"]
+    assert plain[1].description == "patch a block."
+    assert plain[3].description == "Get. Calls are limited."
+    assert [one.id for one in plain[:3]] == [one.id for one in tools]
+
+
+def test_a_verb_that_all_tools_begin_with_stays():
+    tools = [tool(f"get_{of}", "Reads it.", "notes") for of in ("block", "page", "user")]
+    assert [one.name for one in without_boilerplate(tools)] == ["get_block", "get_page", "get_user"]
+
+
+def test_names_that_say_the_same_are_paired_whatever_the_texts():
+    tools = [
+        tool("refresh_page", "Once more.", "a"),
+        tool("reload_page", "Lädt die Seite neu.", "b"),
+        tool("close_page", "Ends it.", "c"),
+    ]
+    left, right = same_named(tools, np.eye(3, dtype=np.float32), 30)
+    assert list(zip(left.tolist(), right.tolist(), strict=True)) == [(0, 1)]
+
+
+def test_only_the_nearest_of_many_equal_names_are_paired():
+    tools = [tool("search", "Finds.", f"s{at}") for at in range(12)]
+    vectors = np.random.default_rng(0).normal(size=(12, 4)).astype(np.float32)
+    left, _ = same_named(tools, vectors, 2)
+    assert 12 <= len(left) <= 24

@@ -1,0 +1,75 @@
+"""Tools without what all tools of their server say: a word their names begin or end with, a line.
+
+*API-patch-block-children* is a *patch* of block children, and twenty tools that all end with "This
+API is rate limited" are no more alike for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from toolscope_core.catalog.source_words import source_name, source_text
+from toolscope_core.embedding.tool_text import split_name
+from toolscope_core.judging.products import server_words
+from toolscope_core.judging.vocabulary import action_classes
+from toolscope_core.judging.wordnet import is_word
+from toolscope_core.model.tool import Tool
+
+_MOST = 0.6
+"""What this share of a server's tools say tells none of them apart."""
+_FEWEST = 3
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
+
+
+def without_boilerplate(tools: Sequence[Tool]) -> tuple[Tool, ...]:
+    """The tools in their order, in the words they were declared in; of a server with three or more
+    without the boilerplate. It depends on a tool and its own server alone.
+    """
+    by_server: dict[str, list[Tool]] = {}
+    for tool in tools:
+        by_server.setdefault(tool.server, []).append(tool)
+    plain: dict[str, Tool] = {}
+    for server, own in by_server.items():
+        plain |= {tool.id: text for tool, text in zip(own, _plain(server, own), strict=True)}
+    return tuple(plain[tool.id] for tool in tools)
+
+
+def _plain(server: str, tools: Sequence[Tool]) -> Iterator[Tool]:
+    names = [split_name(source_name(tool)) for tool in tools]
+    if not server or len(tools) < _FEWEST:
+        yield from map(_as_declared, tools)
+        return
+    long_names = [name for name in names if len(name) > 1]
+    first = _usual((name[0] for name in long_names), len(tools))
+    first = {word for word in first if not action_classes(word)}
+    first |= {word for word in server_words(server) if not is_word(word)}
+    last = _usual((name[-1] for name in long_names), len(tools))
+    sentences = [_sentences(source_text(tool)) for tool in tools]
+    common = _usual((text for texts in sentences for text in set(texts)), len(tools))
+    for tool, name, texts in zip(tools, names, sentences, strict=True):
+        short = name[1:] if len(name) > 1 and name[0] in first else name
+        short = short[:-1] if len(short) > 1 and short[-1] in last else short
+        rest = [text for text in texts if text not in common]
+        if short == name and len(rest) == len(texts):
+            yield _as_declared(tool)
+        else:
+            description = " ".join(rest) or source_text(tool)
+            yield replace(tool, name="_".join(short), description=description, raw={})
+
+
+def _as_declared(tool: Tool) -> Tool:
+    name, text = source_name(tool), source_text(tool)
+    if name == tool.name and text == tool.description:
+        return tool
+    return replace(tool, name=name, description=text, raw={})
+
+
+def _usual(texts: Iterable[str], tools: int) -> set[str]:
+    return {text for text, n in Counter(texts).items() if n >= _MOST * tools}
+
+
+def _sentences(text: str) -> list[str]:
+    return [part.strip() for part in _SENTENCE.split(text) if part.strip()]

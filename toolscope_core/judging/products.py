@@ -1,0 +1,184 @@
+"""Whose tools two tools are: the products that a tool is made for, by a list of well-known ones.
+
+*Delete a task* of two issue trackers is one operation for two owners of tasks; *take a screenshot*
+by two programs that drive a browser is one job. What a tool is made for is read off the name of
+its server, its own name and description, else off what the other tools of its server speak of.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+from toolscope_core.catalog.source_words import source_name
+from toolscope_core.embedding.tool_text import split_name
+from toolscope_core.judging.word_weights import word_weight
+from toolscope_core.judging.wordnet import is_word
+from toolscope_core.model.tool import Tool
+
+PRODUCTS = Path(__file__).with_name("data") / "products.json"
+"""The list, with what each part of it means."""
+
+Kind = Literal["accounts", "programs", "engines"]
+_KINDS: tuple[Kind, ...] = ("accounts", "programs", "engines")
+_TEXT = 400
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*|[.!?\n:]")
+_SERVER_WORD = re.compile(r"[A-Za-z0-9]+")
+_SPOKEN_OF = 0.3
+"""A server is made for what this share of its tools speak of, two of them at least."""
+_RARE = 0.55
+"""A word of a server's name that no list has names a product if it weighs so much."""
+_COMMON = frozenset(
+    """mcp server servers client js ts py python node api apps app tool tools the io com org
+    ai""".split()
+)
+"""Words in names of servers that name no product."""
+
+
+@dataclass(frozen=True, slots=True)
+class Products:
+    """What a tool is made for: ``accounts`` keep things for their users, ``programs`` work on what
+    anybody has, ``engines`` answer from an index or a model of their own. ``unlisted`` are words
+    that name its server and that its tools speak of by that name.
+    """
+
+    accounts: frozenset[str] = frozenset()
+    programs: frozenset[str] = frozenset()
+    engines: frozenset[str] = frozenset()
+    unlisted: frozenset[str] = frozenset()
+
+
+def products_of(tools: Sequence[Tool]) -> tuple[Products, ...]:
+    """By row what each tool is made for; it depends on the tool and its own server alone."""
+    named = [_named(tool) for tool in tools]
+    spoken_of: dict[str, Counter[str]] = {}
+    sizes = Counter(tool.server for tool in tools)
+    for tool, own in zip(tools, named, strict=True):
+        spoken_of.setdefault(tool.server, Counter()).update((*own.accounts, *own.unlisted))
+    profiles = {
+        server: frozenset(
+            name for name, n in counts.items() if n >= max(2, _SPOKEN_OF * sizes[server])
+        )
+        for server, counts in spoken_of.items()
+        if server
+    }
+    return tuple(
+        _with_server(own, server_products(tool.server), profiles.get(tool.server, frozenset()))
+        for tool, own in zip(tools, named, strict=True)
+    )
+
+
+@lru_cache(maxsize=16_384)
+def server_products(server: str) -> Products:
+    """The products that the name of a server says."""
+    parts = _SERVER_WORD.findall(server)
+    spellings = ([word for part in parts for word in split_name(part)], [p.lower() for p in parts])
+    every = [_mentions([(word, True) for word in words]) for words in spellings]
+    products = _products(mention for mentions in every for mention in mentions)
+    listed = {word for spelling in _listed() for word in spelling}
+    rare = {word for word in server_words(server) if word_weight(word) >= _RARE}
+    return replace(products, unlisted=frozenset(rare - listed))
+
+
+@lru_cache(maxsize=16_384)
+def server_words(server: str) -> frozenset[str]:
+    """The words of a server's name that may name a product."""
+    return frozenset(re.findall(r"[a-z0-9]{2,}", server.lower())) - _COMMON
+
+
+@lru_cache(maxsize=16_384)
+def share_a_word(one: str, other: str) -> bool:
+    """Whether the names of two servers share such a word, or begin two of them alike."""
+    ours, theirs = server_words(one), server_words(other)
+    return bool(ours & theirs) or any(
+        len(a) > 3 and len(b) > 3 and (a.startswith(b) or b.startswith(a))
+        for a in ours
+        for b in theirs
+    )
+
+
+def _with_server(own: Products, server: Products, profile: frozenset[str]) -> Products:
+    """What a tool says itself, with what its server is called; where it says nothing, what the
+    server is called and what its other tools speak of.
+    """
+    both = own.accounts & server.accounts
+    rest = own.accounts or profile - server.unlisted
+    return Products(
+        accounts=both or rest | server.accounts,
+        programs=server.programs or own.programs,
+        engines=server.engines or own.engines,
+        unlisted=profile & server.unlisted,
+    )
+
+
+@lru_cache(maxsize=65_536)
+def _named(tool: Tool) -> Products:
+    """The products in a tool's name and description. A spelling that is an English word too counts
+    where it has a capital within a sentence.
+    """
+    name = [(word, not is_word(word)) for word in split_name(source_name(tool))]
+    text, before = [], "."
+    for word in _WORD.findall(tool.description[:_TEXT]):
+        is_name = word[0].isupper() and before not in ".!?\n:"
+        text.append((word.lower(), is_name or not is_word(word.lower())))
+        before = word
+    own = server_products(tool.server).unlisted
+    return replace(
+        _products([*_mentions(name), *_mentions(text)]),
+        unlisted=frozenset(word for word, is_name in (*name, *text) if is_name and word in own),
+    )
+
+
+def _mentions(words: Sequence[tuple[str, bool]]) -> Iterator[tuple[Kind, Iterable[str]]]:
+    """The products that words name, the longest spelling first; each word with whether it may
+    name one by itself. A single letter may not but where it is the name of a server.
+    """
+    spellings = _spellings()
+    at = 0
+    while at < len(words):
+        for spelling in spellings.get(words[at][0], ()):
+            length = len(spelling)
+            same = tuple(word for word, _ in words[at : at + length]) == spelling
+            if same and (length > 1 or words[at][1]):
+                yield _listed()[spelling]
+                at += length
+                break
+        else:
+            at += 1
+
+
+def _products(mentions: Iterable[tuple[Kind, Iterable[str]]]) -> Products:
+    names: dict[Kind, set[str]] = {kind: set() for kind in _KINDS}
+    for kind, products in mentions:
+        names[kind].update(products)
+    return Products(*(frozenset(names[kind]) for kind in _KINDS))
+
+
+@lru_cache(maxsize=1)
+def _listed() -> Mapping[tuple[str, ...], tuple[Kind, Sequence[str]]]:
+    """Spelling, as words → kind and the products that it names."""
+    content = json.loads(PRODUCTS.read_text("utf-8"))
+    listed: dict[tuple[str, ...], tuple[Kind, Sequence[str]]] = {}
+    for kind in _KINDS:
+        for line in content[kind]["lines"]:
+            spellings = [tuple(spelling.split()) for spelling in line.split("|")]
+            listed |= dict.fromkeys(spellings, (kind, (" ".join(spellings[0]),)))
+    for line, products in content["suites"]["lines"].items():
+        for spelling in line.split("|"):
+            listed[tuple(spelling.split())] = ("accounts", products)
+    return listed
+
+
+@lru_cache(maxsize=1)
+def _spellings() -> Mapping[str, Sequence[tuple[str, ...]]]:
+    """First word → the spellings that begin with it, the longest first."""
+    spellings: dict[str, list[tuple[str, ...]]] = {}
+    for spelling in sorted(_listed(), key=len, reverse=True):
+        spellings.setdefault(spelling[0], []).append(spelling)
+    return spellings
