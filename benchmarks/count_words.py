@@ -11,9 +11,8 @@ import json
 from collections import Counter
 
 from benchmarks.measuring import read_named
-from toolscope_core.judging.vocabulary import stem
+from toolscope_core.judging.vocabulary import WORD_COUNTS, stem
 from toolscope_core.judging.word_match import tool_words
-from toolscope_core.judging.word_weights import WORD_COUNTS
 
 CATALOGS = (
     "toucan",

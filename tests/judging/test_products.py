@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from toolscope_core.judging.boilerplate import without_boilerplate
-from toolscope_core.judging.owners import keeps_things
 from toolscope_core.judging.products import products_of, server_products, share_a_word
 from toolscope_core.judging.same_names import same_named
+from toolscope_core.judging.vocabulary import keeps_things
 from toolscope_core.model.tool import Tool
 
 

@@ -17,8 +17,8 @@ from toolscope_core.judging.vocabulary import (
     opposites,
     singular,
     stem,
+    word_weight,
 )
-from toolscope_core.judging.word_weights import word_weight
 from toolscope_core.model.tool import Tool
 
 

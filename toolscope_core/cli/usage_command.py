@@ -46,8 +46,13 @@ def usage(
     """Count calls, errors and the last use of each tool, from logs or traces of agents."""
     from toolscope_core.catalog.isolation import read_files
     from toolscope_core.files.json_lines import write_rows
-    from toolscope_core.usage.call_count_words import catalog_count_line, tool_count_line
-    from toolscope_core.usage.call_counts import add_counts, count_calls, query_rows
+    from toolscope_core.usage.call_counts import (
+        add_counts,
+        catalog_count_line,
+        count_calls,
+        query_rows,
+        tool_count_line,
+    )
     from toolscope_core.usage.trace_formats import read_trace
 
     if not unused_days > 0:

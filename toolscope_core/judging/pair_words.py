@@ -10,9 +10,8 @@ from functools import lru_cache
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.guards import effect
 from toolscope_core.judging.reading import Reading, read_tool
-from toolscope_core.judging.vocabulary import opposites, stem
+from toolscope_core.judging.vocabulary import opposites, stem, total_weight, weighted_jaccard
 from toolscope_core.judging.word_match import ToolWords, keys_of, tool_words, unshared
-from toolscope_core.judging.word_weights import total_weight, weighted_jaccard
 from toolscope_core.model.tool import Tool
 
 _MOST_APART = 3

@@ -18,7 +18,7 @@ from typing import Literal
 
 from toolscope_core.catalog.source_words import source_name
 from toolscope_core.embedding.tool_text import split_name
-from toolscope_core.judging.word_weights import word_weight
+from toolscope_core.judging.vocabulary import word_weight
 from toolscope_core.judging.wordnet import is_word
 from toolscope_core.model.tool import Tool
 

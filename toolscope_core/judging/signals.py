@@ -16,11 +16,10 @@ from toolscope_core.embedding.candidate_pairs import Rows, cosines, default_thre
 from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
 from toolscope_core.embedding.tool_text import split_name
 from toolscope_core.judging.boilerplate import without_boilerplate
-from toolscope_core.judging.owners import is_of_the_machine, keeps_things
 from toolscope_core.judging.pair_words import PairWords, pair_words
 from toolscope_core.judging.products import Products, products_of, share_a_word
 from toolscope_core.judging.reading import Reading, read_tool
-from toolscope_core.judging.vocabulary import stem
+from toolscope_core.judging.vocabulary import is_of_the_machine, keeps_things, stem
 from toolscope_core.judging.word_match import ToolWords, tool_words
 from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.tool import Tool

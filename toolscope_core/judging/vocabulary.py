@@ -1,4 +1,5 @@
-"""What words of tool names and descriptions mean to the judge: stems, actions, opposites.
+"""What words of tool names and descriptions mean to the judge: stems, actions, opposites, whether
+somebody keeps the thing that a word is for, and how much a word tells.
 
 General English comes from ``wordnet``; the lists of ``data/tool_words.json`` say what tools say and
 it does not.
@@ -7,8 +8,9 @@ it does not.
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,11 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 
 TOOL_WORDS = Path(__file__).with_name("data") / "tool_words.json"
 """The lists below, each with where it comes from."""
+WORD_COUNTS = Path(__file__).with_name("data") / "word_counts.json"
+"""How many tools there were, and by stem how many of them say it; rare stems are left out. Counted
+once over public catalogs (``benchmarks/count_words.py``), so that what two tools are to each other
+does not depend on what else is loaded.
+"""
 
 _LISTS: Mapping[str, Any] = json.loads(TOOL_WORDS.read_text("utf-8"))
 
@@ -50,6 +57,9 @@ _NEGATING = ("un", "de", "dis", "non", "in")
 _BORDERS = frozenset(_LISTS["borders"]["words"])
 _ENGLISH = STOP_WORDS.union(_LISTS["english"]["words"])
 _FOREIGN = frozenset(_LISTS["foreign"]["words"])
+_KEPT = frozenset(_LISTS["kept"]["words"])
+_FACTS = frozenset(_LISTS["facts"]["words"])
+_OF_THE_MACHINE = frozenset(_LISTS["machine"]["words"])
 
 
 def words_of(text: str) -> list[str]:
@@ -119,6 +129,23 @@ def is_foreign(text: str) -> bool:
     return foreign >= 2 and foreign > 2 * sum(word in _ENGLISH for word in words)
 
 
+def keeps_things(words: Iterable[str]) -> bool:
+    """Whether one of the words is for something that somebody keeps: the *task* of one owner is not
+    the task of another; the *weather* is the same wherever it is asked.
+    """
+    return not _KEPT.isdisjoint(map(singular, words))
+
+
+def is_of_the_machine(words: Iterable[str]) -> bool:
+    """Whether one of the words is for what a machine has once."""
+    return not _OF_THE_MACHINE.isdisjoint(map(singular, words))
+
+
+def is_of_facts(words: Iterable[str]) -> bool:
+    """Whether one of the words is for public facts or sums, which nobody keeps."""
+    return not _FACTS.isdisjoint(map(singular, words))
+
+
 def is_border(word: str) -> bool:
     """Whether the word ends the noun phrase before it: ``of``, ``by``, ``using``."""
     return word in _BORDERS
@@ -154,6 +181,30 @@ def opposites(left: frozenset[str], right: frozenset[str]) -> tuple[str, str] | 
             if _are_contrary(here, there):
                 return here, there
     return None
+
+
+@lru_cache(maxsize=65_536)
+def word_weight(word: str) -> float:
+    """The inverse document frequency of a word, in [0, 1]: 1 where hardly a tool says it."""
+    tools, counts = _counts()
+    return math.log((tools + 1) / (counts.get(stem(word), 0) + 1)) / math.log(tools + 1)
+
+
+def total_weight(words: Iterable[str]) -> float:
+    """The weight of some words together, whatever order they come in."""
+    return math.fsum(map(word_weight, words))
+
+
+def weighted_jaccard(ours: frozenset[str], theirs: frozenset[str]) -> float:
+    """Weight of the common words over that of all; NaN where there are none."""
+    every = ours | theirs
+    return total_weight(ours & theirs) / total_weight(every) if every else math.nan
+
+
+@lru_cache(maxsize=1)
+def _counts() -> tuple[int, Mapping[str, int]]:
+    content = json.loads(WORD_COUNTS.read_text("utf-8"))
+    return content["tools"], content["counts"]
 
 
 def _are_contrary(one: str, other: str) -> bool:

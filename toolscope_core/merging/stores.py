@@ -14,9 +14,9 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 from toolscope_core.judging.guards import effect, kept_behind
-from toolscope_core.judging.owners import is_of_facts, is_of_the_machine, keeps_things
 from toolscope_core.judging.products import products_of
 from toolscope_core.judging.reading import Reading, read_tool
+from toolscope_core.judging.vocabulary import is_of_facts, is_of_the_machine, keeps_things
 from toolscope_core.model.tool import Tool
 
 _PLACES = frozenset(

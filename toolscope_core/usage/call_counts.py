@@ -8,12 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Tool
 from toolscope_core.model.unicode_forms import letters_and_digits
 from toolscope_core.usage.traced_calls import CallTrace, TracedCall, TracedRequest
 
 CLIENT_PREFIX = re.compile(r"mcp__(.+?)__(.+)")
 """How Claude Code calls the tool of a server."""
+_DATE = len("2026-01-01")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,3 +153,21 @@ def _added(one: ToolCallCounts, other: ToolCallCounts) -> ToolCallCounts:
     return ToolCallCounts(
         one.calls + other.calls, one.errors + other.errors, max(one.last, other.last)
     )
+
+
+def tool_count_line(usage: ToolCallCounts) -> str:
+    """*Called 12 times, 1 failed, last on 2026-01-31*; *Never called* of one that no log names."""
+    if not usage.calls:
+        return "Never called in the logs"
+    failed = f", {usage.errors:,} failed" if usage.errors else ""
+    last = f", last on {usage.last[:_DATE]}" if usage.last else ""
+    return f"Called {quantity(usage.calls, 'time')}{failed}{last}"
+
+
+def catalog_count_line(figures: CatalogCallCounts) -> str:
+    """What logs say of all tools together."""
+    tools = quantity(len(figures.by_id), "tool")
+    when = f", {figures.first[:_DATE]} to {figures.last[:_DATE]}" if figures.first else ""
+    strange = sum(figures.unknown.values())
+    more = f"; {quantity(strange, 'call')} of tools that are not in this catalog" if strange else ""
+    return f"{quantity(figures.calls, 'call')} of {tools}{when}{more}"

@@ -6,7 +6,7 @@ import streamlit as st
 
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
-from toolscope_core.usage.call_count_words import catalog_count_line, tool_count_line
+from toolscope_core.usage.call_counts import catalog_count_line, tool_count_line
 from ui.catalog.usage_logs import MOST_BYTES, UsageLogs, UsagePreview
 from ui.shared import kept_failure, page_frame, safe_text
 from ui.shared.services.usage_evidence import UNUSED_DAYS, UsageEvidence

@@ -21,7 +21,7 @@ from toolscope_core.judging.arguments.roles import (
     are_of_one_side,
     read_parameter,
 )
-from toolscope_core.judging.arguments.typefit import types_meet, types_overlap
+from toolscope_core.judging.arguments.subschema import types_meet, types_overlap
 from toolscope_core.judging.arguments.units import same_but_unit
 from toolscope_core.judging.word_stems import (
     meaning,

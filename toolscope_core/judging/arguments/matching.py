@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from toolscope_core.judging.arguments.likeness import MATCH_AT, likeness
 from toolscope_core.judging.arguments.roles import tell_apart
-from toolscope_core.judging.arguments.typefit import types_meet, types_overlap
+from toolscope_core.judging.arguments.subschema import types_meet, types_overlap
 from toolscope_core.model.tool import Parameter, Tool
 
 INFER_AT = 0.3

@@ -10,7 +10,7 @@ import streamlit as st
 from toolscope_core.catalog.source_words import declared_as
 from toolscope_core.model.address_keys import tool_key
 from toolscope_core.model.tool import Tool
-from toolscope_core.usage.call_count_words import tool_count_line
+from toolscope_core.usage.call_counts import tool_count_line
 from ui.shared import page_frame, safe_text
 from ui.shared.services.reshapes import MOST_TOOLS
 from ui.shared.services.usage_evidence import UsageEvidence
