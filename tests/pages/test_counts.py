@@ -95,7 +95,7 @@ def read_by_page(monkeypatch, work, name):
         merge_pairs=r"Pairs to merge: ([\d,]+)",
     )
     _, heatmap = page("overlap", view="Heatmap", heatmap_show="All tools")
-    read(heatmap, candidates=r"([\d,]+) (?:of them candidate pairs|pairs? at θ or more[^,])")
+    read(heatmap, candidates=r"([\d,]+) (?:candidate pairs|pairs? at θ or more[^,])")
 
     _, graph = page("graph")
     read(graph, duplicates=r"same job: \*\*([\d,]+)\*\*", families=r"merge: \*\*([\d,]+)\*\*")

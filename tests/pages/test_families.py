@@ -70,7 +70,7 @@ def undecided(open_app, monkeypatch):
         family_catalog.pairs(family_catalog.RECIPES)[0],
         family_catalog.pairs(family_catalog.BANKS)[0],
     )
-    judge_says(monkeypatch, {first: 0.7, second: 0.6})
+    judge_says(monkeypatch, {first: 0.65, second: 0.6})
     tools = (*family_catalog.RECIPES, *family_catalog.BANKS[:2])
     return open_app(*tools).open("review", show="Undecided"), first, second
 

@@ -235,7 +235,7 @@ def test_what_appears_is_named(monkeypatch, work):
     ]
     record = work.catalogs.add("Near", small_workspace.catalog(*near, small_workspace.SUM))
     analysis = work.analyses.run(record.id)
-    scores = replace(analysis.scores, probability=np.full(len(analysis.scores), 0.7))
+    scores = replace(analysis.scores, probability=np.full(len(analysis.scores), 0.65))
     monkeypatch.setattr(work.analyses, "get", lambda _: replace(analysis, scores=scores))
     app = open_page(
         monkeypatch, work, "overlap", catalog="Near", view="Threshold", probability="0.6"

@@ -280,7 +280,7 @@ def _clusters(
     """The clusters that the verdicts form, each with whether it is to be audited."""
     bars, tools = bars_of(analysis), analysis.catalog.by_id
     edges = model_verdicts.edges(
-        merge_edges(analysis), bars, analysis.threshold, analysis.named_pairs
+        merge_edges(analysis), bars, analysis.threshold, analysis.far_candidates(analysis.threshold)
     )
     graph = merge_graph(edges, links)
     weakest: dict[str, float] = {}

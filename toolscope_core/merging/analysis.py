@@ -72,12 +72,21 @@ class Analysis:
     _families: _PairCache = field(default_factory=_PairCache, repr=False)
 
     @property
-    def named_pairs(self) -> frozenset[Pair]:
-        """The candidate pairs further apart than the threshold: their names say the same."""
+    def nearness(self) -> NDArray[np.float64]:
+        """The cosine of each candidate pair, at least the threshold: one whose names say the same
+        is a candidate however far apart the two are.
+        """
+        return np.maximum(self.scores.similarity, self.threshold)
+
+    def far_candidates(self, least: float) -> frozenset[Pair]:
+        """The candidate pairs further apart than the threshold, where ``least`` asks for no more
+        than that.
+        """
         tools, scores = self.catalog.tools, self.scores
+        far = (scores.similarity < self.threshold) & (self.nearness >= least)
         return frozenset(
             Pair.of(tools[scores.left[row]].id, tools[scores.right[row]].id)
-            for row in np.flatnonzero(scores.similarity < self.threshold).tolist()
+            for row in np.flatnonzero(far).tolist()
         )
 
     def probabilities(self, pairs: Sequence[Pair]) -> NDArray[np.float64]:

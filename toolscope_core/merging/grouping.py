@@ -107,7 +107,7 @@ def _family_rows(analysis: Analysis) -> tuple[Rows, Rows]:
         return analysis.scores.left[wanted], analysis.scores.right[wanted]
     own = family_edges(analysis)
     edges = analysis.model_verdicts.families(
-        own, bars_of(analysis), analysis.threshold, analysis.named_pairs
+        own, bars_of(analysis), analysis.threshold, analysis.far_candidates(analysis.threshold)
     )
     return analysis.ends(list(edges))
 

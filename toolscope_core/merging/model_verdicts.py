@@ -133,14 +133,14 @@ class ModelVerdicts:
         offline: Mapping[Pair, float],
         bars: Bars,
         least: float = -1.0,
-        named: frozenset[Pair] = frozenset(),
+        far: frozenset[Pair] = frozenset(),
     ) -> dict[Pair, float]:
         """The edges of the merge graph: what the model merges, and ``offline`` edges of pairs that
-        it was not asked about. ``least`` is the cosine of a candidate pair; those of ``named`` are
+        it was not asked about. ``least`` is the cosine of a candidate pair; those of ``far`` are
         candidates at any.
         """
         by_model = self._edges_of(
-            "merge", lambda verdict: verdict.probability, bars.merge_at, least, named
+            "merge", lambda verdict: verdict.probability, bars.merge_at, least, far
         )
         return dict(sorted({**self._not_asked(offline), **by_model}.items()))
 
@@ -149,14 +149,14 @@ class ModelVerdicts:
         offline: Mapping[Pair, float],
         bars: Bars,
         least: float = -1.0,
-        named: frozenset[Pair] = frozenset(),
+        far: frozenset[Pair] = frozenset(),
     ) -> dict[Pair, float]:
         """The family edges, with the probability of a family: what the model calls one, and
-        ``offline`` edges of pairs that it was not asked about. ``least`` and ``named`` as in
+        ``offline`` edges of pairs that it was not asked about. ``least`` and ``far`` as in
         ``edges``.
         """
         by_model = self._edges_of(
-            "family", lambda verdict: verdict.family, bars.family_at, least, named
+            "family", lambda verdict: verdict.family, bars.family_at, least, far
         )
         return dict(sorted({**self._not_asked(offline), **by_model}.items()))
 
@@ -209,9 +209,9 @@ class ModelVerdicts:
         pairs_by_doubt: dict[str, list[str]] = {}
         for pair, p in zip(pairs, offline(pairs).tolist(), strict=True):
             for doubt in self._doubts(pair, p, bars):
-                named = f"{pair.left} and {pair.right}"
+                names = f"{pair.left} and {pair.right}"
                 odds = f" ({p:.2f})" if doubt.endswith(UNCONVINCED) else ""
-                pairs_by_doubt.setdefault(doubt, []).append(named + odds)
+                pairs_by_doubt.setdefault(doubt, []).append(names + odds)
         reasons = [
             f"{doubt}: {listed(of, _MOST_NAMED, nouns='pairs')}"
             for doubt, of in sorted(pairs_by_doubt.items())
@@ -232,13 +232,13 @@ class ModelVerdicts:
         probability_of: Callable[[Verdict], float],
         at: float,
         least: float,
-        named: frozenset[Pair],
+        far: frozenset[Pair],
     ) -> dict[Pair, float]:
         """The pairs of one verdict, at least at a bar."""
         return {
             pair: max(probability_of(verdict), at)
             for pair, verdict in self.verdicts.items()
-            if verdict.outcome == outcome and (verdict.similarity >= least or pair in named)
+            if verdict.outcome == outcome and (verdict.similarity >= least or pair in far)
         }
 
     def _not_asked(self, offline: Mapping[Pair, float]) -> dict[Pair, float]:

@@ -17,13 +17,9 @@ from toolscope_core.model.pair import Pair
 
 
 def merges_at(analysis: Analysis, thresholds: MergeThresholds) -> NDArray[np.bool_]:
-    """A mask of the candidate pairs that are merges at thresholds; those that are candidates for
-    their names alone are near at any.
-    """
-    scores = analysis.scores
-    near = scores.similarity >= thresholds.similarity
-    near |= scores.similarity < analysis.threshold
-    return np.asarray(near & (scores.probability >= thresholds.probability))
+    """A mask of the candidate pairs that are merges at thresholds."""
+    near = analysis.nearness >= thresholds.similarity
+    return np.asarray(near & (analysis.scores.probability >= thresholds.probability))
 
 
 def merge_edges(analysis: Analysis, thresholds: MergeThresholds | None = None) -> dict[Pair, float]:
@@ -53,7 +49,10 @@ def edges_at(analysis: Analysis, thresholds: MergeThresholds | None = None) -> d
     if analysis.model_verdicts is None:
         return edges
     return analysis.model_verdicts.edges(
-        edges, bars_of(analysis), thresholds.similarity, analysis.named_pairs
+        edges,
+        bars_of(analysis),
+        thresholds.similarity,
+        analysis.far_candidates(thresholds.similarity),
     )
 
 

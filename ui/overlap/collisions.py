@@ -68,8 +68,8 @@ class Tile:
     """Tools of one block against those of another (or all against all), by cosine.
 
     ``rows`` and ``columns`` are catalog rows in the order of the grid; ``left_out`` tools of
-    either did not fit; ``near`` pairs, shown or not, are at θ or closer, and ``candidates`` of
-    them were judged.
+    either did not fit; ``near`` pairs, shown or not, are at θ or closer, and ``candidates`` were
+    judged.
     """
 
     rows: Rows
@@ -81,13 +81,13 @@ class Tile:
 
     @property
     def in_words(self) -> str:
-        """How many pairs are at θ or more, and why some of them are no candidates."""
+        """How many pairs are at θ or more, and why those are not the candidate pairs."""
         if self.near == self.candidates:
             return f"{quantity(self.near, 'pair')} at θ or more"
         return (
-            f"{quantity(self.near, 'pair')} at θ or more, {self.candidates:,} of them candidate "
-            "pairs (of exact copies one is compared with the others, and each tool with its "
-            "nearest)"
+            f"{quantity(self.near, 'pair')} at θ or more, {self.candidates:,} candidate pairs (of "
+            "exact copies one is compared with the others, and each tool with its nearest; names "
+            "that say the same are compared at any similarity)"
         )
 
 

@@ -190,7 +190,7 @@ def effect(
         saved += sum(costs) - max(costs)
     return Effect(
         thresholds=thresholds,
-        candidates=int((analysis.scores.similarity >= thresholds.similarity).sum()),
+        candidates=int((analysis.nearness >= thresholds.similarity).sum()),
         merges=int(merges_at(analysis, thresholds).sum()),
         groups=groups,
         tools_left=len(analysis.catalog.tools) - sum(len(members) - 1 for members in groups),
@@ -215,9 +215,9 @@ def sweep(
     start = own.similarity if measure == "similarity" else LEAST_PROBABILITY
     values = np.arange(round(start * STEPS), STEPS + 1) / STEPS
     if measure == "similarity":
-        held, weight = scores.probability >= thresholds.probability, scores.similarity
+        held, weight = scores.probability >= thresholds.probability, analysis.nearness
     else:
-        held, weight = scores.similarity >= thresholds.similarity, scores.probability
+        held, weight = analysis.nearness >= thresholds.similarity, scores.probability
     edges = _edges(analysis, links, measure, held)
     tree = strongest_forest(edges.left, edges.right, edges.weight, len(analysis.catalog.tools))
     accepted, rejected = _labels(analysis, links)
@@ -258,7 +258,7 @@ def _edges(
 ) -> _Edges:
     """The graph under people's decisions: their own edges weigh more than any other."""
     scores, size = analysis.scores, len(analysis.catalog.tools)
-    weight = scores.similarity if measure == "similarity" else scores.probability
+    weight = analysis.nearness if measure == "similarity" else scores.probability
     kept = kept & ~np.isin(_codes(scores.left, scores.right, size), _apart(analysis, links))
     stars = [
         sorted((analysis.rows[min(group)], analysis.rows[other]))
