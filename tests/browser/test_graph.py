@@ -14,16 +14,16 @@ from tests.browser.test_main_job import PROPOSALS
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 COUNTERS = {
-    "calculate_words": "Calculate how many words a text has.",
-    "count_words": "Count the words of a text.",
-    "text_words": "How many words there are in a text.",
-    "count_text_words": "Count how many words a text has.",
+    "count_words": "Count how many words a text has.",
+    "count_text_words": "Count the words of a text.",
+    "word_count": "The length of a text in words.",
+    "words_of_text": "The length of a text in words.",
 }
-"""One cluster, which only *count_text_words* and *text_words* hold together."""
+"""One cluster, which only *word_count* and *words_of_text* hold together."""
 
 PARAMETERS = {"text": "The text", "language": "Its language", "encoding": "How it is written"}
 EVIL = " <img src=x onerror=alert(1)> href"
-BRIDGE = "text_words — count_text_words"
+BRIDGE = "word_count — words_of_text"
 
 
 MIDDLE = """async (root, nodes) => {
@@ -93,7 +93,7 @@ def open_table(watched):
 def test_a_click_selects_the_tool_and_survives_a_reload(watched, tmp_path):
     page = add(watched, tmp_path, "clicked")
     click(page, 1)
-    heading = page.locator("h3", has_text="count_words")
+    heading = page.locator("h3", has_text="count_text_words")
     expect(heading).to_be_visible()
     expect(page.get_by_text("1 tool from the merge graph")).to_be_visible()
     watched.settled()
@@ -103,9 +103,9 @@ def test_a_click_selects_the_tool_and_survives_a_reload(watched, tmp_path):
     page.reload()
     expect(heading).to_be_visible()
     click(page, 0, 3)
-    expect(page.locator("h3", has_text="calculate_words — count_text_words")).to_be_visible()
+    expect(page.locator("h3", has_text="count_words — words_of_text")).to_be_visible()
     page.get_by_text("Compare the pair").click()
-    expect(page.locator("h3").first).to_have_text("calculate_words and count_text_words")
+    expect(page.locator("h3").first).to_have_text("count_words and words_of_text")
 
 
 @pytest.mark.nightly
@@ -113,7 +113,7 @@ def test_a_double_click_opens_the_tool(watched, tmp_path):
     page = add(watched, tmp_path, "opened")
     click(page, 1, times=2)
     drawer = page.get_by_role("dialog")
-    expect(drawer).to_contain_text("count_words")
+    expect(drawer).to_contain_text("count_text_words")
 
 
 @pytest.mark.nightly
@@ -122,9 +122,9 @@ def test_arrows_and_enter_choose_a_tool(watched, tmp_path):
     page.locator(".network .canvas").focus()
     for key in ("ArrowRight", "ArrowRight", "ArrowLeft"):
         page.keyboard.press(key)
-    expect(page.locator(".network .announcement")).to_contain_text("calculate_words")
+    expect(page.locator(".network .announcement")).to_contain_text("count_words")
     page.keyboard.press("Enter")
-    expect(page.locator("h3", has_text="calculate_words")).to_be_visible()
+    expect(page.locator("h3", has_text="count_words")).to_be_visible()
 
 
 @pytest.mark.nightly
