@@ -217,8 +217,29 @@ def test_state_is_switched_off_as_a_family_or_not_at_all():
     assert cluster.reasons == told
 
 
+@pytest.mark.parametrize(
+    ("name", "argument", "servers", "alike"),
+    [
+        ("get_weather", "city", ("north", "south"), True),
+        ("add_two_numbers", "first", ("north", "south"), True),
+        ("get_weather", "station_id", ("north", "south"), False),
+        ("evaluate_ruby", "code", ("north", "south"), False),
+        ("search_files", "path", ("north", "south"), False),
+        ("create_weather_alert", "city", ("north", "south"), False),
+        ("get_issue_price", "number", ("github", "my-github"), False),
+    ],
+)
+def test_public_facts_and_sums_are_the_same_on_every_server(name, argument, servers, alike):
+    schema = {"type": "object", "properties": {argument: {"type": "string"}}}
+    members = [
+        Tool(id=id, name=name, server=server, description="", schema=schema)
+        for id, server in zip("ab", servers, strict=True)
+    ]
+    assert (guards(members, "a", "prune", ALONE) == ()) == alike
+
+
 def test_many_servers_are_named_up_to_four():
-    members = [tool(str(n), "get_weather", f"s{n}") for n in range(7)]
+    members = [tool(str(n), "get_thing", f"s{n}") for n in range(7)]
     (told,) = guards(members, "0", "prune", ALONE)
     assert "on 7 servers: what only s1 can see, what only s2 can see" in told
     assert told.endswith("what only s4 can see and 2 more would no longer be reached")

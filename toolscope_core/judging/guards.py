@@ -13,7 +13,9 @@ from textwrap import shorten
 from toolscope_core.catalog.source_words import source_name
 from toolscope_core.embedding.tool_text import split_name
 from toolscope_core.judging.notes import harm_notes, unshared_notes, whole_text
+from toolscope_core.judging.products import products_of
 from toolscope_core.judging.reading import Reading, read_tool
+from toolscope_core.judging.vocabulary import is_of_facts, keeps_things
 from toolscope_core.model.cluster import Kind
 from toolscope_core.model.numbers import listed
 from toolscope_core.model.tool import JsonObject, Tool
@@ -21,6 +23,13 @@ from toolscope_core.model.tool import JsonObject, Tool
 _READING = frozenset({"reads", "computes", "exports"})
 _COMPUTING = frozenset({"computes"})
 _DESTROYING = frozenset({"deletes"})
+_LOOKING = frozenset({"reads", "computes"})
+_PLACES = frozenset(
+    """path file filename filepath folder directory session account database db table project repo
+    repository workspace bucket tenant profile connection""".split()
+)
+"""Words in the names of parameters that say where the tool works."""
+
 
 _HANDLES = frozenset(
     "session browser tab window element terminal shell connection transaction".split()
@@ -47,6 +56,9 @@ _SCOPES = frozenset(
     monthly yearly annual hourly recursive""".split()
 )
 """Name words that narrow or widen what the same action reaches."""
+
+_RUNS_OR_ACTS = frozenset("id code script command prompt".split())
+"""Words in the names of parameters that say which record is meant, or what is run."""
 
 _RESULTS = {
     "array": "a list",
@@ -153,6 +165,41 @@ def kept_behind(reading: Reading) -> tuple[str, ...]:
     return tuple(sorted((_PLURALS.keys() & named) | _HANDLES.intersection(reading.text)))
 
 
+def keeps_nothing(tool: Tool) -> bool:
+    """Whether all that the tool does is a sum, or a look at public facts."""
+    reading = read_tool(tool)
+    if _names_kept(reading) or tool.annotations.get("readOnlyHint") is False:
+        return False
+    looks = reading.classes <= _LOOKING or "number" in reading.objects  # "add two numbers"
+    return only_computes(tool) or (looks and is_of_facts(nouns_of(reading)))
+
+
+def only_computes(tool: Tool) -> bool:
+    """Whether the tool only computes, and names nothing that it keeps."""
+    reading = read_tool(tool)
+    return reading.classes == _COMPUTING and not _names_kept(reading)
+
+
+def only_looks(tool: Tool) -> bool:
+    """Whether the tool only reads, and names nothing that it keeps."""
+    reading = read_tool(tool)
+    looks = effect(tool, reading) == "reads" and "exports" not in reading.classes
+    return looks and not _names_kept(reading)
+
+
+def _names_kept(reading: Reading) -> bool:
+    return (
+        bool(kept_behind(reading))
+        or keeps_things(nouns_of(reading))
+        or not _PLACES.isdisjoint(reading.arguments or ())
+    )
+
+
+def nouns_of(reading: Reading) -> tuple[str, ...]:
+    """The words of its name, and of what it works on."""
+    return (*reading.name, *reading.objects, *reading.phrase)
+
+
 def _on_servers(
     members: Sequence[Tool],
     canonical: str,
@@ -161,7 +208,7 @@ def _on_servers(
     companions: Companions,
 ) -> Iterator[str]:
     servers = _owners(members)
-    if len(servers) < 2:
+    if len(servers) < 2 or (pruned and _are_the_same_everywhere(members, readings)):
         return
     implied = any(tool.implied_server for tool in members)
     live = f"{'their names imply' if implied else 'the members live on'} {len(servers)} servers"
@@ -188,6 +235,16 @@ def _on_servers(
                 f"other tools of {_owner(server)} work on the same {_plurals(kept)}: {names}; "
                 f"{ALL_OR_NONE}"
             )
+
+
+def _are_the_same_everywhere(members: Sequence[Tool], readings: Mapping[str, Reading]) -> bool:
+    """Whether the members give sums or public facts, whoever runs them: they keep nothing, act on
+    no record or program, need no account, and run no text as a program.
+    """
+    return all(
+        keeps_nothing(tool) and _RUNS_OR_ACTS.isdisjoint(readings[tool.id].arguments or ())
+        for tool in members
+    ) and not any(own.accounts or own.programs for own in products_of(members))
 
 
 def _owners(members: Sequence[Tool]) -> list[str]:

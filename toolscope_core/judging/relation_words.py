@@ -38,6 +38,8 @@ RELATIONS: Mapping[Relation, str] = {
 }
 
 _MOST_WORDS = 8
+_SURE = 0.95
+"""From this probability on the sentence says without a doubt that two tools do the same job."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,11 @@ class FamilySelector:
 
 def relation_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
     """What the two are to each other, in a sentence."""
-    perhaps = "They may do" if verdict.outcome == "unsure" else "They do"
+    perhaps = "They look like"
+    if verdict.outcome == "unsure":
+        perhaps = "They may do"
+    elif verdict.probability >= _SURE:
+        perhaps = "They do"
     match verdict.relation:
         case "duplicate":
             return f"{perhaps} the same job."

@@ -13,23 +13,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 
-from toolscope_core.judging.guards import effect, kept_behind
+from toolscope_core.judging.guards import keeps_nothing, nouns_of, only_computes, only_looks
 from toolscope_core.judging.products import products_of
-from toolscope_core.judging.reading import Reading, read_tool
-from toolscope_core.judging.vocabulary import is_of_facts, is_of_the_machine, keeps_things
+from toolscope_core.judging.reading import read_tool
+from toolscope_core.judging.vocabulary import is_of_the_machine
 from toolscope_core.model.tool import Tool
-
-_PLACES = frozenset(
-    """path file filename filepath folder directory session account database db table project repo
-    repository workspace bucket tenant profile connection""".split()
-)
-"""Words in the names of parameters that say where the tool works."""
 
 _SAME_TOOLS = 0.4
 """From this share of the smaller server's tools on two servers are instances of one."""
-
-_ONLY_COMPUTING = frozenset({"computes"})
-_ONLY_LOOKING = frozenset({"reads", "computes"})
 
 
 class Stores:
@@ -49,7 +40,7 @@ class Stores:
         another tool writes them; but for those that only compute.
         """
         servers = sorted({tool.owner for tool in members})
-        if len(servers) < 2 or all(map(_only_computes, members)):
+        if len(servers) < 2 or all(map(only_computes, members)):
             return False
         if not any(map(self._may_keep, servers)):
             return False
@@ -64,48 +55,16 @@ class Stores:
         accounts = [self._products[tool.id].accounts for tool in members]
         if any(accounts):
             return bool(frozenset[str].intersection(*accounts))
-        return all(is_of_the_machine(_nouns(read_tool(tool))) for tool in members)
+        return all(is_of_the_machine(nouns_of(read_tool(tool))) for tool in members)
 
     def _may_keep(self, server: str) -> bool:
         """Unless most of its tools plainly keep nothing, and the others only look."""
         if server not in self._is_store:
             tools = self._tools[server]
-            rest = [tool for tool in tools if not _keeps_nothing(tool)]
-            self._is_store[server] = 2 * len(rest) >= len(tools) or not all(map(_only_looks, rest))
+            rest = [tool for tool in tools if not keeps_nothing(tool)]
+            self._is_store[server] = 2 * len(rest) >= len(tools) or not all(map(only_looks, rest))
         return self._is_store[server]
 
 
 def _shape(tool: Tool) -> tuple[str, frozenset[str]]:
     return tool.name.casefold(), frozenset(parameter.name for parameter in tool.parameters)
-
-
-def _keeps_nothing(tool: Tool) -> bool:
-    """Whether all that the tool does is a sum, or a look at public facts."""
-    reading = read_tool(tool)
-    if _names_kept(reading) or tool.annotations.get("readOnlyHint") is False:
-        return False
-    looks = reading.classes <= _ONLY_LOOKING or "number" in reading.objects  # "add two numbers"
-    return _only_computes(tool) or (looks and is_of_facts(_nouns(reading)))
-
-
-def _only_computes(tool: Tool) -> bool:
-    reading = read_tool(tool)
-    return reading.classes == _ONLY_COMPUTING and not _names_kept(reading)
-
-
-def _only_looks(tool: Tool) -> bool:
-    reading = read_tool(tool)
-    looks = effect(tool, reading) == "reads" and "exports" not in reading.classes
-    return looks and not _names_kept(reading)
-
-
-def _names_kept(reading: Reading) -> bool:
-    return (
-        bool(kept_behind(reading))
-        or keeps_things(_nouns(reading))
-        or not _PLACES.isdisjoint(reading.arguments or ())
-    )
-
-
-def _nouns(reading: Reading) -> tuple[str, ...]:
-    return (*reading.name, *reading.objects, *reading.phrase)
