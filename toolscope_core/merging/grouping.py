@@ -133,10 +133,15 @@ def _by_ids(analysis: Analysis, judge: Judge) -> RowJudge:
 def _with_safe_subsets(
     analysis: Analysis, groups: Sequence[Group], judge: Judge
 ) -> tuple[Group, ...]:
+    """Groups across servers stay whole: there a gateway can serve more than two alike."""
+    tools = analysis.catalog.by_id
+    whole = [group for group in groups if len({tools[id].server for id in group.members}) > 1]
+    rest = [group for group in groups if len({tools[id].server for id in group.members}) == 1]
     weakest = partial(weakest_of, judge=judge)
-    return with_safe_subsets(
-        groups, analysis.syntheses.is_clean, weakest, bars_of(analysis).auto_at
+    divided = with_safe_subsets(
+        rest, analysis.syntheses.is_clean, weakest, bars_of(analysis).auto_at
     )
+    return tuple(sorted((*whole, *divided), key=lambda group: group.members))
 
 
 def correct_pairs(

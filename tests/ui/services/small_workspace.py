@@ -16,7 +16,7 @@ def tool(server, name, description, **properties):
 
 TEXT = {"type": "string"}
 MAIL = tool("alpha", "send_mail", "Send a mail to a person.", to=TEXT, body=TEXT)
-WEATHER = tool("alpha", "get_weather", "Tell the weather of a city.", city=TEXT)
+WEATHER = tool("alpha", "get_weather", "Tell the account's weather of a city.", city=TEXT)
 FILES = tool("alpha", "list_files", "List the files in a folder.", folder=TEXT)
 SUM = tool("beta", "add_numbers", "Add up numbers.", numbers={"type": "array"})
 
