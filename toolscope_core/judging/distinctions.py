@@ -24,7 +24,7 @@ from toolscope_core.judging.phrasing import (
     repeated,
     voices_apart,
 )
-from toolscope_core.judging.vocabulary import is_border, only_gets, stem
+from toolscope_core.judging.vocabulary import action_classes, is_border, only_gets, stem
 from toolscope_core.judging.word_match import ToolWords, argument_words, keys_of
 from toolscope_core.model.numbers import listed
 from toolscope_core.model.tool import Parameter, Tool
@@ -80,6 +80,21 @@ def named_apart(one: Spoken, other: Spoken) -> Iterator[str]:
         yield f"one server has both, and one of the names says {word} more often"
     elif heads := object_apart(one[1], other[1]):
         yield f"one server has both, one about {heads[0]}, the other about {heads[1]}"
+
+
+def part_apart(one: Spoken, other: Spoken) -> tuple[str, str] | None:
+    """What both work on by their names, and what of it the one works on alone: the *issue*, and its
+    *relation*, which the other nowhere says.
+    """
+    more = renamed(one[1], other[1])
+    if bool(more[0]) == bool(more[1]):
+        return None
+    whole, part, words = (other, one, more[0]) if more[0] else (one, other, more[1])
+    name, head = part[1].name, whole[1].name[-1:]
+    if not head or name[-1] not in words or is_border(name[-2]) or action_classes(head[0]):
+        return None
+    unsaid = whole[1].spoken.isdisjoint(keys_of(name[-1])) and not _is_mentioned(name[-1], whole)
+    return (head[0], name[-1]) if unsaid else None
 
 
 def _is_mentioned(word: str, beside: Spoken) -> bool:

@@ -19,7 +19,12 @@ from toolscope_core.embedding.candidate_pairs import Rows, cosines
 from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
 from toolscope_core.judging.arguments.alignment import serving, unmappable
 from toolscope_core.judging.arguments.matching import match_parameters
-from toolscope_core.judging.distinctions import Spoken, all_distinctions, one_and_several
+from toolscope_core.judging.distinctions import (
+    Spoken,
+    all_distinctions,
+    one_and_several,
+    part_apart,
+)
 from toolscope_core.judging.explanation import COUNTS, Compared, explain
 from toolscope_core.judging.fixed_values import general_tools
 from toolscope_core.judging.guards import effect
@@ -38,7 +43,7 @@ _OF_ONE_GENERAL = 0.97
 _CERTAIN = 16.0
 """Log-odds that are shown for 0 and 1, whose own have no end: six digits tell no difference."""
 _EVEN = 0.5
-_CHANGES = {"reads": 0.0, "writes": 1.0, "destroys": 1.0}
+_CHANGES = {"reads": 0.0, "writes": 1.0, "destroys": 2.0}
 _JUST_BELOW = 0.001
 _FAR = 0.45
 """Below this cosine two tools that are nothing else have nothing to do with each other."""
@@ -318,9 +323,9 @@ class OfflineJudge:
         single = np.where((family > first) & (family >= weights.family_at), below, first)
         fixed = self._other_values(left, right, single)
         single = np.where(fixed, np.minimum(single, below), single)
-        reads_and_writes = np.abs(self._changes[left] - self._changes[right]) == 1.0
-        reads_and_writes &= signals[:, SIGNALS.index("same_verb")] != 1.0
-        acting = np.where(reads_and_writes, np.minimum(single, below), single)
+        other_effect = np.abs(self._changes[left] - self._changes[right]) > 0.0
+        other_effect &= signals[:, SIGNALS.index("same_verb")] != 1.0
+        acting = np.where(other_effect, np.minimum(single, below), single)
         contrary = signals[:, SIGNALS.index("opposite_words")] > 0
         contrary_or_distinct = contrary | self._have_distinctions(left, right, acting)
         distinct = np.where(contrary_or_distinct, np.minimum(acting, below), acting)
@@ -334,7 +339,7 @@ class OfflineJudge:
         return [
             ("signals", first),
             ("rather a family", single),
-            ("one reads, the other writes", acting),
+            ("one reads, writes or destroys, the other does not", acting),
             ("what tells them apart, whatever they say", distinct),
             ("forms of one general tool", general),
             ("held back: a person must look", cautious),
@@ -351,7 +356,12 @@ class OfflineJudge:
         return apart
 
     def _distinctions(self, left: int, right: int) -> Iterator[str]:
-        return all_distinctions(*self._spoken(left, right))
+        one, other = self._spoken(left, right)
+        yield from all_distinctions(one, other)
+        ours, theirs = self.signals.products[left], self.signals.products[right]
+        across = one[0].server != other[0].server and ours.accounts and theirs.accounts
+        if across and (part := part_apart(one, other)):
+            yield f"one is about the {part[0]}, the other about its {part[1]}"
 
     def _spoken(self, left: int, right: int) -> tuple[Spoken, Spoken]:
         one, other = ((self.tools[row], self.signals.words_by_row[row]) for row in (left, right))

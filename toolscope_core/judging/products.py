@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
@@ -103,6 +104,20 @@ def share_a_word(one: str, other: str) -> bool:
     )
 
 
+def of_other_fields(one: Products, other: Products) -> bool:
+    """Whether the two are made for things of other kinds: mails and cards, or an account and a
+    program.
+    """
+    ours, theirs = map(_fields_of, (one, other))
+    return bool(ours and theirs) and ours.isdisjoint(theirs)
+
+
+def _fields_of(products: Products) -> frozenset[str]:
+    if products.accounts:
+        return frozenset().union(*(_fields()[account] for account in products.accounts))
+    return frozenset({"programs"}) if products.programs else frozenset()
+
+
 def _with_server(own: Products, server: Products, profile: frozenset[str]) -> Products:
     """What a tool says itself, with what its server is called; where it says nothing, what the
     server is called and what its other tools speak of.
@@ -161,14 +176,27 @@ def _products(mentions: Iterable[tuple[Kind, Iterable[str]]]) -> Products:
 
 
 @lru_cache(maxsize=1)
+def _fields() -> Mapping[str, frozenset[str]]:
+    """Account → what it is for, in a word or several."""
+    fields: dict[str, set[str]] = {}
+    content = json.loads(PRODUCTS.read_text("utf-8"))
+    for field, lines in content["accounts"]["lines"].items():
+        for line in lines:
+            fields.setdefault(line.partition(" | ")[0], set()).add(field)
+    return {account: frozenset(own) for account, own in fields.items()}
+
+
+@lru_cache(maxsize=1)
 def _listed() -> Mapping[tuple[str, ...], tuple[Kind, Sequence[str]]]:
     """Spelling, as words → kind and the products that it names."""
     content = json.loads(PRODUCTS.read_text("utf-8"))
     listed: dict[tuple[str, ...], tuple[Kind, Sequence[str]]] = {}
+    content["accounts"]["lines"] = list(chain(*content["accounts"]["lines"].values()))
     for kind in _KINDS:
         for line in content[kind]["lines"]:
             spellings = [tuple(spelling.split()) for spelling in line.split("|")]
-            listed |= dict.fromkeys(spellings, (kind, (" ".join(spellings[0]),)))
+            for spelling in spellings:
+                listed.setdefault(spelling, (kind, (" ".join(spellings[0]),)))
     for line, products in content["suites"]["lines"].items():
         for spelling in line.split("|"):
             listed[tuple(spelling.split())] = ("accounts", products)

@@ -17,7 +17,7 @@ from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
 from toolscope_core.embedding.tool_text import split_name
 from toolscope_core.judging.boilerplate import without_boilerplate
 from toolscope_core.judging.pair_words import PairWords, pair_words
-from toolscope_core.judging.products import Products, products_of, share_a_word
+from toolscope_core.judging.products import Products, of_other_fields, products_of, share_a_word
 from toolscope_core.judging.reading import Reading, read_tool
 from toolscope_core.judging.vocabulary import is_of_the_machine, keeps_things, stem
 from toolscope_core.judging.word_match import ToolWords, tool_words
@@ -133,8 +133,10 @@ class Signals:
     def is_no_family(self, left: int, right: int) -> bool:
         """Whether what differs is more than one value: the other says the verb of one of them in no
         form (*hold*, *release*), or on one server their arguments are not the same but for that
-        value (``author`` of *search by author*).
+        value (``author`` of *search by author*), or they are for accounts of other fields.
         """
+        if of_other_fields(self.products[left], self.products[right]):
+            return True
         pair = self.compare(left, right)
         if any(
             self._verb(row) in words
