@@ -20,9 +20,9 @@ from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import load_paths
 from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.embedding.minilm import MiniLmEmbedder
-from toolscope_core.embedding.tool_text import tool_text
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.files.json_lines import read_rows
+from toolscope_core.judging.boilerplate import compared_texts
 from toolscope_core.merging.pipeline import Analysis, analyse
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AnalysisConfig
@@ -68,7 +68,7 @@ def user_cache() -> VectorCache:
 
 def vectors_of(tools: Sequence[Tool]) -> Vectors:
     """The tools embedded by the default encoder, through the user's cache."""
-    return embed_cached([tool_text(tool) for tool in tools], MiniLmEmbedder(), user_cache())
+    return embed_cached(compared_texts(tools), MiniLmEmbedder(), user_cache())
 
 
 def analysis_of(catalog: Catalog, embedder: Embedder | None = None) -> Analysis:

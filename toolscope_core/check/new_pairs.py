@@ -11,8 +11,8 @@ from toolscope_core.check.baseline import Baseline
 from toolscope_core.check.matched import Matched
 from toolscope_core.embedding.candidate_pairs import Rows, candidates, default_threshold
 from toolscope_core.embedding.embed_once import embed_cached
-from toolscope_core.embedding.tool_text import tool_text
 from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.judging.boilerplate import compared_texts
 from toolscope_core.judging.judge import OfflineJudge
 from toolscope_core.judging.same_names import same_named
 from toolscope_core.judging.weights import shipped_weights
@@ -90,7 +90,7 @@ def _judged(catalog: Catalog, wanted: Collection[str], judge: PairJudge) -> tupl
     """The verdicts, without *keep*, on the near pairs that hold one of the tools ``wanted``."""
     if not wanted:
         return ()
-    texts = [tool_text(tool) for tool in catalog.tools]
+    texts = compared_texts(catalog.tools)
     vectors = embed_cached(texts, judge.embedder, judge.cache, judge.progress)
     theta = judge.config.threshold or default_threshold(judge.embedder.name)
     is_wanted = np.array([tool.id in wanted for tool in catalog.tools])

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from toolscope_core.catalog.source_words import source_name, source_text
-from toolscope_core.embedding.tool_text import split_name
+from toolscope_core.embedding.tool_text import split_name, tool_text
 from toolscope_core.judging.products import server_words
 from toolscope_core.judging.vocabulary import action_classes
 from toolscope_core.judging.wordnet import is_word
@@ -21,6 +21,9 @@ from toolscope_core.model.tool import Tool
 _MOST = 0.6
 """What this share of a server's tools say tells none of them apart."""
 _FEWEST = 3
+_SHORTEST = 15
+"""Letters that a first sentence has: *E.g.* is none."""
+_END = re.compile(r"(?<=[.!?])\s")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
 
 
@@ -35,6 +38,20 @@ def without_boilerplate(tools: Sequence[Tool]) -> tuple[Tool, ...]:
     for server, own in by_server.items():
         plain |= {tool.id: text for tool, text in zip(own, _plain(server, own), strict=True)}
     return tuple(plain[tool.id] for tool in tools)
+
+
+def compared_texts(tools: Sequence[Tool]) -> list[str]:
+    """What of each tool is embedded to compare it with the others: its name and the first sentence
+    that not all tools of its server say. What follows tells how to call it, not what it does: of
+    pairs of servers with one job 482 of 557 come so near in place of 471, in a seventh less pairs.
+    """
+    return [tool_text(_first_sentence(tool)) for tool in without_boilerplate(tools)]
+
+
+def _first_sentence(tool: Tool) -> Tool:
+    text = " ".join(source_text(tool).split())
+    end = next((m.start() for m in _END.finditer(text) if m.start() >= _SHORTEST), len(text))
+    return replace(tool, name=source_name(tool), description=text[:end], raw={})
 
 
 def _plain(server: str, tools: Sequence[Tool]) -> Iterator[Tool]:

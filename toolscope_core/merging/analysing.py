@@ -6,8 +6,8 @@ import numpy as np
 
 from toolscope_core.embedding.candidate_pairs import Rows, candidates, default_threshold
 from toolscope_core.embedding.embed_once import embed_cached
-from toolscope_core.embedding.tool_text import tool_text
 from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.judging.boilerplate import compared_texts
 from toolscope_core.judging.implied_servers import with_implied_servers
 from toolscope_core.judging.judge import OfflineJudge, PairProbabilities
 from toolscope_core.judging.same_names import same_named
@@ -43,7 +43,7 @@ def analyse(
     if not catalog.tools:
         raise CatalogError("the catalog has no tools; add a file with at least one")
     catalog = with_implied_servers(catalog, {})
-    texts = [tool_text(tool) for tool in catalog.tools]
+    texts = compared_texts(catalog.tools)
     vectors = embed_cached(texts, embedder, cache, progress, keep_tokens=True)
     progress(Step("compare", 0, len(texts)))
     threshold = config.threshold or default_threshold(embedder.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from toolscope_core.embedding.tool_text import tool_text
+from toolscope_core.judging.boilerplate import compared_texts
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Vectors
@@ -13,8 +14,14 @@ from toolscope_core.model.protocols import Vectors
 def new_texts(analysis: Analysis, plan: MergePlan) -> dict[str, str]:
     """What is embedded of the outgoing tools, by id, where it is not what came in."""
     tools = analysis.catalog.by_id
-    texts = {item.tool.id: tool_text(item.tool) for item in plan.tools if len(item.members) > 1}
-    return {i: text for i, text in texts.items() if text != tool_text(tools[i])}
+    merged = [item.tool for item in plan.tools if len(item.members) > 1]
+    new = {tool.id for tool in merged if tool_text(tool) != tool_text(tools[tool.id])}
+    texts = compared_texts([item.tool for item in plan.tools])
+    return {
+        item.tool.id: text
+        for item, text in zip(plan.tools, texts, strict=True)
+        if item.tool.id in new
+    }
 
 
 def plan_vectors(

@@ -3,7 +3,7 @@ import pytest
 
 from tests.support.fakes import WordEmbedder
 from tests.ui.services import small_workspace
-from toolscope_core.embedding.tool_text import tool_text
+from toolscope_core.judging.boilerplate import compared_texts
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
@@ -66,7 +66,7 @@ def test_only_a_text_that_changed_is_embedded(opened):
     assert work.service(Curves).job(i).state == "done"
     analysis, plan = work.analyses.get(i), work.review.plan(i, PlanConfig(accept="auto"))
     assert list(curves.new_texts(analysis, plan).values()) == ["list_files: " + text["description"]]
-    oracle = WordEmbedder().encode([tool_text(item.tool) for item in plan.tools])
+    oracle = WordEmbedder().encode(compared_texts([item.tool for item in plan.tools]))
     known = curves.plan_vectors(analysis, plan, WordEmbedder().encode)
     assert np.allclose(known, oracle)
     again = Workspace(read_environment(), WordEmbedder())
