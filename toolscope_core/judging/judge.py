@@ -288,7 +288,8 @@ class OfflineJudge:
         family[self._other_values(left, right, family)] = weights.family_at
         for at in np.flatnonzero(family >= weights.family_at).tolist():
             pair = int(left[at]), int(right[at])
-            if self.signals.is_no_family(*pair) or one_and_several(*self._spoken(*pair)):
+            spoken = self._spoken(*pair)
+            if self.signals.is_no_family(*pair) or one_and_several(*spoken) or part_apart(*spoken):
                 family[at] = weights.family_at - _JUST_BELOW
         return family
 

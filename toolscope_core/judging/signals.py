@@ -17,7 +17,13 @@ from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
 from toolscope_core.embedding.tool_text import split_name
 from toolscope_core.judging.boilerplate import without_boilerplate
 from toolscope_core.judging.pair_words import PairWords, pair_words
-from toolscope_core.judging.products import Products, of_other_fields, products_of, share_a_word
+from toolscope_core.judging.products import (
+    Products,
+    of_other_fields,
+    products_of,
+    server_words,
+    share_a_word,
+)
 from toolscope_core.judging.reading import Reading, read_tool
 from toolscope_core.judging.vocabulary import is_of_the_machine, keeps_things, stem
 from toolscope_core.judging.word_match import ToolWords, tool_words
@@ -133,11 +139,14 @@ class Signals:
     def is_no_family(self, left: int, right: int) -> bool:
         """Whether what differs is more than one value: the other says the verb of one of them in no
         form (*hold*, *release*), or on one server their arguments are not the same but for that
-        value (``author`` of *search by author*), or they are for accounts of other fields.
+        value (``author`` of *search by author*), or they are for accounts of other fields, or
+        of two accounts each works on something else (*release*, *schedule*).
         """
         if of_other_fields(self.products[left], self.products[right]):
             return True
         pair = self.compare(left, right)
+        if self._on_products(left, right)["other_products"] and all(self._things(left, right)):
+            return True
         if any(
             self._verb(row) in words
             for row, words in zip((left, right), pair.unshared, strict=True)
@@ -151,6 +160,16 @@ class Signals:
             for tool, words in zip((ours, theirs), pair.renamed, strict=True)
         ]
         return rest[0] != rest[1]
+
+    def _things(self, left: int, right: int) -> tuple[list[str], list[str]]:
+        """The words of each name that the other does not say, but for those that name a server or
+        an account.
+        """
+        servers = {word for row in (left, right) for word in server_words(self.plain[row].server)}
+        accounts = {*self.products[left].accounts, *self.products[right].accounts}
+        names = servers.union(*(account.split() for account in accounts))
+        ours, theirs = self.compare(left, right).renamed
+        return [w for w in ours if w not in names], [w for w in theirs if w not in names]
 
     def renamed(self, left: int, right: int) -> tuple[str, str]:
         """The name words that only the one, and only the other says, joined."""
