@@ -3,8 +3,13 @@
 import numpy as np
 import pytest
 
-from toolscope_core.judging.boilerplate import without_boilerplate
-from toolscope_core.judging.products import products_of, server_products, share_a_word
+from toolscope_core.judging.boilerplate import compared_texts, without_boilerplate
+from toolscope_core.judging.products import (
+    of_other_fields,
+    products_of,
+    server_products,
+    share_a_word,
+)
 from toolscope_core.judging.same_names import same_named
 from toolscope_core.judging.vocabulary import keeps_things
 from toolscope_core.model.tool import Tool
@@ -61,6 +66,21 @@ def test_a_name_that_no_list_has_counts_where_the_tools_go_by_it():
     assert {one.unlisted for one in products_of([tool("t", "Asks.", "zorblax")])} == {frozenset()}
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "differ"),
+    [
+        ("gmail", "trello", True),
+        ("gmail", "outlook", False),
+        ("jira", "gitlab", False),
+        ("notion", "playwright", True),
+        ("gmail", "tools", False),
+    ],
+)
+def test_accounts_of_other_fields(one, other, differ):
+    ours, theirs = products_of([tool("list_labels", server=one), tool("list_labels", server=other)])
+    assert of_other_fields(ours, theirs) == of_other_fields(theirs, ours) == differ
+
+
 def test_words_that_two_servers_share():
     assert share_a_word("zor-hub", "hub-mcp")
     assert share_a_word("zorblax", "zorblaxhub")
@@ -104,3 +124,20 @@ def test_only_the_nearest_of_many_equal_names_are_paired():
     vectors = np.random.default_rng(0).normal(size=(12, 4)).astype(np.float32)
     left, _ = same_named(tools, vectors, 2)
     assert 12 <= len(left) <= 24
+
+
+def test_tools_are_compared_by_name_and_first_sentence_without_what_all_say():
+    tail = "Use only for a resource that is given."
+    tools = [
+        tool(f"acme-{name}", f"Acme. {text} {tail} {more}", "acme")
+        for name, text, more in (
+            ("get-job", "Read a job, e.g. of today.", "Ask first."),
+            ("retry-build", "Run a build again.", ""),
+            ("list-logs", "List all logs.", ""),
+        )
+    ]
+    assert compared_texts(tools) == [
+        "get_job: Read a job, e.g. of today.",
+        "retry_build: Run a build again.",
+        "list_logs: List all logs.",
+    ]

@@ -234,6 +234,14 @@ def test_a_family_has_one_verb_and_on_one_server_the_same_arguments():
     assert prepared.is_no_family(1, 0)
     assert not prepared.is_no_family(1, 2)
     assert not prepared.is_no_family(3, 4)
+    things = (
+        Tool("a", "gitlab_create_release_stage", "Create a stage.", "gitlab"),
+        Tool("b", "linear_create_schedule", "Create a schedule.", "linear"),
+        Tool("c", "linear_create_stage", "Create a stage.", "linear"),
+        Tool("d", "gmail_create_stage", "Create a stage.", "gmail"),
+    )
+    prepared = Signals.of(things, vectors(4))
+    assert [prepared.is_no_family(0, at) for at in (1, 2, 3)] == [True, False, True]
     by_author, by_title, by_year = (
         replace(tool(f"search_by_{of}", f"Search books by {of}.", of, *more), server="library")
         for of, more in (("author", ()), ("title", ()), ("year", ("until",)))

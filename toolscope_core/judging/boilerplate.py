@@ -22,8 +22,8 @@ _MOST = 0.6
 """What this share of a server's tools say tells none of them apart."""
 _FEWEST = 3
 _SHORTEST = 15
-"""Letters that a first sentence has: *E.g.* is none."""
-_END = re.compile(r"(?<=[.!?])\s")
+"""Letters that a first sentence has."""
+_END = re.compile(r"(?<=[.!?])\s(?![a-z])")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
 
 

@@ -30,7 +30,6 @@ _PLACES = frozenset(
 )
 """Words in the names of parameters that say where the tool works."""
 
-
 _HANDLES = frozenset(
     "session browser tab window element terminal shell connection transaction".split()
 )
@@ -41,8 +40,10 @@ _PLURALS = {
     **{
         noun: f"{noun}s"
         for noun in """file folder document note page message email issue ticket task event contact
-        record table database repository branch bucket container account""".split()
+        record table database bucket container account""".split()
     },
+    "branch": "branches",
+    "repository": "repositories",
     "directory": "directories",
     "memory": "memories",
     "calendar": "calendars",

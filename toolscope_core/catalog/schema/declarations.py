@@ -116,7 +116,7 @@ def _is_schema(value: Mapping[str, Any]) -> bool:
         return not any(isinstance(sub, dict) or _is_type_word(sub) for sub in others.values())
     if any(isinstance(value.get(key), list) for key in ("anyOf", "oneOf", "allOf", "enum")):
         return True
-    texts = [value.get(key) for key in ("$ref", "description")]
+    texts = [value.get(key) for key in ("$ref", "$schema", "description")]
     return any(isinstance(text, str) and not _is_type_word(text) for text in texts)
 
 
