@@ -69,9 +69,11 @@ def named_apart(one: Spoken, other: Spoken) -> Iterator[str]:
         [
             word
             for word in side
-            if not (only_gets(word) or word.isdigit() or _is_mentioned(word, beside))
+            if not (only_gets(word) or word.isdigit() or _is_mentioned(word, beside, own))
         ]
-        for side, beside in zip(renamed(one[1], other[1]), (other, one), strict=True)
+        for side, beside, own in zip(
+            renamed(one[1], other[1]), (other, one), (one[1], other[1]), strict=True
+        )
     ]
     if any(words):
         between = " / ".join(listed(side) or "nothing" for side in words)
@@ -93,14 +95,19 @@ def part_apart(one: Spoken, other: Spoken) -> tuple[str, str] | None:
     name, head = part[1].name, whole[1].name[-1:]
     if not head or name[-1] not in words or is_border(name[-2]) or action_classes(head[0]):
         return None
-    unsaid = whole[1].spoken.isdisjoint(keys_of(name[-1])) and not _is_mentioned(name[-1], whole)
+    unsaid = whole[1].spoken.isdisjoint(keys_of(name[-1])) and not _is_mentioned(
+        name[-1], whole, part[1]
+    )
     return (head[0], name[-1]) if unsaid else None
 
 
-def _is_mentioned(word: str, beside: Spoken) -> bool:
-    """Whether a tool says the word at first, or takes it as an argument."""
+def _is_mentioned(word: str, beside: Spoken, of: ToolWords) -> bool:
+    """Whether a tool says the word at first, or takes it as an argument. A description that both
+    have, the other of the words ``of``, tells nothing of one of them.
+    """
     tool, words = beside
-    mentioned = words.lead.union(*map(keys_of, argument_words(tool)))
+    lead = words.lead if words.text != of.text else frozenset()
+    mentioned = lead.union(*map(keys_of, argument_words(tool)))
     return not mentioned.isdisjoint(keys_of(word))
 
 

@@ -15,9 +15,13 @@ from itertools import combinations
 
 from toolscope_core.judging.guards import keeps_nothing, nouns_of, only_computes, only_looks
 from toolscope_core.judging.products import products_of
-from toolscope_core.judging.reading import read_tool
-from toolscope_core.judging.vocabulary import is_of_the_machine
+from toolscope_core.judging.reading import Reading, read_tool
+from toolscope_core.judging.vocabulary import is_of_the_machine, keeps_things, singular
 from toolscope_core.model.tool import Tool
+
+_FILES = frozenset("file directory folder document".split())
+_PATHS = frozenset("path file filename filepath folder directory dir root pattern".split())
+"""Words in the names of parameters that say which file is meant."""
 
 _SAME_TOOLS = 0.4
 """From this share of the smaller server's tools on two servers are instances of one."""
@@ -55,7 +59,13 @@ class Stores:
         accounts = [self._products[tool.id].accounts for tool in members]
         if any(accounts):
             return bool(frozenset[str].intersection(*accounts))
-        return all(is_of_the_machine(nouns_of(read_tool(tool))) for tool in members)
+        readings = [read_tool(tool) for tool in members]
+        owned = [_owned(reading) for reading in readings]
+        return (
+            all(is_of_the_machine(nouns_of(reading)) for reading in readings)
+            and not any(map(_has_its_own_folder, readings))
+            and len(set(owned)) == 1
+        )
 
     def _may_keep(self, server: str) -> bool:
         """Unless most of its tools plainly keep nothing, and the others only look."""
@@ -64,6 +74,19 @@ class Stores:
             rest = [tool for tool in tools if not keeps_nothing(tool)]
             self._is_store[server] = 2 * len(rest) >= len(tools) or not all(map(only_looks, rest))
         return self._is_store[server]
+
+
+def _owned(reading: Reading) -> frozenset[str]:
+    """What somebody keeps that the tool speaks of beside what a machine has: *in your notes*."""
+    words = map(singular, reading.text)
+    return frozenset(w for w in words if keeps_things([w]) and not is_of_the_machine([w]))
+
+
+def _has_its_own_folder(reading: Reading) -> bool:
+    """Whether the tool works on files and is not told which."""
+    return not _FILES.isdisjoint(map(singular, nouns_of(reading))) and _PATHS.isdisjoint(
+        reading.arguments or ()
+    )
 
 
 def _shape(tool: Tool) -> tuple[str, frozenset[str]]:
