@@ -12,6 +12,7 @@ import sysconfig
 import time
 import urllib.request
 import zipfile
+from dataclasses import replace
 from email import message_from_string
 from pathlib import Path
 
@@ -23,9 +24,9 @@ from tests.support.catalogs import example_catalog
 from tests.support.fakes import WordEmbedder
 from toolscope_core import __version__
 from toolscope_core.embedding.minilm import MiniLmEmbedder
-from toolscope_core.embedding.tool_text import tool_text
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.example import example_path
+from toolscope_core.judging.boilerplate import compared_texts
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ["pyproject.toml", "requirements.txt", "README.md", "app.py"]
@@ -66,11 +67,15 @@ def installed(wheel, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory):
-    """A cache that has a vector for each tool of the example, if not the model's: the model itself
-    is tested elsewhere, and no child need load it.
+    """A cache that has a vector for each tool of the example, and of its change in ``repository``,
+    if not the model's: the model itself is tested elsewhere, and no child need load it.
     """
     folder = tmp_path_factory.mktemp("vectors")
-    texts = [tool_text(tool) for tool in example_catalog().tools]
+    catalog = example_catalog()
+    (note,) = (tool for tool in catalog.tools if tool.name == "get_note")
+    copies = [replace(note, id=f"copy-{one.name}", server=one.name) for one in catalog.servers]
+    texts = compared_texts(catalog.tools)
+    texts += [text for copy in copies for text in compared_texts([*catalog.tools, copy])]
     vectors = dict(zip(texts, WordEmbedder().encode(texts), strict=True))
     VectorCache(folder).write(MiniLmEmbedder().name, vectors)
     return folder

@@ -401,7 +401,7 @@ def test_what_reads_and_what_writes_is_never_one_job():
     tools = (TOOLS[0], replace(TOOLS[2], id="z"))  # get, delete
     judge = OfflineJudge.of(tools, embed(tools), biased(job_beside=16.0, family_beside=-16.0))
     assert judge.verdict(0, 1).probability < shipped_weights().merge_at
-    assert judge.shares(0, 1)[-1].name == "one reads, the other writes"
+    assert judge.shares(0, 1)[-1].name == "one reads, writes or destroys, the other does not"
 
 
 def verdict_of_one_job(*tools):

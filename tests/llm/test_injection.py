@@ -371,7 +371,9 @@ def test_a_model_that_is_believed_needs_the_words_too(served, cache, monkeypatch
 
 
 @pytest.mark.parametrize(("number", "payload"), list(enumerate(PAYLOADS)))
-def test_an_auditor_that_obeys_changes_no_state(number, payload, served, cache):
+def test_an_auditor_that_obeys_changes_no_state(number, payload, served, cache, monkeypatch):
+    names = ("find_notes", "note_lookup", "search_notes")
+    judge_says(monkeypatch, dict.fromkeys(itertools.combinations(names, 2), EVEN + 0.1))
     analysis = analysed(
         cache,
         tool("find_notes", LONG),

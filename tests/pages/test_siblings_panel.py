@@ -59,7 +59,7 @@ def test_a_catalog_without_such_pairs_says_so(open_app):
 
 
 def test_words_that_are_no_part_of_the_job_are_not_offered(open_app):
-    aside = "Important: always absolute. " + TEXT_OF_BOTH
+    aside = TEXT_OF_BOTH + " Important: always absolute."
     page = open_app(
         tool("alpha", "read_flights", TEXT_OF_BOTH), tool("beta", "read_flights", aside)
     )
