@@ -25,14 +25,14 @@ def test_the_slider_moves_the_numbers_and_a_reload_keeps_it(watched):
     assert len(before) == 5
     slider = page.get_by_role("slider", name=re.compile("Probability threshold"))
     slider.focus()
-    for _ in range(30):
-        page.keyboard.press("ArrowLeft")
-    expect(page).to_have_url(re.compile(r"probability=0\.5\b"))
+    for _ in range(25):
+        page.keyboard.press("ArrowRight")
+    expect(page).to_have_url(re.compile(r"probability=0\.95\b"))
     expect(page.get_by_text("Clusters compared with the plan")).to_be_visible()
     watched.settled()
     after = numbers(watched)
     assert after != before
-    assert int(after[3].replace(",", "")) < int(before[3].replace(",", "")), "fewer tools are left"
+    assert int(after[3].replace(",", "")) > int(before[3].replace(",", "")), "more tools are left"
     page.reload()
     expect(page.get_by_text("Clusters compared with the plan")).to_be_visible()
     figures = page.locator('[data-testid="stMetricValue"]')
