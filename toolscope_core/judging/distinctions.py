@@ -101,6 +101,20 @@ def part_apart(one: Spoken, other: Spoken) -> tuple[str, str] | None:
     return (head[0], name[-1]) if unsaid else None
 
 
+def removed_apart(one: Spoken, other: Spoken) -> tuple[str, str] | None:
+    """What each of two tools that take something away takes away, where one of the two is a thing
+    that the other tool nowhere speaks of: a *star*, a *repository*.
+    """
+    things = object_apart(one[1], other[1])
+    if things is None:
+        return None
+    unsaid = (
+        beside[1].spoken.isdisjoint(keys_of(thing))
+        for thing, beside in zip(things, (other, one), strict=True)
+    )
+    return things if any(unsaid) else None
+
+
 def _is_mentioned(word: str, beside: Spoken, of: ToolWords) -> bool:
     """Whether a tool says the word at first, or takes it as an argument. A description that both
     have, the other of the words ``of``, tells nothing of one of them.

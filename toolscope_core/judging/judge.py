@@ -24,6 +24,7 @@ from toolscope_core.judging.distinctions import (
     all_distinctions,
     one_and_several,
     part_apart,
+    removed_apart,
 )
 from toolscope_core.judging.explanation import COUNTS, Compared, explain
 from toolscope_core.judging.fixed_values import general_tools
@@ -363,6 +364,9 @@ class OfflineJudge:
         across = one[0].server != other[0].server and ours.accounts and theirs.accounts
         if across and (part := part_apart(one, other)):
             yield f"one is about the {part[0]}, the other about its {part[1]}"
+        both_remove = self._changes[left] == self._changes[right] == _CHANGES["destroys"]
+        if both_remove and (things := removed_apart(one, other)):
+            yield f"one removes {things[0]}, the other {things[1]}"
 
     def _spoken(self, left: int, right: int) -> tuple[Spoken, Spoken]:
         one, other = ((self.tools[row], self.signals.words_by_row[row]) for row in (left, right))
