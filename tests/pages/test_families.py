@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.scripted import judge_says
-from tests.ui.services import family_catalog
+from tests.ui.services import family_catalog, small_workspace
 from tests.ui.services.small_workspace import by_name
 from toolscope_core.model.address_keys import pair_key, tool_key
 from toolscope_core.model.pair import Pair
@@ -97,6 +97,38 @@ def test_undecided_pairs_are_answered_one_after_the_other_and_undone(undecided):
     assert page.work.review.log(page.catalog_id)[-1].detail["relation"] in ("duplicate", "subsumes")
     (cluster,) = page.work.review.plan(page.catalog_id).clusters
     assert (cluster.members, cluster.state) == (second, "accepted")
+
+
+def test_pairs_of_the_same_servers_are_asked_together_and_none_that_reads_and_writes(
+    open_app, monkeypatch
+):
+    tools = [
+        small_workspace.tool(
+            server, f"{verb}_{noun}", f"{verb} a {noun}.", what=small_workspace.TEXT
+        )
+        for noun, servers in (("task", "ab"), ("cat", "ac"), ("note", "ab"))
+        for server, verb in zip(servers, ("get", "fetch"), strict=True)
+    ]
+    tools += [
+        small_workspace.tool(
+            "a",
+            "get_page",
+            "Get a page of the site by its name in full.",
+            what=small_workspace.TEXT,
+        ),
+        small_workspace.tool(
+            "b",
+            "delete_page",
+            "Delete a page of the site by its name in full.",
+            what=small_workspace.TEXT,
+        ),
+    ]
+    ids = [tool.id for tool in tools]
+    task, cat, note, page = zip(ids[::2], ids[1::2], strict=True)
+    judge_says(monkeypatch, {task: 0.65, cat: 0.62, note: 0.6, page: 0.66})
+    opened = open_app(*tools).open("review", show="Undecided")
+    assert [(p.left, p.right) for p in pairs_left(opened)] == [task, note, cat]
+    assert "one reads and the other does not" in opened.text
 
 
 def test_a_skipped_pair_comes_last(undecided):

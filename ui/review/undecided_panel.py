@@ -22,7 +22,10 @@ ANSWERS: dict[str, tuple[Answer, str]] = {
 }
 """By shortcut: what is recorded, and what the button says."""
 
-SETTLED = "somebody kept the two apart, or both are in clusters, which are decided on their cards"
+SETTLED = (
+    "somebody kept the two apart, both are in clusters, which are decided on their cards, or one "
+    "reads and the other does not"
+)
 
 
 def undecided_panel(catalog_id: int) -> None:
@@ -48,8 +51,9 @@ def undecided_panel(catalog_id: int) -> None:
     settled = len(page_frame.service(Pairs).unsure(catalog_id)) - len(keys)
     others = f" The judge is unsure of {settled:,} more: {SETTLED}." if settled else ""
     st.caption(
-        f"{quantity(len(keys), 'pair')} that the judge can neither merge nor keep apart, the most "
-        f"probable merge first.{others} Each answer is a decision and can be undone."
+        f"{quantity(len(keys), 'pair')} that the judge can neither merge nor keep apart, those of "
+        f"the same servers together, the most probable first.{others} Each answer is a decision "
+        "and can be undone."
     )
     view = page_frame.service(Pairs).view(catalog_id, pair)
     with st.container(border=True):

@@ -11,6 +11,7 @@ from toolscope_core.decisions.constraints import constraints
 from toolscope_core.decisions.log import active, version_of
 from toolscope_core.judging.arguments.alignment import argument_map
 from toolscope_core.judging.arguments.matching import match_parameters
+from toolscope_core.judging.guards import effect
 from toolscope_core.judging.relation_words import apart_of, relation_of, serving_of
 from toolscope_core.judging.signals import SIGNALS
 from toolscope_core.merging.analysis import Analysis
@@ -110,9 +111,11 @@ class Pairs:
         return self._unsure.get(catalog_id, (analysis,), lambda: unsure_pairs(analysis))
 
     def undecided(self, catalog_id: int) -> tuple[Pair, ...]:
-        """The pairs that the judge is unsure of and nobody decided on, the most probable first.
+        """The pairs that the judge is unsure of and nobody decided on: those of the same servers
+        together, the most probable first.
 
-        Those of one cluster are decided on its card, and those of two are in merges already.
+        Those of one cluster are decided on its card, and those of two are in merges already; a tool
+        that reads is not asked about beside one that writes or destroys.
         Raises ``JobError`` before the analysis is finished.
         """
         analysis, plan = self._analyses.required(catalog_id), self._review.plan(catalog_id)
@@ -130,7 +133,13 @@ class Pairs:
             for pair, probability in self.unsure(catalog_id).items()
             if pair not in apart and not {pair.left, pair.right} <= clustered
         }
-        return tuple(sorted(unsure, key=lambda pair: (-unsure[pair], pair)))
+        tools = analysis.catalog.by_id
+        servers = {p: tuple(sorted((tools[p.left].owner, tools[p.right].owner))) for p in unsure}
+        best: dict[tuple[str, ...], float] = {}
+        for pair, probability in unsure.items():
+            best[servers[pair]] = max(best.get(servers[pair], 0.0), probability)
+        worth = (pair for pair in unsure if len(_effects(*_both(analysis.catalog, pair))) < 2)
+        return tuple(sorted(worth, key=lambda p: (-best[servers[p]], servers[p], -unsure[p], p)))
 
     def view(self, catalog_id: int, pair: Pair) -> PairView:
         """Everything on two tools. Raises ``JobError`` before the analysis is finished."""
@@ -253,6 +262,10 @@ def other_lines(one: Tool, other: Tool) -> Iterator[dict[str, str]]:
         if any(texts):
             mark = "" if texts[0] == texts[1] else DIFFERS
             yield {"what": name, "one": texts[0], "other": f"{mark}{texts[1]}"}
+
+
+def _effects(*tools: Tool) -> set[str]:
+    return {effect(tool) for tool in tools} - {""}
 
 
 def _both(catalog: Catalog, pair: Pair) -> tuple[Tool, Tool]:
