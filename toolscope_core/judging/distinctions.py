@@ -61,19 +61,20 @@ def all_distinctions(one: Spoken, other: Spoken) -> Iterator[str]:
 def named_apart(one: Spoken, other: Spoken) -> Iterator[str]:
     """How one server names two tools apart: by a word that the other neither says at first nor
     takes as an argument, or says less often in its name, or by what they work on. Who has both
-    means two things by them.
+    means two things by them. A description that both have says nothing of a word that stands in
+    the place of another.
     """
     if not one[0].server or one[0].server != other[0].server:
         return
+    ours, theirs = (set(side.name) for _, side in (one, other))
+    by_text = one[1].text != other[1].text or ours <= theirs or theirs <= ours
     words = [
         [
             word
             for word in side
-            if not (only_gets(word) or word.isdigit() or _is_mentioned(word, beside, own))
+            if not (only_gets(word) or word.isdigit() or _is_mentioned(word, beside, by_text))
         ]
-        for side, beside, own in zip(
-            renamed(one[1], other[1]), (other, one), (one[1], other[1]), strict=True
-        )
+        for side, beside in zip(renamed(one[1], other[1]), (other, one), strict=True)
     ]
     if any(words):
         between = " / ".join(listed(side) or "nothing" for side in words)
@@ -95,9 +96,7 @@ def part_apart(one: Spoken, other: Spoken) -> tuple[str, str] | None:
     name, head = part[1].name, whole[1].name[-1:]
     if not head or name[-1] not in words or is_border(name[-2]) or action_classes(head[0]):
         return None
-    unsaid = whole[1].spoken.isdisjoint(keys_of(name[-1])) and not _is_mentioned(
-        name[-1], whole, part[1]
-    )
+    unsaid = whole[1].spoken.isdisjoint(keys_of(name[-1])) and not _is_mentioned(name[-1], whole)
     return (head[0], name[-1]) if unsaid else None
 
 
@@ -115,13 +114,10 @@ def removed_apart(one: Spoken, other: Spoken) -> tuple[str, str] | None:
     return things if any(unsaid) else None
 
 
-def _is_mentioned(word: str, beside: Spoken, of: ToolWords) -> bool:
-    """Whether a tool says the word at first, or takes it as an argument. A description that both
-    have, the other of the words ``of``, tells nothing of one of them.
-    """
+def _is_mentioned(word: str, beside: Spoken, by_text: bool = True) -> bool:
+    """Whether a tool says the word at first (``by_text``), or takes it as an argument."""
     tool, words = beside
-    lead = words.lead if words.text != of.text else frozenset()
-    mentioned = lead.union(*map(keys_of, argument_words(tool)))
+    mentioned = (words.lead if by_text else frozenset()).union(*map(keys_of, argument_words(tool)))
     return not mentioned.isdisjoint(keys_of(word))
 
 
