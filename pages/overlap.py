@@ -30,7 +30,7 @@ if not candidates.total:
     text = f"No two tools reach the similarity threshold θ = {analysis.threshold:.2f}."
     nothing_overlaps(text)
 st.markdown(
-    f"Candidate pairs at a similarity of {analysis.threshold:.2f} or more: "
+    f"Candidate pairs, alike in name or at a similarity of {analysis.threshold:.2f} or more: "
     f"**{candidates.total:,}**. The offline judge expects about {candidates.expected:,} of them to "
     f"do the same job ({candidates.expected / candidates.total:.0%}). Its verdicts: merge "
     f"**{candidates.merge:,}**, family (the same operation for another provider or value) "

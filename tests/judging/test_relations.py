@@ -13,6 +13,7 @@ from tests.merging.strategies import tools as merging_tools
 from toolscope_core.judging.arguments.alignment import serving
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.judge import OfflineJudge
+from toolscope_core.judging.relation_words import relation_of
 from toolscope_core.judging.weights import shipped_weights
 from toolscope_core.model.tool import Tool
 
@@ -203,3 +204,20 @@ def test_what_is_neither_is_related_or_different():
     assert {"related", "different"} <= relations
     far = verdict(TOOLS[3], TOOLS[8])
     assert (far.relation, far.outcome, far.serves) == ("different", "keep", "none")
+
+
+@pytest.mark.parametrize(
+    ("relation", "outcome", "probability", "sentence"),
+    [
+        ("duplicate", "merge", 0.95, "They do the same job."),
+        ("duplicate", "merge", 0.94, "They look like the same job."),
+        ("duplicate", "unsure", 0.6, "They may do the same job."),
+        ("related", "unsure", 0.4, "Whether they do the same job is open."),
+        ("related", "keep", 0.1, "They have to do with each other, but they are not one job."),
+    ],
+)
+def test_the_sentence_is_as_sure_as_the_verdict(relation, outcome, probability, sentence):
+    given = replace(
+        verdict(TOOLS[0], TOOLS[1]), relation=relation, outcome=outcome, probability=probability
+    )
+    assert relation_of(given, (TOOLS[0], TOOLS[1])) == sentence

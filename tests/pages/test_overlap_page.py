@@ -27,7 +27,7 @@ def shown_pair(app):
 
 def test_the_strongest_pair_is_chosen_and_explained(monkeypatch, work):
     app = open_page(monkeypatch, work, "overlap")
-    assert "Candidate pairs at a similarity of 0.70 or more" in words(app)
+    assert "alike in name or at a similarity of 0.70 or more" in words(app)
     first = table(app).iloc[0]
     assert first["probability"] == 1.0
     assert first["left_tokens"] == first["right_tokens"] == tool_tokens(small_workspace.WEATHER)

@@ -74,6 +74,8 @@ def relation_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
         case "parametric":
             selector, values = selector_of(tools, verdict.differs)
             return f"The same operation for another {selector}: {' / '.join(values)}."
+        case "related" if verdict.outcome == "unsure":
+            return "Whether they do the same job is open."
         case "related":
             return "They have to do with each other, but they are not one job."
         case _:
