@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from toolscope_core.judging.arguments.matching import match_parameters
+from toolscope_core.judging.arguments.subschema import types_meet
 from toolscope_core.judging.guards import effect
 from toolscope_core.judging.reading import Reading, read_tool
 from toolscope_core.judging.vocabulary import opposites, stem, total_weight, weighted_jaccard
@@ -106,7 +107,7 @@ def _required_matched(one: Tool, other: Tool) -> float:
     if one.schema is None or other.schema is None:
         return math.nan
     ours, theirs = ({p.name for p in tool.parameters if p.required} for tool in (one, other))
-    if not ours and not theirs:
+    if ours == theirs and _meet_by_name(one, other, ours):
         return 1.0
     matches = match_parameters(one, other)
     shares = [
@@ -118,6 +119,12 @@ def _required_matched(one: Tool, other: Tool) -> float:
         if required
     ]
     return min(shares)
+
+
+def _meet_by_name(one: Tool, other: Tool, names: Iterable[str]) -> bool:
+    """Whether each of these parameters, which both have, could take the other's values."""
+    ours, theirs = ({p.name: p.schema for p in tool.parameters} for tool in (one, other))
+    return all(types_meet(ours[name], theirs[name]) for name in names)
 
 
 def _share(words: Iterable[str], of: Iterable[str]) -> float:

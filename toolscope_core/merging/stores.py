@@ -10,11 +10,12 @@ server plainly keeps nothing for (sums, public facts) is not apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from itertools import combinations
 
 from toolscope_core.judging.guards import keeps_nothing, nouns_of, only_computes, only_looks
-from toolscope_core.judging.products import products_of
+from toolscope_core.judging.products import Products, products_of
 from toolscope_core.judging.reading import Reading, read_tool
 from toolscope_core.judging.vocabulary import is_of_the_machine, keeps_things, singular
 from toolscope_core.model.tool import Tool
@@ -31,12 +32,16 @@ class Stores:
     """The servers of a catalog, by whether they keep something; each is read at most once."""
 
     def __init__(self, tools: Iterable[Tool]) -> None:
-        every = tuple(tools)
+        self._every = tuple(tools)
         self._tools: dict[str, list[Tool]] = {}
-        for tool in every:
+        for tool in self._every:
             self._tools.setdefault(tool.owner, []).append(tool)
-        self._products = dict(zip((tool.id for tool in every), products_of(every), strict=True))
         self._is_store: dict[str, bool] = {}
+
+    @cached_property
+    def _products(self) -> Mapping[str, Products]:
+        ids = (tool.id for tool in self._every)
+        return dict(zip(ids, products_of(self._every), strict=True))
 
     def are_apart(self, members: Sequence[Tool]) -> bool:
         """Whether the members live on several servers, one of these may keep something, and they do
