@@ -59,8 +59,8 @@ def main() -> None:
                 print(name, truth_of(label), "→", card, label["left"], label["right"], sep="\t")
         total += counts
         kinds = Counter("family" if c.relation == "parametric" else c.kind for c in plan.clusters)
-        print(f"{name}: {len(plan.catalog.tools)} tools, cards {dict(kinds)}; {_found(counts)}")
-    print(f"\nall: {_found(total)}")
+        print(f"{name}: {len(plan.catalog.tools)} tools, cards {dict(kinds)}; {_servable(counts)}")
+    print(f"\nall: {_servable(total)}")
     for truth in TRUTHS:
         row = ", ".join(f"{card} {total[truth, card]}" for card in CARDS)
         print(f"{truth}: {row}")
@@ -76,10 +76,10 @@ def main() -> None:
     print(f"family pairs found: {share(total['family', 'family'], every)}")
 
 
-def _found(counts: Counter[tuple[str, str]]) -> str:
+def _servable(counts: Counter[tuple[str, str]]) -> str:
     every = sum(counts["servable", card] for card in CARDS)
-    found = counts["servable", "prune"] + counts["servable", "router"]
-    return f"servable found {share(found, every)}"
+    proposed = counts["servable", "prune"] + counts["servable", "router"]
+    return f"servable found {share(proposed, every)}"
 
 
 if __name__ == "__main__":

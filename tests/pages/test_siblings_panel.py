@@ -59,9 +59,9 @@ def test_a_catalog_without_such_pairs_says_so(open_app):
 
 
 def test_words_that_are_no_part_of_the_job_are_not_offered(open_app):
-    aside = TEXT_OF_BOTH + " Important: always absolute."
+    longer_text = TEXT_OF_BOTH + " Important: always absolute."
     page = open_app(
-        tool("alpha", "read_flights", TEXT_OF_BOTH), tool("beta", "read_flights", aside)
+        tool("alpha", "read_flights", TEXT_OF_BOTH), tool("beta", "read_flights", longer_text)
     )
     work, i = page.work, page.catalog_id
     both = [one.id for one in page.work.catalogs.open(i).tools]

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from toolscope_core.catalog.source_words import source_name, source_text
 from toolscope_core.embedding.tool_text import split_name, tool_text
@@ -31,6 +32,12 @@ def without_boilerplate(tools: Sequence[Tool]) -> tuple[Tool, ...]:
     """The tools in their order, in the words they were declared in; of a server with three or more
     without the boilerplate. It depends on a tool and its own server alone.
     """
+    return _plain_tools(tuple(tools))
+
+
+@lru_cache(maxsize=2)
+def _plain_tools(tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
+    """Kept, as the texts that are embedded and the signals are both read off them."""
     by_server: dict[str, list[Tool]] = {}
     for tool in tools:
         by_server.setdefault(tool.server, []).append(tool)

@@ -44,7 +44,6 @@ _OF_ONE_GENERAL = 0.97
 _CERTAIN = 16.0
 """Log-odds that are shown for 0 and 1, whose own have no end: six digits tell no difference."""
 _EVEN = 0.5
-_CHANGES = {"reads": 0.0, "writes": 1.0, "destroys": 2.0}
 _JUST_BELOW = 0.001
 _FAR = 0.45
 """Below this cosine two tools that are nothing else have nothing to do with each other."""
@@ -75,9 +74,8 @@ class OfflineJudge:
 
     A pair with a tool whose calls cannot be mapped, that has no description, or one that is not
     English, is at most *unsure*; two that do not declare their parameters are judged on words.
-    Exact copies (equal but for hidden characters) have probability
-    1. ``mappable``
-    tells, by row, of which tools calls can be mapped.
+    Exact copies (equal but for hidden characters) have probability 1. ``mappable`` tells, by row,
+    of which tools calls can be mapped.
     """
 
     tools: tuple[Tool, ...]
@@ -89,7 +87,6 @@ class OfflineJudge:
     _unclear: NDArray[np.bool_]
     _contents: NDArray[np.int64]
     _generals: NDArray[np.int64]
-    _changes: NDArray[np.float64]
 
     @classmethod
     def of(
@@ -106,7 +103,6 @@ class OfflineJudge:
         heads = set(general.values())
         generals = [general.get(tool.id, tool.id if tool.id in heads else "") for tool in tools]
         signals = Signals.of(tools, vectors, model)
-        acts = [effect(*one) for one in zip(tools, signals.readings, strict=True)]
         return cls(
             tools=tuple(tools),
             signals=signals,
@@ -117,7 +113,6 @@ class OfflineJudge:
             _unclear=np.array([_is_unclear(tool) for tool in tools], dtype=np.bool_),
             _contents=codes([_visible_content(tool) for tool in tools]),
             _generals=codes(generals),
-            _changes=np.array([_CHANGES.get(act, math.nan) for act in acts], dtype=np.float64),
         )
 
     @property
@@ -325,7 +320,7 @@ class OfflineJudge:
         single = np.where((family > first) & (family >= weights.family_at), below, first)
         fixed = self._other_values(left, right, single)
         single = np.where(fixed, np.minimum(single, below), single)
-        other_effect = np.abs(self._changes[left] - self._changes[right]) > 0.0
+        other_effect = signals[:, SIGNALS.index("other_effect")] > 0.0
         other_effect &= signals[:, SIGNALS.index("same_verb")] != 1.0
         acting = np.where(other_effect, np.minimum(single, below), single)
         contrary = signals[:, SIGNALS.index("opposite_words")] > 0
@@ -364,7 +359,7 @@ class OfflineJudge:
         across = one[0].server != other[0].server and ours.accounts and theirs.accounts
         if across and (part := part_apart(one, other)):
             yield f"one is about the {part[0]}, the other about its {part[1]}"
-        both_remove = self._changes[left] == self._changes[right] == _CHANGES["destroys"]
+        both_remove = all(effect(self.signals.plain[row]) == "destroys" for row in (left, right))
         if both_remove and (things := removed_apart(one, other)):
             yield f"one removes {things[0]}, the other {things[1]}"
 

@@ -16,6 +16,8 @@ def new_texts(analysis: Analysis, plan: MergePlan) -> dict[str, str]:
     tools = analysis.catalog.by_id
     merged = [item.tool for item in plan.tools if len(item.members) > 1]
     new = {tool.id for tool in merged if tool_text(tool) != tool_text(tools[tool.id])}
+    if not new:
+        return {}
     texts = compared_texts([item.tool for item in plan.tools])
     return {
         item.tool.id: text

@@ -131,15 +131,16 @@ class Pairs:
         unsure = {
             pair: probability
             for pair, probability in self.unsure(catalog_id).items()
-            if pair not in apart and not {pair.left, pair.right} <= clustered
+            if pair not in apart
+            and not {pair.left, pair.right} <= clustered
+            and len(_effects(*_both(analysis.catalog, pair))) < 2
         }
         tools = analysis.catalog.by_id
         servers = {p: tuple(sorted((tools[p.left].owner, tools[p.right].owner))) for p in unsure}
         best: dict[tuple[str, ...], float] = {}
         for pair, probability in unsure.items():
             best[servers[pair]] = max(best.get(servers[pair], 0.0), probability)
-        worth = (pair for pair in unsure if len(_effects(*_both(analysis.catalog, pair))) < 2)
-        return tuple(sorted(worth, key=lambda p: (-best[servers[p]], servers[p], -unsure[p], p)))
+        return tuple(sorted(unsure, key=lambda p: (-best[servers[p]], servers[p], -unsure[p], p)))
 
     def view(self, catalog_id: int, pair: Pair) -> PairView:
         """Everything on two tools. Raises ``JobError`` before the analysis is finished."""
