@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from toolscope_core.embedding.packaged_model import packaged_model
-from toolscope_core.embedding.vector_cache import put
+from toolscope_core.files.cache_files import put
 from toolscope_core.model.environment import user_cache
 from toolscope_core.model.errors import ModelError
 

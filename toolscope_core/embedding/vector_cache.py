@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import math
-import os
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -13,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.model.errors import ConfigError
+from toolscope_core.files.cache_files import put, read_sealed, unusable, write_sealed
 from toolscope_core.model.protocols import Vectors
 
 _MAGIC = b"TSVEC001"
@@ -80,11 +78,7 @@ class VectorCache:
 
 
 class ArrayCache:
-    """Numbers computed from a set of vectors, in a folder, one small file for each array.
-
-    A file starts with the SHA-256 of its key and content: a damaged one counts as absent and is
-    written again.
-    """
+    """Numbers computed from a set of vectors, in a folder, one small file for each array."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -103,23 +97,16 @@ class ArrayCache:
 
     def write(self, key: str, values: NDArray[np.int64] | NDArray[np.float64]) -> None:
         """Keep the values. Raises ``ConfigError`` where the folder is unusable."""
-        path, body = self._path(key), values.astype(values.dtype.newbyteorder("<")).tobytes()
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            put(path, _seal(key, body) + body)
-        except OSError as error:
-            raise unusable(self._folder, error) from error
+        body = values.astype(values.dtype.newbyteorder("<")).tobytes()
+        write_sealed(self._folder, _name(key), body)
 
     def _read(self, key: str, size: int) -> bytes | None:
-        try:
-            content = self._path(key).read_bytes()
-        except OSError:
-            return None
-        sealed, body = content[:_KEY_BYTES], content[_KEY_BYTES:]
-        return body if sealed == _seal(key, body) and len(body) == 8 * size else None
+        body = read_sealed(self._folder / _name(key))
+        return body if body is not None and len(body) == 8 * size else None
 
-    def _path(self, key: str) -> Path:
-        return self._folder / "counts" / f"{key}.cnt"
+
+def _name(key: str) -> str:
+    return f"counts/{key}.cnt"
 
 
 def text_key(text: str) -> bytes:
@@ -134,30 +121,6 @@ def _write_file(folder: Path, entries: Mapping[bytes, Vectors]) -> Path:
     path = folder / f"{hashlib.sha256(body).hexdigest()}.vec"
     put(path, body)
     return path
-
-
-def put(path: Path, body: bytes) -> None:
-    """Write a file so that it is complete or absent."""
-    partial = path.with_suffix(f".{os.getpid()}.{os.urandom(4).hex()}.partial")
-    try:
-        partial.write_bytes(body)
-        partial.replace(path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            partial.unlink(missing_ok=True)
-        raise
-
-
-def _seal(key: str, body: bytes) -> bytes:
-    return hashlib.sha256(key.encode() + body).digest()
-
-
-def unusable(folder: Path, error: OSError) -> ConfigError:
-    """The error of a cache folder that cannot be written, with the remedy."""
-    return ConfigError(
-        f"the cache folder {str(folder)!r} cannot be written ({error.strerror or error}); "
-        "free space there or point TOOLSCOPE_CACHE_DIR to another folder"
-    )
 
 
 def _entries(path: Path) -> Iterator[tuple[bytes, Vectors]]:

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.embedding.embed_once import embed_cached
-from toolscope_core.embedding.vector_cache import VectorCache, unusable
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.files.cache_files import unusable
 from toolscope_core.model.protocols import Embedder, Progress, Vectors, silent
 from toolscope_core.model.tool import digest
 from toolscope_core.retrieval.documents import SearchDocument

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.embedding.vector_cache import put
+from toolscope_core.files.cache_files import put
 from toolscope_core.model.protocols import Progress, Vectors, silent
 from toolscope_core.model.tool import digest
 from toolscope_core.retrieval.decomposition import decompose

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from toolscope_core.catalog.isolation import read_isolated
 from toolscope_core.catalog.sources import load_paths
-from toolscope_core.embedding.vector_cache import put, unusable
 from toolscope_core.evaluation.measured_toolsets import Toolset, of_bundle
 from toolscope_core.files.archives import bundle_files_in
+from toolscope_core.files.cache_files import put, unusable
 from toolscope_core.merging.relabelling import read_relabelling
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
