@@ -8,7 +8,10 @@ from toolscope_core.cli import app
 def main() -> None:
     """Run the command line."""
     gc.disable()  # one short run whose objects live to its end; collecting costs an eighth of it
-    app(prog_name="toolscope")
+    try:
+        app(prog_name="toolscope")
+    finally:
+        gc.freeze()  # the end of the process takes it all back at once
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.catalogs import DATA, read_json, read_text
 from toolscope_core.catalog import isolation, parts, reading_child
-from toolscope_core.catalog.isolation import read_isolated
+from toolscope_core.catalog.isolation import read_files, read_isolated
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import Source, load_paths
 from toolscope_core.model.errors import CatalogError
@@ -229,3 +229,58 @@ def test_a_text_that_is_too_long_is_a_problem_of_its_record():
     assert catalog.problems[0].reason == (
         "description has 1,000,001 characters; at most 1,000,000 are read, cut it"
     )
+
+
+@pytest.fixture
+def caches(tmp_path, monkeypatch):
+    folder = tmp_path / "caches"
+    monkeypatch.setenv("TOOLSCOPE_CACHE_DIR", str(folder))
+    return folder
+
+
+def test_a_large_catalog_is_read_once_for_all_commands(tmp_path, caches, monkeypatch):
+    path = tmp_path / "large.jsonl"
+    path.write_bytes(lines(8_000) + b'{"name": "a\\ud800", "note": "\\u200bignore"}\nno tool\n')
+    first = read_files([path])
+    assert first == read_catalog(load_paths([path]))
+    assert [tool.augmentation for tool in first.tools[:1]] == [None]
+    with monkeypatch.context() as without_reading:
+        without_reading.setattr(isolation, "_waiting", None)
+        again = read_files([path])
+        assert again == first
+        assert (again.problems, again.findings) == (first.problems, first.findings)
+    (kept,) = (caches / "catalogs").iterdir()
+    whole = kept.read_bytes()
+    for damaged in (whole[:-1], b"", whole[:-3] + b"x" + whole[-2:]):
+        kept.write_bytes(damaged)
+        assert read_files([path]) == first
+        assert kept.read_bytes() == whole
+    path.write_bytes(lines(8_001))
+    assert len(read_files([path]).tools) == 8_001
+
+
+def test_small_catalogs_and_refused_ones_are_not_kept(tmp_path, caches):
+    path = tmp_path / "small.jsonl"
+    path.write_bytes(lines(100))
+    read_files([path])
+    path.write_bytes(b"[" + b"1," * 200_000 + b"1]")
+    for _ in range(2):
+        with pytest.raises(CatalogError):
+            read_files([path])
+    assert not caches.exists()
+
+
+def test_a_cache_that_cannot_be_written_stops_no_reading(tmp_path, caches):
+    caches.write_bytes(b"a file")
+    path = tmp_path / "large.jsonl"
+    path.write_bytes(lines(8_000))
+    assert len(read_files([path]).tools) == 8_000
+
+
+def test_few_catalogs_are_kept(tmp_path, caches, monkeypatch):
+    monkeypatch.setattr(isolation, "_MOST_CACHED", 2)
+    path = tmp_path / "large.jsonl"
+    for count in (8_000, 8_001, 8_002):
+        path.write_bytes(lines(count))
+        read_files([path])
+    assert len(list((caches / "catalogs").iterdir())) == 2

@@ -8,6 +8,7 @@ process, which itself loads no reader.
 from __future__ import annotations
 
 import atexit
+import hashlib
 import json
 import logging
 import os
@@ -24,8 +25,10 @@ from typing import Any, BinaryIO
 
 from toolscope_core.catalog.limits import MAX_TOTAL_BYTES, MIB, READING_BYTES, READING_SECONDS
 from toolscope_core.catalog.sources import Source, check_size, load_paths
+from toolscope_core.files.cache_files import code_version, read_sealed, write_sealed
 from toolscope_core.model.catalog import Catalog, Finding, InputFile, Problem, Server
-from toolscope_core.model.errors import CatalogError
+from toolscope_core.model.environment import read_environment
+from toolscope_core.model.errors import CatalogError, ConfigError
 from toolscope_core.model.tool import JsonObject, Tool
 
 ROOT = Path(__file__).parents[2]
@@ -37,6 +40,9 @@ ITEM_TYPES: dict[str, type] = {
     "findings": Finding,
     "files": InputFile,
 }
+_LARGE = 256 << 10
+"""Bytes from which reading takes longer than to start the program."""
+_CACHED, _MOST_CACHED = "catalogs", 8
 CAN_FORK = hasattr(os, "fork") and hasattr(socket, "send_fds")
 
 logger = logging.getLogger(__name__)
@@ -55,6 +61,42 @@ def read_isolated(sources: Sequence[Source], forced: str | None = None) -> Catal
         from toolscope_core.catalog.readers import read_catalog  # else only the child loads it
 
         return read_catalog(sources, forced)
+    return _catalog(_read_apart(sources, forced))
+
+
+def read_files(paths: Sequence[Path]) -> Catalog:
+    """The catalog of files and folders, as ``load_paths`` and ``read_isolated`` read them. Large
+    ones are kept, as they were read, for the next command.
+    """
+    sources = load_paths(paths)
+    if sum(map(_size, sources)) < _LARGE or not CAN_FORK:
+        return read_isolated(sources)
+    caches, name = read_environment().cache_dir, f"{_CACHED}/{_digest(sources)}.json"
+    if body := read_sealed(caches / name):
+        return _catalog(json.loads(body))
+    value = _read_apart(sources, None)
+    with suppress(ConfigError):  # it is read again then
+        write_sealed(caches, name, json.dumps(value).encode())
+        newest = sorted((caches / _CACHED).glob("*.json"), key=_written, reverse=True)
+        for path in newest[_MOST_CACHED:]:
+            path.unlink(missing_ok=True)
+    return _catalog(value)
+
+
+def _digest(sources: Sequence[Source]) -> str:
+    """The hash of all that a catalog is read from, and of the program that reads it."""
+    parts = [code_version("catalog", "model", "files")]
+    parts += [text for source in sources for text in (source.label, str(_size(source)))]
+    content = b"".join(source.data for source in sources)
+    return hashlib.sha256(json.dumps(parts).encode() + content).hexdigest()
+
+
+def _written(path: Path) -> float:
+    return path.stat().st_mtime
+
+
+def _read_apart(sources: Sequence[Source], forced: str | None) -> JsonObject:
+    """The catalog as JSON, from a process with limits. Raises as ``read_isolated``."""
     started = time.monotonic()
     with _waiting.connect() as connection:
         connection.settimeout(READING_SECONDS + 5)
@@ -64,16 +106,12 @@ def read_isolated(sources: Sequence[Source], forced: str | None = None) -> Catal
                 answer = _answer_of(replies)
         except OSError:  # the child is gone, or does not move
             answer = {}
-    if "catalog" in answer:
-        return _catalog(answer["catalog"])
     if "refused" in answer:
         raise CatalogError(answer["refused"])
-    raise _no_answer(answer, sources, time.monotonic() - started)
-
-
-def read_files(paths: Sequence[Path]) -> Catalog:
-    """The catalog of files and folders, as ``load_paths`` and ``read_isolated`` read them."""
-    return read_isolated(load_paths(paths))
+    if "catalog" not in answer:
+        raise _no_answer(answer, sources, time.monotonic() - started)
+    value: JsonObject = answer["catalog"]
+    return value
 
 
 def start_waiting() -> None:
