@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from benchmarks.measuring import analysis_of, read_named
 from benchmarks.train_judge import THRESHOLDS, Labelled, fit, left_out
+from toolscope_core.judging.cached_judge import CachedJudge
 from toolscope_core.judging.judge import OfflineJudge
 from toolscope_core.judging.weights import Weights, shipped_weights
 from toolscope_core.merging.pipeline import Analysis
@@ -63,7 +64,7 @@ def rejudged(analysis: Analysis, weights: Weights) -> Analysis:
     old = analysis.scores
     new = judge.pair_probabilities(old.left, old.right)
     scores = PairScores(old.left, old.right, old.similarity, new.same_job, new.family)
-    return replace(analysis, judge=judge, scores=scores).without_cache()
+    return replace(analysis, cached_judge=CachedJudge.of(judge), scores=scores).without_cache()
 
 
 def kept(labelled: Labelled, catalog: Catalog, clusters: Iterable[Sequence[str]]) -> Kept:

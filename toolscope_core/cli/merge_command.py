@@ -146,6 +146,7 @@ def merge(
     plan = plan_merge(analysis, log, options)
     files = bundle_files(analysis, plan, log, options, shape, fix)
     write_folder(files, out)
+    analysis.cached_judge.save()
     manifest = json.loads(files["manifest.json"])
     tokens, toolsets = manifest["tokens"], len(manifest["toolsets"])
     plan = readable_plan(plan, shape, fix)

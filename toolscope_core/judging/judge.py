@@ -207,7 +207,7 @@ class OfflineJudge:
             relation, serves = self._relation(near[at], (same_job, family), unshared, served)
             compared = Compared(
                 tools=tools,
-                readings=(self.signals.readings[a], self.signals.readings[b]),
+                readings=(self.signals.reading(a), self.signals.reading(b)),
                 similarity=near[at],
                 relation=relation,
                 serves=serves,
@@ -248,6 +248,11 @@ class OfflineJudge:
         if serves in ("left", "right") or (serves == "none" and one_sided):
             return "subsumes", serves
         return "duplicate", serves
+
+    def general_of(self, row: int) -> str:
+        """Id of the general tool that a tool is or is an instance of; empty where it is neither."""
+        tool = self.tools[row].id
+        return self.general.get(tool, tool if self._generals[row] else "")
 
     def _general(self, left: int, right: int) -> str:
         """Name of the general tool that both are, or empty."""
@@ -364,7 +369,7 @@ class OfflineJudge:
             yield f"one removes {things[0]}, the other {things[1]}"
 
     def _spoken(self, left: int, right: int) -> tuple[Spoken, Spoken]:
-        one, other = ((self.tools[row], self.signals.words_by_row[row]) for row in (left, right))
+        one, other = ((self.tools[row], self.signals.words(row)) for row in (left, right))
         return one, other
 
     def _held_back(self, probability: NDArray[np.float64]) -> NDArray[np.float64]:

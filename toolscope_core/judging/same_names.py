@@ -12,7 +12,7 @@ import numpy as np
 
 from toolscope_core.embedding.candidate_pairs import Rows
 from toolscope_core.judging.products import server_words
-from toolscope_core.judging.word_match import Key, keys_of, tool_words
+from toolscope_core.judging.word_match import Key, keys_of, named_words
 from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.tool import Tool
 
@@ -41,8 +41,9 @@ def _near(rows: Sequence[int], vectors: Vectors, neighbours: int) -> Iterator[tu
 
 def _meaning(tool: Tool) -> frozenset[str]:
     """What the words of a name may be known by, without those of the server's name."""
-    words = [word for word in tool_words(tool).named if word not in server_words(tool.server)]
-    return frozenset(min(map(_text, keys_of(word))) for word in words or tool_words(tool).named)
+    named, of_server = named_words(tool), server_words(tool.server)
+    words = [word for word in named if word not in of_server]
+    return frozenset(min(map(_text, keys_of(word))) for word in words or named)
 
 
 def _text(key: Key) -> str:

@@ -63,15 +63,12 @@ Matrix = NDArray[np.float64]
 class Signals:
     """A catalog prepared once; ``of_pairs`` gives the signals of any of its pairs.
 
-    ``plain`` are the tools without boilerplate, of which ``readings`` and ``words_by_row`` are
-    read; ``near_at`` is the least cosine of a candidate pair for the embedding model, so that
-    closeness means the same whichever it is. ``servers`` are the tools' servers as numbers, 0 for
-    none.
+    ``plain`` are the tools without boilerplate, which is what is read of them; ``near_at`` is the
+    least cosine of a candidate pair for the embedding model, so that closeness means the same
+    whichever it is. ``servers`` are the tools' servers as numbers, 0 for none.
     """
 
     plain: tuple[Tool, ...]
-    readings: tuple[Reading, ...]
-    words_by_row: tuple[ToolWords, ...]
     products: tuple[Products, ...]
     vectors: Vectors
     near_at: float
@@ -85,13 +82,19 @@ class Signals:
         plain = without_boilerplate(tools)
         return cls(
             plain=plain,
-            readings=tuple(map(read_tool, plain)),
-            words_by_row=tuple(map(tool_words, plain)),
             products=products_of(tools),
             vectors=vectors,
             near_at=default_threshold(model),
             servers=codes([tool.server for tool in tools]),
         )
+
+    def reading(self, row: int) -> Reading:
+        """What is read in a tool."""
+        return read_tool(self.plain[row])
+
+    def words(self, row: int) -> ToolWords:
+        """What a tool says."""
+        return tool_words(self.plain[row])
 
     def of_pairs(self, left: Rows, right: Rows) -> Matrix:
         """float64 of shape (m, len(SIGNALS)); the same for (a, b) and (b, a).
@@ -180,10 +183,10 @@ class Signals:
         """The word that says what a tool does: the one that begins both name and description, else
         the one that the judge reads.
         """
-        words = self.words_by_row[row]
+        words = self.words(row)
         if words.name and words.text and stem(words.name[0]) == stem(words.text[0]):
             return words.name[0]
-        return self.readings[row].verb
+        return self.reading(row).verb
 
     def _on_products(self, left: int, right: int) -> dict[str, float]:
         ours, theirs = self.products[left], self.products[right]
@@ -191,7 +194,7 @@ class Signals:
         engines = ours.engines, theirs.engines
         servers = self.plain[left].server, self.plain[right].server
         two = bool(servers[0] and servers[1]) and servers[0] != servers[1]
-        objects = frozenset(self.readings[left].objects) & frozenset(self.readings[right].objects)
+        objects = frozenset(self.reading(left).objects) & frozenset(self.reading(right).objects)
         return {
             "shared_server_word": float(share_a_word(*servers)) if two else np.nan,
             "shared_product": float(not accounts[0].isdisjoint(accounts[1])),

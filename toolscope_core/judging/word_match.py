@@ -69,9 +69,9 @@ def tool_words(tool: Tool) -> ToolWords:
     """The words of a tool."""
     arguments = frozenset(argument_words(tool))
     description = _TAG.sub(" ", without_hidden(source_text(tool)[:_LONGEST]))
-    name = split_name(without_hidden(source_name(tool)))
+    name = _name(tool)
     text = words_of(description)
-    named = _distinct(_telling(name))
+    named = named_words(tool)
     if text[:1] in (["return"], ["returns"]):
         text[0] = "get"  # elsewhere it may be what an investment does
     description_words = _distinct(word for word in text if not is_filler(word))
@@ -83,7 +83,7 @@ def tool_words(tool: Tool) -> ToolWords:
         keys=tuple(map(keys_of, words)),
         named=named,
         description_words=description_words,
-        name=tuple(name),
+        name=name,
         text=tuple(text),
         lead=frozenset(key for word in (*named, *first) for key in keys_of(word)),
         spoken=spoken,
@@ -92,6 +92,11 @@ def tool_words(tool: Tool) -> ToolWords:
         compounds={a + b: (a, b) for part in (name, text) for a, b in pairwise(part)},
         initials="".join(word[0] for word in (*name, *text)),
     )
+
+
+def named_words(tool: Tool) -> tuple[str, ...]:
+    """The words of the name, as in ``ToolWords.named``."""
+    return _distinct(_telling(_name(tool)))
 
 
 def unshared(
@@ -144,6 +149,10 @@ def argument_words(tool: Tool) -> Iterator[str]:
         yield from (word for word in split_name(parameter.name) if word not in KEY_WORDS)
         for value in parameter.enum:
             yield from words_of(str(value))
+
+
+def _name(tool: Tool) -> tuple[str, ...]:
+    return split_name(without_hidden(source_name(tool)))
 
 
 def _telling(name: Sequence[str]) -> Iterator[str]:

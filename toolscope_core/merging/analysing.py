@@ -8,6 +8,7 @@ from toolscope_core.embedding.candidate_pairs import Rows, candidates, default_t
 from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.judging.boilerplate import compared_texts
+from toolscope_core.judging.cached_judge import CachedJudge
 from toolscope_core.judging.implied_servers import with_implied_servers
 from toolscope_core.judging.judge import OfflineJudge, PairProbabilities
 from toolscope_core.judging.same_names import same_named
@@ -54,7 +55,8 @@ def analyse(
     near = candidates(vectors, first, config.neighbours, threshold, named)
     left, right, cosine = near.left, near.right, near.similarity
     progress(Step("judge", 0, len(left)))
-    probabilities = _judged(judge, left, right, progress)
+    cached_judge = CachedJudge.of(judge, cache.folder)
+    probabilities = _judged(cached_judge, left, right, progress)
     analysis = Analysis(
         catalog=catalog,
         config=config,
@@ -62,7 +64,7 @@ def analyse(
         threshold=threshold,
         vectors=vectors,
         scores=PairScores(left, right, cosine, probabilities.same_job, probabilities.family),
-        judge=judge,
+        cached_judge=cached_judge,
         copies={
             tool.id: catalog.tools[copy].id
             for tool, copy in zip(catalog.tools, first.tolist(), strict=True)
@@ -73,6 +75,7 @@ def analyse(
     )
     analysis.remember(left, right, probabilities)
     _make(analysis, progress)
+    cached_judge.save()
     return analysis
 
 
@@ -81,7 +84,7 @@ def judge_at_lowest_thresholds(analysis: Analysis) -> None:
     groups_at(analysis, Constraints(), MergeThresholds(analysis.threshold, LEAST_PROBABILITY))
 
 
-def _judged(judge: OfflineJudge, left: Rows, right: Rows, progress: Progress) -> PairProbabilities:
+def _judged(judge: CachedJudge, left: Rows, right: Rows, progress: Progress) -> PairProbabilities:
     same_job, family = [np.empty(0)], [np.empty(0)]
     for start in range(0, len(left), _PROGRESS):
         part = slice(start, start + _PROGRESS)

@@ -25,6 +25,7 @@ from toolscope_core.model.pair import Pair, PairScores, Verdict
 from toolscope_core.model.protocols import Vectors
 
 if TYPE_CHECKING:
+    from toolscope_core.judging.cached_judge import CachedJudge
     from toolscope_core.judging.judge import OfflineJudge, PairProbabilities
 
 
@@ -62,7 +63,7 @@ class Analysis:
     threshold: float
     vectors: Vectors
     scores: PairScores
-    judge: OfflineJudge
+    cached_judge: CachedJudge
     copies: Mapping[str, str]
     first: Rows
     rows: Mapping[str, int]
@@ -70,6 +71,11 @@ class Analysis:
     model_verdicts: ModelVerdicts | None = None
     _judged: _PairCache = field(default_factory=_PairCache, repr=False)
     _families: _PairCache = field(default_factory=_PairCache, repr=False)
+
+    @property
+    def judge(self) -> OfflineJudge:
+        """The offline judge, prepared for this catalog."""
+        return self.cached_judge.judge
 
     @property
     def nearness(self) -> NDArray[np.float64]:
@@ -131,7 +137,9 @@ class Analysis:
             _, first = np.unique(codes[missing], return_index=True)
             once = missing[first]
             self.remember(
-                left[once], right[once], self.judge.pair_probabilities(left[once], right[once])
+                left[once],
+                right[once],
+                self.cached_judge.pair_probabilities(left[once], right[once]),
             )
             values = cache.get(codes)
         return values
@@ -140,6 +148,7 @@ class Analysis:
         """The same analysis with empty caches: for measuring times, or for another judge."""
         return replace(
             self,
+            cached_judge=self.cached_judge.emptied(),
             _judged=_PairCache(),
             _families=_PairCache(),
             syntheses=GroupSyntheses(self.catalog),

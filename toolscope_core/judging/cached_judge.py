@@ -1,0 +1,174 @@
+"""What the offline judge made of pairs of tools, on disk, so that a pair is judged once.
+
+A verdict depends on the two tools, what their servers say and the judge, and on nothing else that
+is loaded; so what is known of two tools that did not change holds in every later run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from toolscope_core.embedding.candidate_pairs import Rows
+from toolscope_core.files.cache_files import code_version, read_sealed, write_sealed
+from toolscope_core.judging.judge import OfflineJudge, PairProbabilities
+from toolscope_core.model.pair import Pair, Verdict
+from toolscope_core.model.tool import canonical_json
+
+_MOST = 1_000_000
+"""Pairs in one file; beyond them only those of this run are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class CachedJudge:
+    """An offline judge that looks up first what it said of a pair; rows as in ``judge``."""
+
+    judge: OfflineJudge
+    _probabilities: _PairFile
+    _verdicts: _PairFile
+    _digests: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, judge: OfflineJudge, folder: Path | None = None) -> CachedJudge:
+        """``folder`` is that of all caches; without it nothing is kept beyond this object."""
+        code = code_version("judging", "embedding", "catalog", "model")
+        version = f"{judge.name} {judge.signals.near_at} {code}"
+        probabilities, evidence = (
+            _PairFile(folder, name, version) for name in ("probabilities", "evidence")
+        )
+        return cls(judge, probabilities, evidence)
+
+    def emptied(self) -> CachedJudge:
+        """The same judge, of which nothing is cached."""
+        return self.of(self.judge)
+
+    def pair_probabilities(self, left: Rows, right: Rows) -> PairProbabilities:
+        """As ``OfflineJudge.pair_probabilities``."""
+
+        def judged(a: Rows, b: Rows) -> Iterator[tuple[float, float]]:
+            made = self.judge.pair_probabilities(a, b)
+            return zip(made.same_job.tolist(), made.family.tolist(), strict=True)
+
+        values = self._looked_up(self._probabilities, left, right, judged)
+        columns = np.array(values, dtype=np.float64).reshape(-1, 2)
+        return PairProbabilities(columns[:, 0], columns[:, 1])
+
+    def brief_verdicts(self, left: Rows, right: Rows) -> Iterator[Verdict]:
+        """As ``OfflineJudge.verdicts`` with ``brief``."""
+
+        def judged(a: Rows, b: Rows) -> Iterator[list[Any]]:
+            return map(_as_json, self.judge.verdicts(a, b, brief=True))
+
+        tools, name = self.judge.tools, self.judge.name
+        values = self._looked_up(self._verdicts, left, right, judged)
+        for a, b, value in zip(left.tolist(), right.tolist(), values, strict=True):
+            yield _verdict(Pair.of(tools[a].id, tools[b].id), name, value)
+
+    def save(self) -> None:
+        """Keep what is new. Raises ``ConfigError`` where the folder is unusable."""
+        self._probabilities.save()
+        self._verdicts.save()
+
+    def _looked_up(
+        self,
+        file: _PairFile,
+        left: Rows,
+        right: Rows,
+        judged: Callable[[Rows, Rows], Iterator[Any]],
+    ) -> list[Any]:
+        keys = self._keys(np.minimum(left, right), np.maximum(left, right))
+        values = file.get(keys)
+        new = [at for at, value in enumerate(values) if value is None]
+        if new:
+            for at, value in zip(new, judged(left[new], right[new]), strict=True):
+                values[at] = value
+            file.add({keys[at]: values[at] for at in new})
+        return values
+
+    def _keys(self, left: Rows, right: Rows) -> list[str]:
+        if not self._digests:
+            self._digests.extend(map(self._digest, range(len(self.judge.tools))))
+        digests = self._digests
+        pairs = zip(left.tolist(), right.tolist(), strict=True)
+        return [digests[a] + digests[b] for a, b in pairs]
+
+    def _digest(self, row: int) -> str:
+        """128 bits of all that the judge reads of a tool."""
+        judge, tool = self.judge, self.judge.tools[row]
+        plain, products = judge.signals.plain[row], judge.signals.products[row]
+        fields = [sorted(getattr(products, name)) for name in products.__slots__]
+        parts = [tool.id, tool.fingerprint, tool.raw, plain.name, plain.description, fields]
+        text = canonical_json([*parts, judge.general_of(row)]).encode("utf-8", "surrogatepass")
+        return hashlib.sha256(text + judge.signals.vectors[row].tobytes()).hexdigest()[:32]
+
+
+class _PairFile:
+    """JSON values of pairs in one file, of one version of the judge: another's count as absent."""
+
+    def __init__(self, folder: Path | None, name: str, version: str) -> None:
+        self._folder, self._name, self._version = folder, f"verdicts/{name}.json", version
+        self._entries: dict[str, Any] = {}
+        self._is_read = False
+        self._used: set[str] = set()
+        self._is_new = False
+
+    def get(self, keys: Sequence[str]) -> list[Any]:
+        """The value of each key, ``None`` where there is none."""
+        if not self._is_read:
+            self._entries, self._is_read = self._read(), True
+        self._used.update(keys)
+        return [self._entries.get(key) for key in keys]
+
+    def add(self, entries: dict[str, Any]) -> None:
+        self._entries.update(entries)
+        self._is_new = True
+
+    def save(self) -> None:
+        entries = self._entries
+        if not self._is_new or self._folder is None:
+            return
+        if len(entries) > _MOST:
+            entries = {key: entries[key] for key in entries.keys() & self._used}
+        body = json.dumps([self._version, entries]).encode()
+        write_sealed(self._folder, self._name, body)
+        self._is_new = False
+
+    def _read(self) -> dict[str, Any]:
+        body = read_sealed(self._folder / self._name) if self._folder else None
+        version, entries = json.loads(body) if body else ("", {})
+        return dict(entries) if version == self._version else {}
+
+
+def _as_json(verdict: Verdict) -> list[Any]:
+    return [
+        verdict.similarity,
+        verdict.probability,
+        verdict.outcome,
+        verdict.evidence,
+        verdict.relation,
+        verdict.family,
+        verdict.serves,
+        verdict.differs,
+    ]
+
+
+def _verdict(pair: Pair, judge: str, value: Sequence[Any]) -> Verdict:
+    similarity, probability, outcome, evidence, relation, family, serves, differs = value
+    return Verdict(
+        pair,
+        similarity,
+        probability,
+        outcome,
+        tuple(evidence),
+        judge,
+        relation,
+        family,
+        serves,
+        (tuple(differs[0]), tuple(differs[1])),
+    )
