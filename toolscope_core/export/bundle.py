@@ -158,6 +158,8 @@ def argument_row(alpha: ArgumentMap) -> JsonObject:
         "constants": dict(alpha.constants),
         "dropped": dict(alpha.dropped),
     }
+    if alpha.notes:
+        row["notes"] = list(alpha.notes)
     nested = [{"from": item.source, "to": item.target} for item in alpha.nested]
     return {**row, "nested": nested} if nested else row
 

@@ -117,7 +117,11 @@ def _check_arguments(proposal: Proposal) -> Iterable[str]:
 
 
 def _check_inferred(proposal: Proposal) -> Iterable[str]:
-    return (sentence for alpha in proposal.synthesis.arguments for sentence in alpha.inferred)
+    return (
+        sentence
+        for alpha in proposal.synthesis.arguments
+        for sentence in (*alpha.inferred, *alpha.notes)
+    )
 
 
 def _check_guards(proposal: Proposal) -> Iterable[str]:

@@ -82,14 +82,15 @@ def synthesise(
 
 def _preference(
     tool: Tool, maps: Sequence[ArgumentMap], words_by_id: Mapping[str, ToolWords]
-) -> tuple[int, int, int, str]:
-    """What is inferred of fewest arguments first, then the most general: the one that says fewest
-    words that others do not; then the shortest name, then the id.
+) -> tuple[int, int, int, int, str]:
+    """What is inferred of fewest arguments first, then what asks for fewest limits, then the most
+    general: the one that says fewest words that others do not; then the shortest name, then the id.
     """
     inferred = sum(len(alpha.inferred) for alpha in maps)
     own = words_by_id.get(tool.id)
     alone = sum(len(unshared(own, other)) for other in words_by_id.values()) if own else 0
-    return inferred, alone, len(tool.name), tool.id
+    notes = sum(len(alpha.notes) for alpha in maps)
+    return inferred, notes, alone, len(tool.name), tool.id
 
 
 def serving_maps(canonical: Tool, members: Sequence[Tool]) -> tuple[ArgumentMap, ...]:

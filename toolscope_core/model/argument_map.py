@@ -50,7 +50,8 @@ class ArgumentMap:
     place in the merged tool, with the reason; ``lossy`` says what changes its meaning on the way;
     ``inferred`` which arguments were matched only because nothing else was left. ``nested``
     are applied after the moves, in their order. ``waived`` are the dropped arguments that a person
-    lets go.
+    lets go. ``notes`` are limits of the merged tool that the old one did not have and that hardly a
+    call meets (an issue number of at least 1).
     """
 
     tool_id: str
@@ -62,9 +63,13 @@ class ArgumentMap:
     inferred: tuple[str, ...] = ()
     nested: tuple[NestedRename, ...] = ()
     waived: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def lossless(self) -> bool:
+        """Whether every argument of a valid call has its place, and a value that is valid there
+        unless it meets one of the ``notes``.
+        """
         return not self.dropped and not self.lossy
 
     @property

@@ -13,7 +13,7 @@ from typing import Any
 
 from toolscope_core.catalog.source_words import source_name
 from toolscope_core.judging.arguments.matching import Match, match_parameters, turned
-from toolscope_core.judging.arguments.moves import move_to, refusal
+from toolscope_core.judging.arguments.moves import move_to, refusal, usual_move
 from toolscope_core.judging.arguments.subschema import core, inline_references, refers
 from toolscope_core.judging.arguments.units import difference
 from toolscope_core.judging.word_stems import name_words, plain_words, spelling
@@ -35,7 +35,8 @@ _PLAIN_KEYWORDS = frozenset(
 def argument_map(tool: Tool, target: Tool, matches: Sequence[Match] | None = None) -> ArgumentMap:
     """α from ``tool`` to ``target``, whose own schema is left as it is.
 
-    What has no place is in ``dropped``, what would not validate in ``lossy``. Where neither
+    What has no place is in ``dropped``, what would not validate in ``lossy``, and in ``notes`` what
+    would not in a call that hardly anybody makes. Where neither
     declares its parameters, arguments are passed on under their own names, which is ``inferred``.
     ``matches`` are those
     of ``match_parameters``, where they are at hand.
@@ -105,6 +106,7 @@ def map_onto(
     moves: list[ArgumentMove] = []
     dropped: dict[str, str] = {}
     converted: list[str] = []
+    notes: list[str] = []
     for parameter in tool.parameters:
         target = pairs.get(parameter.name)
         if target is None:
@@ -116,6 +118,9 @@ def map_onto(
             converted.append(
                 f"`{parameter.name}` of `{tool.name}` would have to be converted: {unit}"
             )
+        if move is None and (usual := usual_move(parameter, target, properties[target])):
+            move = usual[0]
+            notes += (f"{note}, which {tool.id} does not ask for" for note in usual[1])
         if move is None:
             dropped[parameter.name] = refusal(parameter, target, properties[target])
         else:
@@ -128,7 +133,9 @@ def map_onto(
     lossy += [f"`{name}` no longer says that `{tool.name}` is meant" for name in lost]
     lossy += _bound_together(tool, schema, moves)
     lossy += _declared_apart(tool, schema, moves)
-    return ArgumentMap(tool.id, to, tuple(moves), constants, dropped, tuple(lossy))
+    return ArgumentMap(
+        tool.id, to, tuple(moves), constants, dropped, tuple(lossy), notes=tuple(notes)
+    )
 
 
 def fixed_values(tool: Tool, target: Tool) -> dict[str, Any]:

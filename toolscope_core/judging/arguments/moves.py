@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from toolscope_core.judging.arguments.roles import read_parameter
 from toolscope_core.judging.arguments.subschema import admits, core, leaves_out, type_set
-from toolscope_core.judging.word_stems import spelling
+from toolscope_core.judging.word_stems import meaning, spelling
 from toolscope_core.model.argument_map import ArgumentMove
 from toolscope_core.model.tool import JsonObject, Parameter, canonical_json
 
+_LARGEST = 2**31 - 1
+_WHOLE = frozenset({"count", "key", "calendar"})
+"""Kinds of parameters that are whole numbers whatever their type says."""
+_PAGED = frozenset(map(meaning, "limit max page offset index size top depth line".split()))
 _WRITTEN = frozenset({"format", "contentEncoding", "contentMediaType"})
 """Keywords of texts that a number is not written as."""
 
@@ -37,6 +42,60 @@ def move_to(parameter: Parameter, target: str, schema: JsonObject | bool) -> Arg
     ):
         return ArgumentMove(parameter.name, target, "cast")
     return None
+
+
+def usual_move(
+    parameter: Parameter, target: str, schema: JsonObject | bool
+) -> tuple[ArgumentMove, tuple[str, ...]] | None:
+    """The same where ``schema`` is stricter by limits that hardly a call meets, and those limits in
+    sentences; ``None`` where more than that is in the way.
+    """
+    if not isinstance(schema, dict):
+        return None
+    notes: list[str] = []
+    move = move_to(parameter, target, _without_limits(schema, parameter, f"`{target}`", notes))
+    return (move, tuple(notes)) if move else None
+
+
+def _without_limits(
+    schema: JsonObject, parameter: Parameter, name: str, notes: list[str]
+) -> JsonObject:
+    """The schema without limits that hardly a call meets; ``notes`` gets a sentence for each."""
+    loose, own = dict(schema), parameter.schema
+    for key, limit in _unusual(schema):
+        del loose[key]
+        if key in ("minLength", "minItems"):
+            notes.append(f"{name} must not be empty")
+        else:
+            bound = {"minimum": "least", "maximum": "most"}.get(key)
+            notes.append(f"{name} must be {f'at {bound}' if bound else 'more than'} {limit}")
+    if type_set(own) == {"number"} and "integer" in type_set(schema) and _is_whole(parameter):
+        loose["type"] = "number"
+        notes.append(f"{name} must be a whole number")
+    items = loose.get("items")
+    if isinstance(items, dict):
+        inner = own.get("items")
+        of_own = Parameter(parameter.name, False, inner if isinstance(inner, dict) else {})
+        loose["items"] = _without_limits(items, of_own, f"each of {name}", notes)
+    return loose
+
+
+def _unusual(schema: JsonObject) -> Iterator[tuple[str, float]]:
+    """The limits that hardly a call meets: an empty text, a negative count, a number of which there
+    are none so large.
+    """
+    for key, most in (("minLength", 1), ("minItems", 1), ("minimum", 1), ("exclusiveMinimum", 0)):
+        limit = schema.get(key)
+        if isinstance(limit, int | float) and limit <= most:
+            yield key, limit
+    largest = schema.get("maximum")
+    if isinstance(largest, int | float) and largest >= _LARGEST:
+        yield "maximum", largest
+
+
+def _is_whole(parameter: Parameter) -> bool:
+    reading = read_parameter(parameter)
+    return not reading.named.isdisjoint(_WHOLE) or not reading.name.isdisjoint(_PAGED)
 
 
 def _through_a_list(parameter: Parameter, target: str, schema: JsonObject) -> ArgumentMove | None:

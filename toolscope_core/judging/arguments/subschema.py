@@ -38,12 +38,24 @@ def admits(wide: Any, narrow: Any) -> bool:
     options = narrow.get("anyOf") or narrow.get("oneOf")
     if isinstance(options, list) and options:
         return all(_admits_option(wide, narrow, option) for option in options)
-    options = wide.get("anyOf")
-    if isinstance(options, list) and set(wide) == {"anyOf"}:
+    options = wide.get("anyOf") or wide.get("oneOf")
+    if isinstance(options, list) and (set(wide) == {"anyOf"} or _are_of_types(wide, options)):
         return any(admits(option, narrow) for option in options)
+    given = type_set(narrow)
     return _types_admit(wide, narrow) and all(
-        _KEYWORDS.get(key, _same_keyword(key))(wide, narrow) for key in wide if key != "type"
+        _KEYWORDS.get(key, _same_keyword(key))(wide, narrow)
+        for key in wide
+        if key != "type" and not (given and given.isdisjoint(_ON_TYPES.get(key, given)))
     )
+
+
+def _are_of_types(wide: JsonObject, options: list[Any]) -> bool:
+    """Whether a schema is one of these and nothing else, and no value is of two of them."""
+    types = [type_set(option) if isinstance(option, dict) else frozenset() for option in options]
+    if set(wide) != {"oneOf"} or not all(types):
+        return False
+    whole = [one | {"integer"} if "number" in one else one for one in types]
+    return sum(map(len, whole)) == len(frozenset().union(*whole))
 
 
 def leaves_out(wide: Any, narrow: Any) -> bool:
@@ -153,6 +165,15 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), (int, float)),
     **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems"), (int, float)),
 }
+_NUMBERS = frozenset({"number", "integer"})
+_ON_TYPES: dict[str, frozenset[str]] = {
+    **dict.fromkeys(("minLength", "maxLength", "pattern"), frozenset({"string"})),
+    **dict.fromkeys(("items", "minItems", "maxItems", "uniqueItems"), frozenset({"array"})),
+    **dict.fromkeys(("properties", "required", "additionalProperties"), frozenset({"object"})),
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _NUMBERS),
+    "multipleOf": _NUMBERS,
+}
+"""Of what types a keyword says anything."""
 _DEFINITIONS = ("$defs", "definitions")
 _BEYOND = frozenset(
     """$ref prefixItems patternProperties contains minContains maxContains unevaluatedProperties

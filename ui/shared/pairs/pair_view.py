@@ -247,7 +247,7 @@ def in_words(tool: Tool, target: Tool) -> tuple[str, ...]:
     ]
     kept += [f"{name} is always {canonical_json(value)}" for name, value in alpha.constants.items()]
     lost = [f"{name} is lost: {reason}" for name, reason in alpha.dropped.items()]
-    return (*kept, *lost, *alpha.lossy)
+    return (*kept, *lost, *alpha.lossy, *alpha.notes)
 
 
 def other_lines(one: Tool, other: Tool) -> Iterator[dict[str, str]]:
