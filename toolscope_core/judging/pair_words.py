@@ -109,7 +109,7 @@ def _required_matched(one: Tool, other: Tool) -> float:
     ours, theirs = ({p.name for p in tool.parameters if p.required} for tool in (one, other))
     if ours == theirs and _meet_by_name(one, other, ours):
         return 1.0
-    matches = match_parameters(one, other)
+    matches = [match for match in match_parameters(one, other) if not match.inferred]
     shares = [
         len(required & matched) / len(required)
         for required, matched in (

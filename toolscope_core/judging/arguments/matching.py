@@ -78,9 +78,9 @@ def _rest(scored: Sequence[_Scored], matches: Sequence[Match]) -> Sequence[_Scor
 
 
 def _only_ones(left: Tool, right: Tool, matches: Sequence[Match]) -> Sequence[Match]:
-    """The only required number, list or object left on each side, where others are matched."""
-    if not matches:
-        return ()
+    """The only required argument left on each side, of one type; a text only where the tools say
+    that it is required.
+    """
     ours = _required_rest(left, {match.left for match in matches})
     theirs = _required_rest(right, {match.right for match in matches})
     if len(ours) != 1 or len(theirs) != 1:
@@ -91,10 +91,10 @@ def _only_ones(left: Tool, right: Tool, matches: Sequence[Match]) -> Sequence[Ma
 
 
 def _required_rest(tool: Tool, done: set[str]) -> Sequence[Parameter]:
-    """Numbers, lists and objects not matched yet; where none is said to be required, all are."""
+    """Arguments not matched yet; where none is said to be required, all but texts are."""
     some = any(p.required for p in tool.parameters)
-    rest = [p for p in tool.parameters if p.name not in done and (p.required or not some)]
-    return [p for p in rest if p.type in _TELLING_TYPES]
+    rest = [p for p in tool.parameters if p.name not in done]
+    return [p for p in rest if p.required or (not some and p.type in _TELLING_TYPES)]
 
 
 def _stands_out(score: float, a: str, b: str, rest: Sequence[_Scored]) -> bool:
