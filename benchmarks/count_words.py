@@ -11,8 +11,8 @@ import json
 from collections import Counter
 
 from benchmarks.measuring import read_named
+from toolscope_core.judging.reading import read_tool
 from toolscope_core.judging.vocabulary import WORD_COUNTS, stem
-from toolscope_core.judging.word_match import tool_words
 
 CATALOGS = (
     "toucan",
@@ -32,7 +32,7 @@ def main() -> None:
     for name in CATALOGS:
         for tool in read_named(name).tools:
             tools += 1
-            counts.update({stem(word) for word in tool_words(tool).words})
+            counts.update({stem(word) for word in read_tool(tool).words})
     kept = {word: n for word, n in sorted(counts.items()) if n >= LEAST}
     content = {
         "provenance": f"Counted by benchmarks/count_words.py over {', '.join(CATALOGS)}.",

@@ -3,13 +3,13 @@
 import pytest
 
 from toolscope_core.judging.distinctions import named_apart, part_apart, removed_apart
-from toolscope_core.judging.word_match import tool_words
+from toolscope_core.judging.reading import read_tool
 from toolscope_core.model.tool import Tool
 
 
 def spoken(name, description, server=""):
     tool = Tool(name, name, description, server)
-    return tool, tool_words(tool)
+    return read_tool(tool)
 
 
 @pytest.mark.parametrize(

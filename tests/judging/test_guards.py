@@ -296,4 +296,4 @@ def test_kinds_of_results(schema, kind):
     ],
 )
 def test_effects(made, expected):
-    assert effect(made) == expected
+    assert effect(read_tool(made)) == expected

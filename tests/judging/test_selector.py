@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from tests.judging.arguments.test_subschema import valid
+from toolscope_core.judging.reading import read_tool
 from toolscope_core.judging.selector import selector_of
-from toolscope_core.judging.word_match import tool_words
 from toolscope_core.merging.calls import map_call, unmap_call
 from toolscope_core.merging.clusters import build_clusters
 from toolscope_core.merging.families import own_words
@@ -26,7 +26,7 @@ def tool(called, server="", description="", **properties):
 
 
 def selector(*tools):
-    return selector_of(tools, own_words([tool_words(one) for one in tools]))
+    return selector_of(tools, own_words([read_tool(one) for one in tools]))
 
 
 SELECTORS = {

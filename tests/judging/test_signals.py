@@ -79,12 +79,12 @@ def test_words_are_singular_without_repeats_and_without_the_verb():
     reading = read_tool(
         tool("list_open_orders", "Lists orders of all customers. Never closed ones.", "customerIDs")
     )
-    assert reading.name == ("open", "order")
+    assert reading.nouns == ("open", "order")
     assert reading.phrase == ("order",)
     assert reading.objects == ("order",)
-    assert reading.text == ("open", "order", "customer", "never", "closed", "one")
+    assert reading.content == ("open", "order", "customer", "never", "closed", "one")
     assert reading.arguments == ("customer", "id")
-    assert reading.whole == {"list", "open", "orders"}
+    assert reading.name == ("list", "open", "orders")
 
 
 def test_parameters_that_are_not_declared_differ_from_none():
@@ -94,7 +94,7 @@ def test_parameters_that_are_not_declared_differ_from_none():
 
 def test_a_tool_without_words_can_be_read():
     reading = read_tool(tool("??", "…"))
-    assert (reading.verb, reading.name, reading.text, reading.objects) == ("", (), (), ())
+    assert (reading.verb, reading.nouns, reading.content, reading.objects) == ("", (), (), ())
 
 
 @pytest.mark.parametrize(

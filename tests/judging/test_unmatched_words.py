@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.support.fakes import WordEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.judging.arguments.alignment import argument_map
+from toolscope_core.judging.reading import read_tool
 from toolscope_core.judging.unmatched_words import unmatched_reasons
-from toolscope_core.judging.word_match import tool_words
 from toolscope_core.merging.auto_accept import accept
 from toolscope_core.merging.clusters import build_clusters
 from toolscope_core.merging.model_verdicts import ModelVerdicts
@@ -33,7 +33,7 @@ def tool(called, description="", required=(), **properties):
 
 def reasons(kept, pruned):
     alpha = argument_map(pruned, kept)
-    return list(unmatched_reasons((kept, tool_words(kept)), (pruned, tool_words(pruned)), alpha))
+    return list(unmatched_reasons(read_tool(kept), read_tool(pruned), alpha))
 
 
 def accepted_by_auto(one, other):
@@ -233,9 +233,7 @@ def test_arguments_that_are_one_only_by_what_they_take(old, new, apart):
     kept = tool("get_box", "Get a box.", [new], **{new: TEXT})
     pruned = tool("fetch_box", "Fetch a box.", [old], **{old: TEXT})
     alpha = ArgumentMap("fetch_box", "get_box", (ArgumentMove(old, new),))
-    sentences = list(
-        unmatched_reasons((kept, tool_words(kept)), (pruned, tool_words(pruned)), alpha)
-    )
+    sentences = list(unmatched_reasons(read_tool(kept), read_tool(pruned), alpha))
     assert sentences == ([f"`{old}` of fetch_box would be `{new}`"] if apart else [])
 
 

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toolscope_core.judging.phrasing import unshared
+from toolscope_core.judging.reading import read_tool
 from toolscope_core.judging.vocabulary import base_forms, groups_of, is_filler, stem
-from toolscope_core.judging.word_match import tool_words, unshared
 from toolscope_core.merging.families import own_words
 from toolscope_core.model.tool import Tool
 
@@ -14,7 +15,7 @@ TEXT = {"type": "string"}
 
 def words(name, description="", **properties):
     schema = {"type": "object", "properties": properties}
-    return tool_words(Tool(name, name, description, schema=schema))
+    return read_tool(Tool(name, name, description, schema=schema))
 
 
 def left_over(one, other):
@@ -181,13 +182,19 @@ def test_what_is_left_over_on_each_side(one, other, ours, theirs):
     assert left_over(other, one) == (theirs, ours)
 
 
+def parts(reading):
+    return [getattr(reading, name) for name in reading.__slots__ if name != "tool"]
+
+
 def test_hidden_characters_and_case_play_no_part():
     hidden = words("g\u200bet_note", "Get\u2060 the no\u200bte.\U000e0041\U000e0042")
-    assert hidden == words("GET_NOTE", "get THE note.") == words("getNote", "Get the note.")
+    for other in (words("GET_NOTE", "get THE note."), words("getNote", "Get the note.")):
+        assert parts(hidden) == parts(other)
 
 
 def test_only_so_much_of_a_description_is_read():
-    assert words("a", "word " * 400 + "needle") == words("a", "word " * 400)
+    longer = words("a", "word " * 400 + "needle")
+    assert parts(longer) == parts(words("a", "word " * 400))
 
 
 @pytest.mark.parametrize("word", ["not", "without", "all", "before", "last", "no", "every", "only"])

@@ -26,7 +26,7 @@ SEARCH = Tool(
     "Searches notes by `text`. Warning: the search index is deleted permanently.",
     schema=takes("text"),
 )
-PURGE = Tool("purge", "purge_notes", "Purges notes.", schema=takes("colour"))
+PURGE = Tool("purge", "purge_notes", "Purges notes.", schema=takes("colour", "shade"))
 PRUNE = synthesise((FIND, SEARCH), chosen="find")
 ROUTER = synthesise((FIND, PURGE))
 KEPT = " Warning: the search index is deleted permanently."

@@ -24,100 +24,98 @@ from toolscope_core.judging.phrasing import (
     repeated,
     voices_apart,
 )
+from toolscope_core.judging.reading import ToolReading, argument_words
 from toolscope_core.judging.vocabulary import action_classes, is_border, only_gets, stem
-from toolscope_core.judging.word_match import ToolWords, argument_words, keys_of
+from toolscope_core.judging.word_match import keys_of
 from toolscope_core.model.numbers import listed
 from toolscope_core.model.tool import Parameter, Tool
 
 _KEYS = frozenset("id uuid guid gid sid slug key".split())
 
-Spoken = tuple[Tool, ToolWords]
-"""A tool and what it says."""
 
-
-def distinctions(one: Spoken, other: Spoken) -> Iterator[str]:
+def distinctions(one: ToolReading, other: ToolReading) -> Iterator[str]:
     """What tells the two apart; nothing where only their words decide."""
-    if are_turned(one[1], other[1]) or are_turned(other[1], one[1]):
+    if are_turned(one, other) or are_turned(other, one):
         yield "they go in opposite directions"
-    if voices := voices_apart(one[1], other[1]):
+    if voices := voices_apart(one, other):
         yield f"they look at it from two sides: {voices[0]} / {voices[1]}"
-    if either := alternatives(one[1], other[1]):
+    if either := alternatives(one, other):
         yield f"they are for {either[0]} and for {either[1]}, of which both speak"
-    if _reordered(one[1], other[1]):
+    if _reordered(one, other):
         yield "their names say the same words of each other in another order"
     if one_and_several(one, other):
         yield "one is about one thing, the other about several"
-    if keys := _keys_apart(one[0], other[0]):
+    if keys := _keys_apart(one.tool, other.tool):
         yield f"their keys are of two things: {keys[0]} / {keys[1]}"
     yield from _paths_apart(one, other)
 
 
-def all_distinctions(one: Spoken, other: Spoken) -> Iterator[str]:
+def all_distinctions(one: ToolReading, other: ToolReading) -> Iterator[str]:
     """The same, and how one server names them apart."""
     yield from distinctions(one, other)
     yield from named_apart(one, other)
 
 
-def named_apart(one: Spoken, other: Spoken) -> Iterator[str]:
+def named_apart(one: ToolReading, other: ToolReading) -> Iterator[str]:
     """How one server names two tools apart: by a word that the other neither says at first nor
     takes as an argument, or says less often in its name, or by what they work on. Who has both
     means two things by them. A description that both have says nothing of a word that stands in
     the place of another.
     """
-    if not one[0].server or one[0].server != other[0].server:
+    if not one.tool.server or one.tool.server != other.tool.server:
         return
-    ours, theirs = (set(side.name) for _, side in (one, other))
-    by_text = one[1].text != other[1].text or ours <= theirs or theirs <= ours
+    ours, theirs = (set(side.name) for side in (one, other))
+    by_text = one.text != other.text or ours <= theirs or theirs <= ours
     words = [
         [
             word
             for word in side
             if not (only_gets(word) or word.isdigit() or _is_mentioned(word, beside, by_text))
         ]
-        for side, beside in zip(renamed(one[1], other[1]), (other, one), strict=True)
+        for side, beside in zip(renamed(one, other), (other, one), strict=True)
     ]
     if any(words):
         between = " / ".join(listed(side) or "nothing" for side in words)
         yield f"one server has both and tells their names apart ({between})"
-    elif word := repeated(one[1], other[1]):
+    elif word := repeated(one, other):
         yield f"one server has both, and one of the names says {word} more often"
-    elif heads := object_apart(one[1], other[1]):
+    elif heads := object_apart(one, other):
         yield f"one server has both, one about {heads[0]}, the other about {heads[1]}"
 
 
-def part_apart(one: Spoken, other: Spoken) -> tuple[str, str] | None:
+def part_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
     """What both work on by their names, and what of it the one works on alone: the *issue*, and its
     *relation*, which the other nowhere says.
     """
-    more = renamed(one[1], other[1])
+    more = renamed(one, other)
     if bool(more[0]) == bool(more[1]):
         return None
     whole, part, words = (other, one, more[0]) if more[0] else (one, other, more[1])
-    name, head = part[1].name, whole[1].name[-1:]
+    name, head = part.name, whole.name[-1:]
     if not head or name[-1] not in words or is_border(name[-2]) or action_classes(head[0]):
         return None
-    unsaid = whole[1].spoken.isdisjoint(keys_of(name[-1])) and not _is_mentioned(name[-1], whole)
+    unsaid = whole.spoken.isdisjoint(keys_of(name[-1])) and not _is_mentioned(name[-1], whole)
     return (head[0], name[-1]) if unsaid else None
 
 
-def removed_apart(one: Spoken, other: Spoken) -> tuple[str, str] | None:
+def removed_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
     """What each of two tools that take something away takes away, where one of the two is a thing
     that the other tool nowhere speaks of: a *star*, a *repository*.
     """
-    things = object_apart(one[1], other[1])
+    things = object_apart(one, other)
     if things is None:
         return None
     unsaid = (
-        beside[1].spoken.isdisjoint(keys_of(thing))
+        beside.spoken.isdisjoint(keys_of(thing))
         for thing, beside in zip(things, (other, one), strict=True)
     )
     return things if any(unsaid) else None
 
 
-def _is_mentioned(word: str, beside: Spoken, by_text: bool = True) -> bool:
+def _is_mentioned(word: str, beside: ToolReading, by_text: bool = True) -> bool:
     """Whether a tool says the word at first (``by_text``), or takes it as an argument."""
-    tool, words = beside
-    mentioned = (words.lead if by_text else frozenset()).union(*map(keys_of, argument_words(tool)))
+    taken = map(keys_of, argument_words(beside.tool))
+    mentioned = (beside.lead if by_text else frozenset()).union(*taken)
     return not mentioned.isdisjoint(keys_of(word))
 
 
@@ -132,7 +130,7 @@ def is_key(parameter: Parameter) -> bool:
     return not _KEYS.isdisjoint(split_name(parameter.name)[-1:])
 
 
-def _reordered(one: ToolWords, other: ToolWords) -> bool:
+def _reordered(one: ToolReading, other: ToolReading) -> bool:
     """*Route of a service*, *service of a route*: the names have the same words in another order,
     around one that relates them.
     """
@@ -142,18 +140,18 @@ def _reordered(one: ToolWords, other: ToolWords) -> bool:
     return any(is_border(word) for word in one.name[1:-1])
 
 
-def one_and_several(one: Spoken, other: Spoken) -> bool:
+def one_and_several(one: ToolReading, other: ToolReading) -> bool:
     """Whether one is about one thing and the other about several."""
     lists = [
-        "list" in split_name(source_name(tool)) or words.text[:1] in (("list",), ("lists",))
-        for tool, words in (one, other)
+        "list" in split_name(source_name(side.tool)) or side.text[:1] in (("list",), ("lists",))
+        for side in (one, other)
     ]
     one_lists = lists[0] != lists[1]
-    plurals = [{is_plural(word) for word in words.named[-1:]} for _, words in (one, other)]
-    keyed = [any(p.required and is_key(p) for p in tool.parameters) for tool, _ in (one, other)]
+    plurals = [{is_plural(word) for word in words.named[-1:]} for words in (one, other)]
+    keyed = [any(p.required and is_key(p) for p in side.tool.parameters) for side in (one, other)]
     if keyed[0] != keyed[1] and (one_lists or plurals[0] != plurals[1]):
         return True
-    return number_apart(one[1], other[1], described=one_lists)
+    return number_apart(one, other, described=one_lists)
 
 
 def _keys_apart(one: Tool, other: Tool) -> tuple[str, str] | None:
@@ -197,19 +195,19 @@ class _Address:
         return [word for word in dict.fromkeys(self.words) if rest[stem(word)] < 0]
 
 
-def _paths_apart(one: Spoken, other: Spoken) -> Iterator[str]:
-    here, there = _address(one[0]), _address(other[0])
+def _paths_apart(one: ToolReading, other: ToolReading) -> Iterator[str]:
+    here, there = _address(one.tool), _address(other.tool)
     if here is None or there is None:
         return
-    left = [word for word in here.more_than(there) if other[1].spoken.isdisjoint(keys_of(word))]
-    left += [word for word in there.more_than(here) if one[1].spoken.isdisjoint(keys_of(word))]
+    left = [word for word in here.more_than(there) if other.spoken.isdisjoint(keys_of(word))]
+    left += [word for word in there.more_than(here) if one.spoken.isdisjoint(keys_of(word))]
     if left:
         yield f"only one of their paths says {listed(left)}"
     elif here.of_one != there.of_one:
         yield "one of their paths leads to one thing, the other to several"
     elif sorted(here.stems) == sorted(there.stems) and here.stems != there.stems:
         yield "their paths say the same words in another order"
-    elif here.words != there.words and source_name(one[0]) == source_name(other[0]):
+    elif here.words != there.words and source_name(one.tool) == source_name(other.tool):
         yield "their document gives both one name and different paths"
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from toolscope_core.judging.arguments.matching import Match
 from toolscope_core.judging.arguments.units import difference
-from toolscope_core.judging.reading import Reading
+from toolscope_core.judging.reading import ToolReading
 from toolscope_core.judging.selector import selector_of
 from toolscope_core.judging.vocabulary import action_classes, base_forms, is_foreign, opposites
 from toolscope_core.model.numbers import listed
@@ -57,7 +57,7 @@ class Compared:
     """
 
     tools: tuple[Tool, Tool]
-    readings: tuple[Reading, Reading]
+    readings: tuple[ToolReading, ToolReading]
     similarity: float
     relation: Relation
     serves: Serves
@@ -126,8 +126,8 @@ def _on_closeness(similarity: float) -> str:
     return f"Names and descriptions are {degree} (cosine {similarity:.2f})."
 
 
-def _on_actions(left: Tool, right: Tool, a: Reading, b: Reading) -> Iterator[str]:
-    contrary = opposites(a.whole, b.whole)
+def _on_actions(left: Tool, right: Tool, a: ToolReading, b: ToolReading) -> Iterator[str]:
+    contrary = opposites(frozenset(a.name), frozenset(b.name))
     if contrary:
         yield f"The names hold opposites: {contrary[0]} and {contrary[1]}."
     common = sorted(a.classes & b.classes)
@@ -154,7 +154,7 @@ def _infinitive(verb: str, classes: Iterable[str]) -> str:
 
 def _on_words(compared: Compared) -> Iterator[str]:
     left, right = compared.tools
-    both = [word for word in compared.readings[0].text if word in compared.readings[1].text]
+    both = [word for word in compared.readings[0].content if word in compared.readings[1].content]
     if both:
         yield f"Both mention {listed(both, _MOST_NAMES)}."
     if compared.unshared == ((), ()):
@@ -218,7 +218,7 @@ def _on_units(left: Tool, right: Tool, matches: Iterable[Match]) -> Iterator[str
             yield f"{match.left} would have to be converted for {match.right}: {unit}."
 
 
-def _on_servers(left: Tool, right: Tool, a: Reading, b: Reading) -> Iterator[str]:
+def _on_servers(left: Tool, right: Tool, a: ToolReading, b: ToolReading) -> Iterator[str]:
     if left.server and left.server == right.server:
         yield f"Both are on server {left.server}, whose tools were made to stand side by side."
     elif left.server or right.server:

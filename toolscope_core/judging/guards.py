@@ -14,7 +14,7 @@ from toolscope_core.catalog.source_words import source_name
 from toolscope_core.embedding.tool_text import split_name
 from toolscope_core.judging.notes import harm_notes, unshared_notes, whole_text
 from toolscope_core.judging.products import products_of
-from toolscope_core.judging.reading import Reading, read_tool
+from toolscope_core.judging.reading import ToolReading, read_tool
 from toolscope_core.judging.vocabulary import is_of_facts, keeps_things
 from toolscope_core.model.cluster import Kind
 from toolscope_core.model.numbers import listed
@@ -124,14 +124,13 @@ def guards(
     )
 
 
-def effect(tool: Tool, reading: Reading | None = None) -> str:
+def effect(reading: ToolReading) -> str:
     """``reads``, ``writes`` or ``destroys``: by annotation, else by what the words say; else ""."""
-    hints = tool.annotations
+    hints, classes = reading.tool.annotations, reading.classes
     if hints.get("readOnlyHint") is True:
         return "reads"
     if hints.get("destructiveHint") is True:
         return "destroys"
-    classes = (reading or read_tool(tool)).classes
     if classes and classes <= _DESTROYING and "destructiveHint" not in hints:
         return "destroys"
     if hints.get("readOnlyHint") is False:
@@ -157,13 +156,13 @@ def returned(returns: JsonObject | None) -> str:
     return ""
 
 
-def kept_behind(reading: Reading) -> tuple[str, ...]:
+def kept_behind(reading: ToolReading) -> tuple[str, ...]:
     """Stems of the nouns of what the tool may keep or find behind it, sorted: its own files,
     sessions, records. A tool that only computes has at most what it holds open.
     """
     computes = bool(reading.classes) and reading.classes <= _COMPUTING
-    named = frozenset[str]() if computes else frozenset({*reading.name, *reading.objects})
-    return tuple(sorted((_PLURALS.keys() & named) | _HANDLES.intersection(reading.text)))
+    named = frozenset[str]() if computes else frozenset({*reading.nouns, *reading.objects})
+    return tuple(sorted((_PLURALS.keys() & named) | _HANDLES.intersection(reading.content)))
 
 
 def keeps_nothing(tool: Tool) -> bool:
@@ -184,11 +183,11 @@ def only_computes(tool: Tool) -> bool:
 def only_looks(tool: Tool) -> bool:
     """Whether the tool only reads, and names nothing that it keeps."""
     reading = read_tool(tool)
-    looks = effect(tool, reading) == "reads" and "exports" not in reading.classes
+    looks = effect(reading) == "reads" and "exports" not in reading.classes
     return looks and not _names_kept(reading)
 
 
-def _names_kept(reading: Reading) -> bool:
+def _names_kept(reading: ToolReading) -> bool:
     return (
         bool(kept_behind(reading))
         or keeps_things(nouns_of(reading))
@@ -196,16 +195,16 @@ def _names_kept(reading: Reading) -> bool:
     )
 
 
-def nouns_of(reading: Reading) -> tuple[str, ...]:
+def nouns_of(reading: ToolReading) -> tuple[str, ...]:
     """The words of its name, and of what it works on."""
-    return (*reading.name, *reading.objects, *reading.phrase)
+    return (*reading.nouns, *reading.objects, *reading.phrase)
 
 
 def _on_servers(
     members: Sequence[Tool],
     canonical: str,
     pruned: Sequence[Tool],
-    readings: Mapping[str, Reading],
+    readings: Mapping[str, ToolReading],
     companions: Companions,
 ) -> Iterator[str]:
     servers = _owners(members)
@@ -238,7 +237,7 @@ def _on_servers(
             )
 
 
-def _are_the_same_everywhere(members: Sequence[Tool], readings: Mapping[str, Reading]) -> bool:
+def _are_the_same_everywhere(members: Sequence[Tool], readings: Mapping[str, ToolReading]) -> bool:
     """Whether the members give sums or public facts, whoever runs them: they keep nothing, act on
     no record or program, need no account, and run no text as a program.
     """
@@ -257,7 +256,7 @@ def _owners(members: Sequence[Tool]) -> list[str]:
 
 
 def _on_state(
-    members: Sequence[Tool], pruned: Sequence[Tool], readings: Mapping[str, Reading]
+    members: Sequence[Tool], pruned: Sequence[Tool], readings: Mapping[str, ToolReading]
 ) -> Iterator[str]:
     """On one server: state that the members need not share, going by their names.
 
@@ -265,7 +264,7 @@ def _on_state(
     """
     if len(_owners(members)) > 1 or not pruned:
         return
-    if len({frozenset(readings[tool.id].name) for tool in members}) < 2:
+    if len({frozenset(readings[tool.id].nouns) for tool in members}) < 2:
         return
     nouns = {noun for tool in pruned for noun in kept_behind(readings[tool.id])}
     if members[0].server:  # an implied one is a guess, which allows nothing
@@ -278,8 +277,8 @@ def _on_state(
         )
 
 
-def _on_effects(members: Sequence[Tool], readings: Mapping[str, Reading]) -> Iterator[str]:
-    effects = {effect(tool, readings[tool.id]) for tool in members} - {""}
+def _on_effects(members: Sequence[Tool], readings: Mapping[str, ToolReading]) -> Iterator[str]:
+    effects = {effect(readings[tool.id]) for tool in members} - {""}
     if len(effects) > 1:
         yield f"some members differ in effect: one {' and another '.join(sorted(effects))}"
 

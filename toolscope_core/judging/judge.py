@@ -20,7 +20,6 @@ from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
 from toolscope_core.judging.arguments.alignment import serving, unmappable
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.distinctions import (
-    Spoken,
     all_distinctions,
     one_and_several,
     part_apart,
@@ -29,6 +28,7 @@ from toolscope_core.judging.distinctions import (
 from toolscope_core.judging.explanation import COUNTS, Compared, explain
 from toolscope_core.judging.fixed_values import general_tools
 from toolscope_core.judging.guards import effect
+from toolscope_core.judging.reading import ToolReading
 from toolscope_core.judging.selector import FIXED, kind_of
 from toolscope_core.judging.signals import SIGNALS, Matrix, Signals, codes
 from toolscope_core.judging.vocabulary import is_foreign
@@ -207,7 +207,7 @@ class OfflineJudge:
             relation, serves = self._relation(near[at], (same_job, family), unshared, served)
             compared = Compared(
                 tools=tools,
-                readings=(self.signals.reading(a), self.signals.reading(b)),
+                readings=self._readings(a, b),
                 similarity=near[at],
                 relation=relation,
                 serves=serves,
@@ -289,8 +289,12 @@ class OfflineJudge:
         family[self._other_values(left, right, family)] = weights.family_at
         for at in np.flatnonzero(family >= weights.family_at).tolist():
             pair = int(left[at]), int(right[at])
-            spoken = self._spoken(*pair)
-            if self.signals.is_no_family(*pair) or one_and_several(*spoken) or part_apart(*spoken):
+            readings = self._readings(*pair)
+            if (
+                self.signals.is_no_family(*pair)
+                or one_and_several(*readings)
+                or part_apart(*readings)
+            ):
                 family[at] = weights.family_at - _JUST_BELOW
         return family
 
@@ -358,19 +362,18 @@ class OfflineJudge:
         return apart
 
     def _distinctions(self, left: int, right: int) -> Iterator[str]:
-        one, other = self._spoken(left, right)
+        one, other = self._readings(left, right)
         yield from all_distinctions(one, other)
         ours, theirs = self.signals.products[left], self.signals.products[right]
-        across = one[0].server != other[0].server and ours.accounts and theirs.accounts
+        across = one.tool.server != other.tool.server and ours.accounts and theirs.accounts
         if across and (part := part_apart(one, other)):
             yield f"one is about the {part[0]}, the other about its {part[1]}"
-        both_remove = all(effect(self.signals.plain[row]) == "destroys" for row in (left, right))
+        both_remove = effect(one) == effect(other) == "destroys"
         if both_remove and (things := removed_apart(one, other)):
             yield f"one removes {things[0]}, the other {things[1]}"
 
-    def _spoken(self, left: int, right: int) -> tuple[Spoken, Spoken]:
-        one, other = ((self.tools[row], self.signals.words(row)) for row in (left, right))
-        return one, other
+    def _readings(self, left: int, right: int) -> tuple[ToolReading, ToolReading]:
+        return self.signals.reading(left), self.signals.reading(right)
 
     def _held_back(self, probability: NDArray[np.float64]) -> NDArray[np.float64]:
         """The part above *unsure* squeezed to stay below *merge*, order kept."""

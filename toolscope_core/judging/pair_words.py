@@ -10,9 +10,10 @@ from functools import lru_cache
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.arguments.subschema import types_meet
 from toolscope_core.judging.guards import effect
-from toolscope_core.judging.reading import Reading, read_tool
+from toolscope_core.judging.phrasing import unshared
+from toolscope_core.judging.reading import ToolReading
 from toolscope_core.judging.vocabulary import opposites, stem, total_weight, weighted_jaccard
-from toolscope_core.judging.word_match import ToolWords, keys_of, tool_words, unshared
+from toolscope_core.judging.word_match import keys_of
 from toolscope_core.model.tool import Tool
 
 _MOST_APART = 3
@@ -31,70 +32,64 @@ class PairWords:
 
 
 @lru_cache(maxsize=65_536)
-def pair_words(one: Tool, other: Tool) -> PairWords:
+def pair_words(a: ToolReading, b: ToolReading) -> PairWords:
     """Two tools in this order; remembered, as judging and explaining both ask, and so does the next
     version of a catalog. The signals are the same in either order.
     """
-    a, b = tool_words(one), tool_words(other)
     ours, theirs = unshared(a, b), unshared(b, a)
     names = (
         tuple(word for word in ours if word in a.named),
         tuple(word for word in theirs if word in b.named),
     )
-    reading, their_reading = read_tool(one), read_tool(other)
     apart = total_weight(names[0]), total_weight(names[1])
     return PairWords(
         (ours, theirs),
         names,
         {
-            "same_verb": _same_verb(reading, their_reading),
-            "other_effect": _effects_apart(one, other),
-            "opposite_words": float(opposites(reading.whole, their_reading.whole) is not None),
-            "shared_object": _same_object(reading, their_reading),
-            "shared_phrase": weighted_jaccard(_stems(reading.phrase), _stems(their_reading.phrase)),
-            "shared_arguments": _shared_arguments(reading, their_reading),
-            "required_matched": _required_matched(one, other),
+            "same_verb": _same_verb(a, b),
+            "other_effect": _effects_apart(a, b),
+            "opposite_words": float(opposites(frozenset(a.name), frozenset(b.name)) is not None),
+            "shared_object": _same_object(a, b),
+            "shared_phrase": weighted_jaccard(_stems(a.phrase), _stems(b.phrase)),
+            "shared_arguments": _shared_arguments(a, b),
+            "required_matched": _required_matched(a.tool, b.tool),
             "common_words": total_weight(_stems(a.words) & _stems(b.words)),
             "words_apart": min(_share(ours, a.words), _share(theirs, b.words)),
             "least_name_words_apart": min(apart),
             "most_name_words_apart": max(apart),
             "one_word_apart": float(_one_word_apart(a, b, names)),
-            "one_server": float(_of_one_server(one, other, names)),
+            "one_server": float(_of_one_server(a, b, names)),
         },
     )
 
 
-def _of_one_server(one: Tool, other: Tool, names: Sequence[Sequence[str]]) -> bool:
-    if not one.server or one.server != other.server:
+def _of_one_server(a: ToolReading, b: ToolReading, names: Sequence[Sequence[str]]) -> bool:
+    if not a.tool.server or a.tool.server != b.tool.server:
         return False
-    return any(names) or _plain(one.description) != _plain(other.description)
+    return any(names) or a.text != b.text
 
 
-def _plain(text: str) -> list[str]:
-    return text.lower().split()
-
-
-def _same_verb(a: Reading, b: Reading) -> float:
+def _same_verb(a: ToolReading, b: ToolReading) -> float:
     if not a.verb or not b.verb:
         return math.nan
     return float(not keys_of(a.verb).isdisjoint(keys_of(b.verb)))
 
 
-def _effects_apart(one: Tool, other: Tool) -> float:
+def _effects_apart(a: ToolReading, b: ToolReading) -> float:
     """0 for equal effects, 1 and 2 for reading beside writing, and beside destroying."""
-    effects = [_EFFECTS.get(effect(tool)) for tool in (one, other)]
+    effects = [_EFFECTS.get(effect(side)) for side in (a, b)]
     if effects[0] is None or effects[1] is None:
         return math.nan
     return abs(effects[0] - effects[1])
 
 
-def _same_object(a: Reading, b: Reading) -> float:
+def _same_object(a: ToolReading, b: ToolReading) -> float:
     if not a.objects or not b.objects:
         return math.nan
     return float(not _stems(a.objects).isdisjoint(_stems(b.objects)))
 
 
-def _shared_arguments(a: Reading, b: Reading) -> float:
+def _shared_arguments(a: ToolReading, b: ToolReading) -> float:
     if a.arguments is None or b.arguments is None:
         return math.nan
     return weighted_jaccard(_stems(a.arguments), _stems(b.arguments))
@@ -132,7 +127,7 @@ def _share(words: Iterable[str], of: Iterable[str]) -> float:
     return total_weight(words) / whole if whole else 0.0
 
 
-def _one_word_apart(a: ToolWords, b: ToolWords, names: Sequence[Sequence[str]]) -> bool:
+def _one_word_apart(a: ToolReading, b: ToolReading, names: Sequence[Sequence[str]]) -> bool:
     """Whether the names are equal but for at most three words of each."""
     if not all(0 < len(words) <= _MOST_APART for words in names):
         return False

@@ -1,4 +1,5 @@
-"""How two tools put what they say: on what, about how many, who acts, in which direction.
+"""How two tools put what they say: in which words, on what, about how many, who acts, in which
+direction.
 
 The same words may say another thing: *comments of a story* and *story with comments*, *blocked by*
 and *blocking*, one member and its group's members.
@@ -10,27 +11,48 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
+from toolscope_core.judging.reading import ToolReading
 from toolscope_core.judging.vocabulary import action_classes, is_border, is_filler, stem
-from toolscope_core.judging.word_match import KEY_WORDS, ToolWords, keys_of
+from toolscope_core.judging.word_match import KEY_WORDS, is_english, keys_of
 
+_WHOLE = frozenset("not non all any".split())
 _COUNTED = frozenset("list lists number count set collection array".split())
 """Of what follows, they say how it comes."""
 
 
-def are_turned(one: ToolWords, other: ToolWords) -> bool:
+def unshared(
+    one: ToolReading, other: ToolReading, *, at_first: bool = False, spoken: bool = False
+) -> tuple[str, ...]:
+    """The words of ``one`` that ``other`` says in no form, in order; ``at_first``: neither in its
+    name nor in its first sentence; ``spoken``: neither in its name nor its description.
+    """
+    mentioned = other.lead if at_first else other.spoken if spoken else other.mentioned
+    keyed = zip(one.words, one.keys, strict=True)
+    left = [word for word, keys in keyed if mentioned.isdisjoint(keys)]
+    if not left:
+        return ()
+    parts = {part for both in one.compounds.keys() & other.plain for part in one.compounds[both]}
+    return tuple(
+        word
+        for word in left
+        if word not in parts and word not in other.compounds and not _shortened(word, one, other)
+    )
+
+
+def are_turned(one: ToolReading, other: ToolReading) -> bool:
     """Whether one goes from a to b and the other from b to a: *json to toml*, *toml to json*."""
     ours, theirs = (_turns(side.name, side.text) for side in (one, other))
     return any((b, a) in theirs for a, b in ours - theirs)
 
 
-def number_apart(one: ToolWords, other: ToolWords, described: bool = False) -> bool:
+def number_apart(one: ToolReading, other: ToolReading, described: bool = False) -> bool:
     """Whether a noun of both names stands for one thing here and for several there (*member*,
     *members*), and the descriptions are not the same; ``described``: or one of the descriptions.
     """
     verbs = {stem(side.text[0]) for side in (one, other) if side.text}
     same = one.text and _stems(one.text) == _stems(other.text)
     return (not same and _numbers_apart(one.named, other.named, verbs)) or (
-        described and _numbers_apart(one.description_words, other.description_words, verbs)
+        described and _numbers_apart(one.described, other.described, verbs)
     )
 
 
@@ -43,7 +65,7 @@ def _numbers_apart(ours: Sequence[str], theirs: Sequence[str], verbs: set[str]) 
     return any(numbers[0][root].isdisjoint(numbers[1][root]) for root in shared)
 
 
-def repeated(one: ToolWords, other: ToolWords) -> str:
+def repeated(one: ToolReading, other: ToolReading) -> str:
     """The first word that both names say, one of them more often: *account*, *transaction
     account*, both of a transaction. Empty if there is none.
     """
@@ -51,7 +73,7 @@ def repeated(one: ToolWords, other: ToolWords) -> str:
     return next((word for word in ours if ours[word] != theirs.get(word, ours[word])), "")
 
 
-def voices_apart(one: ToolWords, other: ToolWords) -> tuple[str, str] | None:
+def voices_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
     """The first two name words of one stem that tell who acts on whom: *followers*, *following*;
     *blocked by*, *blocking*. ``None`` where there are none, or both are described the same.
     """
@@ -68,7 +90,7 @@ def voices_apart(one: ToolWords, other: ToolWords) -> tuple[str, str] | None:
     return None
 
 
-def alternatives(one: ToolWords, other: ToolWords) -> tuple[str, str] | None:
+def alternatives(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
     """The first name word of each that a description names as alternatives, where the names differ
     by them: *groups* and *projects* of *members of a group or project*.
     """
@@ -84,7 +106,7 @@ def alternatives(one: ToolWords, other: ToolWords) -> tuple[str, str] | None:
     return None
 
 
-def renamed(one: ToolWords, other: ToolWords) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def renamed(one: ToolReading, other: ToolReading) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The words of each name that the other name says in no form."""
     keys = [frozenset(key for word in side.named for key in keys_of(word)) for side in (one, other)]
     return (
@@ -93,7 +115,7 @@ def renamed(one: ToolWords, other: ToolWords) -> tuple[tuple[str, ...], tuple[st
     )
 
 
-def contrasted(one: ToolWords, other: ToolWords) -> tuple[str, str] | None:
+def contrasted(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
     """The first two nouns that stand for each other in the names, by a source of synonyms, though
     a description says both: *categories* and *classes* of a taxonomy that has both.
     """
@@ -108,7 +130,7 @@ def contrasted(one: ToolWords, other: ToolWords) -> tuple[str, str] | None:
     return None
 
 
-def in_one_order(one: ToolWords, other: ToolWords) -> bool:
+def in_one_order(one: ToolReading, other: ToolReading) -> bool:
     """Whether the words that both descriptions say, and those of the names, stand in one order."""
     named = {*one.named, *other.named}
     ours, theirs = (
@@ -120,7 +142,7 @@ def in_one_order(one: ToolWords, other: ToolWords) -> bool:
     return shared == sorted(shared)
 
 
-def object_apart(one: ToolWords, other: ToolWords) -> tuple[str, str] | None:
+def object_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
     """What the two work on by their names, where neither the names nor the descriptions agree on
     it: *student for contact*, *contact*. ``None`` where they do, or leave it open.
     """
@@ -137,6 +159,23 @@ def object_apart(one: ToolWords, other: ToolWords) -> tuple[str, str] | None:
 def is_plural(word: str) -> bool:
     """Whether a noun speaks of several; *news* and *status* do not."""
     return word.endswith("s") and not word.endswith(("ss", "us", "is")) and stem(word) != word
+
+
+def _shortened(word: str, own: ToolReading, other: ToolReading) -> bool:
+    """Whether the word of a name is the start of one that both descriptions say (*arch*); or no
+    English one, but the initials of words in a row (*gcd*), or the start of a word of the other
+    (*calc*). *Not* is short for nothing.
+    """
+    if len(word) < 3 or word in _WHOLE:
+        return False
+    both = (long for long in own.described if long.startswith(word) and long in other.plain)
+    if word in own.named and word not in own.described and any(both):
+        return True
+    if is_english(word):
+        return False
+    return (len(word) < 6 and word in other.initials) or any(
+        long.startswith(word) for long in other.words
+    )
 
 
 def _stems(words: Iterable[str]) -> list[str]:

@@ -1,80 +1,155 @@
-"""What the offline judge reads in a tool: what it does, on what, with which arguments."""
+"""What is read in a tool, once: its words, what it does, on what, with which arguments."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
+from toolscope_core.catalog.scan.hidden import without_hidden
 from toolscope_core.catalog.source_words import source_name, source_text
 from toolscope_core.embedding.tool_text import split_name
 from toolscope_core.judging.vocabulary import (
     action_classes,
     is_border,
     is_empty,
+    is_filler,
     is_plain_verb,
     leads,
     singular,
     words_of,
 )
+from toolscope_core.judging.word_match import KEY_WORDS, Keys, keys_of
 from toolscope_core.model.tool import Tool
 
-_DESCRIPTION = 220
+_LONGEST = 2_000
+_BEGINNING = 220
 _PHRASE = 6
+_TAG = re.compile(
+    r"</?(?:a|abbr|b|blockquote|br|center|code|div|em|font|h[1-6]|hr|i|img|li|ol|p|pre|small|span"
+    r"|strong|sub|sup|table|tbody|td|th|thead|tr|u|ul)\b[^<>]*>",
+    re.IGNORECASE,
+)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """One tool as words (nouns as of one, no repeats, in order), empty words left out.
+@dataclass(frozen=True, slots=True, eq=False)
+class ToolReading:
+    """One tool in words, lower case, hidden characters left out; one reading is equal to no other.
 
-    ``verb`` is the word that says what it does, ``classes`` what that word may mean; ``whole`` are
-    all words of the name. ``name`` leaves the verb out; ``phrase`` is the first noun phrase after
-    the description's verb; ``objects`` the last nouns of name and phrase, ``text`` all of name and
-    description; ``arguments`` the words of the parameter names, ``None`` where parameters are not
-    declared.
+    ``name`` and ``text`` are all words of the name and of the description, in order; ``named`` and
+    ``described`` those without filler and repeats, ``words`` both. ``keys`` are the forms that each
+    of ``words`` may be recognised by, ``lead`` those of the name and the first sentence, ``spoken``
+    those of all words, ``mentioned`` those of the arguments as well. ``compounds`` are two words in
+    a row written as one, with the two; ``initials`` the first letters of all words in a row;
+    ``plain`` all words that stand anywhere.
+
+    ``verb`` is the word that says what it does, ``classes`` what that word may mean. Nouns are as
+    of one, empty words left out: ``nouns`` are those of the name without its verb, ``phrase`` the
+    first noun phrase after the description's verb, ``objects`` the last nouns of name and phrase,
+    ``content`` the nouns of the name and the beginning of the description, ``arguments`` the words
+    of the parameter names, ``None`` where parameters are not declared.
     """
 
+    tool: Tool
+    name: tuple[str, ...]
+    text: tuple[str, ...]
+    named: tuple[str, ...]
+    described: tuple[str, ...]
+    words: tuple[str, ...]
+    keys: tuple[Keys, ...]
+    lead: Keys
+    spoken: Keys
+    mentioned: Keys
+    plain: frozenset[str]
+    compounds: Mapping[str, tuple[str, str]]
+    initials: str
     verb: str
     classes: frozenset[str]
-    whole: frozenset[str]
-    name: tuple[str, ...]
+    nouns: tuple[str, ...]
     objects: tuple[str, ...]
     phrase: tuple[str, ...]
-    text: tuple[str, ...]
+    content: tuple[str, ...]
     arguments: tuple[str, ...] | None
 
 
 @lru_cache(maxsize=65_536)
-def read_tool(tool: Tool) -> Reading:
-    """The words that the judge compares; hidden characters and case play no part."""
-    spelled, text = source_name(tool), source_text(tool)
-    name = split_name(spelled)
-    words = words_of(text[:_DESCRIPTION])
-    sentence = words_of(_SENTENCE.split(text.strip(), maxsplit=1)[0])
-    verb_at = _verb_in_name(spelled, name)
+def read_tool(tool: Tool, plain: Tool | None = None) -> ToolReading:
+    """A tool as words, those of ``plain`` where boilerplate was taken away from it."""
+    read = plain or tool
+    declared = _TAG.sub(" ", without_hidden(source_text(read)[:_LONGEST]))
+    name, text = _name(read), words_of(declared)
+    if text[:1] in (["return"], ["returns"]):
+        text[0] = "get"  # elsewhere it may be what an investment does
+    named, described = named_words(read), _distinct(word for word in text if not is_filler(word))
+    words = _distinct((*named, *described))
+    spoken = frozenset(key for word in words for key in keys_of(word))
+    sentence = words_of(_SENTENCE.split(declared.strip(), maxsplit=1)[0])
+    own_arguments = frozenset(argument_words(tool))
+
+    verb_at = _verb_in_name(source_name(read), name)
     described_verb = next((word for word in sentence[:3] if action_classes(word)), "")
     verb = name[verb_at] if verb_at is not None else described_verb
-    nouns = [word for at, word in enumerate(name) if at != verb_at]
+    classes = action_classes(verb)
+    in_name = [word for at, word in enumerate(name) if at != verb_at]
     phrase = _noun_phrase(
         sentence[sentence.index(described_verb) + 1 :] if described_verb else sentence
     )
-    classes = action_classes(verb)
-    content = [
-        word for word in words if not is_empty(word) and not (action_classes(word) & classes)
-    ]
-    name_words = _nouns(word for word in nouns if not is_empty(word))
-    return Reading(
+    nouns = _nouns(word for word in in_name if not is_empty(word))
+    beginning = (
+        word
+        for word in words_of(declared[:_BEGINNING])
+        if not is_empty(word) and not (action_classes(word) & classes)
+    )
+    return ToolReading(
+        tool=tool,
+        name=name,
+        text=tuple(text),
+        named=named,
+        described=described,
+        words=words,
+        keys=tuple(map(keys_of, words)),
+        lead=frozenset(key for word in (*named, *sentence) for key in keys_of(word)),
+        spoken=spoken,
+        mentioned=spoken.union(*map(keys_of, own_arguments)),
+        plain=frozenset((*name, *text, *own_arguments)),
+        compounds={a + b: (a, b) for part in (name, text) for a, b in pairwise(part)},
+        initials="".join(word[0] for word in (*name, *text)),
         verb=verb,
         classes=classes,
-        whole=frozenset(name),
-        name=name_words,
-        objects=_distinct([*_last(_noun_phrase(nouns)), *_last(phrase)]),
+        nouns=nouns,
+        objects=_distinct([*_last(_noun_phrase(in_name)), *_last(phrase)]),
         phrase=phrase[:_PHRASE],
-        text=_distinct([*name_words, *_nouns(content)]),
-        arguments=_argument_words(tool),
+        content=_distinct([*nouns, *_nouns(beginning)]),
+        arguments=_argument_nouns(tool),
     )
+
+
+def named_words(tool: Tool) -> tuple[str, ...]:
+    """The words of the name without filler, and without *by id*, which an argument says."""
+    return _distinct(_telling(_name(tool)))
+
+
+def argument_words(tool: Tool) -> Iterator[str]:
+    """The words of the names of the parameters that say which thing, and of the values they list:
+    ``team_key`` says *team*.
+    """
+    for parameter in tool.parameters:
+        yield from (word for word in split_name(parameter.name) if word not in KEY_WORDS)
+        for value in parameter.enum:
+            yield from words_of(str(value))
+
+
+def _name(tool: Tool) -> tuple[str, ...]:
+    return split_name(without_hidden(source_name(tool)))
+
+
+def _telling(name: Sequence[str]) -> Iterator[str]:
+    for before, word in zip(("", *name), name, strict=False):
+        if not is_filler(word, named=True) and not (before == "by" and word in KEY_WORDS):
+            yield word
 
 
 def _verb_in_name(name: str, words: Sequence[str]) -> int | None:
@@ -109,7 +184,7 @@ def _last(phrase: tuple[str, ...]) -> tuple[str, ...]:
     return phrase[-1:] if len(phrase) <= _PHRASE else ()
 
 
-def _argument_words(tool: Tool) -> tuple[str, ...] | None:
+def _argument_nouns(tool: Tool) -> tuple[str, ...] | None:
     if tool.schema is None:
         return None
     return _nouns(word for parameter in tool.parameters for word in split_name(parameter.name))

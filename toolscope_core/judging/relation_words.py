@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from toolscope_core.judging.arguments.alignment import serving
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.distinctions import all_distinctions
+from toolscope_core.judging.reading import read_tool
 from toolscope_core.judging.selector import selector_of
 from toolscope_core.judging.unmatched_words import unmatched_reasons
-from toolscope_core.judging.word_match import tool_words
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.numbers import listed
@@ -117,8 +117,7 @@ def apart_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> tuple[str, ...]:
 
 
 def _facts_of(tools: tuple[Tool, Tool]) -> Iterator[str]:
-    one, other = ((tool, tool_words(tool)) for tool in tools)
-    for fact in all_distinctions(one, other):
+    for fact in all_distinctions(*map(read_tool, tools)):
         yield f"{fact[0].upper()}{fact[1:]}."
 
 
@@ -164,8 +163,7 @@ def unmatched_reasons_in(catalog: Catalog, cluster: Cluster) -> tuple[str, ...]:
 
 def _unmatched_reasons(catalog: Catalog, cluster: Cluster) -> Iterator[str]:
     stays = catalog.by_id[cluster.canonical]
-    kept = stays, tool_words(stays)
     for alpha in cluster.arguments if cluster.kind == "prune" else ():
         tool = catalog.by_id[alpha.tool_id]
         if tool is not stays and tool.content_hash != stays.content_hash:
-            yield from unmatched_reasons(kept, (tool, tool_words(tool)), alpha)
+            yield from unmatched_reasons(read_tool(stays), read_tool(tool), alpha)

@@ -24,9 +24,8 @@ from toolscope_core.judging.products import (
     server_words,
     share_a_word,
 )
-from toolscope_core.judging.reading import Reading, read_tool
+from toolscope_core.judging.reading import ToolReading, read_tool
 from toolscope_core.judging.vocabulary import is_of_the_machine, keeps_things, stem
-from toolscope_core.judging.word_match import ToolWords, tool_words
 from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.tool import Tool
 
@@ -63,11 +62,12 @@ Matrix = NDArray[np.float64]
 class Signals:
     """A catalog prepared once; ``of_pairs`` gives the signals of any of its pairs.
 
-    ``plain`` are the tools without boilerplate, which is what is read of them; ``near_at`` is the
-    least cosine of a candidate pair for the embedding model, so that closeness means the same
+    ``plain`` are the ``tools`` without boilerplate, in whose words they are read. ``near_at`` is
+    the least cosine of a candidate pair for the embedding model, so that closeness means the same
     whichever it is. ``servers`` are the tools' servers as numbers, 0 for none.
     """
 
+    tools: tuple[Tool, ...]
     plain: tuple[Tool, ...]
     products: tuple[Products, ...]
     vectors: Vectors
@@ -81,6 +81,7 @@ class Signals:
         """
         plain = without_boilerplate(tools)
         return cls(
+            tools=tuple(tools),
             plain=plain,
             products=products_of(tools),
             vectors=vectors,
@@ -88,13 +89,9 @@ class Signals:
             servers=codes([tool.server for tool in tools]),
         )
 
-    def reading(self, row: int) -> Reading:
-        """What is read in a tool."""
-        return read_tool(self.plain[row])
-
-    def words(self, row: int) -> ToolWords:
-        """What a tool says."""
-        return tool_words(self.plain[row])
+    def reading(self, row: int) -> ToolReading:
+        """A tool in words, its boilerplate taken away."""
+        return read_tool(self.tools[row], self.plain[row])
 
     def of_pairs(self, left: Rows, right: Rows) -> Matrix:
         """float64 of shape (m, len(SIGNALS)); the same for (a, b) and (b, a).
@@ -105,10 +102,11 @@ class Signals:
         hold contraries (open, close). ``shared_object``: 1 where they end on the same noun.
         ``shared_phrase`` and ``shared_arguments``: weighted share of common words of the noun
         phrase, and of the parameters' names. ``required_matched``: share of the required
-        arguments that are surely one of the other's. ``common_words``: weight of the words that both
-        say. ``words_apart``: weight of the words that the other says in no form, as a share, on
-        the side that has less of them; ``least_name_words_apart`` and ``most_name_words_apart``
-        the same of names, not as a share, on the side with less and with more.
+        arguments that are surely one of the other's. ``common_words``: weight of the words that
+        both say. ``words_apart``: weight of the words that the other says in no form, as a
+        share, on the side that has less of them; ``least_name_words_apart`` and
+        ``most_name_words_apart`` the same of names, not as a share, on the side with less and with
+        more.
         ``one_word_apart``: 1 where the names are equal but for one to three words.
         ``one_server``: 1 where both are on one server, unless their descriptions are the same
         and their names say the same. ``shared_server_word``: 1 where the names of two servers
@@ -137,7 +135,7 @@ class Signals:
 
     def compare(self, left: int, right: int) -> PairWords:
         """The words of two tools beside each other."""
-        return pair_words(self.plain[left], self.plain[right])
+        return pair_words(self.reading(left), self.reading(right))
 
     def is_no_family(self, left: int, right: int) -> bool:
         """Whether what differs is more than one value: the other says the verb of one of them in no
@@ -183,7 +181,7 @@ class Signals:
         """The word that says what a tool does: the one that begins both name and description, else
         the one that the judge reads.
         """
-        words = self.words(row)
+        words = self.reading(row)
         if words.name and words.text and stem(words.name[0]) == stem(words.text[0]):
             return words.name[0]
         return self.reading(row).verb

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from toolscope_core.embedding.tool_text import split_name
-from toolscope_core.judging.distinctions import Spoken, distinctions, is_key, method_of
+from toolscope_core.judging.distinctions import distinctions, is_key, method_of
 from toolscope_core.judging.guards import effect
 from toolscope_core.judging.phrasing import (
     contrasted,
@@ -17,22 +17,24 @@ from toolscope_core.judging.phrasing import (
     object_apart,
     renamed,
     repeated,
+    unshared,
 )
+from toolscope_core.judging.reading import ToolReading
 from toolscope_core.judging.vocabulary import only_gets, words_of
-from toolscope_core.judging.word_match import KEY_WORDS, Key, ToolWords, keys_of, unshared
+from toolscope_core.judging.word_match import KEY_WORDS, Key, keys_of
 from toolscope_core.judging.word_stems import meaning, name_words, plain_words, text_words
 from toolscope_core.model.argument_map import ArgumentMap
 from toolscope_core.model.numbers import listed
 from toolscope_core.model.tool import Parameter
 
 
-def unmatched_reasons(kept: Spoken, pruned: Spoken, alpha: ArgumentMap) -> Iterator[str]:
+def unmatched_reasons(kept: ToolReading, pruned: ToolReading, alpha: ArgumentMap) -> Iterator[str]:
     """What speaks against letting ``kept`` stand for ``pruned``; nothing if each word is matched.
 
     ``alpha`` maps calls of the one to the other. What an argument of the kept tool says is matched
     where calls of the other leave it out, or always give it one value.
     """
-    (stays, one), (goes, other) = kept, pruned
+    stays, goes = kept.tool, pruned.tool
     names = f"`{stays.name}`", f"`{goes.name}`"
     if stays.name == goes.name:
         names = f"`{stays.id}`", f"`{goes.id}`"
@@ -44,32 +46,31 @@ def unmatched_reasons(kept: Spoken, pruned: Spoken, alpha: ArgumentMap) -> Itera
             yield f"only {name} says {listed(left)}"
     yield from distinctions(kept, pruned)
     if not any(words):
-        yield from _put_otherwise(one, other)
+        yield from _put_otherwise(kept, pruned)
     yield from _arguments_apart(kept, pruned, alpha)
     methods = method_of(stays), method_of(goes)
     if all(methods) and methods[0] != methods[1]:
         yield f"they are other operations: {methods[0]}, {methods[1]}"
 
 
-def _left_over(kept: Spoken, pruned: Spoken, alpha: ArgumentMap) -> Iterator[list[str]]:
+def _left_over(kept: ToolReading, pruned: ToolReading, alpha: ArgumentMap) -> Iterator[list[str]]:
     """The words that nothing matches, of the kept and of the pruned tool."""
-    (stays, one), (goes, other) = kept, pruned
     set_by_calls = {move.target for move in alpha.moves}
     fixed = _keys(name for name in alpha.constants)
     offered = _keys(
-        p.name for p in stays.parameters if not (p.required or p.name in set_by_calls)
-    ) - _keys(one.named)  # but what it is named for
-    both_read = effect(stays) == effect(goes) == "reads"  # *get* adds nothing to *summarize*
+        p.name for p in kept.tool.parameters if not (p.required or p.name in set_by_calls)
+    ) - _keys(kept.named)  # but what it is named for
+    both_read = effect(kept) == effect(pruned) == "reads"  # *get* adds nothing to *summarize*
     values = (word for value in alpha.constants.values() for word in words_of(str(value)))
     given = fixed | _keys((*set_by_calls, *values))
     for words in (
-        [word for word in unshared(one, other) if (fixed | offered).isdisjoint(keys_of(word))],
-        _without(other, one, given),
+        [word for word in unshared(kept, pruned) if (fixed | offered).isdisjoint(keys_of(word))],
+        _without(pruned, kept, given),
     ):
         yield [word for word in words if not (both_read and only_gets(word))]
 
 
-def _without(pruned: ToolWords, kept: ToolWords, given: set[Key]) -> list[str]:
+def _without(pruned: ToolReading, kept: ToolReading, given: set[Key]) -> list[str]:
     """The words of the pruned tool that the kept one says in no form, or only by an argument that
     the mapped calls leave out.
     """
@@ -87,7 +88,7 @@ def _keys(names: Iterable[str]) -> set[Key]:
     return {key for name in names for word in split_name(name) for key in keys_of(word)}
 
 
-def _put_otherwise(one: ToolWords, other: ToolWords) -> Iterator[str]:
+def _put_otherwise(one: ToolReading, other: ToolReading) -> Iterator[str]:
     """What the same words say otherwise."""
     ours, theirs = ([w for w in words if not only_gets(w)] for words in renamed(one, other))
     between = " / ".join(listed(left) or "nothing" for left in (ours, theirs))
@@ -105,19 +106,18 @@ def _put_otherwise(one: ToolWords, other: ToolWords) -> Iterator[str]:
         yield f"one is about {apart[0]}, the other about {apart[1]}"
 
 
-def _arguments_apart(kept: Spoken, pruned: Spoken, alpha: ArgumentMap) -> Iterator[str]:
+def _arguments_apart(kept: ToolReading, pruned: ToolReading, alpha: ArgumentMap) -> Iterator[str]:
     """Arguments that are one by what they take, though a name says what the other tool does not:
     a user's token, a developer's token; an id of a thing, the thing.
     """
-    (stays, one), (goes, other) = kept, pruned
-    ours, theirs = ({p.name: p for p in tool.parameters} for tool in (goes, stays))
+    ours, theirs = ({p.name: p for p in side.tool.parameters} for side in (pruned, kept))
     for move in alpha.moves:
         if move.source == move.target:
             continue
         source, target = ours[move.source], theirs[move.target]
         telling = [
             word
-            for parameter, counterpart, words in ((source, target, one), (target, source, other))
+            for parameter, counterpart, words in ((source, target, kept), (target, source, pruned))
             for word in plain_words(parameter.name)
             if word not in KEY_WORDS
             and meaning(word) not in _meanings(counterpart)
@@ -125,7 +125,7 @@ def _arguments_apart(kept: Spoken, pruned: Spoken, alpha: ArgumentMap) -> Iterat
         ]
         keyed = [is_key(p) or p.name.endswith("ids") for p in (source, target)]
         if telling or (keyed[0] != keyed[1] and not _same_kind(source, target)):
-            yield f"`{source.name}` of {goes.id} would be `{target.name}`"
+            yield f"`{source.name}` of {pruned.tool.id} would be `{target.name}`"
 
 
 def _meanings(parameter: Parameter) -> frozenset[str]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from toolscope_core.judging.word_match import ToolWords, tool_words, unshared
+from toolscope_core.judging.phrasing import unshared
+from toolscope_core.judging.reading import ToolReading, read_tool
 from toolscope_core.merging.contracted_graph import RowGraph, RowJudge, weakest_of_rows
 from toolscope_core.merging.correction import correct
 from toolscope_core.model.cluster import Group
@@ -47,11 +48,11 @@ def family_groups(
     return tuple(sorted(parts, key=lambda group: group.members))
 
 
-def own_words(words_by_tool: Sequence[ToolWords]) -> list[tuple[str, ...]]:
+def own_words(readings: Sequence[ToolReading]) -> list[tuple[str, ...]]:
     """For each of the tools the words that none of the others says, those of its name first."""
     own = []
-    for at, one in enumerate(words_by_tool):
-        others = [other for place, other in enumerate(words_by_tool) if place != at]
+    for at, one in enumerate(readings):
+        others = [other for place, other in enumerate(readings) if place != at]
         left = set(one.words).intersection(*(unshared(one, other) for other in others))
         own.append(tuple(word for word in one.words if word in left))
     return own
@@ -73,21 +74,21 @@ def _by_selector(members: Sequence[Tool]) -> list[tuple[str, ...]]:
 
 
 def _have_values(tools: Sequence[Tool]) -> bool:
-    words_by_tool = [tool_words(tool) for tool in tools]
-    words = own_words(words_by_tool)
+    readings = [read_tool(tool) for tool in tools]
+    words = own_words(readings)
     named = [
         [word for word in own if word in one.named]
-        for own, one in zip(words, words_by_tool, strict=True)
+        for own, one in zip(words, readings, strict=True)
     ]
     if all(named):
-        return len(tools) < 3 or not _vary_otherwise(words_by_tool, words)
+        return len(tools) < 3 or not _vary_otherwise(readings, words)
     if any(named) and len(tools) > 2:
         return False
     return all(words) or len({tool.server for tool in tools}) == len(tools)
 
 
-def _vary_otherwise(words_by_tool: Sequence[ToolWords], words: Sequence[Sequence[str]]) -> bool:
+def _vary_otherwise(readings: Sequence[ToolReading], words: Sequence[Sequence[str]]) -> bool:
     """Whether some, but not all, say a name word in another selector: *price*, beside *stock*."""
-    names = [frozenset(one.named) for one in words_by_tool]
+    names = [frozenset(one.named) for one in readings]
     common = frozenset.intersection(*names)
     return any(name - common - set(own) for name, own in zip(names, words, strict=True))

@@ -10,8 +10,8 @@ from functools import cached_property, partial
 from toolscope_core.judging.arguments.alignment import argument_map, unit_conflicts
 from toolscope_core.judging.arguments.defaults import silent_changes
 from toolscope_core.judging.guards import Companions, guards
+from toolscope_core.judging.reading import read_tool
 from toolscope_core.judging.unmatched_words import unmatched_reasons
-from toolscope_core.judging.word_match import ToolWords, tool_words
 from toolscope_core.merging.auto_accept import Differences, Proposal, is_clean
 from toolscope_core.merging.stores import Stores
 from toolscope_core.merging.synthesis import Synthesis, synthesise
@@ -35,7 +35,6 @@ class GroupSyntheses:
         self._companions = Companions(catalog.tools)
         self._stores = Stores(catalog.tools)
         self._syntheses: dict[tuple[Members, str | None, bool, Kind | None], Synthesis] = {}
-        self._words_by_id: dict[str, ToolWords] = {}
         self._differences: dict[tuple[Members, str, Kind], Differences] = {}
         self._ids: dict[Members, str] = {}
         self._serves_all: dict[tuple[Members, str], bool] = {}
@@ -131,13 +130,7 @@ class GroupSyntheses:
     def _words(self, stays: Tool, moved: Iterable[tuple[Tool, ArgumentMap]]) -> Iterator[str]:
         for tool, alpha in moved:
             if tool.content_hash != stays.content_hash:
-                pair = (stays, self._words_of(stays)), (tool, self._words_of(tool))
-                yield from unmatched_reasons(*pair, alpha)
-
-    def _words_of(self, tool: Tool) -> ToolWords:
-        if tool.id not in self._words_by_id:
-            self._words_by_id[tool.id] = tool_words(tool)
-        return self._words_by_id[tool.id]
+                yield from unmatched_reasons(read_tool(stays), read_tool(tool), alpha)
 
 
 def cluster_id(members: Iterable[Tool]) -> str:

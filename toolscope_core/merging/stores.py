@@ -16,7 +16,7 @@ from itertools import combinations
 
 from toolscope_core.judging.guards import keeps_nothing, nouns_of, only_computes, only_looks
 from toolscope_core.judging.products import Products, products_of
-from toolscope_core.judging.reading import Reading, read_tool
+from toolscope_core.judging.reading import ToolReading, read_tool
 from toolscope_core.judging.vocabulary import is_of_the_machine, keeps_things, singular
 from toolscope_core.model.tool import Tool
 
@@ -81,13 +81,13 @@ class Stores:
         return self._is_store[server]
 
 
-def _owned(reading: Reading) -> frozenset[str]:
+def _owned(reading: ToolReading) -> frozenset[str]:
     """What somebody keeps that the tool speaks of beside what a machine has: *in your notes*."""
-    words = map(singular, reading.text)
+    words = map(singular, reading.content)
     return frozenset(w for w in words if keeps_things([w]) and not is_of_the_machine([w]))
 
 
-def _has_its_own_folder(reading: Reading) -> bool:
+def _has_its_own_folder(reading: ToolReading) -> bool:
     """Whether the tool works on files and is not told which."""
     return not _FILES.isdisjoint(map(singular, nouns_of(reading))) and _PATHS.isdisjoint(
         reading.arguments or ()

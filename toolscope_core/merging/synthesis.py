@@ -18,8 +18,9 @@ from toolscope_core.judging.arguments.alignment import argument_map, inferences,
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.arguments.subschema import admits, leaves_out
 from toolscope_core.judging.arguments.units import difference
+from toolscope_core.judging.phrasing import unshared
+from toolscope_core.judging.reading import ToolReading, read_tool
 from toolscope_core.judging.selector import selector_of
-from toolscope_core.judging.word_match import ToolWords, tool_words, unshared
 from toolscope_core.merging.families import own_words
 from toolscope_core.merging.router_words import argument_description, router_description
 from toolscope_core.model.argument_map import ArgumentMap
@@ -73,22 +74,22 @@ def synthesise(
         maps = serving_maps(canonical, members)
         return Synthesis("unknown", canonical.id, document_of(canonical), maps)
     if serving:
-        words_by_id = {tool.id: tool_words(tool) for tool in members} if len(serving) > 1 else {}
-        canonical, maps = min(serving, key=lambda one: _preference(one[0], one[1], words_by_id))
+        reading_by_id = {tool.id: read_tool(tool) for tool in members} if len(serving) > 1 else {}
+        canonical, maps = min(serving, key=lambda one: _preference(one[0], one[1], reading_by_id))
         return Synthesis("prune", canonical.id, document_of(canonical), maps)
     canonical = min(allowed, key=lambda tool: (len(tool.name), tool.id))
     return _router(canonical, members, family, apart, blocked)
 
 
 def _preference(
-    tool: Tool, maps: Sequence[ArgumentMap], words_by_id: Mapping[str, ToolWords]
+    tool: Tool, maps: Sequence[ArgumentMap], reading_by_id: Mapping[str, ToolReading]
 ) -> tuple[int, int, int, int, str]:
     """What is inferred of fewest arguments first, then what asks for fewest limits, then the most
     general: the one that says fewest words that others do not; then the shortest name, then the id.
     """
     inferred = sum(len(alpha.inferred) for alpha in maps)
-    own = words_by_id.get(tool.id)
-    alone = sum(len(unshared(own, other)) for other in words_by_id.values()) if own else 0
+    own = reading_by_id.get(tool.id)
+    alone = sum(len(unshared(own, other)) for other in reading_by_id.values()) if own else 0
     notes = sum(len(alpha.notes) for alpha in maps)
     return inferred, notes, alone, len(tool.name), tool.id
 
@@ -285,7 +286,7 @@ def _selector(
     owners = {tool.id: tool.owner for tool in ordered}
     if family and not (apart and _are_names(owners)):
         selector, selector_values = selector_of(
-            ordered, own_words([tool_words(tool) for tool in ordered])
+            ordered, own_words([read_tool(tool) for tool in ordered])
         )
         return _free_name(selector, properties), dict(zip(ids, selector_values, strict=True))
     names = {} if apart else {tool.id: tool.name for tool in ordered}

@@ -80,7 +80,20 @@ def test_the_last_required_parameter_on_each_side_needs_only_a_hint():
     ours = tool("a", "f", ["body"], body=text("Words to be sent to the room"))
     theirs = tool("b", "g", ["note"], note=text("Words sent to a chat room"))
     assert matched(ours, theirs) == {("body", "note")}
-    assert matched(ours, tool("b", "g", ["colour"], colour=text("A shade"))) == set()
+    two = tool("b", "g", ["colour"], colour=text("A shade"), size=text())
+    assert matched(ours, two) == set()
+
+
+@pytest.mark.parametrize(("left", "right"), [("jql", "query"), ("ns", "namespace")])
+def test_the_only_texts_are_one_as_a_guess(left, right):
+    ours = tool("a", "f", [left], **{left: text(), "limit": whole()})
+    theirs = tool("b", "g", [right], **{right: text(), "limit": whole()})
+    assert matched(ours, theirs) == {(left, right), ("limit", "limit")}
+    assert argument_map(ours, theirs).inferred == (
+        f"`{left}` of a is only guessed to be `{right}`",
+    )
+    optional = tool("b", "g", **{right: text(), "limit": whole()})
+    assert matched(ours, optional) == {("limit", "limit")}
 
 
 @given(tools("a"), tools("b"))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from toolscope_core.judging.arguments.likeness import MATCH_AT, likeness
-from toolscope_core.judging.arguments.roles import tell_apart
+from toolscope_core.judging.arguments.roles import read_parameter, tell_apart
 from toolscope_core.judging.arguments.subschema import types_meet, types_overlap
 from toolscope_core.model.tool import Parameter, Tool
 
@@ -78,23 +78,33 @@ def _rest(scored: Sequence[_Scored], matches: Sequence[Match]) -> Sequence[_Scor
 
 
 def _only_ones(left: Tool, right: Tool, matches: Sequence[Match]) -> Sequence[Match]:
-    """The only required argument left on each side, of one type; a text only where the tools say
-    that it is required.
+    """The only required number, list or object left on each side, where others are matched; the
+    only texts of both tools, where they are required and no word turns one of them.
     """
-    ours = _required_rest(left, {match.left for match in matches})
-    theirs = _required_rest(right, {match.right for match in matches})
+    ours = _required_rest(left, {match.left for match in matches}) if matches else ()
+    theirs = _required_rest(right, {match.right for match in matches}) if matches else ()
+    if len(ours) != 1 or len(theirs) != 1:
+        ours, theirs = _only_text(left), _only_text(right)
     if len(ours) != 1 or len(theirs) != 1:
         return ()
     (a,), (b,) = ours, theirs
+    if any(match.left == a.name or match.right == b.name for match in matches):
+        return ()
     fits = types_overlap(a.schema, b.schema) and not tell_apart(a, b)
     return [Match(a.name, b.name, INFER_AT, True)] if fits else ()
 
 
+def _only_text(tool: Tool) -> Sequence[Parameter]:
+    """The only text that the tool takes, where it is required and named by a plain word."""
+    texts = [p for p in tool.parameters if p.type == "string"]
+    return [p for p in texts if p.required and not read_parameter(p).turning][: len(texts) == 1]
+
+
 def _required_rest(tool: Tool, done: set[str]) -> Sequence[Parameter]:
-    """Arguments not matched yet; where none is said to be required, all but texts are."""
+    """Numbers, lists and objects not matched yet; where none is said to be required, all are."""
     some = any(p.required for p in tool.parameters)
-    rest = [p for p in tool.parameters if p.name not in done]
-    return [p for p in rest if p.required or (not some and p.type in _TELLING_TYPES)]
+    rest = [p for p in tool.parameters if p.name not in done and (p.required or not some)]
+    return [p for p in rest if p.type in _TELLING_TYPES]
 
 
 def _stands_out(score: float, a: str, b: str, rest: Sequence[_Scored]) -> bool:

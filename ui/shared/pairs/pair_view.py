@@ -12,6 +12,7 @@ from toolscope_core.decisions.log import active, version_of
 from toolscope_core.judging.arguments.alignment import argument_map
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.guards import effect
+from toolscope_core.judging.reading import read_tool
 from toolscope_core.judging.relation_words import apart_of, relation_of, serving_of
 from toolscope_core.judging.signals import SIGNALS
 from toolscope_core.merging.analysis import Analysis
@@ -266,7 +267,7 @@ def other_lines(one: Tool, other: Tool) -> Iterator[dict[str, str]]:
 
 
 def _effects(*tools: Tool) -> set[str]:
-    return {effect(tool) for tool in tools} - {""}
+    return {effect(read_tool(tool)) for tool in tools} - {""}
 
 
 def _both(catalog: Catalog, pair: Pair) -> tuple[Tool, Tool]:
