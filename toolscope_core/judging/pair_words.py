@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from toolscope_core.judging.arguments.matching import match_parameters
+from toolscope_core.judging.arguments.matching import INFER_AT, match_parameters
 from toolscope_core.judging.arguments.subschema import types_meet
 from toolscope_core.judging.guards import effect
 from toolscope_core.judging.phrasing import unshared
@@ -104,7 +104,7 @@ def _required_matched(one: Tool, other: Tool) -> float:
     ours, theirs = ({p.name for p in tool.parameters if p.required} for tool in (one, other))
     if ours == theirs and _meet_by_name(one, other, ours):
         return 1.0
-    matches = [match for match in match_parameters(one, other) if not match.inferred]
+    matches = [match for match in match_parameters(one, other) if match.score > INFER_AT]
     shares = [
         len(required & matched) / len(required)
         for required, matched in (

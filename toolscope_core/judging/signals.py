@@ -102,9 +102,9 @@ class Signals:
         hold contraries (open, close). ``shared_object``: 1 where they end on the same noun.
         ``shared_phrase`` and ``shared_arguments``: weighted share of common words of the noun
         phrase, and of the parameters' names. ``required_matched``: share of the required
-        arguments that are surely one of the other's. ``common_words``: weight of the words that
-        both say. ``words_apart``: weight of the words that the other says in no form, as a
-        share, on the side that has less of them; ``least_name_words_apart`` and
+        arguments of which something says that they are one of the other's. ``common_words``: weight
+        of the words that both say. ``words_apart``: weight of the words that the other says in no
+        form, as a share, on the side that has less of them; ``least_name_words_apart`` and
         ``most_name_words_apart`` the same of names, not as a share, on the side with less and with
         more.
         ``one_word_apart``: 1 where the names are equal but for one to three words.
