@@ -165,6 +165,11 @@ def kept_behind(reading: ToolReading) -> tuple[str, ...]:
     return tuple(sorted((_PLURALS.keys() & named) | _HANDLES.intersection(reading.content)))
 
 
+def held_open(readings: Iterable[ToolReading]) -> str:
+    """The nouns of what the tools hold open for who called them, in words; empty if nothing."""
+    return _plurals({noun for one in readings for noun in kept_behind(one)} & _HANDLES)
+
+
 def keeps_nothing(tool: Tool) -> bool:
     """Whether all that the tool does is a sum, or a look at public facts."""
     reading = read_tool(tool)

@@ -53,10 +53,11 @@ class Stores:
             return False
         if not any(map(self._may_keep, servers)):
             return False
-        instances = any(self._are_instances(a, b) for a, b in combinations(servers, 2))
+        instances = any(self.are_instances(a, b) for a, b in combinations(servers, 2))
         return instances or not self._reach_one_store(members)
 
-    def _are_instances(self, one: str, other: str) -> bool:
+    def are_instances(self, one: str, other: str) -> bool:
+        """Whether the tools of two servers are the same for another folder or account."""
         ours, theirs = ({_shape(tool) for tool in self._tools[server]} for server in (one, other))
         return len(ours & theirs) >= _SAME_TOOLS * min(len(ours), len(theirs))
 

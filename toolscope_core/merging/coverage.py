@@ -1,0 +1,249 @@
+"""What one server does of another's work: who could be switched off, and what would be lost.
+
+People decide by server. From the verdicts of the cards it follows which tools of a server some
+other server serves, with which arguments, and which nobody does.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+from typing import Literal
+
+from toolscope_core.catalog.tokens import tool_tokens
+from toolscope_core.decisions.constraints import constraints
+from toolscope_core.judging.arguments.alignment import argument_map
+from toolscope_core.judging.guards import held_open, returned
+from toolscope_core.judging.reading import read_tool
+from toolscope_core.merging.analysis import Analysis
+from toolscope_core.merging.pair_graph import edges_at, family_edges, unsure_pairs
+from toolscope_core.merging.stores import Stores
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.decision import Decision
+from toolscope_core.model.numbers import listed, quantity
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.tool import Tool
+
+Way = Literal["as it is", "mapped", "gateway", "alike"]
+"""How a tool is served by another: with the same arguments; with arguments under other names; with
+something lost, or behind a gateway that keeps it; not at all, they only look alike.
+"""
+
+COVERED = 0.8
+"""Share of its tools from which a server is said to be covered."""
+_BEST: Mapping[Way, int] = {"as it is": 0, "mapped": 1, "gateway": 2, "alike": 3}
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A tool, and the tool of another server that comes nearest to doing its job; ``lost`` says in
+    sentences what a call would lose.
+    """
+
+    tool: str
+    by: str
+    way: Way
+    lost: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What ``others`` do of the tools of ``server``.
+
+    ``served`` and ``alike`` have the best tool for each of its tools, by id; ``alone`` are the ids
+    that nothing is like. ``tokens`` is what the server costs. ``keeps`` says in sentences what it
+    keeps for itself; ``instances`` are those of the others that are the same server for another
+    folder or account.
+    """
+
+    server: str
+    others: tuple[str, ...]
+    served: tuple[Served, ...]
+    alike: tuple[Served, ...]
+    alone: tuple[str, ...]
+    tokens: int
+    keeps: tuple[str, ...] = ()
+    instances: tuple[str, ...] = ()
+
+    @property
+    def tools(self) -> int:
+        return len(self.served) + len(self.alike) + len(self.alone)
+
+    @property
+    def share(self) -> float:
+        """Of its tools those that are served, from 0 to 1."""
+        return len(self.served) / self.tools
+
+    @property
+    def lost_tools(self) -> tuple[str, ...]:
+        """Ids of the tools that nobody serves."""
+        return tuple(sorted((*self.alone, *(one.tool for one in self.alike))))
+
+    @property
+    def in_words(self) -> str:
+        """*Switch off X: Y covers 19 of 20; −2,143 tokens; you lose bulk_delete.*"""
+        names = [tool.rpartition("/")[2] for tool in self.lost_tools]
+        partly = sum(bool(one.lost) for one in self.served)
+        lost = [listed(f"`{name}`" for name in names)] if names else []
+        lost += [f"something in {quantity(partly, 'call')}"] if partly else []
+        return (
+            f"Switch off {self.server}: {listed(self.others)} covers {len(self.served)} of "
+            f"{self.tools}; −{self.tokens:,} tokens; you lose {' and '.join(lost) or 'nothing'}."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """How sure it is that two tools do one job; ``alike`` where nobody would merge them yet."""
+
+    probability: float
+    alike: bool
+
+
+@dataclass(frozen=True)
+class ServerCoverage:
+    """The servers of a catalog against each other. ``links`` are by the ids of two tools, both
+    ways; tools without a server are left out.
+    """
+
+    catalog: Catalog
+    links: Mapping[str, Mapping[str, Link]]
+    _served: dict[tuple[str, str], Served] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def servers(self) -> Mapping[str, tuple[Tool, ...]]:
+        """The tools of each server, both in order."""
+        tools: defaultdict[str, list[Tool]] = defaultdict(list)
+        for tool in self.catalog.tools:
+            if tool.server:
+                tools[tool.server].append(tool)
+        return {server: tuple(tools[server]) for server in sorted(tools)}
+
+    @cached_property
+    def tokens(self) -> Mapping[str, int]:
+        """What the tools of each server cost."""
+        return {server: sum(map(tool_tokens, own)) for server, own in self.servers.items()}
+
+    @cached_property
+    def _stores(self) -> Stores:
+        return Stores(self.catalog.tools)
+
+    def of(self, server: str, others: Collection[str]) -> Coverage:
+        """What the ``others`` do of the tools of a server."""
+        served, alike, alone = [], [], []
+        for tool in self.servers[server]:
+            best = self._best(tool, others)
+            if best is None:
+                alone.append(tool.id)
+            else:
+                (alike if best.way == "alike" else served).append(best)
+        owners = {self.catalog.by_id[one.by].server for one in served}
+        instances = [one for one in sorted(owners) if self._stores.are_instances(server, one)]
+        return Coverage(
+            server=server,
+            others=tuple(sorted(owners)),
+            served=tuple(served),
+            alike=tuple(alike),
+            alone=tuple(alone),
+            tokens=self.tokens[server],
+            keeps=tuple(self._keeps(server, served, instances)),
+            instances=tuple(instances),
+        )
+
+    def of_pairs(self) -> Iterator[Coverage]:
+        """Each server against each other of which a tool serves one of its own, in order."""
+        for server, own in self.servers.items():
+            near = {
+                self.catalog.by_id[other].server
+                for tool in own
+                for other, link in self.links.get(tool.id, {}).items()
+                if not link.alike
+            }
+            for other in sorted(near - {server, ""}):
+                yield self.of(server, [other])
+
+    def _best(self, tool: Tool, others: Collection[str]) -> Served | None:
+        by_id = self.catalog.by_id
+        fitting = [
+            (self._served_by(tool, by_id[other], link), link)
+            for other, link in self.links.get(tool.id, {}).items()
+            if by_id[other].server in others
+        ]
+        if not fitting:
+            return None
+        return min(fitting, key=lambda one: _rank(*one))[0]
+
+    def _served_by(self, tool: Tool, other: Tool, link: Link) -> Served:
+        key = tool.id, other.id
+        if key not in self._served:
+            self._served[key] = serve(tool, other, link.alike)
+        return self._served[key]
+
+    def _keeps(
+        self, server: str, served: Sequence[Served], instances: Sequence[str]
+    ) -> Iterator[str]:
+        if instances:
+            yield (
+                f"{server} and {listed(instances)} are one server for two folders or accounts: "
+                f"what only {server} has would no longer be reached"
+            )
+            return
+        pairs = ([self.catalog.by_id[one.tool], self.catalog.by_id[one.by]] for one in served)
+        apart = [tool.name for tool, other in pairs if self._stores.are_apart([tool, other])]
+        if apart:
+            yield (
+                f"{listed(f'`{name}`' for name in apart)} may work on things that only {server} "
+                "keeps"
+            )
+        if handles := held_open(map(read_tool, self.servers[server])):
+            yield f"its {handles} are not shared: all of its tools go, or none"
+
+
+def serve(tool: Tool, other: Tool, alike: bool = False) -> Served:
+    """How ``other`` serves the callers of ``tool``; ``alike`` where it is not one job."""
+    if alike or tool.schema is None or other.schema is None:
+        return Served(tool.id, other.id, "alike")
+    alpha = argument_map(tool, other)
+    lost = [f"`{name}`: {reason}" for name, reason in alpha.dropped.items()]
+    lost += alpha.lossy
+    ours, theirs = returned(tool.returns), returned(other.returns)
+    results = [f"it returns {theirs}, not {ours}"] if ours and theirs and ours != theirs else []
+    if lost:
+        return Served(tool.id, other.id, "gateway", (*lost, *results))
+    as_it_is = not alpha.constants and all(
+        move.source == move.target and move.op == "rename" for move in alpha.moves
+    )
+    notes = (*alpha.inferred, *alpha.notes, *results)
+    return Served(tool.id, other.id, "as it is" if as_it_is else "mapped", notes)
+
+
+def _rank(served: Served, link: Link) -> tuple[int, int, float, str]:
+    return _BEST[served.way], len(served.lost), -link.probability, served.by
+
+
+def server_coverage(analysis: Analysis, log: Sequence[Decision] = ()) -> ServerCoverage:
+    """The servers of an analysed catalog under the decisions: pairs that people keep apart are no
+    links.
+    """
+    copies: defaultdict[str, list[str]] = defaultdict(list)
+    for tool, first in analysis.copies.items():
+        copies[first].append(tool)
+    links: defaultdict[str, dict[str, Link]] = defaultdict(dict)
+    apart = constraints(analysis.catalog, log).cannot
+    own_copies = {Pair(tool, tool): 1.0 for tool in copies}
+    for pairs, alike in (
+        (unsure_pairs(analysis), True),
+        (family_edges(analysis), True),
+        (edges_at(analysis), False),
+        (own_copies, False),
+    ):
+        for pair, probability in pairs.items():
+            for a, b in product(
+                copies[analysis.copies[pair.left]], copies[analysis.copies[pair.right]]
+            ):
+                if a != b and Pair.of(a, b) not in apart:
+                    links[a][b] = links[b][a] = Link(probability, alike)
+    return ServerCoverage(analysis.catalog, links)
