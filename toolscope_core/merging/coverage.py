@@ -25,7 +25,7 @@ from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.pair import Pair
-from toolscope_core.model.tool import Tool
+from toolscope_core.model.tool import Tool, canonical_json
 
 Way = Literal["as it is", "mapped", "gateway", "alike"]
 """How a tool is served by another: with the same arguments; with arguments under other names; with
@@ -84,7 +84,7 @@ class Coverage:
 
     @property
     def in_words(self) -> str:
-        """*Switch off X: Y covers 19 of 20; −2,143 tokens; you lose bulk_delete.*"""
+        """As in *switch off X: Y covers 19 of 20; −2,143 tokens; you lose bulk_delete*."""
         names = [tool.rpartition("/")[2] for tool in self.lost_tools]
         partly = sum(bool(one.lost) for one in self.served)
         lost = [listed(f"`{name}`" for name in names)] if names else []
@@ -133,7 +133,9 @@ class ServerCoverage:
 
     def of(self, server: str, others: Collection[str]) -> Coverage:
         """What the ``others`` do of the tools of a server."""
-        served, alike, alone = [], [], []
+        served: list[Served] = []
+        alike: list[Served] = []
+        alone: list[str] = []
         for tool in self.servers[server]:
             best = self._best(tool, others)
             if best is None:
@@ -200,6 +202,93 @@ class ServerCoverage:
             )
         if handles := held_open(map(read_tool, self.servers[server])):
             yield f"its {handles} are not shared: all of its tools go, or none"
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What the servers of a catalog can do without each other.
+
+    ``switch_off`` are servers of which others that stay serve ``COVERED`` or more, those that save
+    most tokens first; all of them can go together. ``needless`` are the servers that can go
+    together without one tool that nobody serves. ``copies`` are groups of servers with the same
+    tools word for word.
+    """
+
+    switch_off: tuple[Coverage, ...]
+    needless: tuple[Coverage, ...]
+    copies: tuple[tuple[str, ...], ...]
+
+
+def advise(servers: ServerCoverage) -> Advice:
+    """The advice on all servers."""
+    copies = _copies(servers)
+    extra = {server for group in copies for server in group[1:]}
+    every = [server for server in servers.servers if server not in extra]
+    gone: dict[str, Coverage] = {}
+    staying: set[str] = set()
+    pairs = [one for one in servers.of_pairs() if one.share >= COVERED]
+    for one in sorted(pairs, key=_worth):
+        (other,) = one.others
+        if {one.server, other} <= set(every) and not (
+            one.server in gone or one.server in staying or other in gone
+        ):
+            gone[one.server] = one
+            staying.add(other)
+    for server in every:
+        rest = [other for other in every if other != server and other not in gone]
+        if server not in gone and server not in staying:
+            together = servers.of(server, rest)
+            if together.share >= COVERED:
+                gone[server] = together
+                staying.update(together.others)
+    return Advice(
+        switch_off=tuple(sorted(gone.values(), key=lambda one: (-one.tokens, one.server))),
+        needless=_needless(servers, every),
+        copies=copies,
+    )
+
+
+def _worth(one: Coverage) -> tuple[float, int, int, int, str, tuple[str, ...]]:
+    """Which of two directions, and of two keepers, comes first."""
+    lost = sum(bool(served.lost) for served in one.served)
+    return -one.share, len(one.keeps), lost, -one.tokens, one.server, one.others
+
+
+def _copies(servers: ServerCoverage) -> tuple[tuple[str, ...], ...]:
+    """Groups of servers with the same tools, word for word but for the white space."""
+    groups: defaultdict[frozenset[tuple[str, str, str]], list[str]] = defaultdict(list)
+    for server, tools in servers.servers.items():
+        groups[frozenset(map(_said, tools))].append(server)
+    return tuple(tuple(group) for group in groups.values() if len(group) > 1)
+
+
+def _said(tool: Tool) -> tuple[str, str, str]:
+    arguments = {parameter.name: parameter.type for parameter in tool.parameters}
+    return tool.name, " ".join(tool.description.split()), canonical_json(arguments)
+
+
+def _needless(servers: ServerCoverage, every: Sequence[str]) -> tuple[Coverage, ...]:
+    """The servers of the smallest toolset that still does all jobs: greedily the dearest first,
+    then each is put back once where others could go in its place for more.
+    """
+
+    def without(kept: Collection[str] = ()) -> list[str]:
+        gone: list[str] = []
+        for server in sorted(every, key=lambda one: (-servers.tokens[one], one)):
+            trial = {*gone, server}
+            others = [one for one in every if one not in trial]
+            if server not in kept and all(servers.of(one, others).share == 1.0 for one in trial):
+                gone.append(server)
+        return gone
+
+    def saved(gone: Collection[str]) -> int:
+        return sum(servers.tokens[one] for one in gone)
+
+    best = without()
+    for server in tuple(best):
+        best = max(best, without([server]), key=saved)
+    others = [one for one in every if one not in best]
+    return tuple(servers.of(one, others) for one in best)
 
 
 def serve(tool: Tool, other: Tool, alike: bool = False) -> Served:
