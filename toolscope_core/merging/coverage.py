@@ -84,14 +84,19 @@ class Coverage:
 
     @property
     def in_words(self) -> str:
-        """As in *switch off X: Y covers 19 of 20; −2,143 tokens; you lose bulk_delete*."""
+        """As in *switch off X: Y does the job of 19 of its 20 tools; −2,143 tokens; you lose
+        bulk_delete*.
+        """
         names = [tool.rpartition("/")[2] for tool in self.lost_tools]
         partly = sum(bool(one.lost) for one in self.served)
         lost = [listed(f"`{name}`" for name in names)] if names else []
         lost += [f"something in {quantity(partly, 'call')}"] if partly else []
+        who = self.others[0] if len(self.others) == 1 else " and ".join(self.others)
+        does = "does" if len(self.others) == 1 else "do"
         return (
-            f"Switch off {self.server}: {listed(self.others)} covers {len(self.served)} of "
-            f"{self.tools}; −{self.tokens:,} tokens; you lose {' and '.join(lost) or 'nothing'}."
+            f"Switch off {self.server}: {who} {does} the job of {len(self.served)} of its "
+            f"{quantity(self.tools, 'tool')}; −{self.tokens:,} tokens; you lose "
+            f"{' and '.join(lost) or 'nothing'}."
         )
 
 
@@ -200,8 +205,12 @@ class ServerCoverage:
                 f"{listed(f'`{name}`' for name in apart)} may work on things that only {server} "
                 "keeps"
             )
-        if handles := held_open(map(read_tool, self.servers[server])):
+        if handles := self.held_open(server):
             yield f"its {handles} are not shared: all of its tools go, or none"
+
+    def held_open(self, server: str) -> str:
+        """What the tools of a server hold open for who calls them, in words; empty if nothing."""
+        return held_open(map(read_tool, self.servers[server]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +245,8 @@ def advise(servers: ServerCoverage) -> Advice:
             staying.add(other)
     for server in every:
         rest = [other for other in every if other != server and other not in gone]
-        if server not in gone and server not in staying:
+        is_free = server not in gone and server not in staying
+        if is_free and not servers.held_open(server):  # what one holds open several cannot share
             together = servers.of(server, rest)
             if together.share >= COVERED:
                 gone[server] = together

@@ -1,0 +1,152 @@
+"""Server against server on catalogs of our own: what is served, what is lost, what can go."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.support.fakes import WordEmbedder
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.merging.coverage import Link, ServerCoverage, advise, serve, server_coverage
+from toolscope_core.merging.pipeline import analyse
+from toolscope_core.model.catalog import Catalog, Server
+from toolscope_core.model.configuration import AnalysisConfig
+from toolscope_core.model.tool import Tool
+
+
+def tool(server, name, *required, description="", returns=None, **optional):
+    properties = {one: {"type": "string"} for one in required} | optional
+    schema = {"type": "object", "properties": properties, "required": list(required)}
+    return Tool(f"{server}/{name}", name, description or f"Does {name}.", server, schema, returns)
+
+
+def coverage(*tools, links=(), alike=()):
+    both = {}
+    for pairs, is_alike in ((links, False), (alike, True)):
+        for a, b in pairs:
+            both.setdefault(a, {})[b] = both.setdefault(b, {})[a] = Link(0.9, is_alike)
+    servers = tuple(Server(name) for name in sorted({one.server for one in tools}))
+    return ServerCoverage(Catalog(tuple(tools), servers, "mcp"), both)
+
+
+COUNT = {"limit": {"type": "integer"}}
+
+
+@pytest.mark.parametrize(
+    ("other", "way", "lost"),
+    [
+        (tool("b", "find", "query", **COUNT), "as it is", ()),
+        (tool("b", "find", "q", **COUNT), "mapped", ()),
+        (
+            tool("b", "find", "query"),
+            "gateway",
+            ("`limit`: the merged tool has no such parameter",),
+        ),
+        (replace(tool("b", "find", "query", **COUNT), schema=None), "alike", ()),
+    ],
+)
+def test_how_a_tool_serves_another(other, way, lost):
+    made = serve(tool("a", "search", "query", **COUNT), other)
+    assert (made.tool, made.by, made.way, made.lost) == ("a/search", "b/find", way, lost)
+
+
+def test_another_kind_of_result_is_said():
+    one = tool("a", "search", "query", returns={"type": "array"})
+    other = tool("b", "search", "query", returns={"type": "string"})
+    assert serve(one, other).lost == ("it returns text, not a list",)
+
+
+def test_the_best_tool_serves_and_what_is_left_is_named():
+    own = [tool("a", name, "query") for name in ("search", "open", "close", "move")]
+    others = [tool("b", "find", "query"), tool("b", "look", "q"), tool("b", "shut", "query")]
+    servers = coverage(
+        *own,
+        *others,
+        links=[("a/search", "b/look"), ("a/search", "b/find"), ("a/close", "b/shut")],
+        alike=[("a/open", "b/find")],
+    )
+    made = servers.of("a", ["b"])
+    assert [(one.tool, one.by, one.way) for one in made.served] == [
+        ("a/search", "b/find", "as it is"),
+        ("a/close", "b/shut", "as it is"),
+    ]
+    assert [one.tool for one in made.alike] == ["a/open"]
+    assert made.alone == ("a/move",)
+    assert (made.tools, made.share, made.lost_tools) == (4, 0.5, ("a/move", "a/open"))
+    assert made.tokens == servers.tokens["a"] > 0
+    assert made.in_words == (
+        f"Switch off a: b does the job of 2 of its 4 tools; −{made.tokens} tokens; you lose "
+        "`move`, `open`."
+    )
+    assert [(one.server, one.others) for one in servers.of_pairs()] == [
+        ("a", ("b",)),
+        ("b", ("a",)),
+    ]
+
+
+def test_what_is_held_open_goes_as_a_whole():
+    own = tool("a", "open_tab", "url", description="Open a browser tab.")
+    other = tool("b", "new_tab", "url", description="Open a browser tab.")
+    made = coverage(own, other, links=[("a/open_tab", "b/new_tab")]).of("a", ["b"])
+    assert "its browsers and tabs are not shared: all of its tools go, or none" in made.keeps
+
+
+def chain(*links):
+    names = sorted({name for link in links for name in link})
+    return coverage(*(tool(*name.split("/"), "query") for name in names), links=links)
+
+
+def test_of_two_servers_that_serve_each_other_one_goes():
+    (one,) = advise(chain(("a/search", "b/find"), ("a/get", "b/read"))).switch_off
+    assert {one.server, *one.others} == {"a", "b"}
+
+
+def test_what_covers_another_stays():
+    """a serves b, b serves c: b cannot go where c counts on it, but both can go for a."""
+    servers = chain(("a/search", "b/find"), ("a/search", "c/seek"), ("b/find", "c/seek"))
+    made = advise(servers)
+    gone = {one.server for one in made.switch_off}
+    assert len(gone) == 2
+    assert all(gone.isdisjoint(one.others) for one in made.switch_off)
+
+
+def test_several_servers_cover_one_together():
+    servers = chain(("a/search", "b/find"), ("a/fetch", "c/read"))
+    extra = [tool("b", "own_b", "query"), tool("c", "own_c", "query")]
+    both = ServerCoverage(
+        replace(servers.catalog, tools=(*servers.catalog.tools, *extra)), servers.links
+    )
+    (one,) = advise(both).switch_off
+    assert (one.server, one.others, one.share) == ("a", ("b", "c"), 1.0)
+    assert "b and c do the job of 2 of its 2 tools" in one.in_words
+
+
+def test_the_smallest_set_is_looked_for_beyond_the_greedy_one():
+    """The dearest server goes first; put back, it lets two others go that cost more together."""
+    dear = tool("m", "all", "query", description="word " * 30)
+    others = [tool(name, "part", "query", description=f"{name} " * 25) for name in ("x", "y")]
+    links = [("m/all", "x/part"), ("m/all", "y/part")]
+    made = advise(coverage(dear, *others, links=links))
+    assert [one.server for one in made.needless] == ["x", "y"]
+
+
+def test_copies_are_one_line_and_nothing_else():
+    servers = [tool(name, "eval", "code", description="Run  code.") for name in ("a", "b", "c")]
+    other = tool("d", "eval", "code", description="Evaluate an expression of Excel.")
+    made = advise(coverage(*servers, other, links=[("a/eval", "b/eval"), ("a/eval", "c/eval")]))
+    assert made.copies == (("a", "b", "c"),)
+    assert made.switch_off == ()
+
+
+def test_verdicts_and_decisions_make_the_links(tmp_path):
+    tools = (
+        tool("a", "search_books", "query", description="Search books by words."),
+        tool("b", "search_books", "query", description="Search books by words."),
+        tool("b", "burn_books", "query", description="Burn all books at once."),
+    )
+    catalog = Catalog(tools, (Server("a"), Server("b")), "mcp")
+    analysis = analyse(catalog, AnalysisConfig(), WordEmbedder(), VectorCache(tmp_path))
+    servers = server_coverage(analysis)
+    assert not servers.links["a/search_books"]["b/search_books"].alike
+    assert "b/burn_books" not in servers.links
+    assert servers.of("a", ["b"]).share == 1.0
+    assert servers.of("b", ["a"]).lost_tools == ("b/burn_books",)
