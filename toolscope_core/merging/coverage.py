@@ -19,13 +19,14 @@ from toolscope_core.judging.arguments.alignment import argument_map
 from toolscope_core.judging.guards import held_open, returned
 from toolscope_core.judging.reading import read_tool
 from toolscope_core.merging.analysis import Analysis
+from toolscope_core.merging.auto_accept import EVEN
 from toolscope_core.merging.pair_graph import edges_at, family_edges, unsure_pairs
 from toolscope_core.merging.stores import Stores
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.pair import Pair
-from toolscope_core.model.tool import Tool, canonical_json
+from toolscope_core.model.tool import Tool
 
 Way = Literal["as it is", "mapped", "gateway", "alike"]
 """How a tool is served by another: with the same arguments; with arguments under other names; with
@@ -34,6 +35,10 @@ something lost, or behind a gateway that keeps it; not at all, they only look al
 
 COVERED = 0.8
 """Share of its tools from which a server is said to be covered."""
+_MOST_TRIED = 40
+"""Servers of which each is tried back in the smallest set: so many are few enough to choose."""
+_FEW = 3
+"""Servers of less tools may share their names by chance."""
 _BEST: Mapping[Way, int] = {"as it is": 0, "mapped": 1, "gateway": 2, "alike": 3}
 
 
@@ -172,6 +177,32 @@ class ServerCoverage:
             for other in sorted(near - {server, ""}):
                 yield self.of(server, [other])
 
+    def are_copies(self, one: str, other: str) -> bool:
+        """Whether two servers of the same tool names are one: where they have three tools or more
+        it is enough that each may be one job with that of its name.
+        """
+        theirs = {tool.name: tool for tool in self.servers[other]}
+        links = [
+            self.links.get(tool.id, {}).get(theirs[tool.name].id) for tool in self.servers[one]
+        ]
+        certain = len(theirs) < _FEW
+        return all(
+            link and (not link.alike if certain else link.probability >= EVEN) for link in links
+        )
+
+    def serving(self, server: str, others: Collection[str]) -> tuple[frozenset[str], ...]:
+        """For each of its tools which of the ``others`` serve it."""
+        by_id, among = self.catalog.by_id, frozenset(others) - {server}
+        return tuple(
+            frozenset(
+                by_id[other].server
+                for other, link in self.links.get(tool.id, {}).items()
+                if by_id[other].server in among
+                and self._served_by(tool, by_id[other], link).way != "alike"
+            )
+            for tool in self.servers[server]
+        )
+
     def _best(self, tool: Tool, others: Collection[str]) -> Served | None:
         by_id = self.catalog.by_id
         fitting = [
@@ -194,8 +225,8 @@ class ServerCoverage:
     ) -> Iterator[str]:
         if instances:
             yield (
-                f"{server} and {listed(instances)} are one server for two folders or accounts: "
-                f"what only {server} has would no longer be reached"
+                f"{server} and {listed(instances)} have the same tools: if each is for a folder or "
+                f"account of its own, what only {server} has would no longer be reached"
             )
             return
         pairs = ([self.catalog.by_id[one.tool], self.catalog.by_id[one.by]] for one in served)
@@ -220,7 +251,7 @@ class Advice:
     ``switch_off`` are servers of which others that stay serve ``COVERED`` or more, those that save
     most tokens first; all of them can go together. ``needless`` are the servers that can go
     together without one tool that nobody serves. ``copies`` are groups of servers with the same
-    tools word for word.
+    tools.
     """
 
     switch_off: tuple[Coverage, ...]
@@ -265,44 +296,51 @@ def _worth(one: Coverage) -> tuple[float, int, int, int, str, tuple[str, ...]]:
 
 
 def _copies(servers: ServerCoverage) -> tuple[tuple[str, ...], ...]:
-    """Groups of servers with the same tools, word for word but for the white space."""
-    groups: defaultdict[frozenset[tuple[str, str, str]], list[str]] = defaultdict(list)
+    """Groups of servers that have the same tools: by name, and by the judge."""
+    by_names: defaultdict[frozenset[str], list[list[str]]] = defaultdict(list)
     for server, tools in servers.servers.items():
-        groups[frozenset(map(_said, tools))].append(server)
-    return tuple(tuple(group) for group in groups.values() if len(group) > 1)
-
-
-def _said(tool: Tool) -> tuple[str, str, str]:
-    arguments = {parameter.name: parameter.type for parameter in tool.parameters}
-    return tool.name, " ".join(tool.description.split()), canonical_json(arguments)
+        groups = by_names[frozenset(tool.name for tool in tools)]
+        for group in groups:
+            if servers.are_copies(group[0], server):
+                group.append(server)
+                break
+        else:
+            groups.append([server])
+    every = (group for groups in by_names.values() for group in groups)
+    return tuple(tuple(group) for group in every if len(group) > 1)
 
 
 def _needless(servers: ServerCoverage, every: Sequence[str]) -> tuple[Coverage, ...]:
     """The servers of the smallest toolset that still does all jobs: greedily the dearest first,
     then each is put back once where others could go in its place for more.
     """
+    can_go = {server: servers.serving(server, every) for server in every}
+    can_go = {server: owners for server, owners in can_go.items() if all(owners)}
+    order = sorted(can_go, key=lambda server: (-servers.tokens[server], server))
 
-    def without(kept: Collection[str] = ()) -> list[str]:
-        gone: list[str] = []
-        for server in sorted(every, key=lambda one: (-servers.tokens[one], one)):
-            trial = {*gone, server}
-            others = [one for one in every if one not in trial]
-            if server not in kept and all(servers.of(one, others).share == 1.0 for one in trial):
-                gone.append(server)
+    def without(kept: str = "") -> set[str]:
+        gone: set[str] = set()
+        for server in order:
+            trial = gone | {server}
+            served = (owners for one in trial for owners in can_go[one])
+            if server != kept and all(not owners <= trial for owners in served):
+                gone = trial
         return gone
 
     def saved(gone: Collection[str]) -> int:
         return sum(servers.tokens[one] for one in gone)
 
     best = without()
-    for server in tuple(best):
-        best = max(best, without([server]), key=saved)
+    if len(best) <= _MOST_TRIED:
+        best = max((best, *map(without, sorted(best))), key=saved)
     others = [one for one in every if one not in best]
-    return tuple(servers.of(one, others) for one in best)
+    return tuple(servers.of(one, others) for one in order if one in best)
 
 
 def serve(tool: Tool, other: Tool, alike: bool = False) -> Served:
     """How ``other`` serves the callers of ``tool``; ``alike`` where it is not one job."""
+    if tool.content_hash == other.content_hash:
+        return Served(tool.id, other.id, "as it is")
     if alike or tool.schema is None or other.schema is None:
         return Served(tool.id, other.id, "alike")
     alpha = argument_map(tool, other)
