@@ -23,7 +23,7 @@ from benchmarks.train_judge import CATALOGS as LABELLED
 from benchmarks.train_judge import Labelled, load
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import Costs, tokenizer
-from toolscope_core.evaluation.coverage import GoldCall, gold_calls
+from toolscope_core.evaluation.call_coverage import GoldCall, gold_calls
 from toolscope_core.evaluation.query_sets import read_queries
 from toolscope_core.merging.call_validity import takes, validator_of
 from toolscope_core.merging.calls import map_call, unmap_call

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 
 from benchmarks.measuring import analysis_of, catalog_file, data_folder, print_machine
 from benchmarks.searching import interval_text, retriever_of
-from toolscope_core.evaluation.coverage import GoldCall, gold_calls, mapped
+from toolscope_core.evaluation.call_coverage import GoldCall, gold_calls, mapped
 from toolscope_core.evaluation.laboratory import ExperimentOptions, Laboratory
 from toolscope_core.evaluation.measured_toolsets import Toolset, as_it_is
 from toolscope_core.evaluation.stress import LEVELS, stress_test

@@ -19,7 +19,7 @@ from benchmarks.train_judge import Labelled, as_json, fit, folds, left_out, prun
 from tests.support.fakes import WordEmbedder
 from toolscope_core.catalog.sources import Source
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.evaluation.coverage import GoldCall
+from toolscope_core.evaluation.call_coverage import GoldCall
 from toolscope_core.judging.signals import SIGNALS
 from toolscope_core.judging.weights import MODELS, Weights
 from toolscope_core.llm.merge_questions import ask_for_verdicts

@@ -1,9 +1,10 @@
-"""The commands that show what a catalog holds, and what changed in it; no model is loaded."""
+"""The commands that show what a catalog holds, and what changed in it."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -11,14 +12,28 @@ import typer
 
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.catalog.tokens import ESTIMATE, tokenizer, tool_tokens
-from toolscope_core.cli.terminal import Catalogs, app, errors_as_sentences, fail_for, say, say_json
+from toolscope_core.cli.terminal import (
+    Catalogs,
+    app,
+    errors_as_sentences,
+    fail_for,
+    progress,
+    say,
+    say_error,
+    say_json,
+)
 from toolscope_core.model.catalog import Catalog, Finding, Severity
+from toolscope_core.model.configuration import AnalysisConfig
+from toolscope_core.model.environment import read_environment
+from toolscope_core.model.errors import ModelError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import JsonObject
 
 if TYPE_CHECKING:
     from toolscope_core.check.versions.diff import CatalogDiff
+    from toolscope_core.merging.coverage import Advice
 
+_MOST_ADVICE = 8
 SEVERITIES: tuple[Severity, ...] = ("block", "warn", "info")
 PARTS_SHOWN = ("severity", "code", "field", "message", "excerpt")
 FailOn = Literal["block", "warn"]
@@ -35,12 +50,13 @@ def inspect(
         typer.Option(help="Exit with 1 where a finding is that bad or worse; 2 is unusable input."),
     ] = None,
 ) -> None:
-    """Show what a catalog holds: format, counts, problems, findings, tokens."""
+    """Show what a catalog holds: format, counts, tokens, needless servers, problems, findings."""
     catalog = read_files(catalogs)
+    advice = _advice(catalog)
     if as_json:
-        say_json(_inspection(catalog))
+        say_json({**_inspection(catalog), **({"advice": _as_json(advice)} if advice else {})})
     else:
-        _tell(catalog)
+        _tell(catalog, advice)
     fail_for(why_failing(catalog.findings, fail_on) if fail_on else "")
 
 
@@ -133,7 +149,58 @@ def _inspection(catalog: Catalog) -> JsonObject:
     }
 
 
-def _tell(catalog: Catalog) -> None:
+def _advice(catalog: Catalog) -> Advice | None:
+    """What the servers can do without each other; ``None`` where there are not two of them, or the
+    embedding model is missing, which is said.
+    """
+    if len({tool.server for tool in catalog.tools} - {""}) < 2:
+        return None
+    from toolscope_core.embedding.vector_cache import VectorCache
+    from toolscope_core.llm.embedders import embedder_of
+    from toolscope_core.merging.coverage import advise, server_coverage
+    from toolscope_core.merging.pipeline import analyse
+
+    settings = read_environment()
+    try:
+        encoder, cache = embedder_of(settings), VectorCache(settings.cache_dir)
+        analysis = analyse(catalog, AnalysisConfig(), encoder, cache, progress())
+    except ModelError as error:
+        say_error(f"servers are not compared: {error}")
+        return None
+    return advise(server_coverage(analysis))
+
+
+def _as_json(advice: Advice) -> JsonObject:
+    return {
+        "switch_off": [
+            {
+                "server": one.server,
+                "others": list(one.others),
+                "tools": one.tools,
+                "served": [asdict(served) for served in one.served],
+                "lost_tools": list(one.lost_tools),
+                "tokens": one.tokens,
+                "keeps": list(one.keeps),
+            }
+            for one in advice.switch_off
+        ],
+        "needless": [one.server for one in advice.needless],
+        "copies": [list(group) for group in advice.copies],
+    }
+
+
+def _tell_advice(advice: Advice) -> None:
+    for one in advice.switch_off[:_MOST_ADVICE]:
+        say(one.in_words)
+        for sentence in one.keeps:
+            say(f"    {sentence}")
+    if (more := len(advice.switch_off) - _MOST_ADVICE) > 0:
+        say(f"{quantity(more, 'server')} more can be switched off: --json lists them")
+    for group in advice.copies[:_MOST_ADVICE]:
+        say(f"{len(group)} copies of one server: {some(group)}")
+
+
+def _tell(catalog: Catalog, advice: Advice | None) -> None:
     from toolscope_core.judging.implied_servers import implied_servers
 
     say(
@@ -141,6 +208,8 @@ def _tell(catalog: Catalog) -> None:
         f"{quantity(len(catalog.servers), 'server')}, "
         f"about {sum(map(tool_tokens, catalog.tools))} tokens ({tokenizer().label})"
     )
+    if advice:
+        _tell_advice(advice)
     if implied := [one.name for one in implied_servers(catalog.tools)]:
         say(f"names imply {quantity(len(implied), 'server')}: {some(implied)}")
     tell_files(catalog)

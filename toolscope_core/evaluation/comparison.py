@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from toolscope_core.evaluation.coverage import Coverage, coverage, gold_calls
+from toolscope_core.evaluation.call_coverage import CallCoverage, coverage, gold_calls
 from toolscope_core.evaluation.intervals import Interval, interval
 from toolscope_core.evaluation.measured_toolsets import Toolset
 from toolscope_core.evaluation.metrics import Gold, best_places, ndcg
@@ -66,7 +66,7 @@ class Measured:
     golds: tuple[Gold, ...]
     rankings: Rankings
     rows: tuple[MetricRow, ...]
-    coverage: Coverage
+    coverage: CallCoverage
     tokens: int
     sent: Mapping[int, float]
 

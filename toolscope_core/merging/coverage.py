@@ -97,11 +97,12 @@ class Coverage:
         lost = [listed(f"`{name}`" for name in names)] if names else []
         lost += [f"something in {quantity(partly, 'call')}"] if partly else []
         who = self.others[0] if len(self.others) == 1 else " and ".join(self.others)
+        of_tools = f"{len(self.served)} of its {self.tools} tools"
+        of_tools = "its only tool" if self.tools == 1 else of_tools
         does = "does" if len(self.others) == 1 else "do"
         return (
-            f"Switch off {self.server}: {who} {does} the job of {len(self.served)} of its "
-            f"{quantity(self.tools, 'tool')}; −{self.tokens:,} tokens; you lose "
-            f"{' and '.join(lost) or 'nothing'}."
+            f"Switch off {self.server}: {who} {does} the job of {of_tools}; "
+            f"−{self.tokens:,} tokens; you lose {' and '.join(lost) or 'nothing'}."
         )
 
 

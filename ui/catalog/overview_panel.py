@@ -14,7 +14,11 @@ from streamlit.delta_generator import DeltaGenerator
 from toolscope_core.model.numbers import quantity
 from ui.catalog.overview import Collision, Forecast, NextStep, Overview
 from ui.shared import page_frame, safe_text
+from ui.shared.cards import server_advice_panel
 from ui.shared.pairs.pair_list import PairLists
+from ui.shared.services.server_advice import ServerAdvice
+
+MOST_SERVERS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,7 @@ def fill_in(places: Places) -> None:
         totals, after = overview.figures(record.id), overview.forecast(record.id)
         collisions, steps = overview.worst(record.id), overview.steps(record.id)
     with places.overlap:
+        _servers(record.id)
         _overlap(record.id)
     places.tokens.metric(
         "Tokens ≈",
@@ -86,6 +91,16 @@ def _after(tokens: int, after: Forecast) -> str | None:
     if kinds:
         return f"{after.tokens_after:,} after {' and '.join(kinds)} merges"
     return f"{after.tokens_after:,} as decided" if after.tokens_after != tokens else None
+
+
+def _servers(catalog_id: int) -> None:
+    """The servers that could be switched off: people decide by server before they do by tool."""
+    advice = page_frame.service(ServerAdvice).advice(catalog_id)
+    if advice.switch_off or advice.copies:
+        with st.container(border=True):
+            saved = sum(one.tokens for one in advice.switch_off)
+            st.markdown(f"**Servers you could switch off** (−{saved:,} tokens in all)")
+            server_advice_panel.advice(advice, MOST_SERVERS)
 
 
 def _overlap(catalog_id: int) -> None:

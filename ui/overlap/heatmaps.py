@@ -16,7 +16,6 @@ from toolscope_core.model.protocols import Vectors
 from ui.overlap import collisions
 from ui.overlap.collisions import distinct, strongest_cells, titled
 from ui.overlap.figures import CellMeasure, Grid
-from ui.overlap.server_overlap import ServerOverlap, server_overlap
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
 
@@ -45,13 +44,12 @@ class QueryGrid:
 
 
 class Heatmaps:
-    """Blocks, two blocks close up, all tools, servers in words, and queries."""
+    """Blocks, two blocks close up, all tools, and queries."""
 
     def __init__(self, work: Workspace) -> None:
         self._analyses = work.analyses
         self._review = work.review
         self._wholes: ResultCache[collisions.Tile] = ResultCache()
-        self._overlaps: ResultCache[ServerOverlap] = ResultCache()
         self._groupings: ResultCache[tuple[str, ...]] = ResultCache()
         self._blocks: ResultCache[tuple[collisions.Block, ...]] = ResultCache()
         self._grids: ResultCache[collisions.BlockGrid] = ResultCache()
@@ -114,11 +112,6 @@ class Heatmaps:
     def pair_at(self, catalog_id: int, drawn: collisions.Tile, cell: int) -> Pair:
         """Level three: the two tools of a cell."""
         return collisions.pair_at(self._analyses.required(catalog_id), drawn, cell)
-
-    def server_overlap(self, catalog_id: int) -> ServerOverlap:
-        """Which servers have the same tools; counted once."""
-        analysis = self._analyses.required(catalog_id)
-        return self._overlaps.get(catalog_id, (analysis,), lambda: server_overlap(analysis))
 
     def queries(self, catalog_id: int, queries: Sequence[str]) -> QueryGrid:
         """Queries against their nearest tools; the first call loads the model.

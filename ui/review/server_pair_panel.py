@@ -1,6 +1,10 @@
-"""Proposals between the same two servers as one card: side by side, decided at once or opened."""
+"""Two servers side by side: what one does of the other's work, every tool of both, the proposals
+between them decided at once, a whole server switched off.
+"""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -9,32 +13,52 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Tool
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail
-from ui.shared.cards.batches import ServerPairProposals, reasons_against
+from ui.shared.cards.batches import PAIR_VIEW, ServerPairProposals, reasons_against
 from ui.shared.cards.queue import is_family, kind_of
 
-SHOW = "By server pair"
-"""The list on the Review page."""
+if TYPE_CHECKING:
+    from toolscope_core.merging.coverage import Coverage
+    from ui.shared.services.server_advice import ServerAdvice
+
+WAYS = {
+    "as it is": "same arguments",
+    "mapped": "other argument names",
+    "gateway": "loses something",
+    "alike": "looks alike",
+    "alone": "nothing like it",
+}
+SHOW = PAIR_VIEW
 TEXT_SHOWN = 300
 
 
 def server_pair_panel(catalog_id: int) -> None:
     """The pairs of servers, and the chosen one with its proposals and buttons."""
-    pairs = page_frame.workspace().review.server_pairs(catalog_id)
+    pairs = _advice().pairs(catalog_id)
     if not pairs:
         decision_buttons.notice()
-        text = "No two of the new proposals lie between the same two servers."
+        text = "No server does any of another's work."
         if page_frame.workspace().review.progress(catalog_id).waiting:
             text += " Choose *All* for what waits."
         st.info(text, icon=":material/task_alt:")
         decision_trail.trail(catalog_id)
         return
     pair = _chosen(pairs)
-    _heading(pair)
-    _table(pair)
-    _buttons(pair)
+    _coverage(catalog_id, pair)
+    if pair.clusters:
+        _heading(pair)
+        _table(pair)
+        _buttons(pair)
     decision_buttons.notice()
     _reasons(pair)
+    _every_tool(catalog_id, pair)
     decision_trail.trail(catalog_id)
+
+
+def _advice() -> ServerAdvice:
+    """Loaded when two servers are looked at."""
+    from ui.shared.services.server_advice import ServerAdvice
+
+    return page_frame.service(ServerAdvice)
 
 
 def _chosen(pairs: tuple[ServerPairProposals, ...]) -> ServerPairProposals:
@@ -72,6 +96,65 @@ def _show_pair(key: str) -> None:
     st.session_state["show"] = SHOW
     st.query_params["servers"] = key
     st.query_params.pop("cluster", None)
+
+
+def _coverage(catalog_id: int, pair: ServerPairProposals) -> None:
+    """What each does of the other's work, in a sentence, and a button that lets it go."""
+    servers = _advice().coverage(catalog_id)
+    for server, other in (pair.servers, pair.servers[::-1]):
+        one = servers.of(server, [other])
+        name, by = safe_text.untrusted(server), safe_text.untrusted(other)
+        if not one.served:
+            st.markdown(f"{by} does nothing of what **{name}** does.")
+            continue
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(_in_words(one))
+            st.button(
+                f"Switch {name} off", key=f"off_{server}_{_version(pair)}",
+                icon=":material/power_settings_new:",
+                help="One decision on all its tools: those of which the other server takes every "
+                "call are merged into it, the others are left out. Undo takes all of it back.",
+                on_click=decision_buttons.switch_server_off, args=(one,),
+            )  # fmt: skip
+        for sentence in one.keeps:
+            st.caption(f":material/warning: {safe_text.sentence(sentence)}")
+
+
+def _in_words(one: Coverage) -> str:
+    """The sentence of a coverage, with the names of the servers in bold."""
+    text = safe_text.sentence(one.in_words)
+    name = safe_text.untrusted(one.server)
+    return text.replace(name, f"**{name}**", 1)
+
+
+def _every_tool(catalog_id: int, pair: ServerPairProposals) -> None:
+    """All tools of both servers in one table, what matches what and what would be lost."""
+    first, second = pair.servers
+    rows = _advice().matches(catalog_id, first, second)
+    tools = page_frame.analysis().catalog.by_id
+
+    def name(tool_id: str) -> str:
+        return tools[tool_id].name if tool_id else ""
+
+    st.markdown(f"**Every tool of both** ({len(rows)})")
+    st.dataframe(
+        {
+            "one": [name(row.one) for row in rows],
+            "other": [name(row.other) for row in rows],
+            "match": [WAYS[row.way] for row in rows],
+            "lost": ["; ".join(row.lost) for row in rows],
+        },
+        key=f"every_tool_{pair.key}",
+        hide_index=True,
+        column_config={
+            "one": st.column_config.TextColumn(first, width=220),
+            "other": st.column_config.TextColumn(second, width=220),
+            "match": st.column_config.TextColumn(width=150),
+            "lost": st.column_config.TextColumn("what a call loses, or is guessed", width=420),
+        },
+        height=min(560, 38 + 35 * len(rows)),
+        alt="Every tool of both servers and what matches it on the other",
+    )
 
 
 def _heading(pair: ServerPairProposals) -> None:

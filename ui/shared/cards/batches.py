@@ -23,6 +23,8 @@ from toolscope_core.model.tool import Tool, digest, sorted_ids
 from ui.shared.cards.cards import tokens_of
 from ui.shared.cards.queue import is_family, is_safe, reason_kind
 
+PAIR_VIEW = "By server pair"
+"""The list of the Review page that shows two servers."""
 EXPECTED = 0.9
 """The share of right merges for which the size of a sample is chosen."""
 
@@ -97,8 +99,8 @@ class SafeBatch:
 
 @dataclass(frozen=True, slots=True)
 class ServerPairProposals:
-    """Two servers (sorted) and two or more proposals that each have members on both, in the order
-    of the queue.
+    """Two servers (sorted) and the proposals that each have members on both, in the order of the
+    queue.
 
     ``sides`` are the members of each proposal on the first and on the second server, ``beyond`` the
     other servers that it has members on; ``outside`` is how many tools of the first and of the
@@ -227,13 +229,20 @@ def safe_batch(catalog: Catalog, clusters: Sequence[Cluster]) -> SafeBatch:
     )
 
 
-def server_pairs(analysis: Analysis, waiting: Sequence[Cluster]) -> tuple[ServerPairProposals, ...]:
-    """The pairs of servers between which two or more of ``waiting`` lie, most proposals first; one
-    of three servers lies between each two of them.
+def server_pair_key(one: str, other: str) -> str:
+    """How an address names two servers."""
+    return digest(*sorted((one, other)))[:12]
+
+
+def server_pairs(
+    analysis: Analysis, waiting: Sequence[Cluster], near: Collection[tuple[str, str]] = ()
+) -> tuple[ServerPairProposals, ...]:
+    """The pairs of servers between which two or more of ``waiting`` lie, most proposals first, and
+    the other pairs (sorted) that are ``near``; one of three servers lies between each two of them.
 
     Changed clusters and those in conflict are left to the queue.
     """
-    between: dict[tuple[str, str], list[Cluster]] = {}
+    between: dict[tuple[str, str], list[Cluster]] = {pair: [] for pair in near}
     for cluster in waiting:
         if cluster.state == "proposed" and not cluster.newcomers:
             for servers in combinations(_owners(analysis, cluster), 2):
@@ -241,7 +250,7 @@ def server_pairs(analysis: Analysis, waiting: Sequence[Cluster]) -> tuple[Server
     pairs = [
         _pair(analysis, servers, clusters)
         for servers, clusters in between.items()
-        if len(clusters) > 1
+        if len(clusters) > 1 or servers in near
     ]
     return tuple(sorted(pairs, key=lambda pair: (-len(pair.clusters), pair.servers)))
 
@@ -269,7 +278,7 @@ def _pair(
     inside = {member for cluster in clusters for member in cluster.members}
     outside = Counter(tool.owner for tool in analysis.catalog.tools if tool.id not in inside)
     return ServerPairProposals(
-        key=digest(*servers)[:12],
+        key=server_pair_key(*servers),
         servers=servers,
         clusters=tuple(clusters),
         sides=tuple((side(one, servers[0]), side(one, servers[1])) for one in clusters),

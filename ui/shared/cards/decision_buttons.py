@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -18,6 +19,9 @@ from ui.shared.cards.batches import SafeBatch, ServerPairProposals
 from ui.shared.cards.queue import is_family
 from ui.shared.services.settled import SettledCluster
 from ui.shared.tools.ticked_rows import ticked_rows
+
+if TYPE_CHECKING:
+    from toolscope_core.merging.coverage import Coverage
 
 LONGEST_NOTICE = 400
 
@@ -155,6 +159,18 @@ def keep_server(pair: ServerPairProposals, server: str) -> None:
         for cluster, tool_id in pair.to_keep(server)
     ]
     _decide_each(rows, f"Tools of {server} are kept in {{}} now")
+
+
+def switch_server_off(gone: Coverage) -> None:
+    """Let all tools of a server go, as one batch that can be undone."""
+    from ui.shared.services.server_advice import ServerAdvice
+
+    catalog_id = page_frame.current().id
+    made = page_frame.service(ServerAdvice).switch_off(catalog_id, gone, page_frame.reviewer())
+    merges = quantity(sum(one.action == "accept" for one in made), "tool")
+    left = sum(len(one.ids) for one in made if one.action == "omit")
+    text = f"{gone.server} is switched off: {merges} merged into {' and '.join(gone.others)}"
+    _note_batch(f"{text}, {left} left out", made, ())
 
 
 def _decide_each(

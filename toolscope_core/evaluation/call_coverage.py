@@ -27,7 +27,7 @@ class GoldCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Coverage:
+class CallCoverage:
     """Of ``calls`` gold calls ``runnable`` can be made on the toolset: their tool is there, no
     argument is lost on the way by α, and the arguments validate against its schema. Of
     ``capabilities`` (a tool with a set of argument names) ``supported`` are those of which every
@@ -44,12 +44,12 @@ class Coverage:
 
     @property
     def tccr(self) -> float | None:
-        """Tool-Call Coverage Rate; ``None`` without calls."""
+        """Tool-Call CallCoverage Rate; ``None`` without calls."""
         return self.runnable / self.calls if self.calls else None
 
     @property
     def ucc(self) -> float | None:
-        """Unique Capability Coverage; ``None`` without calls."""
+        """Unique Capability CallCoverage; ``None`` without calls."""
         return self.supported / self.capabilities if self.capabilities else None
 
 
@@ -67,7 +67,7 @@ def gold_calls(queries: Sequence[Query], catalog: Catalog) -> tuple[GoldCall, ..
     return tuple(calls)
 
 
-def coverage(calls: Sequence[GoldCall], toolset: Toolset) -> Coverage:
+def coverage(calls: Sequence[GoldCall], toolset: Toolset) -> CallCoverage:
     """Which gold calls can be made on a toolset."""
     tools = toolset.by_id
 
@@ -86,7 +86,7 @@ def coverage(calls: Sequence[GoldCall], toolset: Toolset) -> Coverage:
     for call in calls:
         capability = (call.tool, *sorted(call.arguments))
         by_capability.setdefault(capability, []).append(runs(call))
-    return Coverage(
+    return CallCoverage(
         calls=len(calls),
         runnable=sum(map(sum, by_capability.values())),
         capabilities=len(by_capability),

@@ -1,0 +1,39 @@
+"""Lines on servers that could be switched off, each with the way to its page."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import streamlit as st
+
+from toolscope_core.merging.coverage import Advice
+from toolscope_core.model.numbers import listed
+from ui.shared import page_frame, safe_text
+from ui.shared.cards.batches import PAIR_VIEW, server_pair_key
+
+SHOWN = 5
+
+
+def advice(given: Advice, most: int = SHOWN) -> None:
+    """Which servers could go, those that save most first; then the copies."""
+    if not given.switch_off and not given.copies:
+        st.markdown("No server does most of another's work.")
+    for one in given.switch_off[:most]:
+        text = safe_text.sentence(one.in_words)
+        if len(one.others) == 1:
+            query = {"show": PAIR_VIEW, "servers": server_pair_key(one.server, *one.others)}
+            page_frame.page_link("review", text, query)
+        else:
+            st.markdown(text)
+        for sentence in one.keeps:
+            st.caption(safe_text.sentence(sentence))
+    if (more := len(given.switch_off) - most) > 0:
+        page_frame.page_link("overlap", f"{more} more", {"view": "Heatmap"})
+    for group in given.copies[:most]:
+        st.caption(f"{len(group)} copies of one server: {safe_text.untrusted(listed(group))}")
+
+
+def show_pair(one: str, other: str) -> NoReturn:
+    """Go to the page of two servers."""
+    query = {"show": PAIR_VIEW, "servers": server_pair_key(one, other)}
+    st.switch_page("pages/review.py", query_params=query)
