@@ -145,7 +145,7 @@ def test_verdicts_and_decisions_make_the_links(tmp_path):
     )
     catalog = Catalog(tools, (Server("a"), Server("b")), "mcp")
     analysis = analyse(catalog, AnalysisConfig(), WordEmbedder(), VectorCache(tmp_path))
-    servers = server_coverage(analysis)
+    servers = server_coverage(analysis, ())
     assert not servers.links["a/search_books"]["b/search_books"].alike
     assert "b/burn_books" not in servers.links
     assert servers.of("a", ["b"]).share == 1.0

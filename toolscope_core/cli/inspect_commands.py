@@ -23,7 +23,7 @@ from toolscope_core.cli.terminal import (
     say_json,
 )
 from toolscope_core.model.catalog import Catalog, Finding, Severity
-from toolscope_core.model.configuration import AnalysisConfig
+from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ModelError
 from toolscope_core.model.numbers import quantity
@@ -158,7 +158,7 @@ def _advice(catalog: Catalog) -> Advice | None:
     from toolscope_core.embedding.vector_cache import VectorCache
     from toolscope_core.llm.embedders import embedder_of
     from toolscope_core.merging.coverage import advise, server_coverage
-    from toolscope_core.merging.pipeline import analyse
+    from toolscope_core.merging.pipeline import analyse, plan_merge
 
     settings = read_environment()
     try:
@@ -167,7 +167,8 @@ def _advice(catalog: Catalog) -> Advice | None:
     except ModelError as error:
         say_error(f"servers are not compared: {error}")
         return None
-    return advise(server_coverage(analysis))
+    clusters = plan_merge(analysis, (), PlanConfig(accept="none")).clusters
+    return advise(server_coverage(analysis, clusters))
 
 
 def _as_json(advice: Advice) -> JsonObject:

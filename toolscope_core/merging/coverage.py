@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import product
+from itertools import combinations, product
 from typing import Literal
 
 from toolscope_core.catalog.tokens import tool_tokens
@@ -23,6 +23,7 @@ from toolscope_core.merging.auto_accept import EVEN
 from toolscope_core.merging.pair_graph import edges_at, family_edges, unsure_pairs
 from toolscope_core.merging.stores import Stores
 from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.pair import Pair
@@ -179,17 +180,15 @@ class ServerCoverage:
                 yield self.of(server, [other])
 
     def are_copies(self, one: str, other: str) -> bool:
-        """Whether two servers of the same tool names are one: where they have three tools or more
-        it is enough that each may be one job with that of its name.
+        """Whether two servers of the same tool names are one: few tools must say the same, of three
+        or more it is enough that each may be one job with that of its name.
         """
         theirs = {tool.name: tool for tool in self.servers[other]}
-        links = [
-            self.links.get(tool.id, {}).get(theirs[tool.name].id) for tool in self.servers[one]
-        ]
-        certain = len(theirs) < _FEW
-        return all(
-            link and (not link.alike if certain else link.probability >= EVEN) for link in links
-        )
+        pairs = [(tool, theirs[tool.name]) for tool in self.servers[one]]
+        if len(pairs) < _FEW:
+            return all(a.description.split() == b.description.split() for a, b in pairs)
+        links = (self.links.get(a.id, {}).get(b.id) for a, b in pairs)
+        return all(link and link.probability >= EVEN for link in links)
 
     def serving(self, server: str, others: Collection[str]) -> tuple[frozenset[str], ...]:
         """For each of its tools which of the ``others`` serve it."""
@@ -265,29 +264,51 @@ def advise(servers: ServerCoverage) -> Advice:
     copies = _copies(servers)
     extra = {server for group in copies for server in group[1:]}
     every = [server for server in servers.servers if server not in extra]
-    gone: dict[str, Coverage] = {}
-    staying: set[str] = set()
-    pairs = [one for one in servers.of_pairs() if one.share >= COVERED]
-    for one in sorted(pairs, key=_worth):
-        (other,) = one.others
-        if {one.server, other} <= set(every) and not (
-            one.server in gone or one.server in staying or other in gone
-        ):
-            gone[one.server] = one
-            staying.add(other)
+    pairs: defaultdict[str, list[Coverage]] = defaultdict(list)
+    for one in servers.of_pairs():
+        if one.share >= COVERED and extra.isdisjoint((one.server, *one.others)):
+            pairs[one.server].append(one)
+    best = {server: min(own, key=_worth) for server, own in pairs.items()}
+    keepers = {server: (_others(own),) for server, own in pairs.items()}
+    order = sorted(best, key=lambda server: (len(best[server].lost_tools), *_dearest(best[server])))
+    off = _that_can_go(order, keepers)
+    gone = [
+        min((one for one in pairs[server] if off.isdisjoint(one.others)), key=_worth)
+        for server in order
+        if server in off
+    ]
+    staying = {other for one in gone for other in one.others}
     for server in every:
-        rest = [other for other in every if other != server and other not in gone]
-        is_free = server not in gone and server not in staying
-        if is_free and not servers.held_open(server):  # what one holds open several cannot share
-            together = servers.of(server, rest)
-            if together.share >= COVERED:
-                gone[server] = together
-                staying.update(together.others)
-    return Advice(
-        switch_off=tuple(sorted(gone.values(), key=lambda one: (-one.tokens, one.server))),
-        needless=_needless(servers, every),
-        copies=copies,
-    )
+        if server in off or server in staying or servers.held_open(server):
+            continue  # what one server holds open several cannot share
+        together = servers.of(server, [one for one in every if one not in off and one != server])
+        if together.share >= COVERED:
+            gone.append(together)
+            off.add(server)
+            staying.update(together.others)
+    return Advice(tuple(sorted(gone, key=_dearest)), _needless(servers, every), copies)
+
+
+def _others(coverages: Sequence[Coverage]) -> frozenset[str]:
+    return frozenset(other for one in coverages for other in one.others)
+
+
+def _dearest(one: Coverage) -> tuple[int, str]:
+    return -one.tokens, one.server
+
+
+def _that_can_go(
+    order: Sequence[str], needs: Mapping[str, Sequence[frozenset[str]]], kept: str = ""
+) -> set[str]:
+    """The servers that can go together, greedily in order, without the one that is ``kept``: of
+    each set that one of them needs a server stays.
+    """
+    gone: set[str] = set()
+    for server in order:
+        trial = gone | {server}
+        if server != kept and all(not need <= trial for one in trial for need in needs[one]):
+            gone = trial
+    return gone
 
 
 def _worth(one: Coverage) -> tuple[float, int, int, int, str, tuple[str, ...]]:
@@ -315,25 +336,18 @@ def _needless(servers: ServerCoverage, every: Sequence[str]) -> tuple[Coverage, 
     """The servers of the smallest toolset that still does all jobs: greedily the dearest first,
     then each is put back once where others could go in its place for more.
     """
-    can_go = {server: servers.serving(server, every) for server in every}
-    can_go = {server: owners for server, owners in can_go.items() if all(owners)}
-    order = sorted(can_go, key=lambda server: (-servers.tokens[server], server))
-
-    def without(kept: str = "") -> set[str]:
-        gone: set[str] = set()
-        for server in order:
-            trial = gone | {server}
-            served = (owners for one in trial for owners in can_go[one])
-            if server != kept and all(not owners <= trial for owners in served):
-                gone = trial
-        return gone
+    needs = {server: servers.serving(server, every) for server in every}
+    order = sorted(
+        (server for server in every if all(needs[server])),
+        key=lambda server: (-servers.tokens[server], server),
+    )
 
     def saved(gone: Collection[str]) -> int:
         return sum(servers.tokens[one] for one in gone)
 
-    best = without()
+    best = _that_can_go(order, needs)
     if len(best) <= _MOST_TRIED:
-        best = max((best, *map(without, sorted(best))), key=saved)
+        best = max((best, *(_that_can_go(order, needs, one) for one in sorted(best))), key=saved)
     others = [one for one in every if one not in best]
     return tuple(servers.of(one, others) for one in order if one in best)
 
@@ -362,9 +376,11 @@ def _rank(served: Served, link: Link) -> tuple[int, int, float, str]:
     return _BEST[served.way], len(served.lost), -link.probability, served.by
 
 
-def server_coverage(analysis: Analysis, log: Sequence[Decision] = ()) -> ServerCoverage:
-    """The servers of an analysed catalog under the decisions: pairs that people keep apart are no
-    links.
+def server_coverage(
+    analysis: Analysis, clusters: Sequence[Cluster], log: Sequence[Decision] = ()
+) -> ServerCoverage:
+    """The servers of an analysed catalog under the decisions, from the verdicts on pairs and the
+    cards (``clusters``) that they make: pairs that people keep apart are no links.
     """
     copies: defaultdict[str, list[str]] = defaultdict(list)
     for tool, first in analysis.copies.items():
@@ -372,9 +388,16 @@ def server_coverage(analysis: Analysis, log: Sequence[Decision] = ()) -> ServerC
     links: defaultdict[str, dict[str, Link]] = defaultdict(dict)
     apart = constraints(analysis.catalog, log).cannot
     own_copies = {Pair(tool, tool): 1.0 for tool in copies}
+    cards = {
+        Pair.of(a, b): cluster.weakest_edge
+        for cluster in clusters
+        if cluster.relation != "parametric" and cluster.kind != "unknown"
+        for a, b in combinations(cluster.members, 2)
+    }
     for pairs, alike in (
         (unsure_pairs(analysis), True),
         (family_edges(analysis), True),
+        (cards, False),
         (edges_at(analysis), False),
         (own_copies, False),
     ):

@@ -101,14 +101,16 @@ def _show_pair(key: str) -> None:
 def _coverage(catalog_id: int, pair: ServerPairProposals) -> None:
     """What each does of the other's work, in a sentence, and a button that lets it go."""
     servers = _advice().coverage(catalog_id)
-    for server, other in (pair.servers, pair.servers[::-1]):
+    for place, server, other in zip(st.columns(2), pair.servers, pair.servers[::-1], strict=True):
         one = servers.of(server, [other])
         name, by = safe_text.untrusted(server), safe_text.untrusted(other)
-        if not one.served:
-            st.markdown(f"{by} does nothing of what **{name}** does.")
-            continue
-        with st.container(horizontal=True, vertical_alignment="center"):
+        with place.container(border=True, height="stretch"):
+            if not one.served:
+                st.markdown(f"{by} does nothing of what **{name}** does.")
+                continue
             st.markdown(_in_words(one))
+            for sentence in one.keeps:
+                st.caption(f":material/warning: {safe_text.sentence(sentence)}")
             st.button(
                 f"Switch {name} off", key=f"off_{server}_{_version(pair)}",
                 icon=":material/power_settings_new:",
@@ -116,8 +118,6 @@ def _coverage(catalog_id: int, pair: ServerPairProposals) -> None:
                 "call are merged into it, the others are left out. Undo takes all of it back.",
                 on_click=decision_buttons.switch_server_off, args=(one,),
             )  # fmt: skip
-        for sentence in one.keeps:
-            st.caption(f":material/warning: {safe_text.sentence(sentence)}")
 
 
 def _in_words(one: Coverage) -> str:

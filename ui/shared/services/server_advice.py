@@ -45,9 +45,10 @@ class ServerAdvice:
 
     def coverage(self, catalog_id: int) -> ServerCoverage:
         """The servers against each other; made again after a decision."""
-        analysis, log = self._analyses.required(catalog_id), self._review.log(catalog_id)
+        analysis, plan = self._analyses.required(catalog_id), self._review.plan(catalog_id)
+        log = self._review.log(catalog_id)
         return self._coverages.get(
-            catalog_id, (analysis,), lambda: server_coverage(analysis, log), state=len(log)
+            catalog_id, (plan,), lambda: server_coverage(analysis, plan.clusters, log)
         )
 
     def advice(self, catalog_id: int) -> Advice:

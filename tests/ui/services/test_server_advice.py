@@ -1,0 +1,69 @@
+"""Server against server on the screen: pairs, every tool, a whole server switched off and back."""
+
+import pytest
+
+from tests.ui.services.small_workspace import FILES, MAIL, SUM, WEATHER, on, open_workspace
+from ui.shared.services.server_advice import ServerAdvice
+
+TOOLS = (
+    *(on(server, one) for one in (MAIL, WEATHER) for server in ("alpha", "beta")),
+    on("alpha", FILES),
+    on("beta", SUM),
+    on("gamma", SUM),
+)
+
+
+@pytest.fixture
+def opened():
+    work, catalog_id = open_workspace(*TOOLS)
+    yield work, work.service(ServerAdvice), catalog_id
+    work.close()
+
+
+def test_a_pair_is_there_without_two_proposals(opened):
+    work, advice, i = opened
+    assert {pair.servers: len(pair.clusters) for pair in advice.pairs(i)} == {
+        ("alpha", "beta"): 2,
+        ("beta", "gamma"): 1,
+    }
+    assert [pair.servers for pair in work.review.server_pairs(i)] == [("alpha", "beta")]
+
+
+def test_every_tool_of_both_is_in_one_row(opened):
+    _, advice, i = opened
+    rows = advice.matches(i, "alpha", "beta")
+    names = [tuple(one.rpartition("/")[2] for one in (row.one, row.other)) for row in rows]
+    assert names == [
+        ("get_weather", "get_weather"),
+        ("send_mail", "send_mail"),
+        ("list_files", ""),
+        ("", "add_numbers"),
+    ]
+    assert [row.way for row in rows] == ["as it is", "as it is", "alone", "alone"]
+
+
+def test_a_server_is_switched_off_as_one_batch(opened):
+    work, advice, i = opened
+    gone = advice.coverage(i).of("alpha", ["beta"])
+    assert gone.share == pytest.approx(2 / 3)
+    before = work.review.plan(i)
+    made = advice.switch_off(i, gone, "ann")
+    plan = work.review.plan(i)
+    assert not any(item.tool.server == "alpha" for item in plan.tools)
+    became = {row.old_id: row.new_id for row in plan.relabels if row.server == "alpha"}
+    assert sorted(became.items()) == [
+        ("alpha/get_weather", "beta/get_weather"),
+        ("alpha/list_files", None),
+        ("alpha/send_mail", "beta/send_mail"),
+    ]
+    assert len({one.detail["batch"] for one in made}) == 1
+    work.review.undo_all(i, "ann", [one.seq for one in made])
+    assert work.review.plan(i).tools == before.tools
+
+
+def test_advice_follows_the_decisions(opened):
+    work, advice, i = opened
+    assert [one.server for one in advice.advice(i).switch_off] == ["gamma"]
+    (cluster,) = [c for c in work.review.queue(i) if "gamma/add_numbers" in c.members]
+    work.review.decide(i, "reject", cluster, "ann")
+    assert advice.advice(i).switch_off == ()
