@@ -72,7 +72,6 @@ def _nothing(*_: Any, **__: Any) -> tuple[Any, ...]:
 
 
 WORDS: Mapping[str, Patch] = {
-    "two directions": {(distinctions, "are_turned"): _no},
     "two sides": {(distinctions, "voices_apart"): _none},
     "alternatives": {(distinctions, "alternatives"): _none},
     "another order of the name": {(distinctions, "_reordered"): _no},
@@ -128,10 +127,8 @@ SAFE: Mapping[str, Patch] = {
         for rule in auto_accept.RULES
     },
     "words in one order": {(unmatched_words, "in_one_order"): lambda *_: True},
-    "contrasted": {(unmatched_words, "contrasted"): _none},
     "names in passing": {(unmatched_words, "renamed"): lambda *_: ((), ())},
     "arguments of two things": {(unmatched_words, "_arguments_apart"): _nothing},
-    "methods": {(unmatched_words, "method_of"): lambda *_: ""},
     "words left over": {(unmatched_words, "_left_over"): lambda *_: ([], [])},
     **{
         f"guard on {name.removeprefix('_on_')}": {(guards, name): _nothing}

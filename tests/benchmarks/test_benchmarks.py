@@ -14,7 +14,7 @@ from benchmarks.llm_calls import Labels, interval
 from benchmarks.measuring import f1_of_masks
 from benchmarks.merge_quality import calls_kept
 from benchmarks.mutated_documents import HUNG, Reading, Worker, sources, table
-from benchmarks.stage_profile import SHARES, Watch
+from benchmarks.stage_profile import Watch, one_percent_changed
 from benchmarks.train_judge import Labelled, as_json, fit, folds, left_out, prunable
 from tests.support.fakes import WordEmbedder
 from toolscope_core.catalog.sources import Source
@@ -111,9 +111,13 @@ def test_the_watch_of_an_outer_stage_stands_still_while_an_inner_one_runs():
     assert watch.seconds["outer"] < 0.05
 
 
-def test_the_shares_divide_the_limits():
-    assert sum(cold for cold, _ in SHARES.values()) == pytest.approx(90)
-    assert sum(again for _, again in SHARES.values()) == pytest.approx(5)
+def test_one_tool_of_a_hundred_says_more(tmp_path):
+    catalog = tmp_path / "tools.jsonl"
+    rows = [{"name": str(n), "description": "Does it."} for n in range(201)]
+    catalog.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    (tmp_path / "run").mkdir()
+    changed = one_percent_changed(catalog, str(tmp_path / "run")).read_text("utf-8").splitlines()
+    assert [n for n, line in enumerate(changed) if "It is quick." in line] == [0, 100, 200]
 
 
 def test_labels_answer_and_the_rest_is_counted_as_offline(tmp_path):

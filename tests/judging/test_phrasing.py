@@ -6,7 +6,6 @@ from hypothesis import given
 from tests.judging.test_word_match import WORDS, words
 from toolscope_core.judging.phrasing import (
     alternatives,
-    are_turned,
     in_one_order,
     is_plural,
     number_apart,
@@ -19,18 +18,10 @@ from toolscope_core.judging.phrasing import (
 
 @given(WORDS, WORDS)
 def test_readings_of_two_tools_hold_in_either_order(one, other):
-    assert are_turned(one, other) == are_turned(other, one)
     assert number_apart(one, other) == number_apart(other, one)
     assert renamed(one, other) == tuple(reversed(renamed(other, one)))
     assert bool(voices_apart(one, other)) == bool(voices_apart(other, one))
     assert bool(alternatives(one, other)) == bool(alternatives(other, one))
-
-
-def test_there_and_back():
-    there, back = words("json_to_toml"), words("x", "Turns TOML into JSON.")
-    assert are_turned(there, back)
-    assert not are_turned(there, words("convert_json_to_toml"))
-    assert are_turned(words("json_2_toml"), words("toml_to_json"))
 
 
 def test_one_or_several():

@@ -89,7 +89,7 @@ TRAPS = {
     "there and back": (
         tool("json_to_toml", "Convert JSON to TOML.", text=TEXT),
         tool("toml_to_json", "Convert TOML to JSON.", text=TEXT),
-        "go in opposite directions",
+        "say the same words of each other in another order",
     ),
     "members of two things with one description": (
         tool("list_group_members", "Lists the members of a group or project.", id=TEXT),
@@ -115,11 +115,6 @@ TRAPS = {
         tool("get_box", "Get it with its lid.", ["attic_id"], attic_id=TEXT),
         tool("fetch_box", "Get it with its lid.", ["cellar_id"], cellar_id=TEXT),
         "their keys are of two things: attic / cellar",
-    ),
-    "both of one taxonomy": (
-        tool("list_films", "Lists what is shown: films, or movies of a series."),
-        tool("list_movies", "Lists what is shown: movies, or films of a series."),
-        "one says films where the other says movies, and they speak of both",
     ),
     "a word in the markup": (
         tool("get_doors", '<div class="gate">Doors</div>'),
@@ -296,11 +291,6 @@ def operation(called, method, path, description):
 
 
 APART = {
-    "another method": (
-        operation("show_door", "get", "/doors/{id}", "A door."),
-        operation("door", "head", "/doors/{id}", "A door."),
-        "they are other operations: get, head",
-    ),
     "another path": (
         operation("door", "get", "/doors/{id}", "A door."),
         operation("show_door", "get", "/attic/doors/{id}", "A door."),

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from toolscope_core.judging import cached_judge
 from toolscope_core.judging.judge import OfflineJudge, PairProbabilities
 
 
@@ -20,3 +21,5 @@ def judge_says(monkeypatch, same_job=None, family=None):
         )
 
     monkeypatch.setattr(OfflineJudge, "_pair_probabilities", pair_probabilities)
+    said = repr((sorted(same_job.items()), sorted(family.items())))
+    monkeypatch.setattr(cached_judge, "code_version", lambda *_: said)  # cached apart

@@ -16,7 +16,6 @@ from toolscope_core.embedding.tool_text import split_name
 from toolscope_core.judging.phrasing import (
     alternatives,
     are_one,
-    are_turned,
     is_plural,
     number_apart,
     object_apart,
@@ -35,8 +34,6 @@ _KEYS = frozenset("id uuid guid gid sid slug key".split())
 
 def distinctions(one: ToolReading, other: ToolReading) -> Iterator[str]:
     """What tells the two apart; nothing where only their words decide."""
-    if are_turned(one, other) or are_turned(other, one):
-        yield "they go in opposite directions"
     if voices := voices_apart(one, other):
         yield f"they look at it from two sides: {voices[0]} / {voices[1]}"
     if either := alternatives(one, other):
@@ -119,12 +116,6 @@ def _is_mentioned(word: str, beside: ToolReading, by_text: bool = True) -> bool:
     return not mentioned.isdisjoint(keys_of(word))
 
 
-def method_of(tool: Tool) -> str:
-    """The method of an operation of an API; empty if it is none."""
-    address = _address(tool)
-    return address.method if address else ""
-
-
 def is_key(parameter: Parameter) -> bool:
     """Whether the parameter is named for what tells one thing from all others of its kind."""
     return not _KEYS.isdisjoint(split_name(parameter.name)[-1:])
@@ -176,11 +167,10 @@ def _things(tool: Tool, always: bool) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Address:
-    """Where an operation of an API is found: its method, and the words of its path without what
-    stands for a value; ``of_one`` tells whether the path ends on such a value, or on a singular.
+    """Where an operation of an API is found: the words of its path without what stands for a value;
+    ``of_one`` tells whether the path ends on such a value, or on a singular.
     """
 
-    method: str
     words: tuple[str, ...]
     of_one: bool
 
@@ -218,4 +208,4 @@ def _address(tool: Tool) -> _Address | None:
     path = str(operation.get("path", "")).rstrip("/")
     words = split_name(re.sub(r"\{[^}]*\}", " ", path))
     of_one = path.endswith("}") or not any(map(is_plural, words[-1:]))
-    return _Address(str(operation.get("method", "")), words, of_one)
+    return _Address(words, of_one)

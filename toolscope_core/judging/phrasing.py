@@ -39,12 +39,6 @@ def unshared(
     )
 
 
-def are_turned(one: ToolReading, other: ToolReading) -> bool:
-    """Whether one goes from a to b and the other from b to a: *json to toml*, *toml to json*."""
-    ours, theirs = (_turns(side.name, side.text) for side in (one, other))
-    return any((b, a) in theirs for a, b in ours - theirs)
-
-
 def number_apart(one: ToolReading, other: ToolReading, described: bool = False) -> bool:
     """Whether a noun of both names stands for one thing here and for several there (*member*,
     *members*), and the descriptions are not the same; ``described``: or one of the descriptions.
@@ -113,21 +107,6 @@ def renamed(one: ToolReading, other: ToolReading) -> tuple[tuple[str, ...], tupl
         tuple(word for word in one.named if keys[1].isdisjoint(keys_of(word))),
         tuple(word for word in other.named if keys[0].isdisjoint(keys_of(word))),
     )
-
-
-def contrasted(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
-    """The first two nouns that stand for each other in the names, by a source of synonyms, though
-    a description says both: *categories* and *classes* of a taxonomy that has both.
-    """
-    stems = [_stems(words.named) for words in (one, other)]
-    for a in one.named:
-        for b in other.named:
-            if stem(a) in stems[1] or stem(b) in stems[0] or not are_one(a, b):
-                continue
-            are_verbs = action_classes(a) or action_classes(b)
-            if not are_verbs and any({stem(a), stem(b)} <= {*_stems(s.text)} for s in (one, other)):
-                return a, b
-    return None
 
 
 def in_one_order(one: ToolReading, other: ToolReading) -> bool:
@@ -217,14 +196,3 @@ def _without_verb(name: Sequence[str]) -> Sequence[str]:
 def are_one(word: str, other: str) -> bool:
     """Whether two words are one in some form, or synonyms."""
     return not keys_of(word).isdisjoint(keys_of(other))
-
-
-@lru_cache(maxsize=16_384)
-def _turns(*texts: tuple[str, ...]) -> frozenset[tuple[str, str]]:
-    """From what to what the texts go, by stem."""
-    return frozenset(
-        (stem(a), stem(b))
-        for words in texts
-        for a, between, b in zip(words, words[1:], words[2:], strict=False)
-        if between in ("to", "into", "2")
-    )

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from toolscope_core.embedding.tool_text import split_name
-from toolscope_core.judging.distinctions import distinctions, is_key, method_of
+from toolscope_core.judging.distinctions import distinctions, is_key
 from toolscope_core.judging.guards import effect
 from toolscope_core.judging.phrasing import (
-    contrasted,
     in_one_order,
     object_apart,
     renamed,
@@ -48,9 +47,6 @@ def unmatched_reasons(kept: ToolReading, pruned: ToolReading, alpha: ArgumentMap
     if not any(words):
         yield from _put_otherwise(kept, pruned)
     yield from _arguments_apart(kept, pruned, alpha)
-    methods = method_of(stays), method_of(goes)
-    if all(methods) and methods[0] != methods[1]:
-        yield f"they are other operations: {methods[0]}, {methods[1]}"
 
 
 def _left_over(kept: ToolReading, pruned: ToolReading, alpha: ArgumentMap) -> Iterator[list[str]]:
@@ -100,8 +96,6 @@ def _put_otherwise(one: ToolReading, other: ToolReading) -> Iterator[str]:
         yield f"the names differ ({between}), and the descriptions use the words in another order"
     if word := repeated(one, other):
         yield f"one of the names says {word} more often"
-    if both := contrasted(one, other):
-        yield f"one says {both[0]} where the other says {both[1]}, and they speak of both"
     if apart := object_apart(one, other):
         yield f"one is about {apart[0]}, the other about {apart[1]}"
 
