@@ -1,0 +1,55 @@
+"""The servers that others cover, by reading and by the program.
+
+    python -m benchmarks.covered_servers
+
+``data/covered_servers.jsonl`` has every server of the eight groups of which another one, or two
+together, serve four tools of five: read in names, descriptions and schemas, without sight of the
+program, with what is lost. *sure* leaves out what the reader doubted.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchmarks.judge_quality import share
+from benchmarks.measuring import analysis_of, json_rows, parser_of, print_machine, read_named
+from benchmarks.train_judge import SERVERS
+from toolscope_core.merging.coverage import COVERED, advise, server_coverage
+from toolscope_core.merging.pipeline import plan_merge
+from toolscope_core.model.configuration import PlanConfig
+
+READ = Path(__file__).with_name("data") / "covered_servers.jsonl"
+
+
+def main() -> None:
+    parser_of(__doc__).parse_args()
+    print_machine()
+    read = json_rows(READ)
+    of_sure = covered = proposed = agreed = advised = advised_right = 0
+    for name in SERVERS:
+        analysis = analysis_of(read_named(name))
+        clusters = plan_merge(analysis, (), PlanConfig(accept="none")).clusters
+        servers = server_coverage(analysis, clusters)
+        advice = advise(servers)
+        own = [row for row in read if row["catalog"] == name]
+        by_reading = {(row["server"], *row["by"]) for row in own}
+        pairs = [(one.server, *one.others) for one in servers.of_pairs() if one.share >= COVERED]
+        sure = {row["server"] for row in own if not row["doubtful"]}
+        missed = sorted(sure - {pair[0] for pair in pairs})
+        others = [" by ".join(pair) for pair in pairs if pair not in by_reading]
+        going = {one.server for one in advice.switch_off}
+        print(f"{name}: {len(sure)} covered by reading; not found: {', '.join(missed) or 'none'}")
+        print(f"    by the program alone: {', '.join(others) or 'none'}")
+        of_sure += len(sure)
+        covered += len(sure) - len(missed)
+        proposed += len(pairs)
+        agreed += len(pairs) - len(others)
+        advised += len(going)
+        advised_right += len(going & {row["server"] for row in own})
+    print(f"\ncovered servers found: {share(covered, of_sure)}")
+    print(f"pairs of servers right: {share(agreed, proposed)}")
+    print(f"servers advised to go that are covered by reading: {share(advised_right, advised)}")
+
+
+if __name__ == "__main__":
+    main()
