@@ -15,6 +15,7 @@ from toolscope_core.judging.same_names import same_named
 from toolscope_core.merging.analysis import Analysis, own_thresholds
 from toolscope_core.merging.group_syntheses import GroupSyntheses
 from toolscope_core.merging.grouping import groups_at, with_families
+from toolscope_core.merging.keepers import replaceable_shares
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import LEAST_PROBABILITY, AnalysisConfig, MergeThresholds
 from toolscope_core.model.decision import Constraints
@@ -57,6 +58,8 @@ def analyse(
     progress(Step("judge", 0, len(left)))
     cached_judge = CachedJudge.of(judge, cache.folder)
     probabilities = _judged(cached_judge, left, right, progress)
+    merged = probabilities.same_job >= judge.weights.merge_at
+    keepers = replaceable_shares(catalog.tools, first, left[merged], right[merged])
     analysis = Analysis(
         catalog=catalog,
         config=config,
@@ -71,7 +74,7 @@ def analyse(
         },
         first=first,
         rows=rows,
-        syntheses=GroupSyntheses(catalog),
+        syntheses=GroupSyntheses(catalog, keepers),
     )
     analysis.remember(left, right, probabilities)
     _make(analysis, progress)

@@ -151,7 +151,7 @@ class Analysis:
             cached_judge=self.cached_judge.emptied(),
             _judged=_PairCache(),
             _families=_PairCache(),
-            syntheses=GroupSyntheses(self.catalog),
+            syntheses=GroupSyntheses(self.catalog, self.syntheses.keepers),
         )
 
     def synthesis_of(self, cluster: Cluster) -> Synthesis:
@@ -203,7 +203,9 @@ def with_owners(analysis: Analysis, chosen: Mapping[str, str]) -> Analysis:
     catalog = with_implied_servers(analysis.catalog, chosen)
     if catalog is analysis.catalog:
         return analysis
-    return replace(analysis, catalog=catalog, syntheses=GroupSyntheses(catalog))
+    return replace(
+        analysis, catalog=catalog, syntheses=GroupSyntheses(catalog, analysis.syntheses.keepers)
+    )
 
 
 def own_thresholds(analysis: Analysis) -> MergeThresholds:

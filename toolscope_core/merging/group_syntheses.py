@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from types import MappingProxyType
 
 from toolscope_core.judging.arguments.alignment import argument_map, unit_conflicts
 from toolscope_core.judging.arguments.defaults import silent_changes
@@ -26,10 +27,13 @@ Members = tuple[str, ...]
 
 
 class GroupSyntheses:
-    """For one catalog; members are ids, sorted."""
+    """For one catalog; members are ids, sorted. ``keepers`` as in ``synthesise``."""
 
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(
+        self, catalog: Catalog, keepers: Mapping[str, float] = MappingProxyType({})
+    ) -> None:
         self._catalog = catalog
+        self.keepers = keepers
         self._tools = catalog.by_id
         self._blocked = catalog.blocked
         self._companions = Companions(catalog.tools)
@@ -75,7 +79,9 @@ class GroupSyntheses:
             all_clean = self._blocked.isdisjoint(members)
             stores = kind is None and all_clean and self._stores.are_apart(tools)
             apart = kind == "router" or stores
-            self._syntheses[key] = synthesise(tools, self._blocked, canonical, family, apart)
+            self._syntheses[key] = synthesise(
+                tools, self._blocked, canonical, family, apart, self.keepers
+            )
         return self._syntheses[key]
 
     def is_clean(self, members: Members) -> bool:

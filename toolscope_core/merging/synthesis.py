@@ -57,13 +57,16 @@ def synthesise(
     chosen: str | None = None,
     family: bool = False,
     apart: bool = False,
+    keepers: Mapping[str, float] = MappingProxyType({}),
 ) -> Synthesis:
     """The merged tool of ``members`` (in id order, two or more).
 
     ``blocked`` members are never canonical while another is free to be; ``chosen`` is the id of
     the canonical a person wants. Prune wherever some allowed canonical serves all the others; a
     ``family`` never, since the words of one member do not serve the callers of another, nor
-    members that are kept ``apart``: each must stay reachable.
+    members that are kept ``apart``: each must stay reachable. Of several that serve, the one on the
+    server that others replace least (``keepers``, by name, 0 to 1) stays, so that all merges
+    between two servers keep the same one.
     """
     free = [tool for tool in members if tool.id not in blocked] or list(members)
     allowed = [tool for tool in free if tool.id == chosen] or free
@@ -75,7 +78,14 @@ def synthesise(
         return Synthesis("unknown", canonical.id, document_of(canonical), maps)
     if serving:
         reading_by_id = {tool.id: read_tool(tool) for tool in members} if len(serving) > 1 else {}
-        canonical, maps = min(serving, key=lambda one: _preference(one[0], one[1], reading_by_id))
+        canonical, maps = min(
+            serving,
+            key=lambda one: (
+                keepers.get(one[0].server, 0.0),
+                one[0].server,
+                _preference(one[0], one[1], reading_by_id),
+            ),
+        )
         return Synthesis("prune", canonical.id, document_of(canonical), maps)
     canonical = min(allowed, key=lambda tool: (len(tool.name), tool.id))
     return _router(canonical, members, family, apart, blocked)
