@@ -45,18 +45,17 @@ def test_every_client_is_told_by_the_names_of_the_servers():
     files = client_files(planned(cluster([*MAILS, SENT], "alpha/send_mail")))
     assert tuple(files) == CLIENT_FILES
     assert loaded(files, "claude-code.json") == {
-        "permissions": {
-            "deny": ["mcp__beta__post", "mcp__beta__send_mail", "mcp__ga_mma__send_mail"]
-        }
+        "permissions": {"deny": ["mcp__beta__post", "mcp__beta__send_mail", "mcp__ga_mma"]},
+        "deniedMcpServers": [{"serverName": "ga mma"}],
     }
-    denied = ["Mcp(beta:post)", "Mcp(beta:send_mail)", "Mcp(ga mma:send_mail)"]
+    denied = ["Mcp(beta:post)", "Mcp(beta:send_mail)", "Mcp(ga mma:*)"]
     assert loaded(files, "cursor.json")["permissions"]["deny"] == denied
     kept_on = ["alpha/list_files", "alpha/send_mail", "beta/add_numbers"]
     assert loaded(files, "vscode.json")["toolscope"]["tools"] == kept_on
     assert loaded(files, "fastmcp.json")["mcpServers"] == {
         "alpha": {"tools": {"send_mail": {"description": "Said."}}},
         "beta": {"tools": {"post": {"enabled": False}, "send_mail": {"enabled": False}}},
-        "ga mma": {"tools": {"send_mail": {"enabled": False}}},
+        "ga mma": {"include_tags": ["toolscope:none"]},
     }
     alpha, beta = loaded(files, "toolhive.yaml")
     assert alpha["spec"] == {"toolsOverride": {"send_mail": {"description": "Said."}}}

@@ -40,6 +40,4 @@ def test_the_server_with_more_stays_in_every_merge(tmp_path, monkeypatch):
     catalog = Catalog(tools, (Server("alpha"), Server("zeta")), "mcp")
     analysis = analyse(catalog, AnalysisConfig(), WordEmbedder(), VectorCache(tmp_path))
     plan = plan_merge(analysis, (), PlanConfig())
-    assert [one.canonical for one in plan.clusters] == [
-        f"zeta/{name}" for name in sorted(JOBS[:3])
-    ]
+    assert [one.canonical for one in plan.clusters] == [f"zeta/{name}" for name in sorted(JOBS[:3])]

@@ -14,13 +14,18 @@ from toolscope_core.model.plan import MergePlan
 class Switch:
     """The tools of a server: names switched off, names that stay, texts that changed.
 
-    Names are sorted; ``described`` holds the new description by name.
+    Names are sorted; ``described`` holds the new description by name. A server of which no tool
+    stays goes as a whole (``is_off``).
     """
 
     server: str
     off: tuple[str, ...]
     on: tuple[str, ...]
     described: Mapping[str, str]
+
+    @property
+    def is_off(self) -> bool:
+        return bool(self.off) and not self.on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

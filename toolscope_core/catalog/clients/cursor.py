@@ -10,8 +10,12 @@ from toolscope_core.model.plan import MergePlan
 
 
 def _write(switches: Sequence[Switch], _: MergePlan) -> str:
-    """A part of ``.cursor/cli.json``: the permission rules that deny a tool."""
-    denied = [f"Mcp({switch.server}:{name})" for switch in switches for name in switch.off]
+    """A part of ``.cursor/cli.json``: the permission rules that deny a tool, or all of a server."""
+    denied = [
+        f"Mcp({switch.server}:{name})"
+        for switch in switches
+        for name in (("*",) if switch.is_off else switch.off)
+    ]
     return json_text({"permissions": {"allow": [], "deny": denied}})
 
 

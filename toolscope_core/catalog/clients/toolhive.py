@@ -21,7 +21,7 @@ def _write(switches: Sequence[Switch], _: MergePlan) -> str:
 
     parts = []
     for switch in switches:
-        if not switch.on:
+        if switch.is_off:
             parts.append(f"# No tool of the server {json.dumps(switch.server)} stays: stop it.\n")
         elif switch.off or switch.described:
             spec: dict[str, Any] = {"toolsFilter": list(switch.on)} if switch.off else {}
