@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ui.shared.charts.chart_style import TableRow
 
-CellMeasure = Literal["pairs", "mean", "max", "cosine"]
+CellMeasure = Literal["pairs", "mean", "max", "cosine", "done"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -18,7 +18,8 @@ class Grid:
     """A heatmap: ``values`` is float64 of shape (rows, columns), NaN for an empty cell.
 
     ``measure`` says what a cell holds: ``pairs`` a count from 1 (coloured by its logarithm),
-    ``mean`` and ``max`` of the cosines between two blocks, ``cosine`` that of two tools. ``cells``
+    ``mean`` and ``max`` of the cosines between two blocks, ``cosine`` that of two tools, ``done``
+    the share of the row's tools, in percent, whose job the column does. ``cells``
     is int64 of shape (k, 2): the cells that can be chosen, as (row, column), the highest first; of
     a ``symmetric`` grid each once, on or above the diagonal. ``kept``, bool of the shape of
     ``values``, says which cells stand out; ``None`` where all do.

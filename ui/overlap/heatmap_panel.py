@@ -21,6 +21,7 @@ from ui.overlap.figures import CellMeasure, Grid, grid_rows
 from ui.overlap.heatmaps import MOST_QUERIES, Heatmaps, query_lines
 from ui.overlap.server_overlap_panel import server_overlap_panel
 from ui.shared import page_frame, safe_text
+from ui.shared.cards import server_advice_panel
 from ui.shared.charts.pictures import picture
 from ui.shared.pairs.pair_panel import pair_view
 from ui.shared.pairs.pair_view import Pairs
@@ -31,6 +32,7 @@ MEASURES: dict[CellMeasure, str] = {
     "pairs": "candidate pairs",
     "mean": "mean",
     "max": "closest pair",
+    "done": "share done",
 }
 """What colours a cell, with its label, which is its value in the address."""
 VIEWS = {"blocks": "Blocks", "tools": "All tools", "queries": "Queries"}
@@ -78,8 +80,11 @@ def _blocks(catalog_id: int, bar: DeltaGenerator) -> None:
 
 
 def _level_one(catalog_id: int, by: str, bar: DeltaGenerator) -> None:
+    measures = [one for one in MEASURES if by == SERVERS or one != "done"]
+    if st.session_state.get("heatmap_measure") not in measures:
+        st.session_state.pop("heatmap_measure", None)
     measure = bar.segmented_control(
-        "Colour by", list(MEASURES), format_func=MEASURES.__getitem__, default="pairs",
+        "Colour by", measures, format_func=MEASURES.__getitem__, default="pairs",
         required=True, key="heatmap_measure", bind="query-params", persist_state="page",
     )  # fmt: skip
     drawn = page_frame.service(Heatmaps).block_grid(catalog_id, by, measure)
@@ -102,6 +107,8 @@ def _level_one(catalog_id: int, by: str, bar: DeltaGenerator) -> None:
     )
     if cell is not None:
         row, column = drawn.grid.cells[cell]
+        if measure == "done":
+            server_advice_panel.show_pair(drawn.blocks[row].name, drawn.blocks[column].name)
         _down(one=drawn.blocks[row].key, other=drawn.blocks[column].key)
     if by == SERVERS:
         server_overlap_panel(catalog_id)
@@ -111,6 +118,7 @@ EXPLANATIONS: dict[CellMeasure, str] = {
     "pairs": "A cell counts the candidate pairs between two blocks.",
     "mean": "A cell is the mean similarity over all pairs of tools between two blocks.",
     "max": "A cell is the similarity of the closest candidate pair between two blocks.",
+    "done": "A cell is the share of the row's tools whose job the column does.",
 }
 
 

@@ -3,6 +3,9 @@
 import pytest
 
 from tests.ui.services.small_workspace import FILES, MAIL, SUM, WEATHER, on, open_workspace
+from ui.overlap.collisions import SERVERS
+from ui.overlap.heatmap_charts import heatmap
+from ui.overlap.heatmaps import Heatmaps
 from ui.shared.services.server_advice import ServerAdvice
 
 TOOLS = (
@@ -59,6 +62,21 @@ def test_a_server_is_switched_off_as_one_batch(opened):
     assert len({one.detail["batch"] for one in made}) == 1
     work.review.undo_all(i, "ann", [one.seq for one in made])
     assert work.review.plan(i).tools == before.tools
+
+
+def test_the_share_that_one_server_does_of_another_is_a_heatmap(opened):
+    work, _, i = opened
+    drawn = work.service(Heatmaps).block_grid(i, SERVERS, "done")
+    names = [block.name for block in drawn.blocks]
+    shares = {
+        (names[row], names[column]): round(drawn.grid.values[row, column])
+        for row, column in drawn.grid.cells
+    }
+    assert shares == {
+        ("alpha", "beta"): 67, ("beta", "alpha"): 67, ("beta", "gamma"): 33, ("gamma", "beta"): 100,
+    }  # fmt: skip
+    figure = heatmap(drawn.grid, 0.6)
+    assert {text for row in figure.data[0].text for text in row} == {"", "33 %", "67 %", "100 %"}
 
 
 def test_advice_follows_the_decisions(opened):
