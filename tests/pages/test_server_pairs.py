@@ -33,7 +33,8 @@ def test_all_are_accepted_with_one_undo(page):
     page.press("together_").press("accept_all_")
     assert page.review.progress(1).accepted == 2
     assert "Accepted\\: 2 merges between alpha and beta" in page.text
-    assert "No two of the new proposals lie between the same two servers." in page.text
+    assert page.review.progress(1).waiting == 0
+    assert "Switch off **alpha**" in page.text, "both stay in view"
     page.press("undo_batch_")
     assert page.review.progress(1).accepted == 0
     assert len(listed(page)) == 2

@@ -116,15 +116,17 @@ def edits(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str], Edi
         is_edit = item.action in ("edit", "canonical") and not changed
         if not (keeps_one or is_edit) or not present:
             continue
-        key = frozenset(present.values())
-        edit = chosen.get(key, Edit())
-        if item.action == "edit":
-            edit = replace(edit, document={**edit.document, **item.detail})
-        else:
-            position = item.members.index(item.detail["canonical"])
-            kind = item.detail.get("kind", edit.kind)
-            edit = replace(edit, canonical=present.get(position), kind=kind)
-        chosen[key] = edit
+        every = present | {at: old for at, old in enumerate(item.ids) if old in changed}
+        for places in (present, every) if keeps_one else (present,):
+            key = frozenset(places.values())
+            edit = chosen.get(key, Edit())
+            if item.action == "edit":
+                edit = replace(edit, document={**edit.document, **item.detail})
+            else:
+                position = item.members.index(item.detail["canonical"])
+                kind = item.detail.get("kind", edit.kind)
+                edit = replace(edit, canonical=places.get(position), kind=kind)
+            chosen[key] = edit
     return chosen
 
 

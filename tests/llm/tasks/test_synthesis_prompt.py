@@ -18,7 +18,7 @@ def drafted(*members):
 
 
 PRUNE = drafted(tool("find", schema=takes("text")), tool("search", schema=takes("text")))
-ROUTER = drafted(tool("find", schema=takes("text")), tool("search", schema=takes("colour")))
+ROUTER = drafted(tool("find", schema=takes("text")), tool("search", schema=takes("colour", "size")))
 
 
 def read(item, **fields):

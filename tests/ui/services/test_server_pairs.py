@@ -62,10 +62,14 @@ def test_two_or_more_proposals_between_two_servers_are_one_pair(opened):
 def test_it_says_where_a_guard_asks_for_all_or_none():
     beside = replace(on("beta", FILES), id="beta/move_file", name="move_file",
                      description="Move a file to another folder.")  # fmt: skip
-    for tools, wanted in ((BOTH, False), ((*BOTH, beside), True)):
+    stays = [
+        replace(on("alpha", SUM), id=f"alpha/{name}", name=name, description=f"Will {name}.")
+        for name in ("round_numbers", "sort_words")
+    ]
+    for tools, wanted, outside in ((BOTH, False, (0, 0)), ((*BOTH, beside, *stays), True, (2, 1))):
         work, i = open_workspace(*tools)
         pair = only_pair(work.review, i)
-        assert (pair.all_or_none, pair.outside) == (wanted, (0, int(wanted)))
+        assert (pair.all_or_none, pair.outside) == (wanted, outside)
         work.close()
 
 
