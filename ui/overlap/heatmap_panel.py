@@ -99,8 +99,7 @@ def _level_one(catalog_id: int, by: str, bar: DeltaGenerator) -> None:
     outside = f" In none: {quantity(drawn.outside, 'tool')}." if drawn.outside else ""
     st.caption(
         f"Showing {some}{_counted(drawn.total, by)}, similar ones side by side; number of tools "
-        f"in brackets.{outside} {EXPLANATIONS[measure]} The diagonal is a block with itself. "
-        f"{_how(drawn.grid)} to see its tools."
+        f"in brackets.{outside} {EXPLANATIONS[measure]} {_how(drawn.grid)} to see its tools."
     )
     cell = _chosen(
         drawn.grid, f"blocks_{catalog_id}_{digest(by, measure)[:8]}", f"Heatmap of {_plural(by)}"
@@ -114,10 +113,11 @@ def _level_one(catalog_id: int, by: str, bar: DeltaGenerator) -> None:
         server_overlap_panel(catalog_id)
 
 
+_DIAGONAL = "The diagonal is a block with itself."
 EXPLANATIONS: dict[CellMeasure, str] = {
-    "pairs": "A cell counts the candidate pairs between two blocks.",
-    "mean": "A cell is the mean similarity over all pairs of tools between two blocks.",
-    "max": "A cell is the similarity of the closest candidate pair between two blocks.",
+    "pairs": f"A cell counts the candidate pairs between two blocks. {_DIAGONAL}",
+    "mean": f"A cell is the mean similarity of all pairs of tools between two blocks. {_DIAGONAL}",
+    "max": f"A cell is the similarity of the closest pair between two blocks. {_DIAGONAL}",
     "done": "A cell is the share of the row's tools whose job the column does.",
 }
 

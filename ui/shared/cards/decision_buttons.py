@@ -167,7 +167,7 @@ def switch_server_off(gone: Coverage) -> None:
 
     catalog_id = page_frame.current().id
     made = page_frame.service(ServerAdvice).switch_off(catalog_id, gone, page_frame.reviewer())
-    merges = quantity(sum(one.action == "accept" for one in made), "tool")
+    merges = quantity(sum(len(d.ids) - 1 for d in made if d.action == "accept"), "tool")
     left = sum(len(one.ids) for one in made if one.action == "omit")
     text = f"{gone.server} is switched off: {merges} merged into {' and '.join(gone.others)}"
     _note_batch(f"{text}, {left} left out", made, ())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from contextlib import suppress
 from dataclasses import dataclass
 
 from toolscope_core.merging.coverage import (
@@ -11,8 +13,8 @@ from toolscope_core.merging.coverage import (
     advise,
     server_coverage,
 )
-from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
+from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.tool import digest
 from toolscope_core.store import now
 from ui.shared.cards.batches import ServerPairProposals, server_pairs
@@ -93,39 +95,26 @@ class ServerAdvice:
 
     def switch_off(self, catalog_id: int, gone: Coverage, reviewer: str) -> tuple[Decision, ...]:
         """Let all tools of a server go, as one batch: those that one of the ``others`` takes every
-        call of become merges with it, the rest is left out.
-
-        Raises ``DecisionError`` where somebody else was faster; what was decided until then stays.
+        call of become merges with it, the rest is left out. Raises ``DecisionError`` as
+        ``Review.record`` does; what was decided until then stays.
         """
+        catalog = self._analyses.required(catalog_id).catalog
         batch = {"batch": digest(reviewer, now(), gone.server)[:12]}
+        into: defaultdict[str, list[str]] = defaultdict(list)
+        for served in gone.served:
+            if served.way != "gateway":
+                into[served.by].append(served.tool)
         made: list[Decision] = []
         merged: set[str] = set()
-        for served in gone.served:
-            cluster = self._proposal(catalog_id, served.tool, served.by)
-            if cluster is None or served.way == "gateway":
-                continue
-            if (cluster.canonical, cluster.kind) != (served.by, "prune"):
-                detail = {"canonical": served.by, "kind": "prune", **batch}
-                made.append(self._review.decide(catalog_id, "canonical", cluster, reviewer, detail))
-                cluster = self._proposal(catalog_id, served.tool, served.by)
-            if cluster and (cluster.canonical, cluster.kind) == (served.by, "prune"):
-                made.append(self._review.decide(catalog_id, "accept", cluster, reviewer, batch))
-                merged.update(cluster.members)
-        catalog = self._analyses.required(catalog_id).catalog
+        for stays, tools in sorted(into.items()):
+            detail = {"relation": "duplicate", "canonical": stays, "kind": "prune", **batch}
+            accepted = make_decision(catalog, "accept", sorted([stays, *tools]), reviewer, detail)
+            with suppress(DecisionError):  # people keep it apart, or in another merge: it goes
+                made.append(self._review.record(catalog_id, accepted))
+                merged.update(tools)
         rest = [t.id for t in catalog.tools if t.server == gone.server and t.id not in merged]
         if rest:
             reason = f"{gone.server} is switched off: {' and '.join(gone.others)} stays"
-            detail = {"reason": reason, **batch}
-            omitted = make_decision(catalog, "omit", rest, reviewer, detail)
+            omitted = make_decision(catalog, "omit", rest, reviewer, {"reason": reason, **batch})
             made.append(self._review.record(catalog_id, omitted))
         return tuple(made)
-
-    def _proposal(self, catalog_id: int, tool: str, by: str) -> Cluster | None:
-        """The proposal that puts two tools together, and nothing of a third server."""
-        catalog = self._analyses.required(catalog_id).catalog
-        servers = {catalog.by_id[one].server for one in (tool, by)}
-        for cluster in self._review.plan(catalog_id).clusters:
-            inside = {tool, by} <= set(cluster.members) and cluster.state == "proposed"
-            if inside and {catalog.by_id[one].server for one in cluster.members} <= servers:
-                return cluster
-        return None
