@@ -534,3 +534,35 @@ def test_a_misspelled_variable_is_said_once_and_stops_nothing(monkeypatch, tmp_p
     done = run("inspect", EXAMPLE)
     assert done.stderr.count("toolscope: TOOLSCOPE_CACHEDIR is set and not used") == 1
     assert "did you mean TOOLSCOPE_CACHE_DIR?" in done.stderr and "CACHEDIR" not in done.stdout
+
+
+def test_servers_that_others_serve_are_switched_off_first(tmp_path):
+    def tool(name, text, *parameters):
+        properties = {one: {"type": "string"} for one in parameters}
+        schema = {"type": "object", "properties": properties, "required": list(parameters)}
+        return {"name": name, "description": text, "inputSchema": schema}
+
+    weather = tool("get_weather", "Get the weather of a town.", "town")
+    servers = [
+        {"server": "one", "tools": [weather, tool("get_tide", "Get the tide of a port.", "port")]},
+        {"server": "two", "tools": [tool("fetch_weather", "Get the weather of a town.", "town")]},
+        {"server": "three", "tools": [tool("town_weather", "Get the weather of a town.", "town")]},
+    ]
+    file, out = tmp_path / "tools.json", tmp_path / "bundle"
+    file.write_text(json.dumps(servers), "utf-8")
+    text = run("merge", file, "--out", out, "--by-server", "--accept", "none").output
+    assert "switched off two: one does the job of its only tool" in text
+    assert "switched off three: one does the job of its only tool" in text
+    entries = json.loads((out / "relabel.json").read_text("utf-8"))["entries"]
+    assert {row["old_id"]: row["new_id"] for row in entries} == {
+        "one/get_tide": "one/get_tide",
+        "one/get_weather": "one/get_weather",
+        "three/town_weather": "one/get_weather",
+        "two/fetch_weather": "one/get_weather",
+    }
+    denied = json.loads((out / "clients" / "claude-code.json").read_text("utf-8"))
+    assert denied["permissions"]["deny"] == ["mcp__three", "mcp__two"]
+    again = run("merge", file, "--out", tmp_path / "again", "--decisions", out / "decisions.jsonl",
+                "--accept", "none")  # fmt: skip
+    assert (tmp_path / "again" / "relabel.json").read_bytes() == (out / "relabel.json").read_bytes()
+    assert "decisions: 1 of this catalog" in again.output

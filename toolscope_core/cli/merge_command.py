@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -36,6 +36,10 @@ from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError, DecisionError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import MergePlan
+
+if TYPE_CHECKING:
+    from toolscope_core.merging.pipeline import Analysis
+    from toolscope_core.model.decision import Decision
 
 Judge = Literal["offline", "llm"]
 
@@ -85,6 +89,14 @@ def merge(
         bool,
         typer.Option(
             "--expanded", help="Write accepted document variants as the tools' descriptions."
+        ),
+    ] = False,
+    by_server: Annotated[
+        bool,
+        typer.Option(
+            "--by-server",
+            help="First switch off whole servers of which others take every call; inspect says "
+            "which.",
         ),
     ] = False,
     embedder: EmbedderName = None,
@@ -143,6 +155,7 @@ def merge(
         request = AskRequest(base_url, model, paper, budget_calls)
         analysis = with_model_verdicts(analysis, log, request, settings, show)
     options = PlanConfig(accept=accept, routers=routers, correct=correct, expanded=expanded)
+    given, log = log, _without_servers(analysis, log, options) if by_server else log
     plan = plan_merge(analysis, log, options)
     files = bundle_files(analysis, plan, log, options, shape, fix)
     write_folder(files, out)
@@ -159,9 +172,7 @@ def merge(
             f"too many tools for one file: the toolset is in {toolsets}, by server; "
             "manifest.json lists them"
         )
-    if len(log) > of_others:
-        unknown = more(of_others, "of tools that this catalog does not have")
-        say(f"decisions: {len(log) - of_others} of this catalog{unknown}")
+    _tell_decisions(len(given), of_others)
     if verdicts := analysis.model_verdicts:
         tell_spent(verdicts.judge, verdicts.spent)
     tell_findings(hidden_in(outgoing))
@@ -169,6 +180,29 @@ def merge(
         say_error(sentence)
     say(f"bundle: {out}{more(len(plan.dangling), 'dangling references')}")
     fail_for(why_failing(scan_catalog(outgoing), fail_on) if fail_on else "")
+
+
+def _without_servers(
+    analysis: Analysis, log: tuple[Decision, ...], options: PlanConfig
+) -> tuple[Decision, ...]:
+    """The log, and the decisions that let the servers go that lose nothing, which are told."""
+    from toolscope_core.merging.coverage import advise, server_coverage
+    from toolscope_core.merging.pipeline import plan_merge
+    from toolscope_core.merging.switched_off import switched_off, without_loss
+
+    clusters = plan_merge(analysis, log, options).clusters
+    gone = without_loss(advise(server_coverage(analysis, clusters, log)))
+    for one in gone:
+        say(one.in_words.replace("Switch off", "switched off", 1))
+    if not gone:
+        say("no server is switched off: none is served by others without a loss")
+    return switched_off(analysis.catalog, log, gone, clusters)
+
+
+def _tell_decisions(given: int, of_others: int) -> None:
+    if given > of_others:
+        unknown = more(of_others, "of tools that this catalog does not have")
+        say(f"decisions: {given - of_others} of this catalog{unknown}")
 
 
 def _tell_plan(plan: MergePlan) -> None:

@@ -89,6 +89,21 @@ class Coverage:
         return tuple(sorted((*self.alone, *(one.tool for one in self.alike))))
 
     @property
+    def into(self) -> Mapping[str, list[str]]:
+        """By the tool that stays those that it takes every call of, sorted."""
+        into: defaultdict[str, list[str]] = defaultdict(list)
+        for one in self.served:
+            if one.way != "gateway":
+                into[one.by].append(one.tool)
+        return dict(sorted(into.items()))
+
+    @property
+    def why_off(self) -> str:
+        """The reason for leaving out what nothing serves."""
+        stay = "stays" if len(self.others) == 1 else "stay"
+        return f"{self.server} is switched off: {' and '.join(self.others)} {stay}"
+
+    @property
     def in_words(self) -> str:
         """As in *switch off X: Y does the job of 19 of its 20 tools; −2,143 tokens; you lose
         bulk_delete*.

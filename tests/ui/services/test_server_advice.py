@@ -64,6 +64,17 @@ def test_a_server_is_switched_off_as_one_batch(opened):
     assert work.review.plan(i).tools == before.tools
 
 
+def test_two_servers_go_for_one():
+    work, i = open_workspace(*(on(server, MAIL) for server in ("alpha", "beta", "gamma")))
+    advice = work.service(ServerAdvice)
+    for server in ("alpha", "gamma"):
+        advice.switch_off(i, advice.coverage(i).of(server, ["beta"]), "ann")
+    (item,) = work.review.plan(i).tools
+    assert item.tool.id == "beta/send_mail"
+    assert item.members == ("alpha/send_mail", "beta/send_mail", "gamma/send_mail")
+    work.close()
+
+
 def test_the_share_that_one_server_does_of_another_is_a_heatmap(opened):
     work, _, i = opened
     drawn = work.service(Heatmaps).block_grid(i, SERVERS, "done")

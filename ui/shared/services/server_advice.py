@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -13,6 +12,7 @@ from toolscope_core.merging.coverage import (
     advise,
     server_coverage,
 )
+from toolscope_core.merging.switched_off import kept_by, merges_of
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.tool import digest
@@ -100,21 +100,17 @@ class ServerAdvice:
         """
         catalog = self._analyses.required(catalog_id).catalog
         batch = {"batch": digest(reviewer, now(), gone.server)[:12]}
-        into: defaultdict[str, list[str]] = defaultdict(list)
-        for served in gone.served:
-            if served.way != "gateway":
-                into[served.by].append(served.tool)
         made: list[Decision] = []
         merged: set[str] = set()
-        for stays, tools in sorted(into.items()):
-            detail = {"relation": "duplicate", "canonical": stays, "kind": "prune", **batch}
-            accepted = make_decision(catalog, "accept", sorted([stays, *tools]), reviewer, detail)
+        for stays, members in merges_of([gone], self._review.plan(catalog_id).clusters):
+            detail = {**kept_by(stays), **batch}
+            accepted = make_decision(catalog, "accept", members, reviewer, detail)
             with suppress(DecisionError):  # people keep it apart, or in another merge: it goes
                 made.append(self._review.record(catalog_id, accepted))
-                merged.update(tools)
+                merged.update(members)
         rest = [t.id for t in catalog.tools if t.server == gone.server and t.id not in merged]
         if rest:
-            reason = f"{gone.server} is switched off: {' and '.join(gone.others)} stays"
-            omitted = make_decision(catalog, "omit", rest, reviewer, {"reason": reason, **batch})
+            detail = {"reason": gone.why_off, **batch}
+            omitted = make_decision(catalog, "omit", rest, reviewer, detail)
             made.append(self._review.record(catalog_id, omitted))
         return tuple(made)
