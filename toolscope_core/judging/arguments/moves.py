@@ -12,9 +12,9 @@ from toolscope_core.model.argument_map import ArgumentMove
 from toolscope_core.model.tool import JsonObject, Parameter, canonical_json
 
 _LARGEST = 2**31 - 1
-_WHOLE = frozenset({"count", "key", "calendar"})
-"""Kinds of parameters that are whole numbers whatever their type says."""
-_PAGED = frozenset(map(meaning, "limit max page offset index size top depth line".split()))
+_COUNTED = frozenset({"count", "key"})
+_PAGED = frozenset(map(meaning, "limit max page per offset index size top results items".split()))
+"""Kinds and names of parameters that are whole numbers, none of them negative."""
 _WRITTEN = frozenset({"format", "contentEncoding", "contentMediaType"})
 """Keywords of texts that a number is not written as."""
 
@@ -62,14 +62,14 @@ def _without_limits(
 ) -> JsonObject:
     """The schema without limits that hardly a call meets; ``notes`` gets a sentence for each."""
     loose, own = dict(schema), parameter.schema
-    for key, limit in _unusual(schema):
-        del loose[key]
+    for key in () if "enum" in own or "const" in own else tuple(_unusual(schema, parameter)):
+        limit = loose.pop(key)
         if key in ("minLength", "minItems"):
             notes.append(f"{name} must not be empty")
         else:
             bound = {"minimum": "least", "maximum": "most"}.get(key)
             notes.append(f"{name} must be {f'at {bound}' if bound else 'more than'} {limit}")
-    if type_set(own) == {"number"} and "integer" in type_set(schema) and _is_whole(parameter):
+    if type_set(own) == {"number"} and "integer" in type_set(schema) and _is_counted(parameter):
         loose["type"] = "number"
         notes.append(f"{name} must be a whole number")
     items = loose.get("items")
@@ -80,22 +80,34 @@ def _without_limits(
     return loose
 
 
-def _unusual(schema: JsonObject) -> Iterator[tuple[str, float]]:
-    """The limits that hardly a call meets: an empty text, a negative count, a number of which there
-    are none so large.
+def _unusual(schema: JsonObject, parameter: Parameter) -> Iterator[str]:
+    """The limits that hardly a call meets: an empty text or list, a count or a key below 1, more
+    than a number is.
     """
-    for key, most in (("minLength", 1), ("minItems", 1), ("minimum", 1), ("exclusiveMinimum", 0)):
+    for key in ("minLength", "minItems"):
+        if schema.get(key) == 1:
+            yield key
+    counted = _is_counted(parameter)
+    for key, most in (("minimum", 1), ("exclusiveMinimum", 0)):
         limit = schema.get(key)
-        if isinstance(limit, int | float) and limit <= most:
-            yield key, limit
-    largest = schema.get("maximum")
-    if isinstance(largest, int | float) and largest >= _LARGEST:
-        yield "maximum", largest
+        if counted and isinstance(limit, int | float) and limit <= most:
+            yield key
+    for key, sign in (("maximum", 1), ("minimum", -1)):
+        limit = schema.get(key)
+        if isinstance(limit, int | float) and limit * sign >= _LARGEST:
+            yield key
 
 
-def _is_whole(parameter: Parameter) -> bool:
+def _is_counted(parameter: Parameter) -> bool:
+    """Whether the parameter is a count, a key or a page, by its whole name, and takes more than 1:
+    those are whole and begin at 0 or 1 whatever their schema says.
+    """
+    most = parameter.schema.get("maximum")
+    if isinstance(most, int | float) and most <= 1:
+        return False
     reading = read_parameter(parameter)
-    return not reading.named.isdisjoint(_WHOLE) or not reading.name.isdisjoint(_PAGED)
+    counts = not reading.named.isdisjoint(_COUNTED) and "money" not in reading.named
+    return counts or (bool(reading.name) and reading.name <= _PAGED)
 
 
 def _through_a_list(parameter: Parameter, target: str, schema: JsonObject) -> ArgumentMove | None:
