@@ -45,8 +45,7 @@ def test_every_client_is_told_by_the_names_of_the_servers():
     files = client_files(planned(cluster([*MAILS, SENT], "alpha/send_mail")))
     assert tuple(files) == CLIENT_FILES
     assert loaded(files, "claude-code.json") == {
-        "permissions": {"deny": ["mcp__beta__post", "mcp__beta__send_mail", "mcp__ga_mma"]},
-        "deniedMcpServers": [{"serverName": "ga mma"}],
+        "permissions": {"deny": ["mcp__beta__post", "mcp__beta__send_mail", "mcp__ga_mma"]}
     }
     denied = ["Mcp(beta:post)", "Mcp(beta:send_mail)", "Mcp(ga mma:*)"]
     assert loaded(files, "cursor.json")["permissions"]["deny"] == denied
@@ -62,6 +61,15 @@ def test_every_client_is_told_by_the_names_of_the_servers():
     assert beta["spec"] == {"toolsFilter": ["add_numbers"]}
     assert (beta["metadata"]["name"], beta["kind"]) == ("beta-tools", "MCPToolConfig")
     assert '# No tool of the server "ga mma" stays' in files["clients/toolhive.yaml"].decode()
+
+
+def test_claude_code_starts_no_server_that_goes_unless_its_name_is_odd():
+    tools = [MAILS[0], *(on(server, MAIL) for server in ("beta", "b.ta", "b_ta")), on("b_ta", SUM)]
+    files = client_files(planned(cluster(tools[:-1], "alpha/send_mail"), tools=tools))
+    assert loaded(files, "claude-code.json") == {
+        "permissions": {"deny": ["mcp__b_ta__send_mail", "mcp__b_ta__send_mail", "mcp__beta"]},
+        "deniedMcpServers": [{"serverName": "beta"}],
+    }
 
 
 def test_a_name_that_still_serves_is_not_switched_off():

@@ -75,7 +75,7 @@ def read_files(paths: Sequence[Path]) -> Catalog:
     if body := read_sealed(caches / name):
         return _catalog(json.loads(body))
     value = _read_apart(sources, None)
-    with suppress(ConfigError):  # it is read again then
+    with suppress(ConfigError, OSError):  # it is read again then
         write_sealed(caches, name, json.dumps(value).encode())
         newest = sorted((caches / _CACHED).glob("*.json"), key=_written, reverse=True)
         for path in newest[_MOST_CACHED:]:

@@ -15,14 +15,23 @@ def _write(switches: Sequence[Switch], _: MergePlan) -> str:
     """A part of ``settings.json``: the permission rules that deny a tool, or all of a server, which
     is not started either.
     """
-    denied: list[str] = []
+    staying = {_cleaned(switch.server) for switch in switches if not switch.is_off}
+    denied, servers = list[str](), []
     for switch in switches:
-        server = f"mcp__{re.sub(r'[^a-zA-Z0-9_-]', '_', switch.server)}"
-        denied += [server] if switch.is_off else [f"{server}__{name}" for name in switch.off]
+        name = _cleaned(switch.server)
+        if switch.is_off and name not in staying:
+            denied.append(f"mcp__{name}")
+            if name == switch.server:  # an odd name would make the settings invalid
+                servers.append({"serverName": name})
+        else:
+            denied += [f"mcp__{name}__{tool}" for tool in switch.off]
     settings: JsonObject = {"permissions": {"deny": denied}}
-    if servers := [{"serverName": switch.server} for switch in switches if switch.is_off]:
-        settings = {**settings, "deniedMcpServers": servers}
-    return json_text(settings)
+    return json_text({**settings, "deniedMcpServers": servers} if servers else settings)
+
+
+def _cleaned(server: str) -> str:
+    """A server's name as Claude Code writes it in the names of tools."""
+    return re.sub(r"[^a-zA-Z0-9_-]", "_", server)
 
 
 CLAUDE_CODE = Client(
