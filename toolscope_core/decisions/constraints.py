@@ -114,9 +114,11 @@ def edits(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str], Edi
         present, changed = locate(item)
         keeps_one = item.action == "accept" and "canonical" in item.detail
         is_edit = item.action in ("edit", "canonical") and not changed
+        every = present | {at: old for at, old in enumerate(item.ids) if old in changed}
+        if item.action == "canonical" and changed:  # said later than what was kept
+            chosen.pop(frozenset(every.values()), None)
         if not (keeps_one or is_edit) or not present:
             continue
-        every = present | {at: old for at, old in enumerate(item.ids) if old in changed}
         for places in (present, every) if keeps_one else (present,):
             key = frozenset(places.values())
             edit = chosen.get(key, Edit())

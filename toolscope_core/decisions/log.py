@@ -152,7 +152,10 @@ def _repeats(standing: Decision, proposal: Decision) -> bool:
         proposal.action in ON_SEVERAL
         and standing.action == proposal.action
         and standing.reviewer == proposal.reviewer
-        and standing.detail.get("relation") == proposal.detail.get("relation")
+        and all(
+            standing.detail.get(part) == proposal.detail.get(part)
+            for part in ("relation", "canonical", "kind")
+        )
         and meaning_of(standing) == meaning_of(proposal)
     )
 

@@ -15,6 +15,7 @@ from tests.ui.services.small_workspace import (
     on,
 )
 from toolscope_core.check.version_changes import one_line
+from toolscope_core.decisions.constraints import edits
 from toolscope_core.decisions.imported_decisions import decisions_in
 from toolscope_core.model.catalog import Server
 from ui.history.histories import Histories
@@ -72,6 +73,18 @@ def test_an_accepted_merge_keeps_what_it_kept_when_a_tool_changes(work):
     record = next_version(work, *NEXT)
     waiting = by_name(work, record.id, "send_mail")
     assert (waiting.state, waiting.canonical) == ("stale", other)
+
+
+def test_a_later_choice_that_is_suspended_does_not_bring_back_the_one_before(work):
+    i = first(work).id
+    shown = by_name(work, i, "send_mail")
+    one, other = [member for member in shown.members if member != shown.canonical]
+    work.review.decide(i, "accept", replace(shown, canonical=one), "ann")
+    choice = {"canonical": other}
+    work.review.decide(i, "canonical", by_name(work, i, "send_mail"), "ann", choice)
+    record = next_version(work, *NEXT)
+    standing = edits(work.catalogs.open(record.id), work.review.log(record.id))
+    assert frozenset(shown.members) not in standing
 
 
 def test_decisions_on_changed_tools_are_named_before_and_after(work):
