@@ -542,11 +542,16 @@ def test_servers_that_others_serve_are_switched_off_first(tmp_path):
         schema = {"type": "object", "properties": properties, "required": list(parameters)}
         return {"name": name, "description": text, "inputSchema": schema}
 
-    weather = tool("get_weather", "Get the weather of a town.", "town")
     servers = [
-        {"server": "one", "tools": [weather, tool("get_tide", "Get the tide of a port.", "port")]},
-        {"server": "two", "tools": [tool("fetch_weather", "Get the weather of a town.", "town")]},
-        {"server": "three", "tools": [tool("town_weather", "Get the weather of a town.", "town")]},
+        {
+            "server": "one",
+            "tools": [
+                tool("add_numbers", "Add two numbers.", "a", "b"),
+                tool("round_number", "Round a number.", "a"),
+            ],
+        },
+        {"server": "two", "tools": [tool("sum_numbers", "Add two numbers.", "a", "b")]},
+        {"server": "three", "tools": [tool("numbers_add", "Add two numbers.", "a", "b")]},
     ]
     file, out = tmp_path / "tools.json", tmp_path / "bundle"
     file.write_text(json.dumps(servers), "utf-8")
@@ -555,10 +560,10 @@ def test_servers_that_others_serve_are_switched_off_first(tmp_path):
     assert "switched off three: one does the job of its only tool" in text
     entries = json.loads((out / "relabel.json").read_text("utf-8"))["entries"]
     assert {row["old_id"]: row["new_id"] for row in entries} == {
-        "one/get_tide": "one/get_tide",
-        "one/get_weather": "one/get_weather",
-        "three/town_weather": "one/get_weather",
-        "two/fetch_weather": "one/get_weather",
+        "one/add_numbers": "one/add_numbers",
+        "one/round_number": "one/round_number",
+        "three/numbers_add": "one/add_numbers",
+        "two/sum_numbers": "one/add_numbers",
     }
     denied = json.loads((out / "clients" / "claude-code.json").read_text("utf-8"))
     assert denied["permissions"]["deny"] == ["mcp__three", "mcp__two"]

@@ -8,7 +8,9 @@ from tests.support.fakes import WordEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.merging.coverage import Link, ServerCoverage, advise, serve, server_coverage
 from toolscope_core.merging.pipeline import analyse
+from toolscope_core.merging.switched_off import merges_of, without_loss
 from toolscope_core.model.catalog import Catalog, Server
+from toolscope_core.model.cluster import Cluster, Document
 from toolscope_core.model.configuration import AnalysisConfig
 from toolscope_core.model.tool import Tool
 
@@ -137,6 +139,37 @@ def test_copies_are_one_line_and_nothing_else():
     assert made.switch_off == ()
 
 
+def accepted(kind, canonical, *members, relation="duplicate"):
+    document = Document(canonical, "", {})
+    return Cluster("c", members, canonical, kind, "accepted", 0.9, document, (), relation=relation)
+
+
+def test_only_what_loses_nothing_and_nobody_decided_on_goes_unseen():
+    links = [("a/search", "b/search"), ("c/fetch", "b/fetch"), ("d/find", "b/find")]
+    tools = [tool(*name.split("/"), "query") for pair in links for name in pair]
+    tools += [tool("b", "own", "query")]
+    lossy = tool("c", "fetch", "query", **COUNT)
+    advice = advise(coverage(*tools[:2], lossy, *tools[3:], links=links))
+    assert {one.server for one in advice.switch_off} == {"a", "c", "d"}
+    decided = [accepted("prune", "d/find", "d/find", "x/find")]
+    assert without_loss(advice, decided) == (), "each may keep something"
+    keeping_nothing = [replace(one, keeps=()) for one in advice.switch_off]
+    advice = replace(advice, switch_off=tuple(keeping_nothing))
+    assert [one.server for one in without_loss(advice, decided)] == ["a"]
+
+
+def test_merges_take_accepted_ones_along_and_leave_routers_alone():
+    own = [tool("a", "search", "query"), tool("a", "fetch", "query")]
+    others = [tool("b", "search", "query"), tool("b", "fetch", "query")]
+    links = [("a/search", "b/search"), ("a/fetch", "b/fetch")]
+    gone = coverage(*own, *others, links=links).of("a", ["b"])
+    clusters = [
+        accepted("prune", "b/search", "b/search", "c/search"),
+        accepted("router", "b/fetch", "b/fetch", "c/fetch"),
+    ]
+    assert list(merges_of([gone], clusters)) == [("b/search", ["a/search", "b/search", "c/search"])]
+
+
 def test_verdicts_and_decisions_make_the_links(tmp_path):
     tools = (
         tool("a", "search_books", "query", description="Search books by words."),
@@ -150,3 +183,7 @@ def test_verdicts_and_decisions_make_the_links(tmp_path):
     assert "b/burn_books" not in servers.links
     assert servers.of("a", ["b"]).share == 1.0
     assert servers.of("b", ["a"]).lost_tools == ("b/burn_books",)
+    pruned = [accepted("prune", "a/search_books", "a/search_books", "b/search_books")]
+    after = server_coverage(analysis, pruned)
+    assert [one.id for one in after.servers["b"]] == ["b/burn_books"]
+    assert after.of("a", ["b"]).share == after.of("nobody", ["b"]).share == 0.0

@@ -25,7 +25,7 @@ from toolscope_core.cli.terminal import (
 from toolscope_core.model.catalog import Catalog, Finding, Severity
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
 from toolscope_core.model.environment import read_environment
-from toolscope_core.model.errors import ModelError
+from toolscope_core.model.errors import ConfigError, ModelError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import JsonObject
 
@@ -150,21 +150,21 @@ def _inspection(catalog: Catalog) -> JsonObject:
 
 
 def _advice(catalog: Catalog) -> Advice | None:
-    """What the servers can do without each other; ``None`` where there are not two of them, or the
-    embedding model is missing, which is said.
+    """What the servers can do without each other, by the local encoder; ``None`` where there are
+    not two of them, or they cannot be compared, which is said.
     """
     if len({tool.server for tool in catalog.tools} - {""}) < 2:
         return None
+    from toolscope_core.embedding.minilm import MiniLmEmbedder
     from toolscope_core.embedding.vector_cache import VectorCache
-    from toolscope_core.llm.embedders import embedder_of
     from toolscope_core.merging.coverage import advise, server_coverage
     from toolscope_core.merging.pipeline import analyse, plan_merge
 
     settings = read_environment()
     try:
-        encoder, cache = embedder_of(settings), VectorCache(settings.cache_dir)
+        encoder, cache = MiniLmEmbedder(), VectorCache(settings.cache_dir)
         analysis = analyse(catalog, AnalysisConfig(), encoder, cache, progress())
-    except ModelError as error:
+    except (ConfigError, ModelError) as error:
         say_error(f"servers are not compared: {error}")
         return None
     clusters = plan_merge(analysis, (), PlanConfig(accept="none")).clusters

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -159,7 +160,8 @@ def merge(
     plan = plan_merge(analysis, log, options)
     files = bundle_files(analysis, plan, log, options, shape, fix)
     write_folder(files, out)
-    analysis.cached_judge.save()
+    with suppress(ConfigError):  # the bundle is written; the pairs are judged again then
+        analysis.cached_judge.save()
     manifest = json.loads(files["manifest.json"])
     tokens, toolsets = manifest["tokens"], len(manifest["toolsets"])
     plan = readable_plan(plan, shape, fix)
@@ -191,7 +193,7 @@ def _without_servers(
     from toolscope_core.merging.switched_off import switched_off, without_loss
 
     clusters = plan_merge(analysis, log, options).clusters
-    gone = without_loss(advise(server_coverage(analysis, clusters, log)))
+    gone = without_loss(advise(server_coverage(analysis, clusters, log)), clusters)
     for one in gone:
         say(one.in_words.replace("Switch off", "switched off", 1))
     if not gone:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 
 from toolscope_core.embedding.candidate_pairs import Rows, candidates, default_threshold
@@ -19,7 +21,7 @@ from toolscope_core.merging.keepers import replaceable_shares
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import LEAST_PROBABILITY, AnalysisConfig, MergeThresholds
 from toolscope_core.model.decision import Constraints
-from toolscope_core.model.errors import CatalogError
+from toolscope_core.model.errors import CatalogError, ConfigError
 from toolscope_core.model.pair import PairScores
 from toolscope_core.model.protocols import Embedder, Progress, Step, silent
 
@@ -78,7 +80,8 @@ def analyse(
     )
     analysis.remember(left, right, probabilities)
     _make(analysis, progress)
-    cached_judge.save()
+    with suppress(ConfigError):  # they are judged again then
+        cached_judge.save()
     return analysis
 
 

@@ -81,7 +81,7 @@ class Coverage:
     @property
     def share(self) -> float:
         """Of its tools those that are served, from 0 to 1."""
-        return len(self.served) / self.tools
+        return len(self.served) / self.tools if self.tools else 0.0
 
     @property
     def lost_tools(self) -> tuple[str, ...]:
@@ -133,11 +133,12 @@ class Link:
 @dataclass(frozen=True)
 class ServerCoverage:
     """The servers of a catalog against each other. ``links`` are by the ids of two tools, both
-    ways; tools without a server are left out.
+    ways; tools without a server are left out, and those that are ``gone`` already.
     """
 
     catalog: Catalog
     links: Mapping[str, Mapping[str, Link]]
+    gone: frozenset[str] = frozenset()
     _served: dict[tuple[str, str], Served] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -145,7 +146,7 @@ class ServerCoverage:
         """The tools of each server, both in order."""
         tools: defaultdict[str, list[Tool]] = defaultdict(list)
         for tool in self.catalog.tools:
-            if tool.server:
+            if tool.server and tool.id not in self.gone:
                 tools[tool.server].append(tool)
         return {server: tuple(tools[server]) for server in sorted(tools)}
 
@@ -163,7 +164,7 @@ class ServerCoverage:
         served: list[Served] = []
         alike: list[Served] = []
         alone: list[str] = []
-        for tool in self.servers[server]:
+        for tool in self.servers.get(server, ()):
             best = self._best(tool, others)
             if best is None:
                 alone.append(tool.id)
@@ -177,7 +178,7 @@ class ServerCoverage:
             served=tuple(served),
             alike=tuple(alike),
             alone=tuple(alone),
-            tokens=self.tokens[server],
+            tokens=self.tokens.get(server, 0),
             keeps=tuple(self._keeps(server, served, instances)),
             instances=tuple(instances),
         )
@@ -256,7 +257,7 @@ class ServerCoverage:
 
     def held_open(self, server: str) -> str:
         """What the tools of a server hold open for who calls them, in words; empty if nothing."""
-        return held_open(map(read_tool, self.servers[server]))
+        return held_open(map(read_tool, self.servers.get(server, ())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,13 +396,21 @@ def server_coverage(
     analysis: Analysis, clusters: Sequence[Cluster], log: Sequence[Decision] = ()
 ) -> ServerCoverage:
     """The servers of an analysed catalog under the decisions, from the verdicts on pairs and the
-    cards (``clusters``) that they make: pairs that people keep apart are no links.
+    cards (``clusters``) that they make: pairs that people keep apart are no links, and tools that
+    they left out or let another stand for are gone.
     """
     copies: defaultdict[str, list[str]] = defaultdict(list)
     for tool, first in analysis.copies.items():
         copies[first].append(tool)
     links: defaultdict[str, dict[str, Link]] = defaultdict(dict)
-    apart = constraints(analysis.catalog, log).cannot
+    decided = constraints(analysis.catalog, log)
+    gone = decided.omitted | {
+        member
+        for cluster in clusters
+        if cluster.state == "accepted" and cluster.kind == "prune"
+        for member in cluster.members
+        if member != cluster.canonical
+    }
     own_copies = {Pair(tool, tool): 1.0 for tool in copies}
     cards = {
         Pair.of(a, b): cluster.weakest_edge
@@ -420,6 +429,6 @@ def server_coverage(
             for a, b in product(
                 copies[analysis.copies[pair.left]], copies[analysis.copies[pair.right]]
             ):
-                if a != b and Pair.of(a, b) not in apart:
+                if a != b and gone.isdisjoint((a, b)) and Pair.of(a, b) not in decided.cannot:
                     links[a][b] = links[b][a] = Link(probability, alike)
-    return ServerCoverage(analysis.catalog, links)
+    return ServerCoverage(analysis.catalog, links, gone)

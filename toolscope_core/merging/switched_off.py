@@ -19,16 +19,18 @@ from toolscope_core.model.tool import JsonObject
 REVIEWER = "merge --by-server"
 
 
-def without_loss(advice: Advice) -> tuple[Coverage, ...]:
-    """The servers of the advice that can go unseen: of each tool another takes every call, and none
-    of the others is the same server for another folder or account.
+def without_loss(advice: Advice, clusters: Sequence[Cluster]) -> tuple[Coverage, ...]:
+    """The servers of the advice that can go unseen: of each tool another takes every call, nothing
+    is lost or guessed on the way, the server keeps nothing, and nobody decided on its tools.
     """
+    decided = {member for one in clusters if one.state == "accepted" for member in one.members}
     return tuple(
         one
         for one in advice.switch_off
         if not one.lost_tools
-        and not one.instances
-        and all(served.way in ("as it is", "mapped") for served in one.served)
+        and not one.keeps
+        and decided.isdisjoint(served.tool for served in one.served)
+        and not any(served.lost or served.way == "gateway" for served in one.served)
     )
 
 
@@ -36,17 +38,18 @@ def merges_of(
     gone: Sequence[Coverage], clusters: Sequence[Cluster]
 ) -> Iterator[tuple[str, list[str]]]:
     """By the tool that stays all tools (sorted ids, itself too) that become one with it, those of
-    the accepted merge that it is in already among them: one decision on all of them says which.
+    the accepted merges that they are in already among them: one decision on all of them says which.
+    Where one of these is a router or a family, all of its tools stay, and there is no merge.
     """
     into: defaultdict[str, set[str]] = defaultdict(set)
     for one in gone:
         for stays, tools in one.into.items():
             into[stays].update((stays, *tools))
+    accepted = [one for one in clusters if one.state == "accepted"]
     for stays, members in sorted(into.items()):
-        for cluster in clusters:
-            if cluster.state == "accepted" and stays in cluster.members:
-                members.update(cluster.members)
-        yield stays, sorted(members)
+        held = [one for one in accepted if not members.isdisjoint(one.members)]
+        if all(one.kind == "prune" and one.relation != "parametric" for one in held):
+            yield stays, sorted(members.union(*(one.members for one in held)))
 
 
 def kept_by(stays: str) -> JsonObject:

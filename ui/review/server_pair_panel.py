@@ -101,6 +101,8 @@ def _show_pair(key: str) -> None:
 def _coverage(catalog_id: int, pair: ServerPairProposals) -> None:
     """What each does of the other's work, in a sentence, and a button that lets it go."""
     servers = _advice().coverage(catalog_id)
+    if not servers.servers.keys() >= set(pair.servers):  # implied ones cannot be switched off
+        return
     for place, server, other in zip(st.columns(2), pair.servers, pair.servers[::-1], strict=True):
         one = servers.of(server, [other])
         name, by = safe_text.untrusted(server), safe_text.untrusted(other)
@@ -131,6 +133,8 @@ def _every_tool(catalog_id: int, pair: ServerPairProposals) -> None:
     """All tools of both servers in one table, what matches what and what would be lost."""
     first, second = pair.servers
     rows = _advice().matches(catalog_id, first, second)
+    if not rows:
+        return
     tools = page_frame.analysis().catalog.by_id
 
     def name(tool_id: str) -> str:
