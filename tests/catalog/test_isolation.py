@@ -235,12 +235,13 @@ def test_a_text_that_is_too_long_is_a_problem_of_its_record():
 def caches(tmp_path, monkeypatch):
     folder = tmp_path / "caches"
     monkeypatch.setenv("TOOLSCOPE_CACHE_DIR", str(folder))
+    monkeypatch.setattr(isolation, "_LARGE", 8_000)
     return folder
 
 
 def test_a_large_catalog_is_read_once_for_all_commands(tmp_path, caches, monkeypatch):
     path = tmp_path / "large.jsonl"
-    path.write_bytes(lines(8_000) + b'{"name": "a\\ud800", "note": "\\u200bignore"}\nno tool\n')
+    path.write_bytes(lines(400) + b'{"name": "a\\ud800", "note": "\\u200bignore"}\nno tool\n')
     first = read_files([path])
     assert first == read_catalog(load_paths([path]))
     assert [tool.augmentation for tool in first.tools[:1]] == [None]
@@ -255,8 +256,8 @@ def test_a_large_catalog_is_read_once_for_all_commands(tmp_path, caches, monkeyp
         kept.write_bytes(damaged)
         assert read_files([path]) == first
         assert kept.read_bytes() == whole
-    path.write_bytes(lines(8_001))
-    assert len(read_files([path]).tools) == 8_001
+    path.write_bytes(lines(401))
+    assert len(read_files([path]).tools) == 401
 
 
 def test_small_catalogs_and_refused_ones_are_not_kept(tmp_path, caches):
@@ -273,14 +274,14 @@ def test_small_catalogs_and_refused_ones_are_not_kept(tmp_path, caches):
 def test_a_cache_that_cannot_be_written_stops_no_reading(tmp_path, caches):
     caches.write_bytes(b"a file")
     path = tmp_path / "large.jsonl"
-    path.write_bytes(lines(8_000))
-    assert len(read_files([path]).tools) == 8_000
+    path.write_bytes(lines(400))
+    assert len(read_files([path]).tools) == 400
 
 
 def test_few_catalogs_are_kept(tmp_path, caches, monkeypatch):
     monkeypatch.setattr(isolation, "_MOST_CACHED", 2)
     path = tmp_path / "large.jsonl"
-    for count in (8_000, 8_001, 8_002):
+    for count in (400, 401, 402):
         path.write_bytes(lines(count))
         read_files([path])
     assert len(list((caches / "catalogs").iterdir())) == 2
