@@ -14,8 +14,9 @@ from pathlib import Path
 from benchmarks.judge_quality import share
 from benchmarks.measuring import analysis_of, json_rows, parser_of, print_machine, read_named
 from benchmarks.train_judge import SERVERS
-from toolscope_core.merging.coverage import COVERED, advise, server_coverage
+from toolscope_core.merging.coverage import COVERED, server_coverage
 from toolscope_core.merging.pipeline import plan_merge
+from toolscope_core.merging.server_choice import advise
 from toolscope_core.model.configuration import PlanConfig
 
 READ = Path(__file__).with_name("data") / "covered_servers.jsonl"

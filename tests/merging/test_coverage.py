@@ -6,8 +6,9 @@ import pytest
 
 from tests.support.fakes import WordEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.merging.coverage import Link, ServerCoverage, advise, serve, server_coverage
+from toolscope_core.merging.coverage import Link, ServerCoverage, serve, server_coverage
 from toolscope_core.merging.pipeline import analyse
+from toolscope_core.merging.server_choice import advise
 from toolscope_core.merging.switched_off import merges_of, without_loss
 from toolscope_core.model.catalog import Catalog, Server
 from toolscope_core.model.cluster import Cluster, Document

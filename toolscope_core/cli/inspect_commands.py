@@ -31,7 +31,7 @@ from toolscope_core.model.tool import JsonObject
 
 if TYPE_CHECKING:
     from toolscope_core.check.versions.diff import CatalogDiff
-    from toolscope_core.merging.coverage import Advice
+    from toolscope_core.merging.server_choice import Advice
 
 _MOST_ADVICE = 8
 SEVERITIES: tuple[Severity, ...] = ("block", "warn", "info")
@@ -157,8 +157,9 @@ def _advice(catalog: Catalog) -> Advice | None:
         return None
     from toolscope_core.embedding.minilm import MiniLmEmbedder
     from toolscope_core.embedding.vector_cache import VectorCache
-    from toolscope_core.merging.coverage import advise, server_coverage
+    from toolscope_core.merging.coverage import server_coverage
     from toolscope_core.merging.pipeline import analyse, plan_merge
+    from toolscope_core.merging.server_choice import advise
 
     settings = read_environment()
     try:

@@ -188,8 +188,9 @@ def _without_servers(
     analysis: Analysis, log: tuple[Decision, ...], options: PlanConfig
 ) -> tuple[Decision, ...]:
     """The log, and the decisions that let the servers go that lose nothing, which are told."""
-    from toolscope_core.merging.coverage import advise, server_coverage
+    from toolscope_core.merging.coverage import server_coverage
     from toolscope_core.merging.pipeline import plan_merge
+    from toolscope_core.merging.server_choice import advise
     from toolscope_core.merging.switched_off import switched_off, without_loss
 
     clusters = plan_merge(analysis, log, options).clusters

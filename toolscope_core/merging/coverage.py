@@ -1,4 +1,4 @@
-"""What one server does of another's work: who could be switched off, and what would be lost.
+"""What one server does of another's work, and what would be lost without it.
 
 People decide by server. From the verdicts of the cards it follows which tools of a server some
 other server serves, with which arguments, and which nobody does.
@@ -36,8 +36,6 @@ something lost, or behind a gateway that keeps it; not at all, they only look al
 
 COVERED = 0.8
 """Share of its tools from which a server is said to be covered."""
-_MOST_TRIED = 40
-"""Servers of which each is tried back in the smallest set: so many are few enough to choose."""
 _FEW = 3
 """Servers of less tools may share their names by chance."""
 _BEST: Mapping[Way, int] = {"as it is": 0, "mapped": 1, "gateway": 2, "alike": 3}
@@ -258,114 +256,6 @@ class ServerCoverage:
     def held_open(self, server: str) -> str:
         """What the tools of a server hold open for who calls them, in words; empty if nothing."""
         return held_open(map(read_tool, self.servers.get(server, ())))
-
-
-@dataclass(frozen=True, slots=True)
-class Advice:
-    """What the servers of a catalog can do without each other.
-
-    ``switch_off`` are servers of which others that stay serve ``COVERED`` or more, those that save
-    most tokens first; all of them can go together. ``needless`` are the servers that can go
-    together without one tool that nobody serves. ``copies`` are groups of servers with the same
-    tools.
-    """
-
-    switch_off: tuple[Coverage, ...]
-    needless: tuple[Coverage, ...]
-    copies: tuple[tuple[str, ...], ...]
-
-
-def advise(servers: ServerCoverage) -> Advice:
-    """The advice on all servers."""
-    copies = _copies(servers)
-    extra = {server for group in copies for server in group[1:]}
-    every = [server for server in servers.servers if server not in extra]
-    pairs: defaultdict[str, list[Coverage]] = defaultdict(list)
-    for one in servers.of_pairs():
-        if one.share >= COVERED and extra.isdisjoint((one.server, *one.others)):
-            pairs[one.server].append(one)
-    best = {server: min(own, key=_worth) for server, own in pairs.items()}
-    keepers = {server: (_others(own),) for server, own in pairs.items()}
-    order = sorted(best, key=lambda server: (len(best[server].lost_tools), *_dearest(best[server])))
-    off = _that_can_go(order, keepers)
-    gone = [
-        min((one for one in pairs[server] if off.isdisjoint(one.others)), key=_worth)
-        for server in order
-        if server in off
-    ]
-    staying = {other for one in gone for other in one.others}
-    for server in every:
-        if server in off or server in staying or servers.held_open(server):
-            continue  # what one server holds open several cannot share
-        together = servers.of(server, [one for one in every if one not in off and one != server])
-        if together.share >= COVERED:
-            gone.append(together)
-            off.add(server)
-            staying.update(together.others)
-    return Advice(tuple(sorted(gone, key=_dearest)), _needless(servers, every), copies)
-
-
-def _others(coverages: Sequence[Coverage]) -> frozenset[str]:
-    return frozenset(other for one in coverages for other in one.others)
-
-
-def _dearest(one: Coverage) -> tuple[int, str]:
-    return -one.tokens, one.server
-
-
-def _that_can_go(
-    order: Sequence[str], needs: Mapping[str, Sequence[frozenset[str]]], kept: str = ""
-) -> set[str]:
-    """The servers that can go together, greedily in order, without the one that is ``kept``: of
-    each set that one of them needs a server stays.
-    """
-    gone: set[str] = set()
-    for server in order:
-        trial = gone | {server}
-        if server != kept and all(not need <= trial for one in trial for need in needs[one]):
-            gone = trial
-    return gone
-
-
-def _worth(one: Coverage) -> tuple[float, int, int, int, str, tuple[str, ...]]:
-    """Which of two directions, and of two keepers, comes first."""
-    lost = sum(bool(served.lost) for served in one.served)
-    return -one.share, len(one.keeps), lost, -one.tokens, one.server, one.others
-
-
-def _copies(servers: ServerCoverage) -> tuple[tuple[str, ...], ...]:
-    """Groups of servers that have the same tools: by name, and by the judge."""
-    by_names: defaultdict[frozenset[str], list[list[str]]] = defaultdict(list)
-    for server, tools in servers.servers.items():
-        groups = by_names[frozenset(tool.name for tool in tools)]
-        for group in groups:
-            if servers.are_copies(group[0], server):
-                group.append(server)
-                break
-        else:
-            groups.append([server])
-    every = (group for groups in by_names.values() for group in groups)
-    return tuple(tuple(group) for group in every if len(group) > 1)
-
-
-def _needless(servers: ServerCoverage, every: Sequence[str]) -> tuple[Coverage, ...]:
-    """The servers of the smallest toolset that still does all jobs: greedily the dearest first,
-    then each is put back once where others could go in its place for more.
-    """
-    needs = {server: servers.serving(server, every) for server in every}
-    order = sorted(
-        (server for server in every if all(needs[server])),
-        key=lambda server: (-servers.tokens[server], server),
-    )
-
-    def saved(gone: Collection[str]) -> int:
-        return sum(servers.tokens[one] for one in gone)
-
-    best = _that_can_go(order, needs)
-    if len(best) <= _MOST_TRIED:
-        best = max((best, *(_that_can_go(order, needs, one) for one in sorted(best))), key=saved)
-    others = [one for one in every if one not in best]
-    return tuple(servers.of(one, others) for one in order if one in best)
 
 
 def serve(tool: Tool, other: Tool, alike: bool = False) -> Served:

@@ -9,7 +9,8 @@ from contextlib import suppress
 from toolscope_core.decisions.constraints import suspended_decisions
 from toolscope_core.decisions.decision_lines import decision_of_row
 from toolscope_core.decisions.log import admit
-from toolscope_core.merging.coverage import Advice, Coverage
+from toolscope_core.merging.coverage import Coverage
+from toolscope_core.merging.server_choice import Advice
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision

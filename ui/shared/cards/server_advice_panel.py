@@ -6,7 +6,7 @@ from typing import NoReturn
 
 import streamlit as st
 
-from toolscope_core.merging.coverage import Advice
+from toolscope_core.merging.server_choice import Advice
 from toolscope_core.model.numbers import listed
 from ui.shared import page_frame, safe_text
 from ui.shared.cards.batches import PAIR_VIEW, server_pair_key

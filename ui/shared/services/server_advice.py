@@ -5,13 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 
-from toolscope_core.merging.coverage import (
-    Advice,
-    Coverage,
-    ServerCoverage,
-    advise,
-    server_coverage,
-)
+from toolscope_core.merging.coverage import Coverage, ServerCoverage, server_coverage
+from toolscope_core.merging.server_choice import Advice, advise
 from toolscope_core.merging.switched_off import kept_by, merges_of
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError
