@@ -42,7 +42,7 @@ def test_the_first_level_is_servers_by_pairs(monkeypatch, work):
     assert list(table(app).columns) == ["one", "other", "pairs"]
     assert "Showing 3 servers" in words(app)
     assert place(app) == {}
-    assert "have the same tools" in words(app)
+    assert "share tools" in words(app)
     assert "done by" in app.dataframe[-1].value.columns
 
 

@@ -239,7 +239,7 @@ class ServerCoverage:
     ) -> Iterator[str]:
         if instances:
             yield (
-                f"{server} and {listed(instances)} have the same tools: if each is for a folder or "
+                f"{server} and {listed(instances)} share tools: if each is for a folder or "
                 f"account of its own, what only {server} has would no longer be reached"
             )
             return

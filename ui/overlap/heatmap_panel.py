@@ -99,7 +99,7 @@ def _level_one(catalog_id: int, by: str, bar: DeltaGenerator) -> None:
     outside = f" In none: {quantity(drawn.outside, 'tool')}." if drawn.outside else ""
     st.caption(
         f"Showing {some}{_counted(drawn.total, by)}, similar ones side by side; number of tools "
-        f"in brackets.{outside} {EXPLANATIONS[measure]} {_how(drawn.grid)} to see its tools."
+        f"in brackets.{outside} {EXPLANATIONS[measure]} {_how(drawn.grid)} to see more."
     )
     cell = _chosen(
         drawn.grid, f"blocks_{catalog_id}_{digest(by, measure)[:8]}", f"Heatmap of {_plural(by)}"
