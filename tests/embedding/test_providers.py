@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -114,3 +115,27 @@ def test_a_folder_that_cannot_be_read_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setattr(encoders, "file_sha256", refuse)
     with pytest.raises(ModelError, match="check its permissions"):
         _ = SentenceEmbedder(str(tmp_path)).name
+
+
+def test_a_gpu_is_used_where_torch_sees_one(monkeypatch):
+    torch = encoders.import_module("torch")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert encoders._device() == "cuda"
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert encoders._device() == "cpu"
+
+
+def test_on_a_gpu_batches_are_large_and_one_after_the_other(monkeypatch):
+    sizes = []
+
+    class OnGpu:
+        device = SimpleNamespace(type="cuda")
+
+        def encode(self, texts, batch_size, **_):
+            sizes.append((len(texts), batch_size))
+            return np.ones((len(texts), 2), dtype=np.float32)
+
+    monkeypatch.setattr(encoders, "_load", lambda _: OnGpu())
+    monkeypatch.setattr(encoders, "_in_parallel", None)
+    assert SentenceEmbedder("x").encode([f"text {n}" for n in range(300)]).shape == (300, 2)
+    assert sizes[1:] == [(256, 256), (44, 44)]

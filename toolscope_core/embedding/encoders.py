@@ -22,13 +22,14 @@ T = TypeVar("T")
 
 _DEFAULT_ALIASES = (DEFAULT_MODEL, f"sentence-transformers/{DEFAULT_MODEL}")
 _BATCH, _LEAST, _SHARES = 64, 8, 4
+_GPU_BATCH = 256
 """Texts of a batch at most, and at least where a few are divided into so many batches."""
 _TOKENS = 256
 _CROSS_TOKENS = 512
 
 
 class SentenceEmbedder:
-    """A sentence-transformers model on the CPU: a ``backends.Embedder``.
+    """A sentence-transformers model, on the GPU if torch sees one: a ``backends.Embedder``.
 
     ``name`` is ``all-MiniLM-L6-v2`` (shipped in a package, its files checked), the folder of a
     saved model, or any model name of the Hugging Face hub. The model is loaded by the first
@@ -75,16 +76,18 @@ class SentenceEmbedder:
             self._model = _load(self._source)
             encode([texts[0]])  # settles the tokenizer's options before several threads read them
         order = sorted(range(len(texts)), key=lambda at: (len(texts[at]), texts[at]))
-        size = min(_BATCH, max(_LEAST, -(-len(order) // _SHARES)))
+        on_cpu = self._model.device.type == "cpu"
+        size = min(_BATCH, max(_LEAST, -(-len(order) // _SHARES))) if on_cpu else _GPU_BATCH
         batches = [order[start : start + size] for start in range(0, len(order), size)]
-        encoded = _in_parallel(encode, [[texts[at] for at in one] for one in batches])
+        parts = [[texts[at] for at in one] for one in batches]
+        encoded = _in_parallel(encode, parts) if on_cpu else list(map(encode, parts))
         by_row = dict(zip(order, (one for part in encoded for one in part), strict=True))
         return [by_row[row] for row in range(len(texts))]
 
     def _encode_batch(self, texts: list[str]) -> Vectors:
         vectors: Vectors = self._model.encode(
             texts,
-            batch_size=_BATCH,
+            batch_size=len(texts),
             normalize_embeddings=True,
             convert_to_numpy=True,
             show_progress_bar=False,
@@ -93,20 +96,20 @@ class SentenceEmbedder:
 
     def _encode_token_batch(self, texts: list[str]) -> list[tuple[Vectors, Vectors]]:
         encoded = self._model.encode(
-            texts, batch_size=_BATCH, output_value=None, show_progress_bar=False
+            texts, batch_size=len(texts), output_value=None, show_progress_bar=False
         )
         return [
             (
-                _normalised(one["sentence_embedding"].numpy()),
-                _normalised(one["token_embeddings"][one["attention_mask"].bool()].numpy()),
+                _normalised(one["sentence_embedding"].cpu().numpy()),
+                _normalised(one["token_embeddings"][one["attention_mask"].bool()].cpu().numpy()),
             )
             for one in encoded
         ]
 
 
 class CrossScorer:
-    """A sentence-transformers ``CrossEncoder`` on the CPU, by name or folder: a
-    ``backends.PairScorer``. The model is loaded when the first texts are scored.
+    """A sentence-transformers ``CrossEncoder`` by name or folder: a ``backends.PairScorer``. The
+    model is loaded, on the GPU if torch sees one, when the first texts are scored.
     """
 
     def __init__(self, name: str) -> None:
@@ -159,7 +162,7 @@ def loaded_encoder(name: str) -> Any:
     """The modules of a sentence-transformers model, the transformer first, to be trained further;
     ``name`` as for ``SentenceEmbedder``. Raises ``ModelError`` where it cannot be loaded.
     """
-    return _load(DEFAULT_MODEL if name in _DEFAULT_ALIASES else name)
+    return _load(DEFAULT_MODEL if name in _DEFAULT_ALIASES else name, "cpu")
 
 
 def triplet_loss(model: Any, margin: float) -> Any:
@@ -176,7 +179,12 @@ def _normalised(rows: Vectors) -> Vectors:
     return np.asarray(rows / np.maximum(lengths, 1e-12), dtype=np.float32)
 
 
-def _load(source: str) -> Any:
+def _device() -> str:
+    """The GPU that torch sees, if there is one."""
+    return "cuda" if import_module("torch").cuda.is_available() else "cpu"
+
+
+def _load(source: str, device: str = "") -> Any:
     from sentence_transformers import SentenceTransformer
 
     path = str(packaged_model()) if source == DEFAULT_MODEL else source
@@ -185,7 +193,7 @@ def _load(source: str) -> Any:
         f"downloaded, or {DEFAULT_MODEL}"
     )
     with _loading(f"the embedding model {source!r}", remedy):
-        model = SentenceTransformer(path, device="cpu")
+        model = SentenceTransformer(path, device=device or _device())
     model.max_seq_length = min(model.max_seq_length or _TOKENS, _TOKENS)
     return model
 
@@ -198,7 +206,7 @@ def _load_cross_encoder(source: str) -> Any:
         "cross-encoder/ms-marco-MiniLM-L6-v2, or `late`"
     )
     with _loading(f"the cross-encoder {source!r}", remedy):
-        return CrossEncoder(source, device="cpu", max_length=_CROSS_TOKENS)
+        return CrossEncoder(source, device=_device(), max_length=_CROSS_TOKENS)
 
 
 @contextmanager
