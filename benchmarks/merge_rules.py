@@ -165,16 +165,16 @@ def catalogs(apis: int) -> Iterator[tuple[str, Catalog]]:
         yield path.stem, read_file(path)
     files = sorted(path for path in fetched().rglob("*.json") if path.stat().st_size <= LARGEST)
     random.Random(SEED).shuffle(files)
-    found = 0
+    drawn = 0
     for path in files:
         try:
             catalog = read_document(path)
         except CatalogError:  # no operations, or none that can be read
             continue
-        if found == apis:
+        if drawn == apis:
             return
         if len(catalog.tools) >= FEWEST:
-            found += 1
+            drawn += 1
             yield str(path), catalog
 
 

@@ -21,5 +21,5 @@ def judge_says(monkeypatch, same_job=None, family=None):
         )
 
     monkeypatch.setattr(OfflineJudge, "_pair_probabilities", pair_probabilities)
-    said = repr((sorted(same_job.items()), sorted(family.items())))
-    monkeypatch.setattr(cached_judge, "code_version", lambda *_: said)  # cached apart
+    version = repr((sorted(same_job.items()), sorted(family.items())))
+    monkeypatch.setattr(cached_judge, "code_version", lambda *_: version)  # cached apart

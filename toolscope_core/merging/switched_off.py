@@ -48,9 +48,9 @@ def merges_of(
             into[stays].update((stays, *tools))
     accepted = [one for one in clusters if one.state == "accepted"]
     for stays, members in sorted(into.items()):
-        held = [one for one in accepted if not members.isdisjoint(one.members)]
-        if all(one.kind == "prune" and one.relation != "parametric" for one in held):
-            yield stays, sorted(members.union(*(one.members for one in held)))
+        joined = [one for one in accepted if not members.isdisjoint(one.members)]
+        if all(one.kind == "prune" and one.relation != "parametric" for one in joined):
+            yield stays, sorted(members.union(*(one.members for one in joined)))
 
 
 def kept_by(stays: str) -> JsonObject:
