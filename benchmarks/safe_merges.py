@@ -82,6 +82,7 @@ def main() -> None:
                 own = [prune for prune in of_catalog if prune.cluster.state == state]
                 total.extend(own)
                 print(f"\n{name}, {state}: {tally(own)}", *map(_shown, own), sep="\n")
+                print(f"  {_found(name, own, labels)}")
     for state, total in totals.items():
         if total:
             print(f"\nall, {state}: {tally(total)}")
@@ -95,6 +96,21 @@ def tally(prunes: Sequence[Prune]) -> str:
     return (
         f"{len(prunes)} prunes: {sum(labelled)} right, {len(labelled) - sum(labelled)} wrong, "
         f"{len(prunes) - len(labelled)} not labelled{share}"
+    )
+
+
+def _found(name: str, prunes: Sequence[Prune], labels: Labels) -> str:
+    """How many of the labelled pairs in which one tool serves the other's callers are pruned."""
+    pruned = {frozenset((prune.goes.id, prune.stays.id)) for prune in prunes}
+    replaceable = [
+        pair in pruned
+        for (catalog, pair), serves in labels.items()
+        if catalog == name and serves not in ("none", "unsure", None)
+    ]
+    mean, low, high = share_interval(replaceable)
+    return (
+        f"{sum(replaceable)} of {len(replaceable)} labelled replaceable pairs: "
+        f"{mean:.3f} [{low:.3f}, {high:.3f}]"
     )
 
 

@@ -162,7 +162,7 @@ def test_who_serves_whom_is_read_off_the_schemas(serves, case):
 def test_another_value_of_one_selector_is_a_family_and_says_which():
     tools = (
         tool("a", "skyhop_fares", "List the fares of Skyhop.", "day"),
-        tool("b", "bluewing_fares", "List the fares of Bluewing.", "day"),
+        tool("b", "blueaero_fares", "List the fares of Blueaero.", "day"),
     )
     judgement = OfflineJudge.of(tools, embed(tools), biased(family_beside=16.0)).verdict(0, 1)
     assert (judgement.relation, judgement.outcome, judgement.serves) == (
@@ -170,8 +170,8 @@ def test_another_value_of_one_selector_is_a_family_and_says_which():
         "family",
         "none",
     )
-    assert judgement.differs == (("skyhop",), ("bluewing",))
-    assert judgement.evidence[0] == "The same operation for another provider: skyhop / bluewing."
+    assert judgement.differs == (("skyhop",), ("blueaero",))
+    assert judgement.evidence[0] == "The same operation for another provider: skyhop / blueaero."
 
 
 def test_a_general_tool_that_lists_the_value_subsumes_and_is_no_family():

@@ -72,7 +72,7 @@ def test_two_airlines_are_a_family_with_the_airline_as_selector(plans):
         "provider",
     )
     schema = cluster.document.schema["properties"]["provider"]
-    assert schema["enum"] == ["skyhop", "bluewing"], "the canonical's first"
+    assert schema["enum"] == ["skyhop", "blueaero"], "the canonical's first"
     assert len(cluster.members) == 2
     ids = set(cluster.members)
     assert ids <= {item.tool.id for item in plans["all"].tools}, "nothing is pruned"

@@ -134,8 +134,7 @@ def _reordered(one: ToolReading, other: ToolReading) -> bool:
 def one_and_several(one: ToolReading, other: ToolReading) -> bool:
     """Whether one is about one thing and the other about several."""
     lists = [
-        "list" in split_name(source_name(side.tool)) or side.text[:1] in (("list",), ("lists",))
-        for side in (one, other)
+        "list" in side.name or side.text[:1] in (("list",), ("lists",)) for side in (one, other)
     ]
     one_lists = lists[0] != lists[1]
     plurals = [{is_plural(word) for word in words.named[-1:]} for words in (one, other)]

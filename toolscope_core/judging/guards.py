@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from textwrap import shorten
 
-from toolscope_core.catalog.source_words import source_name
-from toolscope_core.embedding.tool_text import split_name
 from toolscope_core.judging.notes import harm_notes, unshared_notes, whole_text
 from toolscope_core.judging.products import products_of
 from toolscope_core.judging.reading import ToolReading, read_tool
@@ -118,7 +116,7 @@ def guards(
         *_on_state(members, pruned, readings),
         *_on_effects(members, readings),
         *_differing("what they return", members, lambda tool: returned(tool.returns)),
-        *_on_scope(members),
+        *_on_scope(members, readings),
         *_on_hints(kept, pruned),
         *_on_notes(kept, [tool for tool in members if tool is not kept]),
     )
@@ -297,8 +295,8 @@ def _on_hints(kept: Tool, pruned: Sequence[Tool]) -> Iterator[str]:
             yield f"{listed(warned)} {words}, and `{kept.name}`, which is kept, does not say so"
 
 
-def _on_scope(members: Sequence[Tool]) -> Iterator[str]:
-    scopes = {tool.id: _SCOPES.intersection(split_name(source_name(tool))) for tool in members}
+def _on_scope(members: Sequence[Tool], readings: Mapping[str, ToolReading]) -> Iterator[str]:
+    scopes = {id: _SCOPES.intersection(reading.name) for id, reading in readings.items()}
     shared = frozenset[str].intersection(*map(frozenset, scopes.values()))
     scopes_alone = [
         f"`{tool.name}` says {listed(sorted(alone))}"

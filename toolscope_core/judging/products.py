@@ -87,6 +87,12 @@ def server_products(server: str) -> Products:
     return replace(products, unlisted=frozenset(rare - listed))
 
 
+def names_a_product(words: str) -> bool:
+    """Whether words joined by ``_`` name a product of the list."""
+    products = server_products(words)
+    return bool(products.accounts or products.programs or products.engines)
+
+
 @lru_cache(maxsize=16_384)
 def server_words(server: str) -> frozenset[str]:
     """The words of a server's name that may name a product."""

@@ -6,13 +6,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from toolscope_core.catalog.source_words import source_name
-from toolscope_core.embedding.tool_text import split_name
+from toolscope_core.judging.products import names_a_product
+from toolscope_core.judging.reading import read_tool
 from toolscope_core.judging.vocabulary import base_forms
 from toolscope_core.judging.word_match import is_english
-from toolscope_core.judging.wordnet import kinds_of
+from toolscope_core.judging.wordnet import is_word, kinds_of
 from toolscope_core.model.tool import Tool
 
 _KINDS = {
@@ -57,6 +58,8 @@ _PERIODS = frozenset(
     tomorrow yesterday historical""".split()
 )
 _MOST_WORDS = 3
+_NAME = re.compile(r"(?<=[\w,] )[A-Z](?=\w*[a-z])\w*")
+"""Within a sentence a word with a capital and a small letter."""
 
 
 def selector_of(
@@ -75,19 +78,19 @@ def selector_of(
     ]
     told_by_words = all(values) and _are_distinct(values)
     if told_by_words and (all(named) or kind_of(values)):
-        return _kind(values), tuple(values)
+        return _kind(values, tools), tuple(values)
     servers, names = [tool.server for tool in tools], [tool.name for tool in tools]
     for name, labels in (("server", servers), ("variant", names)):
         if all(labels) and _are_distinct(labels):
             return name, tuple(labels)
     if told_by_words:
-        return _kind(values), tuple(values)
+        return _kind(values, tools), tuple(values)
     return "variant", tuple(tool.id for tool in tools)
 
 
 def _of_name(tool: Tool, words: Sequence[str]) -> list[str]:
     """Those of the words that its name has."""
-    name = split_name(source_name(tool))
+    name = read_tool(tool).name
     return [word for word in words if word in name]
 
 
@@ -111,12 +114,26 @@ def kind_of(values: Sequence[str]) -> str:
     return next((name for kind, name in _KINDS.items() if kind in shared), "")
 
 
-def _kind(values: Sequence[str]) -> str:
+def _kind(values: Sequence[str], tools: Sequence[Tool]) -> str:
     """What the selector is called: the kind of the values, *provider* where one is no English
-    word, else *variant*.
+    word, else *variant*. On one server, where most strange words are short forms (``aes`` /
+    ``des``), only where one is a product of our list, or all are written as names.
     """
     kind = kind_of(values)
     strange = not all(is_english(word) for value in values for word in value.split("_"))
     if kind and not (strange and kind == "role"):
         return kind
-    return "provider" if strange else "variant"
+    on_one_server = tools[0].server and len({tool.server for tool in tools}) == 1
+    if strange and (
+        not on_one_server
+        or any(map(names_a_product, values))
+        or all(map(_is_written_as_name, values, tools))
+    ):
+        return "provider"
+    return "variant"
+
+
+def _is_written_as_name(value: str, tool: Tool) -> bool:
+    """Whether a word of the value that no dictionary has stands in the description as a name."""
+    names = {name.casefold() for name in _NAME.findall(tool.description)}
+    return any(word in names and not is_word(word) for word in value.split("_"))
