@@ -27,6 +27,7 @@ from ui.catalog.implied_servers import ImpliedServers
 from ui.history.histories import Histories
 from ui.overlap.thresholds import Thresholds
 from ui.shared.services.reviewed_variants import Variants
+from ui.shared.services.server_advice import ServerAdvice
 from ui.shared.services.versions import standing_decisions
 from ui.shared.services.workspace import Workspace
 
@@ -180,6 +181,15 @@ class Office(RuleBasedStateMachine):
     )
     def threshold(self, who, thresholds):
         self.programs[who].service(Thresholds).apply(self.id, thresholds, REVIEWERS[who])
+
+    @rule(who=WHO, places=st.tuples(PLACES, PLACES), answer=st.sampled_from([True, False, None]))
+    def account(self, who, places, answer):
+        program, tools = self.programs[who], self.tools
+        owners = [tools[tool_id].owner for tool_id in self.ids(places)]
+        advice = program.service(ServerAdvice)
+        self.refused(
+            lambda: advice.answer_account(self.id, owners[0], owners[-1], answer, REVIEWERS[who])
+        )
 
     # Back and forth
 
@@ -370,6 +380,7 @@ def test_one_of_everything(programs):
     office.say_of_several(0, [5, 6], apart=True)
     office.edit(0, 0, "two", canonical=True)
     office.threshold(1, MergeThresholds(0.9, 0.9))
+    office.account(0, [0, 1], True)
     office.undo(0, 0, whole=True)
     office.redo(1, 0)
     office.note(0, 0, "one")

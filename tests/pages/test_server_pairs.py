@@ -17,11 +17,15 @@ def listed(page):
     return table
 
 
+def decisions(page):
+    return set(listed(page)["proposal"])
+
+
 def test_a_card_leads_to_the_table_and_a_row_back_to_its_card(page):
     assert "One of 2 proposals between alpha and beta." in page.text
     page.press("together_")
     assert list(listed(page)["one"]) == list(listed(page)["other"])
-    assert set(listed(page)["kept"]) == {"alpha"}
+    assert decisions(page) == {"prune, keeps alpha"}
     assert "2 of 2 duplicates keep a tool of alpha." in page.text
     assert "the members live on 2 servers" in page.text
     assert "(all)" in page.text
@@ -32,6 +36,7 @@ def test_a_card_leads_to_the_table_and_a_row_back_to_its_card(page):
 def test_all_are_accepted_with_one_undo(page):
     page.press("together_").press("accept_all_")
     assert page.review.progress(1).accepted == 2
+    assert decisions(page) == {"accepted"}
     assert "Accepted\\: 2 merges between alpha and beta" in page.text
     assert page.review.progress(1).waiting == 0
     page.press("undo_batch_")
@@ -47,11 +52,22 @@ def test_all_are_rejected(page):
 
 def test_the_other_servers_tools_are_kept_before_anything_is_accepted(page):
     page.press("together_").press("keep_beta")
-    assert set(listed(page)["kept"]) == {"beta"}
+    assert decisions(page) == {"prune, keeps beta"}
     assert page.review.progress(1).accepted == 0
     assert page.button("keep_beta").disabled
     page.press("undo_batch_")
-    assert set(listed(page)["kept"]) == {"alpha"}
+    assert decisions(page) == {"prune, keeps alpha"}
+
+
+def test_what_is_not_ticked_is_left_alone(page):
+    page.press("together_")
+    (key,) = [d.key for d in page.at.dataframe if "other says" in d.value.columns]
+    assert page.button("accept_all_").label == "Accept all 2"
+    page.at.session_state[key] = {"selection": {"rows": [1]}}
+    page.at.run()
+    assert page.button("accept_all_").label == "Accept the 1 ticked"
+    page.press("accept_all_")
+    assert list(listed(page)["proposal"]) == ["prune, keeps alpha", "accepted"]
 
 
 def test_an_address_of_no_pair_shows_the_first(open_app):
@@ -62,13 +78,24 @@ def test_an_address_of_no_pair_shows_the_first(open_app):
 def test_of_two_stores_both_are_kept_until_a_person_keeps_one(open_app, stores_apart):
     page = open_app(*BOTH).open("review")
     page.press("together_")
-    assert set(listed(page)["kept"]) == {"all"}
+    assert decisions(page) == {"router"}
     assert "2 duplicates: all tools stay, behind a gateway." in page.text
     page.press("keep_beta")
-    assert set(listed(page)["kept"]) == {"beta"}
+    assert decisions(page) == {"prune, keeps beta"}
     assert "behind a gateway." not in page.text
     page.press("undo_batch_")
-    assert set(listed(page)["kept"]) == {"all"}
+    assert decisions(page) == {"router"}
+
+
+def test_two_stores_are_one_account_by_one_answer(open_app, stores_apart):
+    page = open_app(*BOTH).open("review").press("together_")
+    question = next(one for one in page.at.segmented_control if "one account" in one.label)
+    question.set_value("One account").run()
+    assert decisions(page) == {"prune, keeps alpha"}
+    (decision,) = page.review.log(1)
+    assert (decision.action, decision.detail) == ("account", {"one": True})
+    page.press("accept_all_")
+    assert page.review.progress(1).accepted == 2
 
 
 def test_on_a_card_one_store_can_be_kept(open_app, stores_apart):

@@ -73,6 +73,12 @@ ACTIONS: Mapping[Action, ActionRule] = {
         "one tool or more",
         "They count as tools of the server named, or of none; ids, names and fingerprints stay.",
     ),
+    "account": ActionRule(
+        "Account of two servers",
+        "the tools of two servers",
+        "The two work on one account or backend, or each on its own: merges between them switch "
+        "tools off, or keep all reachable, unless the kind of one was chosen.",
+    ),
     "augment": ActionRule(
         "Document variants reviewed",
         "one tool or more",
@@ -121,5 +127,7 @@ HOLDING: tuple[Action, ...] = ("propose",)
 ASKING: tuple[Action, ...] = (*HOLDING, "recut")
 """Those that ask for a proposal, whatever the judge says."""
 
-BESIDE_MERGES: tuple[Action, ...] = ("augment", "flag", "note")
-"""The actions that change no merge: what is decided on merges neither builds on them nor waits."""
+BESIDE_MERGES: tuple[Action, ...] = ("account", "augment", "flag", "note")
+"""The actions that join and part no tools: what is decided on merges neither builds on them nor
+waits.
+"""

@@ -66,6 +66,7 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
         for_a_person=frozenset(_put_forward(locate, log, HOLDING)) - apart,
         families=tuple(sorted(set(families), key=sorted)),
         omitted=frozenset(locate.omitted),
+        one_account=one_account(catalog, log),
     )
 
 
@@ -80,6 +81,18 @@ def owners(catalog: Catalog, log: Sequence[Decision]) -> dict[str, str]:
         tool_id: str(item.detail["owner"]).strip()
         for item, _, tool_id in _on_tools(catalog, log, "owner")
     }
+
+
+def one_account(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str], bool]:
+    """By two servers whether people said that they work on one account: the last answer of which a
+    tool of each is as it was.
+    """
+    servers: dict[int, set[str]] = {}
+    answers: dict[int, bool] = {}
+    for item, _, tool_id in _on_tools(catalog, log, "account"):
+        servers.setdefault(item.seq, set()).add(catalog.by_id[tool_id].owner)
+        answers[item.seq] = item.detail["one"]
+    return {frozenset(two): answers[seq] for seq, two in servers.items() if len(two) == 2}
 
 
 def variants(catalog: Catalog, log: Sequence[Decision]) -> dict[str, Augmentation]:

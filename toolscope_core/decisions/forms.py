@@ -155,6 +155,14 @@ def _check_owner(decision: Decision) -> None:
         )
 
 
+def _check_account(decision: Decision) -> None:
+    if not isinstance(decision.detail.get("one"), bool):
+        raise DecisionError(
+            f"whether the servers of {id_list(decision.ids[:2])} work on one account is "
+            f"{decision.detail.get('one')!r}; give true or false as detail.one"
+        )
+
+
 def _check_augment(decision: Decision) -> None:
     variants = decision.detail.get("variants")
     if not isinstance(variants, list | tuple) or len(variants) != len(decision.members):
@@ -223,6 +231,7 @@ _CHECKS: Mapping[Action, Callable[[Decision], None]] = {
     "edit": _check_edit,
     "omit": _check_omit,
     "owner": _check_owner,
+    "account": _check_account,
     "augment": _check_augment,
     "flag": _check_flag,
     "note": _check_note,

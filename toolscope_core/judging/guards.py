@@ -100,19 +100,25 @@ class Companions:
 
 
 def guards(
-    members: Sequence[Tool], canonical: str, kind: Kind, companions: Companions
+    members: Sequence[Tool],
+    canonical: str,
+    kind: Kind,
+    companions: Companions,
+    one_account: bool = False,
 ) -> tuple[str, ...]:
     """Sentences on what differs between the members, or would be out of reach; empty if nothing.
 
-    ``canonical`` is the id of the member that stays, ``companions`` are those of the catalog. Names
-    in the sentences come from the catalog and are not escaped. Nothing is said of what the tools
+    ``canonical`` is the id of the member that stays, ``companions`` are those of the catalog,
+    ``one_account`` says that the servers work on one, whose things each of them reaches. Names in
+    the sentences come from the catalog and are not escaped. Nothing is said of what the tools
     leave open.
     """
     readings = {tool.id: read_tool(tool) for tool in members}
     kept = next(tool for tool in members if tool.id == canonical)
     pruned = [tool for tool in members if tool is not kept] if kind == "prune" else []
+    on_servers = _on_servers(members, canonical, pruned, readings, companions)
     return (
-        *_on_servers(members, canonical, pruned, readings, companions),
+        *(on_servers if not (one_account and pruned) else ()),
         *_on_state(members, pruned, readings),
         *_on_effects(members, readings),
         *_differing("what they return", members, lambda tool: returned(tool.returns)),

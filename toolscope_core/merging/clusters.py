@@ -40,21 +40,27 @@ def build_clusters(
     for callers who keep them.
     """
     syntheses, blocked = syntheses or GroupSyntheses(catalog), catalog.blocked
-    by_members = {}
+    by_members, own_edits = {}, {}
     for group in groups:
         edit = edits.get(frozenset(group.members), Edit())
+        members, one_account = syntheses.of(group.members), None
+        if not group.family:
+            one_account = constraints.are_on_one_account(sorted({one.owner for one in members}))
+        if one_account is not None and edit.kind is None:
+            edit = replace(edit, kind="prune" if one_account else "router")
+        own_edits[group.members] = edit, one_account is True
         synthesis = syntheses.synthesis(group.members, edit.canonical, group.family, edit.kind)
-        by_members[group.members] = _edited(synthesis, syntheses.of(group.members), edit)
+        by_members[group.members] = _edited(synthesis, members, edit)
     renamed = _new_owners(by_members)
     clusters = []
     for group in groups:
         members = syntheses.of(group.members)
-        own, edit = by_members[group.members], edits.get(frozenset(group.members), Edit())
+        own, (edit, one_account) = by_members[group.members], own_edits[group.members]
         held = not group.decided and _is_held(group, constraints)
         proposal = Proposal(
             group,
             own,
-            partial(syntheses.differences, group.members, own),
+            partial(syntheses.differences, group.members, own, one_account),
             blocked=not blocked.isdisjoint(group.members),
             wants_a_look=held and not group.put_forward,
             auto_at=auto_at,

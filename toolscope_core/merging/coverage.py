@@ -22,12 +22,13 @@ from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.auto_accept import EVEN
 from toolscope_core.merging.pair_graph import edges_at, family_edges, unsure_pairs
 from toolscope_core.merging.stores import Stores
+from toolscope_core.model.argument_map import ArgumentMap
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster
-from toolscope_core.model.decision import Decision
+from toolscope_core.model.decision import Constraints, Decision
 from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.pair import Pair
-from toolscope_core.model.tool import Tool
+from toolscope_core.model.tool import Tool, canonical_json
 
 Way = Literal["as it is", "mapped", "gateway", "alike"]
 """How a tool is served by another: with the same arguments; with arguments under other names; with
@@ -43,14 +44,16 @@ _BEST: Mapping[Way, int] = {"as it is": 0, "mapped": 1, "gateway": 2, "alike": 3
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A tool, and the tool of another server that comes nearest to doing its job; ``lost`` says in
-    sentences what a call would lose.
+    """A tool, and the tool of another server that comes nearest to doing its job; ``arguments`` are
+    those of its calls that get another name or a fixed value, ``lost`` says in sentences what a
+    call would lose.
     """
 
     tool: str
     by: str
     way: Way
     lost: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +134,14 @@ class Link:
 @dataclass(frozen=True)
 class ServerCoverage:
     """The servers of a catalog against each other. ``links`` are by the ids of two tools, both
-    ways; tools without a server are left out, and those that are ``gone`` already.
+    ways; tools without a server are left out, and those that are ``gone`` already. ``decided`` is
+    what people said: of two servers whether they work on one account.
     """
 
     catalog: Catalog
     links: Mapping[str, Mapping[str, Link]]
     gone: frozenset[str] = frozenset()
+    decided: Constraints = field(default_factory=Constraints)
     _served: dict[tuple[str, str], Served] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -169,7 +174,7 @@ class ServerCoverage:
             else:
                 (alike if best.way == "alike" else served).append(best)
         owners = {self.catalog.by_id[one.by].server for one in served}
-        instances = [one for one in sorted(owners) if self._stores.are_instances(server, one)]
+        instances = [one for one in sorted(owners) if self._are_instances(server, one)]
         return Coverage(
             server=server,
             others=tuple(sorted(owners)),
@@ -234,6 +239,14 @@ class ServerCoverage:
             self._served[key] = serve(tool, other, link.alike)
         return self._served[key]
 
+    def are_on_one_account(self, one: str, other: str) -> bool | None:
+        """What people said of two servers; ``None`` if nothing."""
+        return self.decided.are_on_one_account([one, other])
+
+    def _are_instances(self, one: str, other: str) -> bool:
+        """Two of which nobody said that they work on one account."""
+        return self._stores.are_instances(one, other) and not self.are_on_one_account(one, other)
+
     def _keeps(
         self, server: str, served: Sequence[Served], instances: Sequence[str]
     ) -> Iterator[str]:
@@ -244,7 +257,7 @@ class ServerCoverage:
             )
             return
         pairs = ([self.catalog.by_id[one.tool], self.catalog.by_id[one.by]] for one in served)
-        apart = [tool.name for tool, other in pairs if self._stores.are_apart([tool, other])]
+        apart = [tool.name for tool, other in pairs if self._may_keep(tool, other)]
         if apart:
             yield (
                 f"{listed(f'`{name}`' for name in apart)} may work on things that only {server} "
@@ -252,6 +265,18 @@ class ServerCoverage:
             )
         if handles := self.held_open(server):
             yield f"its {handles} are not shared: all of its tools go, or none"
+
+    def asks_for_account(self, one: str, other: str) -> bool:
+        """Whether it is worth asking if two servers work on one account: what the one does of the
+        other's work may be on things of its own.
+        """
+        served = self.of(one, [other]).served
+        pairs = ([self.catalog.by_id[row.tool], self.catalog.by_id[row.by]] for row in served)
+        return any(map(self._stores.are_apart, pairs))
+
+    def _may_keep(self, tool: Tool, other: Tool) -> bool:
+        one_account = self.are_on_one_account(tool.server, other.server)
+        return one_account is not True and self._stores.are_apart([tool, other])
 
     def held_open(self, server: str) -> str:
         """What the tools of a server hold open for who calls them, in words; empty if nothing."""
@@ -269,13 +294,19 @@ def serve(tool: Tool, other: Tool, alike: bool = False) -> Served:
     lost += alpha.lossy
     ours, theirs = returned(tool.returns), returned(other.returns)
     results = [f"it returns {theirs}, not {ours}"] if ours and theirs and ours != theirs else []
+    arguments = tuple(_changed_arguments(alpha))
     if lost:
-        return Served(tool.id, other.id, "gateway", (*lost, *results))
-    as_it_is = not alpha.constants and all(
-        move.source == move.target and move.op == "rename" for move in alpha.moves
-    )
+        return Served(tool.id, other.id, "gateway", (*lost, *results), arguments)
     notes = (*alpha.inferred, *alpha.notes, *results)
-    return Served(tool.id, other.id, "as it is" if as_it_is else "mapped", notes)
+    return Served(tool.id, other.id, "mapped" if arguments else "as it is", notes, arguments)
+
+
+def _changed_arguments(alpha: ArgumentMap) -> Iterator[str]:
+    for move in alpha.moves:
+        if move.source != move.target or move.op != "rename":
+            yield f"{move.source} → {move.target}"
+    for name, value in alpha.constants.items():
+        yield f"{name} = {canonical_json(value)}"
 
 
 def _rank(served: Served, link: Link) -> tuple[int, int, float, str]:
@@ -321,4 +352,4 @@ def server_coverage(
             ):
                 if a != b and gone.isdisjoint((a, b)) and Pair.of(a, b) not in decided.cannot:
                     links[a][b] = links[b][a] = Link(probability, alike)
-    return ServerCoverage(analysis.catalog, links, gone)
+    return ServerCoverage(analysis.catalog, links, gone, decided)

@@ -39,7 +39,7 @@ class GroupSyntheses:
         self._companions = Companions(catalog.tools)
         self._stores = Stores(catalog.tools)
         self._syntheses: dict[tuple[Members, str | None, bool, Kind | None], Synthesis] = {}
-        self._differences: dict[tuple[Members, str, Kind], Differences] = {}
+        self._differences: dict[tuple[Members, str, Kind, bool], Differences] = {}
         self._ids: dict[Members, str] = {}
         self._serves_all: dict[tuple[Members, str], bool] = {}
 
@@ -108,9 +108,13 @@ class GroupSyntheses:
             self._serves_all[key] = all(back)
         return "duplicate" if self._serves_all[key] else "subsumes"
 
-    def differences(self, members: Members, synthesis: Synthesis) -> Differences:
-        """What a person must read before the members become what ``synthesis`` made of them."""
-        key = members, synthesis.canonical, synthesis.kind
+    def differences(
+        self, members: Members, synthesis: Synthesis, one_account: bool = False
+    ) -> Differences:
+        """What a person must read before the members become what ``synthesis`` made of them;
+        ``one_account`` where people said that their servers work on one.
+        """
+        key = members, synthesis.canonical, synthesis.kind, one_account
         if key not in self._differences:
             tools, stays = self.of(members), self._tools[synthesis.canonical]
             moved = [
@@ -129,7 +133,9 @@ class GroupSyntheses:
                     )
                 ),
                 words=tuple(self._words(stays, moved)) if synthesis.kind == "prune" else (),
-                guards=guards(tools, synthesis.canonical, synthesis.kind, self._companions),
+                guards=guards(
+                    tools, synthesis.canonical, synthesis.kind, self._companions, one_account
+                ),
             )
         return self._differences[key]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, combinations
 from typing import Literal
 
 from toolscope_core.model.cluster import Kind
@@ -22,6 +22,7 @@ Action = Literal[
     "edit",
     "omit",
     "owner",
+    "account",
     "augment",
     "flag",
     "note",
@@ -40,7 +41,7 @@ class Constraints:
     ``put_forward`` holds the pairs that a person wants to see proposed, ``for_a_person`` those of
     them that nobody but a person may merge. ``families`` are the sets that were put together as a
     family: a group that holds one stays one. ``omitted`` tools are left out of the toolset, and of
-    everything above.
+    everything above. ``one_account`` says of two servers whether they work on one account.
     """
 
     must: tuple[frozenset[str], ...] = ()
@@ -52,6 +53,16 @@ class Constraints:
     for_a_person: frozenset[Pair] = frozenset()
     families: tuple[frozenset[str], ...] = ()
     omitted: frozenset[str] = frozenset()
+    one_account: Mapping[frozenset[str], bool] = field(default_factory=dict)
+
+    def are_on_one_account(self, servers: Iterable[str]) -> bool | None:
+        """Whether people said that each two of these servers work on one account, or that some two
+        do not; ``None`` where they did not say it of all.
+        """
+        answers = [self.one_account.get(frozenset(pair)) for pair in combinations(servers, 2)]
+        if False in answers:
+            return False
+        return None if None in answers or not answers else True
 
     def is_family(self, members: Iterable[str]) -> bool:
         """Whether some of these tools were put together as a family."""
@@ -68,10 +79,10 @@ class Decision:
     depends on the action: split and recut ``{"groups": [[fingerprint…]…]}``, drop ``{"drop":
     [fingerprint…]}``, canonical ``{"canonical": fingerprint}`` and perhaps the ``{"kind"}`` of the
     merge, edit any of ``{"name", "description", "schema", "renames", "maps"}``, omit
-    ``{"reason"}``, threshold ``{"similarity", "probability"}`` without members, flag ``{"note"}``,
-    note ``{"about": key, "note"}``, undo ``{"retracts": seq}``; accept, split, drop and recut may
-    have the ``{"relation"}`` of the cluster that was on the screen, and what was decided at once
-    with others the ``{"batch"}``. ``seq`` is 0 until the log gives one.
+    ``{"reason"}``, account ``{"one": bool}``, threshold ``{"similarity", "probability"}`` without
+    members, flag ``{"note"}``, note ``{"about": key, "note"}``, undo ``{"retracts": seq}``; accept,
+    split, drop and recut may have the ``{"relation"}`` of the cluster that was on the screen, and
+    what was decided at once with others the ``{"batch"}``. ``seq`` is 0 until the log gives one.
     """
 
     action: Action

@@ -4,21 +4,24 @@ between them decided at once, a whole server switched off.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from toolscope_core.model.cluster import Cluster
-from toolscope_core.model.numbers import quantity
-from toolscope_core.model.tool import Tool
+from toolscope_core.model.decision import Action
+from toolscope_core.model.numbers import listed, quantity
+from toolscope_core.model.tool import Tool, digest
 from ui.shared import page_frame, safe_text
-from ui.shared.cards import decision_buttons, decision_trail
+from ui.shared.cards import decision_buttons, decision_trail, shortcuts
 from ui.shared.cards.batches import PAIR_VIEW, ServerPairProposals, reasons_against
 from ui.shared.cards.queue import is_family, kind_of
+from ui.shared.tools.ticked_rows import ticked_rows, which_in_words
 
 if TYPE_CHECKING:
-    from toolscope_core.merging.coverage import Coverage
-    from ui.shared.services.server_advice import ServerAdvice
+    from toolscope_core.merging.coverage import Coverage, ServerCoverage
+    from ui.shared.services.server_advice import ServerAdvice, ToolMatch
 
 WAYS = {
     "as it is": "same arguments",
@@ -27,6 +30,7 @@ WAYS = {
     "alike": "looks alike",
     "alone": "nothing like it",
 }
+ACCOUNTS = ("One account", "Each its own")
 SHOW = PAIR_VIEW
 TEXT_SHOWN = 300
 
@@ -46,11 +50,12 @@ def server_pair_panel(catalog_id: int) -> None:
     _coverage(catalog_id, pair)
     if pair.clusters:
         _heading(pair)
-        _table(pair)
-        _buttons(pair)
+    chosen = _every_tool(catalog_id, pair)
+    if pair.clusters:
+        _buttons(pair, chosen)
+    decision_buttons.undo_button(page_frame.workspace().review.standing(catalog_id))
     decision_buttons.notice()
     _reasons(pair)
-    _every_tool(catalog_id, pair)
     decision_trail.trail(catalog_id)
 
 
@@ -120,6 +125,27 @@ def _coverage(catalog_id: int, pair: ServerPairProposals) -> None:
                 "call are merged into it, the others are left out. Undo takes all of it back.",
                 on_click=decision_buttons.switch_server_off, args=(one,),
             )  # fmt: skip
+    _account(servers, pair)
+
+
+def _account(servers: ServerCoverage, pair: ServerPairProposals) -> None:
+    """The question that decides whether merges between two servers may switch tools off."""
+    one, other = pair.servers
+    answer = servers.are_on_one_account(one, other)
+    if answer is None and not servers.asks_for_account(one, other):
+        return
+    key = f"account_{pair.key}_{answer}"
+    st.segmented_control(
+        f"Do {safe_text.untrusted(one)} and {safe_text.untrusted(other)} work on one account "
+        "(or folder, database, backend)?",
+        ACCOUNTS,
+        default=None if answer is None else ACCOUNTS[0 if answer else 1],
+        key=key,
+        help="On one account a tool of the one can stand for a tool of the other. If each works on "
+        "its own, all tools stay, behind a gateway. Decides for every card of the two servers.",
+        on_change=decision_buttons.answer_account,
+        args=(one, other, key, ACCOUNTS),
+    )
 
 
 def _in_words(one: Coverage) -> str:
@@ -129,36 +155,74 @@ def _in_words(one: Coverage) -> str:
     return text.replace(name, f"**{name}**", 1)
 
 
-def _every_tool(catalog_id: int, pair: ServerPairProposals) -> None:
-    """All tools of both servers in one table, what matches what and what would be lost."""
-    first, second = pair.servers
-    rows = _advice().matches(catalog_id, first, second)
-    if not rows:
-        return
+def _every_tool(catalog_id: int, pair: ServerPairProposals) -> list[Cluster]:
+    """All tools of both servers in one table; the proposals of the ticked rows, at first all."""
+    rows = _advice().matches(catalog_id, pair)
     tools = page_frame.analysis().catalog.by_id
 
-    def name(tool_id: str) -> str:
-        return tools[tool_id].name if tool_id else ""
+    def column(of: Callable[[Tool], str], side: str) -> list[str]:
+        return [of(tools[tool]) if (tool := getattr(row, side)) else "" for row in rows]
 
-    st.markdown(f"**Every tool of both** ({len(rows)})")
-    st.dataframe(
+    def open_row() -> None:
+        if proposal := rows[st.session_state["open_merge"]["row"]].proposal:
+            st.session_state["show"] = "All"
+            st.query_params["cluster"] = proposal.id
+
+    names = dict(zip(("one", "other"), pair.servers, strict=True))
+    beyond = {
+        cluster.id: servers for cluster, servers in zip(pair.clusters, pair.beyond, strict=True)
+    }
+    ticked = ticked_rows(
         {
-            "one": [name(row.one) for row in rows],
-            "other": [name(row.other) for row in rows],
-            "match": [WAYS[row.way] for row in rows],
-            "lost": ["; ".join(row.lost) for row in rows],
+            "open": [":material/rule: Open" if row.proposal else "" for row in rows],
+            **{side: column(lambda tool: tool.name, side) for side in names},
+            "match": [WAYS[row.match.way if row.match else "alone"] for row in rows],
+            "proposal": [_proposal(row, tools, beyond) for row in rows],
+            "arguments": ["; ".join(row.match.arguments) if row.match else "" for row in rows],
+            "lost": ["; ".join(row.match.lost) if row.match else "" for row in rows],
+            **{f"{side} says": column(_text, side) for side in names},
         },
-        key=f"every_tool_{pair.key}",
-        hide_index=True,
-        column_config={
-            "one": st.column_config.TextColumn(first, width=220),
-            "other": st.column_config.TextColumn(second, width=220),
+        f"every_tool_{pair.key}_{digest([_state(row) for row in rows])[:12]}",
+        "Every tool of both servers and what matches it on the other",
+        560,
+        [at for at, row in enumerate(rows) if row.proposal],
+        {
+            "open": st.column_config.ButtonColumn(
+                "", width=80, type="tertiary", key="open_merge", on_click=open_row
+            ),
+            **{side: st.column_config.TextColumn(name, width=190) for side, name in names.items()},
             "match": st.column_config.TextColumn(width=150),
-            "lost": st.column_config.TextColumn("what a call loses, or is guessed", width=420),
+            "proposal": st.column_config.TextColumn("decision", width=170),
+            "arguments": st.column_config.TextColumn(width=190),
+            "lost": st.column_config.TextColumn("what a call loses, or is guessed", width=260),
+            **{
+                f"{side} says": st.column_config.TextColumn(f"{name}: description", width=240)
+                for side, name in names.items()
+            },
         },
-        height=min(560, 38 + 35 * len(rows)),
-        alt="Every tool of both servers and what matches it on the other",
     )
+    chosen = {one.id: one for row in ticked if (one := rows[row].proposal)}
+    return list(chosen.values())
+
+
+def _proposal(
+    row: ToolMatch, tools: Mapping[str, Tool], beyond: Mapping[str, Sequence[str]]
+) -> str:
+    """What is decided on a row, or waits: *prune, keeps alpha*."""
+    if row.proposal is None:
+        return row.decision
+    kept = row.proposal.kind == "prune" and not is_family(row.proposal)
+    keeps = f", keeps {tools[row.proposal.canonical].owner}" if kept else ""
+    also = f", also on {listed(more)}" if (more := beyond[row.proposal.id]) else ""
+    return f"{kind_of(row.proposal)}{keeps}{also}"
+
+
+def _text(tool: Tool) -> str:
+    return " ".join(tool.description.split())[:TEXT_SHOWN]
+
+
+def _state(row: ToolMatch) -> tuple[str, str, str, str]:
+    return row.one, row.other, row.decision, row.proposal.version if row.proposal else ""
 
 
 def _heading(pair: ServerPairProposals) -> None:
@@ -184,66 +248,16 @@ def _heading(pair: ServerPairProposals) -> None:
         )
 
 
-def _table(pair: ServerPairProposals) -> None:
-    """One row for each proposal; the button of a row opens its card."""
-    first, second = pair.servers
-
-    def names(tools: tuple[Tool, ...]) -> str:
-        return ", ".join(tool.name for tool in tools)
-
-    def texts(tools: tuple[Tool, ...]) -> str:
-        return " / ".join(" ".join(tool.description.split())[:TEXT_SHOWN] for tool in tools)
-
-    def open_row() -> None:
-        st.session_state["show"] = "All"
-        st.query_params["cluster"] = pair.clusters[st.session_state["open_merge"]["row"]].id
-
-    tools = page_frame.analysis().catalog.by_id
-    st.dataframe(
-        {
-            "open": [":material/rule: Open"] * len(pair.clusters),
-            "one": [names(one) for one, _ in pair.sides],
-            "other": [names(other) for _, other in pair.sides],
-            "says": [texts(one) for one, _ in pair.sides],
-            "other says": [texts(other) for _, other in pair.sides],
-            **({"also on": map(", ".join, pair.beyond)} if any(pair.beyond) else {}),
-            "kept": [
-                tools[cluster.canonical].owner if cluster.kind == "prune" else "all"
-                for cluster in pair.clusters
-            ],
-            "kind": [kind_of(cluster) for cluster in pair.clusters],
-            "weakest": [cluster.weakest_edge for cluster in pair.clusters],
-        },
-        key=f"merges_{pair.key}",
-        hide_index=True,
-        column_config={
-            "open": st.column_config.ButtonColumn(
-                "", width=90, type="tertiary", key="open_merge", on_click=open_row
-            ),
-            "one": st.column_config.TextColumn(first, width=130),
-            "other": st.column_config.TextColumn(second, width=130),
-            "kept": st.column_config.TextColumn("agents keep", width=110),
-            "kind": st.column_config.TextColumn(width=60),
-            "weakest": st.column_config.NumberColumn(format="%.2f", width=68),
-            "says": st.column_config.TextColumn(f"{first}: description", width=240),
-            "other says": st.column_config.TextColumn(f"{second}: description", width=240),
-        },
-        height=min(420, 38 + 35 * len(pair.clusters)),
-        alt="The tools of both servers side by side",
-    )
-
-
-def _buttons(pair: ServerPairProposals) -> None:
-    many, version = len(pair.clusters), _version(pair)
+def _buttons(pair: ServerPairProposals, chosen: Sequence[Cluster]) -> None:
+    which, version = which_in_words(len(chosen), len(pair.clusters)), _version(pair)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
-            f"Accept all {many}", key=f"accept_all_{version}", type="primary",
-            on_click=decision_buttons.decide_pair, args=(pair, "accept"),
-        )  # fmt: skip
-        st.button(
-            f"Reject all {many}", key=f"reject_all_{version}",
-            on_click=decision_buttons.decide_pair, args=(pair, "reject"),
-        )  # fmt: skip
+        answers: tuple[Action, ...] = ("accept", "reject")
+        for action in answers:
+            shortcuts.button(
+                action, f"{action}_all_{version}", decision_buttons.decide_pair,
+                pair.servers, chosen, action,
+                label=f"{shortcuts.SHORTCUTS[action].label} {which}", disabled=not chosen,
+            )  # fmt: skip
         for server in pair.servers:
             st.button(
                 f"Keep the tools of {safe_text.untrusted(server)}",

@@ -6,6 +6,7 @@ from tests.ui.services.small_workspace import FILES, MAIL, SUM, WEATHER, on, ope
 from ui.overlap.collisions import SERVERS
 from ui.overlap.heatmap_charts import heatmap
 from ui.overlap.heatmaps import Heatmaps
+from ui.shared.services.logs import make_decision
 from ui.shared.services.server_advice import ServerAdvice
 
 TOOLS = (
@@ -23,6 +24,11 @@ def opened():
     work.close()
 
 
+def matches(advice, catalog_id):
+    (pair,) = [one for one in advice.pairs(catalog_id) if one.servers == ("alpha", "beta")]
+    return advice.matches(catalog_id, pair)
+
+
 def test_a_pair_is_there_without_two_proposals(opened):
     work, advice, i = opened
     assert {pair.servers: len(pair.clusters) for pair in advice.pairs(i)} == {
@@ -34,7 +40,7 @@ def test_a_pair_is_there_without_two_proposals(opened):
 
 def test_every_tool_of_both_is_in_one_row(opened):
     _, advice, i = opened
-    rows = advice.matches(i, "alpha", "beta")
+    rows = matches(advice, i)
     names = [tuple(one.rpartition("/")[2] for one in (row.one, row.other)) for row in rows]
     assert names == [
         ("get_weather", "get_weather"),
@@ -42,7 +48,44 @@ def test_every_tool_of_both_is_in_one_row(opened):
         ("list_files", ""),
         ("", "add_numbers"),
     ]
-    assert [row.way for row in rows] == ["as it is", "as it is", "alone", "alone"]
+    assert [row.match and row.match.way for row in rows] == ["as it is", "as it is", None, None]
+    assert [row.proposal is not None for row in rows] == [True, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("action", "words"), [("accept", "accepted"), ("reject", "kept apart"), ("omit", "left out")]
+)
+def test_what_was_decided_stays_in_the_table(opened, action, words):
+    work, advice, i = opened
+    row = matches(advice, i)[0]
+    if action == "omit":
+        catalog = work.analyses.required(i).catalog
+        reason = {"reason": "nobody calls it"}
+        work.review.record(i, make_decision(catalog, "omit", [row.one], "ann", reason))
+    else:
+        work.review.decide(i, action, row.proposal, "ann")
+    decided = {(one.one, one.other): one.decision for one in matches(advice, i) if one.decision}
+    assert decided == {(row.one, "" if action == "omit" else row.other): words}
+
+
+def test_one_account_of_two_servers_is_asked_once_for_all_their_cards(stores_apart):
+    work, i = open_workspace(*(on(server, MAIL) for server in ("alpha", "beta")))
+    advice = work.service(ServerAdvice)
+
+    def kind_and_reasons():
+        (cluster,) = work.review.queue(i)
+        return cluster.kind, any("live on 2 servers" in reason for reason in cluster.reasons)
+
+    assert advice.coverage(i).asks_for_account("alpha", "beta")
+    assert kind_and_reasons() == ("router", True)
+    for answer, expected in ((True, ("prune", False)), (False, ("router", True))):
+        advice.answer_account(i, "alpha", "beta", answer, "ann")
+        assert advice.coverage(i).are_on_one_account("beta", "alpha") is answer
+        assert kind_and_reasons() == expected
+    advice.answer_account(i, "alpha", "beta", None, "ann")
+    assert advice.coverage(i).are_on_one_account("alpha", "beta") is None
+    assert kind_and_reasons() == ("router", True)
+    work.close()
 
 
 def test_a_server_is_switched_off_as_one_batch(opened):

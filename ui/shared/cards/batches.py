@@ -245,7 +245,7 @@ def server_pairs(
     between: dict[tuple[str, str], list[Cluster]] = {pair: [] for pair in near}
     for cluster in waiting:
         if cluster.state == "proposed" and not cluster.newcomers:
-            for servers in combinations(_owners(analysis, cluster), 2):
+            for servers in combinations(owners_of(analysis, cluster), 2):
                 between.setdefault(servers, []).append(cluster)
     pairs = [
         _pair(analysis, servers, clusters)
@@ -262,7 +262,7 @@ def reasons_against(cluster: Cluster) -> tuple[str, ...]:
     return tuple(reason for reason in cluster.reasons if not reason.endswith(ALL_OR_NONE))
 
 
-def _owners(analysis: Analysis, cluster: Cluster) -> tuple[str, ...]:
+def owners_of(analysis: Analysis, cluster: Cluster) -> tuple[str, ...]:
     """The servers of the members, sorted; tools without one are on none."""
     tools = (analysis.catalog.tools[analysis.rows[member]] for member in cluster.members)
     return sorted_ids({tool.owner for tool in tools} - {""})
@@ -283,7 +283,7 @@ def _pair(
         clusters=tuple(clusters),
         sides=tuple((side(one, servers[0]), side(one, servers[1])) for one in clusters),
         beyond=tuple(
-            tuple(owner for owner in _owners(analysis, one) if owner not in servers)
+            tuple(owner for owner in owners_of(analysis, one) if owner not in servers)
             for one in clusters
         ),
         outside=(outside[servers[0]], outside[servers[1]]),

@@ -146,10 +146,10 @@ def decide_all(shown: Sequence[Cluster], action: Action) -> None:
     _decide_each([(action, one, {}) for one in shown], f"{ACTIONS[action].done}: {{}}", "cluster")
 
 
-def decide_pair(pair: ServerPairProposals, action: Action) -> None:
-    """Accept or reject all proposals between two servers, as one batch that can be undone."""
-    rows = [(action, cluster, dict[str, object]()) for cluster in pair.clusters]
-    _decide_each(rows, f"{ACTIONS[action].done}: {{}} between {' and '.join(pair.servers)}")
+def decide_pair(servers: Sequence[str], shown: Sequence[Cluster], action: Action) -> None:
+    """Accept or reject these proposals between two servers, as one batch that can be undone."""
+    rows = [(action, cluster, dict[str, object]()) for cluster in shown]
+    _decide_each(rows, f"{ACTIONS[action].done}: {{}} between {' and '.join(servers)}")
 
 
 def keep_server(pair: ServerPairProposals, server: str) -> None:
@@ -171,6 +171,21 @@ def switch_server_off(gone: Coverage) -> None:
     left = sum(len(one.ids) for one in made if one.action == "omit")
     text = f"{gone.server} is switched off: {merges} merged into {' and '.join(gone.others)}"
     _note_batch(f"{text}, {left} left out", made, ())
+
+
+def answer_account(one: str, other: str, choice_key: str, answers: Sequence[str]) -> None:
+    """Record what the widget says of the account of two servers: the first of ``answers`` is that
+    they work on one.
+    """
+    from ui.shared.services.server_advice import ServerAdvice
+
+    chosen = st.session_state[choice_key]
+    catalog_id, advice = page_frame.current().id, page_frame.service(ServerAdvice)
+    answer = None if chosen is None else chosen == answers[0]
+    attempt(
+        lambda: advice.answer_account(catalog_id, one, other, answer, page_frame.reviewer()),
+        f"{one} and {other}: {(chosen or 'no answer').lower()}",
+    )
 
 
 def _decide_each(

@@ -46,6 +46,8 @@ def in_words(decision: Decision) -> str:
     match decision.action:
         case "owner":
             return f"Implied server: {safe_text.untrusted(str(detail.get('owner', '')) or 'none')}"
+        case "account":
+            return f"{'One account' if detail['one'] else 'Each its own account'}, of the servers of"
         case "threshold":
             return (
                 f"Thresholds applied: similarity {detail['similarity']:.2f}, probability "

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import combinations
 
-from toolscope_core.merging.coverage import Coverage, ServerCoverage, server_coverage
+from toolscope_core.merging.coverage import Coverage, Served, ServerCoverage, server_coverage
 from toolscope_core.merging.server_choice import Advice, advise
 from toolscope_core.merging.switched_off import kept_by, merges_of
+from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError
-from toolscope_core.model.tool import digest
+from toolscope_core.model.tool import Tool, digest
 from toolscope_core.store import now
-from ui.shared.cards.batches import ServerPairProposals, server_pairs
+from ui.shared.cards.batches import ServerPairProposals, owners_of, server_pairs
 from ui.shared.services.logs import make_decision
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
@@ -20,14 +23,17 @@ from ui.shared.services.workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class ToolMatch:
-    """One row of two servers side by side: a tool of each, or of one alone (the other is empty);
-    ``way`` and ``lost`` as in ``Served``, ``alone`` where nothing is like it.
+    """One row of two servers side by side: a tool of each, or of one alone (the other is empty).
+
+    ``match`` is how the one does the other's job, ``None`` where nothing is like it; ``proposal``
+    the waiting one that has both, ``decision`` what people decided on them.
     """
 
     one: str
     other: str
-    way: str
-    lost: tuple[str, ...]
+    match: Served | None = None
+    proposal: Cluster | None = None
+    decision: str = ""
 
 
 class ServerAdvice:
@@ -54,8 +60,8 @@ class ServerAdvice:
         return self._advice.get(catalog_id, (servers,), lambda: advise(servers))
 
     def pairs(self, catalog_id: int) -> tuple[ServerPairProposals, ...]:
-        """The pairs of servers between which two or more proposals wait, or of which one does some
-        of the other's work.
+        """The pairs of servers between which two or more proposals wait, or something is merged, or
+        of which one does some of the other's work.
         """
         analysis, plan = self._analyses.required(catalog_id), self._review.plan(catalog_id)
 
@@ -66,27 +72,73 @@ class ServerAdvice:
                 for one in covered
                 for other in one.others
             }
+            near |= {
+                two
+                for cluster in plan.clusters
+                if cluster.state == "accepted"
+                for two in combinations(owners_of(analysis, cluster), 2)
+            }
             return server_pairs(analysis, self._review.queue(catalog_id), near)
 
         return self._pairs.get(catalog_id, (plan,), make)
 
-    def matches(self, catalog_id: int, one: str, other: str) -> tuple[ToolMatch, ...]:
-        """Every tool of two servers: the matched ones first, in the order of the first server."""
+    def matches(self, catalog_id: int, pair: ServerPairProposals) -> tuple[ToolMatch, ...]:
+        """Every tool of two servers: the waiting proposals first, then what matches without one,
+        what was decided, and what stands alone.
+        """
+        one, other = pair.servers
         servers = self.coverage(catalog_id)
         ours, theirs = servers.of(one, [other]), servers.of(other, [one])
-        rows = [
-            ToolMatch(match.tool, match.by, match.way, match.lost)
-            for match in sorted((*ours.served, *ours.alike), key=lambda match: match.way == "alike")
-        ]
-        shown = {row.other for row in rows}
-        rows += [
-            ToolMatch(match.by, match.tool, match.way, match.lost)
-            for match in (*theirs.served, *theirs.alike)
-            if match.tool not in shown
-        ]
-        rows += [ToolMatch(tool, "", "alone", ()) for tool in ours.alone]
-        rows += [ToolMatch("", tool, "alone", ()) for tool in theirs.alone]
-        return tuple(rows)
+        matches = {(row.tool, row.by): row for row in (*ours.served, *ours.alike)}
+        of_theirs = {(row.by, row.tool): row for row in (*theirs.served, *theirs.alike)}
+        shown = {by for _, by in matches}
+        matches |= {two: row for two, row in of_theirs.items() if two[1] not in shown}
+        waiting = _waiting(pair, set(matches))
+        decided = dict(self._decided(catalog_id, pair))
+        rest = [(two, row) for two, row in matches.items() if two not in waiting]
+        rest.sort(key=lambda row: row[1].way == "alike")
+        seen = {tool for two in decided for tool in two}
+        alone = [(tool, "") for tool in ours.alone] + [("", tool) for tool in theirs.alone]
+        return (
+            *(ToolMatch(*two, matches.get(two), card) for two, card in waiting.items()),
+            *(ToolMatch(*two, row) for two, row in rest),
+            *(ToolMatch(*two, decision=words) for two, words in decided.items()),
+            *(ToolMatch(*two) for two in alone if seen.isdisjoint(two)),
+        )
+
+    def _decided(
+        self, catalog_id: int, pair: ServerPairProposals
+    ) -> Iterator[tuple[tuple[str, str], str]]:
+        """The tools of two servers that people decided on, two by two, and what."""
+        servers = self.coverage(catalog_id)
+        by_id = servers.catalog.by_id
+        for apart in sorted(servers.decided.cannot):
+            for two in ((apart.left, apart.right), (apart.right, apart.left)):
+                if (by_id[two[0]].owner, by_id[two[1]].owner) == pair.servers:
+                    yield two, "kept apart"
+        for cluster in self._review.plan(catalog_id).clusters:
+            ends = _ends(by_id, cluster, pair.servers)
+            if ends and cluster.state == "accepted":
+                yield ends, "accepted"
+        for tool in sorted(servers.decided.omitted):
+            if by_id[tool].owner in pair.servers:
+                yield (tool, "") if by_id[tool].owner == pair.servers[0] else ("", tool), "left out"
+
+    def answer_account(
+        self, catalog_id: int, one: str, other: str, answer: bool | None, reviewer: str
+    ) -> None:
+        """Record whether two servers work on one account; ``None`` takes the answer back. Raises
+        ``DecisionError`` as ``Review.record`` does.
+        """
+        catalog = self._analyses.required(catalog_id).catalog
+        ids = [tool.id for tool in catalog.tools if tool.owner in (one, other)]
+        if answer is not None:
+            decision = make_decision(catalog, "account", ids, reviewer, {"one": answer})
+            self._review.record(catalog_id, decision)
+            return
+        standing = self._review.standing(catalog_id)
+        seqs = [row.seq for row in standing if row.action == "account" and set(row.ids) == set(ids)]
+        self._review.undo_all(catalog_id, reviewer, seqs)
 
     def switch_off(self, catalog_id: int, gone: Coverage, reviewer: str) -> tuple[Decision, ...]:
         """Let all tools of a server go, as one batch: those that one of the ``others`` takes every
@@ -109,3 +161,25 @@ class ServerAdvice:
             omitted = make_decision(catalog, "omit", rest, reviewer, detail)
             made.append(self._review.record(catalog_id, omitted))
         return tuple(made)
+
+
+def _ends(
+    tools: Mapping[str, Tool], cluster: Cluster, servers: tuple[str, str]
+) -> tuple[str, str] | None:
+    """A member on each of two servers, the first by id; ``None`` where it has none on one."""
+    ends = [
+        next((member for member in cluster.members if tools[member].owner == server), "")
+        for server in servers
+    ]
+    return (ends[0], ends[1]) if all(ends) else None
+
+
+def _waiting(
+    pair: ServerPairProposals, matches: Collection[tuple[str, str]]
+) -> dict[tuple[str, str], Cluster]:
+    """The proposals of two servers by a tool of each: one of the ``matches`` where it has it."""
+    waiting = {}
+    for cluster, (ours, theirs) in zip(pair.clusters, pair.sides, strict=True):
+        two = [(a.id, b.id) for a in ours for b in theirs]
+        waiting.update(dict.fromkeys([one for one in two if one in matches] or two[:1], cluster))
+    return waiting

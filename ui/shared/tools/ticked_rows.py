@@ -8,18 +8,27 @@ from typing import Any
 import streamlit as st
 
 
-def ticked_rows(columns: Mapping[str, Sequence[Any]], key: str, alt: str, height: int) -> list[int]:
-    """The numbers of the ticked rows, in their order; at first all are. ``key`` changes with the
-    rows.
+def ticked_rows(
+    columns: Mapping[str, Sequence[Any]],
+    key: str,
+    alt: str,
+    height: int,
+    at_first: Sequence[int] | None = None,
+    column_config: Mapping[str, Any] | None = None,
+) -> list[int]:
+    """The numbers of the ticked rows, in their order; at first all are, or those ``at_first``.
+    ``key`` changes with the rows.
     """
     count = len(next(iter(columns.values())))
+    ticked = list(range(count) if at_first is None else at_first)
     state = st.dataframe(
         dict(columns),
         key=key,
         on_select="rerun",
         selection_mode="multi-row",
-        selection_default={"selection": {"rows": list(range(count))}},
+        selection_default={"selection": {"rows": ticked}},
         hide_index=True,
+        column_config=dict(column_config or {}),
         height=min(height, 38 + 35 * count),
         alt=alt,
     )
