@@ -15,7 +15,7 @@ from tests.support.properties import examples
 from tests.support.scripted import judge_says
 from tests.ui.services.family_catalog import BANKS, RECIPES, pairs
 from tests.ui.services.small_workspace import MAIL, SUM, WEATHER, catalog, on
-from toolscope_core.decisions.actions import ACTIONS
+from toolscope_core.decisions.actions import ACTIONS, ONE_ACCOUNT, OWN_ACCOUNTS
 from toolscope_core.decisions.imported_decisions import decisions_in
 from toolscope_core.decisions.log import active, admit, version_of
 from toolscope_core.merging.pipeline import plan_merge
@@ -182,7 +182,11 @@ class Office(RuleBasedStateMachine):
     def threshold(self, who, thresholds):
         self.programs[who].service(Thresholds).apply(self.id, thresholds, REVIEWERS[who])
 
-    @rule(who=WHO, places=st.tuples(PLACES, PLACES), answer=st.sampled_from([True, False, None]))
+    @rule(
+        who=WHO,
+        places=st.tuples(PLACES, PLACES),
+        answer=st.sampled_from([ONE_ACCOUNT, OWN_ACCOUNTS, None]),
+    )
     def account(self, who, places, answer):
         program, tools = self.programs[who], self.tools
         owners = [tools[tool_id].owner for tool_id in self.ids(places)]
@@ -380,7 +384,7 @@ def test_one_of_everything(programs):
     office.say_of_several(0, [5, 6], apart=True)
     office.edit(0, 0, "two", canonical=True)
     office.threshold(1, MergeThresholds(0.9, 0.9))
-    office.account(0, [0, 1], True)
+    office.account(0, [0, 1], ONE_ACCOUNT)
     office.undo(0, 0, whole=True)
     office.redo(1, 0)
     office.note(0, 0, "one")

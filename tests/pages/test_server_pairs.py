@@ -90,10 +90,10 @@ def test_of_two_stores_both_are_kept_until_a_person_keeps_one(open_app, stores_a
 def test_two_stores_are_one_account_by_one_answer(open_app, stores_apart):
     page = open_app(*BOTH).open("review").press("together_")
     question = next(one for one in page.at.segmented_control if "one account" in one.label)
-    question.set_value("One account").run()
+    question.set_value("one account").run()
     assert decisions(page) == {"prune, keeps alpha"}
     (decision,) = page.review.log(1)
-    assert (decision.action, decision.detail) == ("account", {"one": True})
+    assert (decision.action, decision.detail) == ("account", {"account": "one account"})
     page.press("accept_all_")
     assert page.review.progress(1).accepted == 2
 

@@ -109,6 +109,9 @@ ACTIONS: Mapping[Action, ActionRule] = {
 }
 """The table of actions that a person can decide."""
 
+ONE_ACCOUNT, OWN_ACCOUNTS = "one account", "each its own"
+"""What people say of the account of two servers."""
+
 LINKING: tuple[Action, ...] = ("accept", "reject", "recut", "split", "drop")
 """The actions that keep tools together or apart."""
 

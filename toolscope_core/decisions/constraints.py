@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from toolscope_core.decisions.actions import ASKING, HOLDING, LINKING
+from toolscope_core.decisions.actions import ASKING, HOLDING, LINKING, ONE_ACCOUNT
 from toolscope_core.decisions.links import Positions, links_of, united
 from toolscope_core.decisions.log import active
 from toolscope_core.model.catalog import Catalog
@@ -91,7 +91,7 @@ def one_account(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str
     answers: dict[int, bool] = {}
     for item, _, tool_id in _on_tools(catalog, log, "account"):
         servers.setdefault(item.seq, set()).add(catalog.by_id[tool_id].owner)
-        answers[item.seq] = item.detail["one"]
+        answers[item.seq] = item.detail["account"] == ONE_ACCOUNT
     return {frozenset(two): answers[seq] for seq, two in servers.items() if len(two) == 2}
 
 

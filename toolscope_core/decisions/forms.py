@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 
-from toolscope_core.decisions.actions import ON_SEVERAL
+from toolscope_core.decisions.actions import ON_SEVERAL, ONE_ACCOUNT, OWN_ACCOUNTS
 from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.numbers import listed
@@ -156,10 +156,11 @@ def _check_owner(decision: Decision) -> None:
 
 
 def _check_account(decision: Decision) -> None:
-    if not isinstance(decision.detail.get("one"), bool):
+    answers, answer = (ONE_ACCOUNT, OWN_ACCOUNTS), decision.detail.get("account")
+    if answer not in answers:
         raise DecisionError(
-            f"whether the servers of {id_list(decision.ids[:2])} work on one account is "
-            f"{decision.detail.get('one')!r}; give true or false as detail.one"
+            f"the account of the servers of {id_list(decision.ids[:2])} is {str(answer)[:80]!r}; "
+            f"give one of {answers} as detail.account"
         )
 
 

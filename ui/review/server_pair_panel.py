@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from toolscope_core.decisions.actions import ONE_ACCOUNT, OWN_ACCOUNTS
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Action
 from toolscope_core.model.numbers import listed, quantity
@@ -30,7 +31,6 @@ WAYS = {
     "alike": "looks alike",
     "alone": "nothing like it",
 }
-ACCOUNTS = ("One account", "Each its own")
 SHOW = PAIR_VIEW
 TEXT_SHOWN = 300
 
@@ -51,9 +51,10 @@ def server_pair_panel(catalog_id: int) -> None:
     if pair.clusters:
         _heading(pair)
     chosen = _every_tool(catalog_id, pair)
-    if pair.clusters:
-        _buttons(pair, chosen)
-    decision_buttons.undo_button(page_frame.workspace().review.standing(catalog_id))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if pair.clusters:
+            _buttons(pair, chosen)
+        decision_buttons.undo_button(page_frame.workspace().review.standing(catalog_id))
     decision_buttons.notice()
     _reasons(pair)
     decision_trail.trail(catalog_id)
@@ -138,13 +139,14 @@ def _account(servers: ServerCoverage, pair: ServerPairProposals) -> None:
     st.segmented_control(
         f"Do {safe_text.untrusted(one)} and {safe_text.untrusted(other)} work on one account "
         "(or folder, database, backend)?",
-        ACCOUNTS,
-        default=None if answer is None else ACCOUNTS[0 if answer else 1],
+        (ONE_ACCOUNT, OWN_ACCOUNTS),
+        default=None if answer is None else ONE_ACCOUNT if answer else OWN_ACCOUNTS,
+        format_func=str.capitalize,
         key=key,
         help="On one account a tool of the one can stand for a tool of the other. If each works on "
         "its own, all tools stay, behind a gateway. Decides for every card of the two servers.",
         on_change=decision_buttons.answer_account,
-        args=(one, other, key, ACCOUNTS),
+        args=(one, other, key),
     )
 
 
@@ -250,24 +252,23 @@ def _heading(pair: ServerPairProposals) -> None:
 
 def _buttons(pair: ServerPairProposals, chosen: Sequence[Cluster]) -> None:
     which, version = which_in_words(len(chosen), len(pair.clusters)), _version(pair)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        answers: tuple[Action, ...] = ("accept", "reject")
-        for action in answers:
-            shortcuts.button(
-                action, f"{action}_all_{version}", decision_buttons.decide_pair,
-                pair.servers, chosen, action,
-                label=f"{shortcuts.SHORTCUTS[action].label} {which}", disabled=not chosen,
-            )  # fmt: skip
-        for server in pair.servers:
-            st.button(
-                f"Keep the tools of {safe_text.untrusted(server)}",
-                key=f"keep_{server}_{version}",
-                disabled=pair.kept_on(server) == pair.duplicates,
-                help="Makes them the ones that stay in every merge, and switches the others off: "
-                "choose it only if both servers work on the same data. Accepts nothing.",
-                on_click=decision_buttons.keep_server,
-                args=(pair, server),
-            )
+    answers: tuple[Action, ...] = ("accept", "reject")
+    for action in answers:
+        shortcuts.button(
+            action, f"{action}_all_{version}", decision_buttons.decide_pair,
+            pair.servers, chosen, action,
+            label=f"{shortcuts.SHORTCUTS[action].label} {which}", disabled=not chosen,
+        )  # fmt: skip
+    for server in pair.servers:
+        st.button(
+            f"Keep the tools of {safe_text.untrusted(server)}",
+            key=f"keep_{server}_{version}",
+            disabled=pair.kept_on(server) == pair.duplicates,
+            help="Makes them the ones that stay in every merge, and switches the others off: "
+            "choose it only if both servers work on the same data. Accepts nothing.",
+            on_click=decision_buttons.keep_server,
+            args=(pair, server),
+        )
 
 
 def _version(pair: ServerPairProposals) -> str:

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.ui.services.small_workspace import FILES, MAIL, SUM, WEATHER, on, open_workspace
+from toolscope_core.decisions.actions import ONE_ACCOUNT, OWN_ACCOUNTS
 from ui.overlap.collisions import SERVERS
 from ui.overlap.heatmap_charts import heatmap
 from ui.overlap.heatmaps import Heatmaps
@@ -78,9 +79,9 @@ def test_one_account_of_two_servers_is_asked_once_for_all_their_cards(stores_apa
 
     assert advice.coverage(i).asks_for_account("alpha", "beta")
     assert kind_and_reasons() == ("router", True)
-    for answer, expected in ((True, ("prune", False)), (False, ("router", True))):
+    for answer, expected in ((ONE_ACCOUNT, ("prune", False)), (OWN_ACCOUNTS, ("router", True))):
         advice.answer_account(i, "alpha", "beta", answer, "ann")
-        assert advice.coverage(i).are_on_one_account("beta", "alpha") is answer
+        assert advice.coverage(i).are_on_one_account("beta", "alpha") is (answer == ONE_ACCOUNT)
         assert kind_and_reasons() == expected
     advice.answer_account(i, "alpha", "beta", None, "ann")
     assert advice.coverage(i).are_on_one_account("alpha", "beta") is None

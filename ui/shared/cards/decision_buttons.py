@@ -173,18 +173,15 @@ def switch_server_off(gone: Coverage) -> None:
     _note_batch(f"{text}, {left} left out", made, ())
 
 
-def answer_account(one: str, other: str, choice_key: str, answers: Sequence[str]) -> None:
-    """Record what the widget says of the account of two servers: the first of ``answers`` is that
-    they work on one.
-    """
+def answer_account(one: str, other: str, choice_key: str) -> None:
+    """Record what the widget says of the account of two servers."""
     from ui.shared.services.server_advice import ServerAdvice
 
-    chosen = st.session_state[choice_key]
+    answer = st.session_state[choice_key]
     catalog_id, advice = page_frame.current().id, page_frame.service(ServerAdvice)
-    answer = None if chosen is None else chosen == answers[0]
     attempt(
         lambda: advice.answer_account(catalog_id, one, other, answer, page_frame.reviewer()),
-        f"{one} and {other}: {(chosen or 'no answer').lower()}",
+        f"{one} and {other}: {answer or 'no answer'}",
     )
 
 

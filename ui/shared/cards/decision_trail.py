@@ -16,6 +16,7 @@ _WITH_A_TEXT: Mapping[Action, tuple[str, str]] = {
     "omit": ("Left out", "reason"),
     "flag": ("Flagged", "note"),
     "note": ("Note on a decision", "note"),
+    "account": ("Two servers", "account"),
 }
 _KINDS = {"prune": "; the others switched off", "router": "; all stay reachable"}
 
@@ -46,8 +47,6 @@ def in_words(decision: Decision) -> str:
     match decision.action:
         case "owner":
             return f"Implied server: {safe_text.untrusted(str(detail.get('owner', '')) or 'none')}"
-        case "account":
-            return f"{'One account' if detail['one'] else 'Each its own account'}, of the servers of"
         case "threshold":
             return (
                 f"Thresholds applied: similarity {detail['similarity']:.2f}, probability "

@@ -125,15 +125,16 @@ class ServerAdvice:
                 yield (tool, "") if by_id[tool].owner == pair.servers[0] else ("", tool), "left out"
 
     def answer_account(
-        self, catalog_id: int, one: str, other: str, answer: bool | None, reviewer: str
+        self, catalog_id: int, one: str, other: str, answer: str | None, reviewer: str
     ) -> None:
-        """Record whether two servers work on one account; ``None`` takes the answer back. Raises
+        """Record what is said of the account of two servers (``ONE_ACCOUNT`` or ``OWN_ACCOUNTS``);
+        ``None`` takes it back. Raises
         ``DecisionError`` as ``Review.record`` does.
         """
         catalog = self._analyses.required(catalog_id).catalog
         ids = [tool.id for tool in catalog.tools if tool.owner in (one, other)]
         if answer is not None:
-            decision = make_decision(catalog, "account", ids, reviewer, {"one": answer})
+            decision = make_decision(catalog, "account", ids, reviewer, {"account": answer})
             self._review.record(catalog_id, decision)
             return
         standing = self._review.standing(catalog_id)
