@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import chain, combinations
+from itertools import chain
 from typing import Literal
 
 from toolscope_core.model.cluster import Kind
@@ -56,13 +56,17 @@ class Constraints:
     one_account: Mapping[frozenset[str], bool] = field(default_factory=dict)
 
     def are_on_one_account(self, servers: Iterable[str]) -> bool | None:
-        """Whether people said that each two of these servers work on one account, or that some two
-        do not; ``None`` where they did not say it of all.
+        """Whether people said that these servers work on one account, each with another of them, or
+        that some two do not; ``None`` where they did not say it of all.
         """
-        answers = [self.one_account.get(frozenset(pair)) for pair in combinations(servers, 2)]
-        if False in answers:
+        every = set(servers)
+        answers = {two: one for two, one in self.one_account.items() if two <= every}
+        if not all(answers.values()):
             return False
-        return None if None in answers or not answers else True
+        joined = set(next(iter(answers), ()))
+        while wider := {s for two in answers if two & joined for s in two} - joined:
+            joined |= wider
+        return joined == every or None
 
     def is_family(self, members: Iterable[str]) -> bool:
         """Whether some of these tools were put together as a family."""

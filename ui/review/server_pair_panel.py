@@ -178,7 +178,7 @@ def _every_tool(catalog_id: int, pair: ServerPairProposals) -> list[Cluster]:
         {
             "open": [":material/rule: Open" if row.proposal else "" for row in rows],
             **{side: column(lambda tool: tool.name, side) for side in names},
-            "match": [WAYS[row.match.way if row.match else "alone"] for row in rows],
+            "match": ["" if row.decision and not row.match else WAYS[row.way] for row in rows],
             "proposal": [_proposal(row, tools, beyond) for row in rows],
             "arguments": ["; ".join(row.match.arguments) if row.match else "" for row in rows],
             "lost": ["; ".join(row.match.lost) if row.match else "" for row in rows],

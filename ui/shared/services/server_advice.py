@@ -35,6 +35,11 @@ class ToolMatch:
     proposal: Cluster | None = None
     decision: str = ""
 
+    @property
+    def way(self) -> str:
+        """As in ``Served``; ``alone`` where nothing is like it."""
+        return self.match.way if self.match else "alone"
+
 
 class ServerAdvice:
     """What the servers of a catalog can do without each other, under its decisions."""
@@ -94,14 +99,16 @@ class ServerAdvice:
         shown = {by for _, by in matches}
         matches |= {two: row for two, row in of_theirs.items() if two[1] not in shown}
         waiting = _waiting(pair, set(matches))
-        decided = dict(self._decided(catalog_id, pair))
+        decided = {
+            two: words for two, words in self._decided(catalog_id, pair) if two not in waiting
+        }
         rest = [(two, row) for two, row in matches.items() if two not in waiting]
         rest.sort(key=lambda row: row[1].way == "alike")
         seen = {tool for two in decided for tool in two}
         alone = [(tool, "") for tool in ours.alone] + [("", tool) for tool in theirs.alone]
         return (
             *(ToolMatch(*two, matches.get(two), card) for two, card in waiting.items()),
-            *(ToolMatch(*two, row) for two, row in rest),
+            *(ToolMatch(*two, row, decision=decided.pop(two, "")) for two, row in rest),
             *(ToolMatch(*two, decision=words) for two, words in decided.items()),
             *(ToolMatch(*two) for two in alone if seen.isdisjoint(two)),
         )
