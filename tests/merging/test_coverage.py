@@ -52,6 +52,15 @@ def test_how_a_tool_serves_another(other, way, lost):
     assert (made.tool, made.by, made.way, made.lost) == ("a/search", "b/find", way, lost)
 
 
+def test_the_use_of_a_server_is_said_with_what_would_be_lost():
+    tools = [tool("a", name, "query") for name in ("search", "drop")] + [tool("b", "find", "q")]
+    one = coverage(*tools, links=[("a/search", "b/find")]).of("a", ["b"])
+    words = one.use_in_words({"a/search": 40, "a/drop": 2, "b/find": 7})
+    assert words == "42 calls in the logs, those that you lose: `drop` 2."
+    assert one.use_in_words({"a/search": 1}) == "1 call in the logs, none of those that you lose."
+    assert one.use_in_words({}) == ""
+
+
 def test_another_kind_of_result_is_said():
     one = tool("a", "search", "query", returns={"type": "array"})
     other = tool("b", "search", "query", returns={"type": "string"})

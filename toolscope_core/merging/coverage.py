@@ -122,6 +122,19 @@ class Coverage:
             f"−{self.tokens:,} tokens; you lose {' and '.join(lost) or 'nothing'}."
         )
 
+    def use_in_words(self, calls: Mapping[str, int]) -> str:
+        """How often its tools were called, and those that would be lost, by ``calls`` of a log (by
+        tool id); empty where nobody logged anything.
+        """
+        if not calls:
+            return ""
+        rows = (*self.served, *self.alike)
+        every = sum(calls.get(tool, 0) for tool in (*self.alone, *(row.tool for row in rows)))
+        lost = [(tool, calls[tool]) for tool in self.lost_tools if calls.get(tool)]
+        named = listed(f"`{tool.rpartition('/')[2]}` {number:,}" for tool, number in lost)
+        of_lost = f", those that you lose: {named}" if lost else ", none of those that you lose"
+        return f"{quantity(every, 'call')} in the logs{of_lost if self.lost_tools else ''}."
+
 
 @dataclass(frozen=True, slots=True)
 class Link:

@@ -100,7 +100,7 @@ def _servers(catalog_id: int) -> None:
         with st.container(border=True):
             saved = sum(one.tokens for one in advice.switch_off)
             st.markdown(f"**Servers you could switch off** (−{saved:,} tokens in all)")
-            server_advice_panel.advice(advice, MOST_SERVERS)
+            server_advice_panel.advice(catalog_id, MOST_SERVERS)
 
 
 def _overlap(catalog_id: int) -> None:

@@ -21,7 +21,7 @@ def server_overlap_panel(catalog_id: int) -> None:
         return
     with st.container(border=True):
         st.subheader("Server against server")
-        server_advice_panel.advice(service.advice(catalog_id))
+        server_advice_panel.advice(catalog_id)
         pairs = sorted(servers.of_pairs(), key=lambda one: (-one.share, -one.tokens, one.server))
         if pairs:
             _table(catalog_id, servers, pairs)

@@ -119,6 +119,8 @@ def _coverage(catalog_id: int, pair: ServerPairProposals) -> None:
             st.markdown(_in_words(one))
             for sentence in one.keeps:
                 st.caption(f":material/warning: {safe_text.sentence(sentence)}")
+            if use := _advice().use_in_words(catalog_id, one):
+                st.caption(safe_text.sentence(use))
             st.button(
                 f"Switch {name} off", key=f"off_{server}_{_version(pair)}",
                 icon=":material/power_settings_new:",

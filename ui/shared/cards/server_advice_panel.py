@@ -6,16 +6,20 @@ from typing import NoReturn
 
 import streamlit as st
 
-from toolscope_core.merging.server_choice import Advice
 from toolscope_core.model.numbers import listed
 from ui.shared import page_frame, safe_text
 from ui.shared.cards.batches import PAIR_VIEW, server_pair_key
+from ui.shared.services.server_advice import ServerAdvice
 
 SHOWN = 5
 
 
-def advice(given: Advice, most: int = SHOWN) -> None:
-    """Which servers could go, those that save most first; then the copies."""
+def advice(catalog_id: int, most: int = SHOWN) -> None:
+    """Which servers could go, those that save most first, with what the logs say of their use; then
+    the copies.
+    """
+    service = page_frame.service(ServerAdvice)
+    given = service.advice(catalog_id)
     if not given.switch_off and not given.copies:
         st.markdown("No server does most of another's work.")
     for one in given.switch_off[:most]:
@@ -25,7 +29,7 @@ def advice(given: Advice, most: int = SHOWN) -> None:
             page_frame.page_link("review", text, query)
         else:
             st.markdown(text)
-        for sentence in one.keeps:
+        for sentence in filter(None, (*one.keeps, service.use_in_words(catalog_id, one))):
             st.caption(safe_text.sentence(sentence))
     if (more := len(given.switch_off) - most) > 0:
         page_frame.page_link("overlap", f"{more} more", {"view": "Heatmap"})

@@ -18,6 +18,7 @@ from toolscope_core.store import now
 from ui.shared.cards.batches import ServerPairProposals, owners_of, server_pairs
 from ui.shared.services.logs import make_decision
 from ui.shared.services.result_cache import ResultCache
+from ui.shared.services.usage_evidence import UsageEvidence
 from ui.shared.services.workspace import Workspace
 
 
@@ -47,6 +48,7 @@ class ServerAdvice:
     def __init__(self, work: Workspace) -> None:
         self._analyses = work.analyses
         self._review = work.review
+        self._usage = work.service(UsageEvidence)
         self._coverages: ResultCache[ServerCoverage] = ResultCache()
         self._advice: ResultCache[Advice] = ResultCache()
         self._pairs: ResultCache[tuple[ServerPairProposals, ...]] = ResultCache()
@@ -63,6 +65,11 @@ class ServerAdvice:
         """The advice on all servers."""
         servers = self.coverage(catalog_id)
         return self._advice.get(catalog_id, (servers,), lambda: advise(servers))
+
+    def use_in_words(self, catalog_id: int, one: Coverage) -> str:
+        """What the logs of a catalog say of the use of a server; empty without logs."""
+        figures = self._usage.figures(catalog_id)
+        return one.use_in_words({tool: count.calls for tool, count in figures.by_id.items()})
 
     def pairs(self, catalog_id: int) -> tuple[ServerPairProposals, ...]:
         """The pairs of servers between which two or more proposals wait, or something is merged, or
