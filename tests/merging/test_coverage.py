@@ -6,7 +6,13 @@ import pytest
 
 from tests.support.fakes import WordEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.merging.coverage import Link, ServerCoverage, serve, server_coverage
+from toolscope_core.merging.coverage import (
+    Link,
+    ServerCoverage,
+    configured_names,
+    serve,
+    server_coverage,
+)
 from toolscope_core.merging.pipeline import analyse
 from toolscope_core.merging.server_choice import advise
 from toolscope_core.merging.switched_off import merges_of, without_loss
@@ -59,6 +65,18 @@ def test_the_use_of_a_server_is_said_with_what_would_be_lost():
     assert words == "42 calls in the logs, those that you lose: `drop` 2."
     assert one.use_in_words({"a/search": 1}) == "1 call in the logs, none of those that you lose."
     assert one.use_in_words({}) == ""
+
+
+def test_instances_are_named_by_their_configuration():
+    servers = [Server(name, started=f"npx -y files /home/{name}") for name in ("work", "home")]
+    assert configured_names(["work", "home"], servers) == [
+        "work (`/home/work`)",
+        "home (`/home/home`)",
+    ]
+    assert configured_names(["work", "other"], servers[:1]) == [
+        "work (`npx -y files /home/work`)",
+        "other",
+    ]
 
 
 def test_another_kind_of_result_is_said():

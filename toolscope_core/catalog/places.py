@@ -79,8 +79,13 @@ def server_of(holder: JsonObject) -> Server:
     spelled = [holder.get("server"), holder.get("server_name"), info, holder.get("name")]
     names = [name.get("name") if isinstance(name, dict) else name for name in spelled]
     name = next((name for name in names if isinstance(name, str) and name.strip()), "")
-    description = holder.get("description")
-    return Server(writable(name), writable(description) if isinstance(description, str) else "")
+    source = holder.get("source")
+    start = [source.get("command"), source.get("url")] if isinstance(source, dict) else []
+    texts = [
+        next((writable(one) for one in given if isinstance(one, str) and one), "")
+        for given in ([holder.get("description")], start)
+    ]
+    return Server(writable(name), texts[0], started=texts[1])
 
 
 def cursor_of(page: JsonObject) -> JsonObject:

@@ -23,7 +23,7 @@ from toolscope_core.merging.auto_accept import EVEN
 from toolscope_core.merging.pair_graph import edges_at, family_edges, unsure_pairs
 from toolscope_core.merging.stores import Stores
 from toolscope_core.model.argument_map import ArgumentMap
-from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.catalog import Catalog, Server
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Constraints, Decision
 from toolscope_core.model.numbers import listed, quantity
@@ -264,8 +264,9 @@ class ServerCoverage:
         self, server: str, served: Sequence[Served], instances: Sequence[str]
     ) -> Iterator[str]:
         if instances:
+            names = configured_names([server, *instances], self.catalog.servers)
             yield (
-                f"{server} and {listed(instances)} share tools: if each is for a folder or "
+                f"{names[0]} and {listed(names[1:])} share tools: if each is for a folder or "
                 f"account of its own, what only {server} has would no longer be reached"
             )
             return
@@ -294,6 +295,17 @@ class ServerCoverage:
     def held_open(self, server: str) -> str:
         """What the tools of a server hold open for who calls them, in words; empty if nothing."""
         return held_open(map(read_tool, self.servers.get(server, ())))
+
+
+def configured_names(names: Sequence[str], servers: Sequence[Server]) -> list[str]:
+    """The names of instances of one server, each with the words of how it was started that not all
+    of them share: *notes (`/home/ann/notes`)*.
+    """
+    started = {server.name: server.started.split() for server in servers}
+    words = [started.get(name, []) for name in names]
+    shared = set(words[0]).intersection(*words[1:])
+    own = [" ".join(word for word in every if word not in shared) for every in words]
+    return [f"{name} (`{text}`)" if text else name for name, text in zip(names, own, strict=True)]
 
 
 def serve(tool: Tool, other: Tool, alike: bool = False) -> Served:

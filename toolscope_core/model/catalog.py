@@ -15,12 +15,15 @@ Severity = Literal["block", "warn", "info"]
 class Server:
     """An owner of tools: an MCP server, an agent or an OpenAI namespace.
 
-    ``raw`` is the namespace as it was read, without its tools; empty for any other server.
+    ``started`` is how a live server was started or reached, without secrets; empty where its tools
+    came from a file. ``raw`` is the namespace as it was read, without its tools; empty for any
+    other server.
     """
 
     name: str
     description: str = ""
     raw: JsonObject = field(default_factory=dict, repr=False, hash=False)
+    started: str = ""
 
 
 @dataclass(frozen=True, slots=True)

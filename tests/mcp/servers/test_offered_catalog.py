@@ -31,6 +31,7 @@ def test_the_document_is_read_as_a_catalog_with_every_record():
     assert (source["at"], source["server"], source["version"]) == (AT, "stub", "1.2")
     assert source["beside tools"] == {"resource": 3, "resource template": 0, "prompt": 1}
     assert source["command"].endswith("stub_server.py good")
+    assert catalog.servers[0].started == source["command"], "by which instances are told apart"
 
 
 def test_a_secret_that_a_tool_repeats_is_cut_out_and_that_is_said():
