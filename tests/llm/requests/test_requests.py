@@ -177,9 +177,7 @@ def test_more_than_one_unusable_answer_of_twenty_is_too_many(wrong, is_too_many)
     asker = ModelRequests(ScriptedModel(answer), MemoryLedger(), Terms("run"))
     answers = asker(Sums(), items)
     assert [one.value is None for one in answers] == [True] * wrong + [False] * (20 - wrong)
-    expected = (
-        f"{wrong} of 20 answers of fake at 127.0.0.1:1 cannot be used, most often since: ? is"
-    )
+    expected = f"{wrong} of 20 answers of fake at 127.0.0.1:1 cannot be used (most often: ? is no"
     assert asker.too_many_unusable.startswith(expected) == is_too_many
     assert bool(asker.too_many_unusable) == is_too_many
 

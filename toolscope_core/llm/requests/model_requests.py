@@ -65,9 +65,9 @@ class ModelRequests:
             return ""
         (reason, _), *_ = self._reasons.most_common(1)
         return (
-            f"{lost:,} of {asked:,} answers of {self.name} cannot be used, most often since: "
-            f"{reason}. What can be used is kept, and the others are asked for again next time; "
-            "choose another model, or allow it more tokens or less thought"
+            f"{lost:,} of {asked:,} answers of {self.name} cannot be used (most often: "
+            f"{reason.rstrip('.')}), so nothing is made of the others; the next run asks for them "
+            "again, with more room for tokens, less thought or another model if you choose so"
         )
 
     def __call__(self, task: Task[Item], items: Sequence[Item]) -> list[Answer | None]:
