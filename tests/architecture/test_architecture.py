@@ -50,7 +50,7 @@ VENDORS = {
     "plotly": set(),
     "pyvis": set(),
     "openai": {"llm"},
-    "pydantic": {"llm"},
+    "pydantic": {"llm", "mcp"},
     "mcp": {"mcp"},
     "mcp_types": {"mcp"},
     "anyio": {"mcp", "evaluation"},
