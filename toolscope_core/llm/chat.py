@@ -6,8 +6,10 @@ import json
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import urlsplit
+
+from pydantic import BaseModel, Field, ValidationError
 
 from toolscope_core.llm.http_replies import HttpFailure, HttpReply, failure_of, short_line
 from toolscope_core.llm.masking import masked
@@ -20,8 +22,8 @@ if TYPE_CHECKING:
     from toolscope_core.llm.endpoint_client import EndpointClient
 
 Form = Literal["schema", "object", "text"]
-MOST_TOKENS = 1_000_000_000
-"""A report of more is none."""
+_Count = Annotated[int, Field(strict=True, ge=0, lt=1_000_000_000)]
+"""Tokens; a report of more is none."""
 USUAL_PATH = "/v1"
 REPEATED_KEY = "the reply repeats the key"
 _CUT = "the reply was cut off at its limit"
@@ -49,6 +51,11 @@ class Capabilities:
             forms: dict[Form, Form] = {"schema": "object", "object": "text"}
             return replace(self, form=forms[self.form]) if self.form in forms else None
         return None
+
+
+class _Usage(BaseModel):
+    prompt_tokens: _Count
+    completion_tokens: _Count
 
 
 _capabilities: dict[tuple[str, str], Capabilities] = {}
@@ -251,17 +258,11 @@ def usage_of(document: JsonObject, tokens: int, text: str) -> tuple[int, int, bo
     """Tokens in and out of a completion, and whether the endpoint counted them; else estimated:
     ``tokens`` in, and four bytes of ``text`` each.
     """
-    usage = document.get("usage")
-    counts = usage if isinstance(usage, dict) else {}
-    tokens_in, tokens_out = counts.get("prompt_tokens"), counts.get("completion_tokens")
-    if (
-        isinstance(tokens_in, int)
-        and isinstance(tokens_out, int)
-        and min(tokens_in, tokens_out) >= 0
-        and tokens_in + tokens_out < MOST_TOKENS
-    ):
-        return tokens_in, tokens_out, True
-    return tokens, -(-len(text.encode("utf-8", "replace")) // 4), False
+    try:
+        usage = _Usage.model_validate(document.get("usage"))
+    except ValidationError:
+        return tokens, -(-len(text.encode("utf-8", "replace")) // 4), False
+    return usage.prompt_tokens, usage.completion_tokens, True
 
 
 def sendable(text: str) -> str:

@@ -39,23 +39,12 @@ class Answered:
     calls: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
-    counted: bool = True
     cost: float | None = None
 
     @property
     def questions(self) -> int:
         """Different questions: items of equal content are one."""
         return len(set(self.keys))
-
-    @property
-    def open(self) -> int:
-        """Questions without an answer yet."""
-        return self.questions - len(self.answers)
-
-    @property
-    def saved(self) -> int:
-        """Items that needed no question: answered before, or the same as another."""
-        return len(self.keys) - self.questions + self.reused
 
     @property
     def unanalysed(self) -> Mapping[str, str]:
@@ -114,7 +103,6 @@ def ask_all(
         calls=len(run.calls),
         tokens_in=sum(call.tokens_in for call in run.calls),
         tokens_out=sum(call.tokens_out for call in run.calls),
-        counted=all(call.counted for call in run.calls),
         cost=total_cost(call.cost for call in run.calls),
     )
 
