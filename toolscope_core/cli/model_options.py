@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
 import typer
 
-from toolscope_core.model.configuration import Endpoint, ReasoningEffort
+from toolscope_core.model.configuration import REASONING_EFFORTS, Endpoint, ReasoningEffort
 from toolscope_core.model.errors import ConfigError
 
 R = TypeVar("R")
@@ -60,7 +60,10 @@ class AskRequest:
     ] = None
     reasoning: Annotated[
         ReasoningEffort | None,
-        typer.Option(help="How much a model thinks that can be told; default as it does."),
+        typer.Option(
+            metavar="EFFORT",
+            help=f"How much a model thinks that can be told: {', '.join(REASONING_EFFORTS)}.",
+        ),
     ] = None
 
     @property

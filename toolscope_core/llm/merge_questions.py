@@ -353,7 +353,7 @@ def _decided(pair: Pair, links: Constraints) -> bool:
 
 
 def _why_open(answer: Answer | None, asker: Asker) -> str:
-    return answer.reason if answer else asker.message or "it was not asked yet"
+    return answer.reason if answer else asker.message or "it has no usable answer yet"
 
 
 def _value(answer: Answer | None) -> JsonObject | None:

@@ -9,12 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from toolscope_core.llm.endpoints import Connection, on_this_machine
-from toolscope_core.model.configuration import (
-    REASONING_EFFORTS,
-    Budget,
-    Endpoint,
-    ReasoningEffort,
-)
+from toolscope_core.model.configuration import REASONING_EFFORTS, Budget, Endpoint, ReasoningEffort
 from toolscope_core.model.environment import ADDRESS
 from toolscope_core.model.errors import ConfigError
 from ui.shared import page_frame, safe_text

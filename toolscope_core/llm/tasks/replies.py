@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any, Generic, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from toolscope_core.catalog.scan.hidden import without_hidden
 from toolscope_core.model.tool import JsonObject
@@ -61,16 +61,13 @@ def line(value: object) -> object:
     return " ".join(clean.split()) if isinstance(clean, str) else value
 
 
-def sentence(value: object) -> object:
-    """A short text in one line, cut where it is too long."""
-    clean = line(value)
-    return clean[:LONGEST_REASON] if isinstance(clean, str) else value
-
-
 PASSAGE, LINE = BeforeValidator(passage), BeforeValidator(line)
 """How a text of an answer is cleaned."""
 Reason = Annotated[
-    str, Field(description="One sentence, at most 25 words."), BeforeValidator(sentence)
+    str,
+    Field(description="One sentence, at most 25 words."),
+    LINE,
+    AfterValidator(lambda text: text[:LONGEST_REASON]),
 ]
 Confidence = Annotated[float, Field(ge=0.0, le=1.0, description="From 0 (a guess) to 1 (certain).")]
 Place = Annotated[int, Field(description="What stands after the point.")]

@@ -64,10 +64,9 @@ class CallsForm(AnswerForm[SelectionQuestion]):
 
 def _sources(call: _Call, tool: Tool) -> dict[str, str]:
     sources: dict[str, str] = {one.name: one.source for one in call.arguments}
-    unknown = sorted(sources.keys() - {one.name for one in tool.parameters})
-    if unknown or len(sources) < len(call.arguments):
-        given = unknown[0] if unknown else "a parameter"
-        raise AnswerError(f"{given!r:.60} is no parameter of tool {call.tool}, or comes twice")
+    is_declared = sources.keys() <= {one.name for one in tool.parameters}
+    if not is_declared or len(sources) < len(call.arguments):
+        raise AnswerError(f"an argument is no parameter of tool {call.tool}, or comes twice")
     return sources
 
 
