@@ -69,7 +69,7 @@ Reason = Annotated[
     LINE,
     AfterValidator(lambda text: text[:LONGEST_REASON]),
 ]
-Confidence = Annotated[float, Field(ge=0.0, le=1.0, description="From 0 (a guess) to 1 (certain).")]
+Confidence = Annotated[float, Field(ge=0.0, le=1.0, description="A probability, from 0 to 1.")]
 Place = Annotated[int, Field(description="What stands after the point.")]
 """A number of a tool in an item."""
 
