@@ -1,8 +1,8 @@
 import pytest
 
 from tests.llm.conftest import SECRET, model_at
-from tests.support.model_server import MALFORMED, completion
-from toolscope_core.llm.chat import Capabilities, read_value
+from tests.support.model_server import NO_OBJECT, THOUGHTS, completion
+from toolscope_core.llm.chat import Capabilities, last_object
 from toolscope_core.model.errors import ModelStopError
 from toolscope_core.model.protocols import ChatRequest
 
@@ -41,6 +41,8 @@ def test_a_question_is_sent_as_it_is_and_answered(server, model):
 def test_the_ledger_knows_the_model_by_name_origin_and_parameters(server, model):
     assert (model.name, model.origin) == ("m", server.origin)
     assert model.parameters == {"temperature": 0.0}
+    thinking = model_at(server, reasoning="low", most_tokens=500).parameters
+    assert thinking == {"temperature": 0.0, "reasoning": "low"}
 
 
 @pytest.mark.parametrize(("mode", "form"), [("no-schema", "object"), ("no-format", "text")])
@@ -57,24 +59,26 @@ def test_what_the_server_supports_is_found_out_once(server, mode, form):
     assert model_at(server, model="other").capabilities == Capabilities()
 
 
-def test_parameters_that_a_model_does_not_know_are_left_out(server, model):
-    server.mode = "new-parameters"
-    assert not model.ask(REQUEST).final and not model.ask(REQUEST).final
+def test_parameters_that_a_model_does_not_know_are_left_out(server):
+    server.mode, model = "new-parameters", model_at(server, reasoning="high")
+    assert [model.ask(REQUEST).final for _ in range(3)] == [False] * 3
+    assert server.received[0].body["reasoning_effort"] == "high"
     assert model.ask(REQUEST).value == {"ready": True}
     sent = server.received[-1].body
-    assert sent["max_completion_tokens"] == 77 and "temperature" not in sent
+    assert sent["max_completion_tokens"] == 77
+    assert not sent.keys() & {"temperature", "max_tokens", "reasoning_effort"}
 
 
 def test_capabilities_that_are_refused_to_the_end_teach_nothing():
-    last = Capabilities("text", "max_completion_tokens", temperature=False)
-    assert last.after("response_format max_completion_tokens temperature") is None
+    last = Capabilities("text", "max_completion_tokens", temperature=False, reasoning=False)
+    assert last.after("response_format max_completion_tokens temperature reasoning") is None
 
 
-@pytest.mark.parametrize("text", MALFORMED, ids=lambda text: text[:30])
-def test_anything_but_one_object_that_follows_the_schema_is_refused(server, model, text):
+@pytest.mark.parametrize("text", NO_OBJECT, ids=lambda text: text[:30])
+def test_a_reply_without_an_object_is_refused(server, model, text):
     server.contents.append(text)
     reply = model.ask(REQUEST)
-    assert reply.value is None and reply.final and reply.reason.startswith("the reply")
+    assert reply.value is None and reply.final and reply.reason == "the reply holds no JSON object"
 
 
 @pytest.mark.parametrize(
@@ -83,16 +87,26 @@ def test_anything_but_one_object_that_follows_the_schema_is_refused(server, mode
         '{"ready": true}',
         ' \n{"ready": true}\n ',
         '```json\n{"ready": true}\n```',
-        '```\n{"ready": true}\n```\n',
+        'Here you are: {"ready": true}. Anything else?',
+        'First {"ready": false}, no: {"ready": true}',
+        'Of {x, y} and {"a" I take {"ready": true}',
+        THOUGHTS % '{"ready": true}',
+        'It may be {"ready": false}.</think>{"ready": true}',
     ],
 )
-def test_an_object_may_be_fenced(text):
-    assert read_value(text, SCHEMA) == ({"ready": True}, "")
+def test_the_last_whole_object_counts_whatever_stands_around_it(text):
+    assert last_object(text) == {"ready": True}
 
 
-def test_a_broken_schema_rule_is_named():
-    _, reason = read_value('{"ready": "maybe"}', SCHEMA)
-    assert "ready" in reason and "maybe" in reason and "boolean" in reason
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"a": {"x": NaN, "y": 1}, "b": 2}', {"a": {"x": None, "y": 1}, "b": 2}),
+        ('{"a": {"x": 1, "x": 2}, "b": 2}', {"a": {}, "b": 2}),
+    ],
+)
+def test_what_is_ambiguous_or_no_json_spoils_its_own_place_only(text, value):
+    assert last_object(text) == value
 
 
 @pytest.mark.parametrize(
@@ -102,7 +116,7 @@ def test_a_broken_schema_rule_is_named():
         ("refusal", "the model refused: I cannot help", "stop"),
         ("filtered", "filter", "content_filter"),
         ("huge", "larger than 5 MB", ""),
-        ("too-long", "too long (400)", "length"),
+        ("too-long", "too long (400)", "too long"),
     ],
 )
 def test_what_the_model_did_say_is_final(server, model, mode, reason, finish):
@@ -118,6 +132,7 @@ def test_what_the_model_did_say_is_final(server, model, mode, reason, finish):
         ("html", "no chat completion (text/html): <html><body>Please", 0.0),
         ("bad-request", "does not take the request (400): that is no request", None),
         ("closed", "no connection", 0.0),
+        ("cut", "no connection", 0.0),
         ("compressed", "compressed, which was not asked for", None),
     ],
 )
@@ -150,7 +165,7 @@ def test_tokens_that_are_not_reported_are_estimated(server, model, usage, answer
 
 def test_a_content_that_is_no_text_is_empty(server, model, answer_with):
     answer_with(completion=completion([{"type": "text", "text": "{}"}]))
-    assert model.ask(REQUEST).reason == "the reply is empty"
+    assert model.ask(REQUEST).reason == "the reply holds no JSON object"
 
 
 @pytest.mark.parametrize(

@@ -57,9 +57,12 @@ def test_an_endpoint_is_typed_saved_and_forgotten(open_app, server):
     assert "`https://api.openai.com/v1`" in page.text, "no link to a server that is not theirs"
     assert page.button("save_endpoint").disabled and page.button("forget_").disabled
     fill(page, base_url=server.url, model="m", Concurrent=3)
+    page.widget("number_input", "Maximum tokens").set_value(9_000).run()
+    page.widget("selectbox", "reasoning").set_value("low").run()
     assert "on this machine" in page.text
     page.press("save_endpoint")
-    assert page.work.endpoints.get() == Endpoint(server.url, "m", concurrency=3)
+    saved = Endpoint(server.url, "m", concurrency=3, most_tokens=9_000, reasoning="low")
+    assert page.work.endpoints.get() == saved
     assert page.button("save_endpoint").disabled
     page.press("forget_endpoint")
     assert page.work.endpoints.get() is None

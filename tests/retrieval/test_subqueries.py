@@ -54,12 +54,14 @@ def test_one_request_is_split_too(server):
     assert f"part 1: {PARTS[0]}" in done.output and "translate_to_french" in done.output
 
 
-def test_a_reply_that_cannot_be_used_leaves_the_request_whole(server, queries, tmp_path):
+def test_replies_that_cannot_be_used_end_the_search(server, queries, tmp_path):
     server.mode = "malformed"
     out = tmp_path / "run.jsonl"
-    done = run("search", EXAMPLE, "--queries", queries, "--out", out, "--decompose", "dummy")
-    assert subqueries(out) == [[]] * 10
-    assert "10 queries, 10 without steps, searched whole" in done.output
+    search = ("search", EXAMPLE, "--queries", queries, "--out", out, "--decompose", "dummy")
+    assert "10 of 10 answers" in run(*search, code=1).stderr and not out.exists()
+    server.mode = "ok"
+    run(*search)
+    assert subqueries(out) == [PARTS] * 10
 
 
 def test_a_budget_pauses_and_nothing_is_written(server, queries, tmp_path):

@@ -19,19 +19,21 @@ import numpy as np
 
 from tests.support.loopback import LoopbackReplies, LoopbackServer
 
-MALFORMED = (
+NO_OBJECT = (
     "Sure! Here is what you asked for.",
-    'Here you are: {"ready": true}',
     '{"ready": tr',
-    '{"ready": NaN}',
-    '{"ready": true, "ready": false}',
-    '{"ready": true} {"ready": true}',
+    '{"ready": ' + "9" * 5_000,
     "[true]",
     "[" * 100_000,
-    '{"ready": "maybe"}',
-    '{"ready": true, "extra": 1}',
+    '{"ready":' * 100_000,
+    '<think>I could say {"ready": true}.</think> I am.',
     "",
     "   ",
+)
+NO_ANSWER = ("{}", '{"ready": NaN}', '{"ready": true, "ready": false}', '{"ready": "maybe"}')
+MALFORMED = (*NO_OBJECT, *NO_ANSWER)
+THOUGHTS = (
+    '<think>Let me see: {"ready": "perhaps"}? {{No.</think>\nHere you are:\n```json\n%s\n```\nDone!'
 )
 
 
@@ -66,6 +68,8 @@ class ModelServer:
         self.statuses = deque()
         """(status, headers) of the next replies, before the mode says."""
         self.target = ""
+        self.thought = 0
+        """Tokens that the mode *thinking* needs before it has an answer."""
         self.stopped = threading.Event()
         self._server = LoopbackServer(Handler)
         self._server.owner, self.origin = self, self._server.origin
@@ -121,6 +125,7 @@ UNSUPPORTED = {
     "max_tokens": "Unsupported parameter: 'max_tokens' is not supported with this model. "
     "Use 'max_completion_tokens' instead.",
     "temperature": "Unsupported value: 'temperature' does not support 0",
+    "reasoning_effort": "Unknown parameter: 'reasoning_effort'.",
 }
 
 
@@ -214,6 +219,13 @@ class Handler(LoopbackReplies, BaseHTTPRequestHandler):
         sent = self.headers.get("Authorization", "")
         self.reply(401, error(f"Incorrect API key provided: {sent}", "invalid_api_key"))
 
+    def _thinking(self, body):
+        """Thinks aloud, and comes to an answer where the request leaves it the room."""
+        text = THOUGHTS % self.owner.content(body)
+        if body["max_tokens"] < self.owner.thought:
+            return self.reply(200, completion(text[:60], "length"))
+        return self.reply(200, completion(text))
+
     def _truncated(self, body):
         self.reply(200, completion(self.owner.content(body)[:5], "length"))
 
@@ -245,6 +257,15 @@ class Handler(LoopbackReplies, BaseHTTPRequestHandler):
 
     def _compressed(self, body):
         self.reply(200, completion("{}"), content_encoding="gzip")
+
+    def _cut(self, body):
+        """The connection ends in the middle of a reply."""
+        content = json.dumps(completion(self.owner.content(body))).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content[: len(content) // 2])
+        self.close_connection = True
 
     def _no_schema(self, body):
         if body.get("response_format", {}).get("type") == "json_schema":

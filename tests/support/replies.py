@@ -119,7 +119,7 @@ def judged(tokens, verdict, confidence=0.9, serves=None):
     relation = RELATIONS.get(verdict, verdict)
     served = "both" if relation == "duplicate" else "none"
     if serves is not None:
-        served = serves if isinstance(serves, str) else tokens[serves]
+        served = serves if isinstance(serves, str) else ("first", "second")[serves]
     return {"relation": relation, "serves": served, "confidence": confidence}
 
 

@@ -23,7 +23,8 @@ class Sums:
         return ChatRequest("Add.", json.dumps(told), "sums", SCHEMA, most_tokens=100)
 
     def read(self, items, value):
-        found = {key: value["sums"].get(key) for key in items if key in value["sums"]}
+        sums = value.get("sums", {})
+        found = {key: sums[key] for key in items if key in sums}
         return {
             key: {"sum": answer} if isinstance(answer, int) else f"{answer} is no number"
             for key, answer in found.items()

@@ -9,12 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolscope_core import __version__
+from toolscope_core.cli.model_options import SAVED, AskRequest, asks_model
 from toolscope_core.cli.terminal import (
-    AskRequest,
-    BaseUrl,
-    BudgetCalls,
     BundlePath,
-    ModelName,
     ServerKeys,
     app,
     errors_as_sentences,
@@ -45,6 +42,7 @@ LABEL = 30
 
 @app.command()
 @errors_as_sentences
+@asks_model
 def agent_run(
     bundle: BundlePath,
     config: Annotated[
@@ -93,9 +91,7 @@ def agent_run(
         typer.Option("--estimate", help="Say what it may take; starts, sends and writes nothing."),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The report as JSON.")] = False,
-    model: ModelName = None,
-    base_url: BaseUrl = None,
-    budget_calls: BudgetCalls = None,
+    ask: AskRequest = SAVED,
     timeout: Annotated[float, typer.Option(help="Seconds until a server is ready.")] = 60.0,
     call_timeout: Annotated[float, typer.Option(help="Seconds for each call of a tool.")] = 60.0,
 ) -> None:
@@ -114,7 +110,6 @@ def agent_run(
     originals = OriginalsConfigured(
         read_configurations(config), keys_given(server or ()), os.environ, limits, say_error
     )
-    ask = AskRequest(base_url, model, budget_calls=budget_calls)
     report = _work(pair, originals, agent, ask, bundle, out)
     if as_json:
         say_json(report.as_json())

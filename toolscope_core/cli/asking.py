@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from toolscope_core.cli.terminal import AskRequest
+from toolscope_core.cli.model_options import AskRequest
+from toolscope_core.cli.terminal import fail_for
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.llm import EndpointModel
-from toolscope_core.llm.merge_questions import ask_for_verdicts
+from toolscope_core.llm.merge_questions import ask_for_verdicts, verdicts_on
 from toolscope_core.llm.requests import RunBudget, Terms
 from toolscope_core.llm.requests.model_requests import ModelRequests
 from toolscope_core.llm.run_configuration import configuration, model_without_key
@@ -27,6 +28,7 @@ from toolscope_core.model.configuration import Endpoint, QuestionConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.environment import Settings, key_for
 from toolscope_core.model.errors import ConfigError, ModelStopError, PausedError
+from toolscope_core.model.pair import Pair
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.rps.variant_writing import variants_of_model
 from toolscope_core.tool2vec.estimates import Estimates, judging_estimates, question_estimates
@@ -43,15 +45,15 @@ NOBODY = (
 def with_model_verdicts(
     analysis: Analysis,
     log: Sequence[Decision],
+    questions: QuestionConfig,
     asked: AskRequest,
     settings: Settings,
     progress: Progress = silent,
 ) -> Analysis:
     """The analysis with what the model says of it.
 
-    Raises ``PausedError`` or ``ModelStopError`` where questions stay open.
+    Ends as ``asking`` does.
     """
-    questions = QuestionConfig(paper=asked.paper)
     links = constraints(analysis.catalog, log)
     with asking(asked, settings, progress) as (endpoint, asker):
         model_verdicts = ask_for_verdicts(analysis, links, asker, questions)
@@ -59,8 +61,20 @@ def with_model_verdicts(
     return replace(analysis, model_verdicts=replace(model_verdicts, configuration=run_config))
 
 
+def with_verdicts_on(
+    analysis: Analysis,
+    pairs: Sequence[Pair],
+    asked: AskRequest,
+    settings: Settings,
+    progress: Progress,
+) -> Analysis:
+    """The analysis with the model's verdicts on these pairs. Ends as ``asking`` does."""
+    with asking(asked, settings, progress) as (_, asker):
+        return replace(analysis, model_verdicts=verdicts_on(analysis, pairs, asker))
+
+
 def estimates_of(
-    analysis: Analysis, asked: AskRequest, settings: Settings
+    analysis: Analysis, paper: bool, asked: AskRequest, settings: Settings
 ) -> Mapping[str, Estimates]:
     """What judging, grading and writing variants would take, by kind; sends nothing."""
     from toolscope_core.store import StoredLedger
@@ -70,7 +84,7 @@ def estimates_of(
         model_terms = (model_without_key(endpoint), ledger, endpoint.prices)
         catalog, links = analysis.catalog, constraints(analysis.catalog, ())
         return {
-            "judge": judging_estimates(analysis, links, asked.paper, *model_terms),
+            "judge": judging_estimates(analysis, links, paper, *model_terms),
             "quality": question_estimates(partial(grade_tools, catalog), *model_terms),
             "variants": question_estimates(partial(variants_of_model, catalog.tools), *model_terms),
         }
@@ -111,7 +125,7 @@ def model_access(asked: AskRequest, settings: Settings) -> Iterator[ModelAccess]
         endpoint = _endpoint(asked, settings, store)
         model = EndpointModel(endpoint, key_for(endpoint.origin, settings.keys))
         budget = RunBudget(endpoint.budget, endpoint.prices)
-        terms = Terms(uuid.uuid4().hex, budget, endpoint.concurrency)
+        terms = Terms(uuid.uuid4().hex, budget, endpoint.concurrency, endpoint.most_tokens)
         yield ModelAccess(endpoint, model, StoredLedger(store), terms, str(store.place))
 
 
@@ -119,7 +133,9 @@ def model_access(asked: AskRequest, settings: Settings) -> Iterator[ModelAccess]
 def asking(
     asked: AskRequest, settings: Settings, progress: Progress
 ) -> Iterator[tuple[Endpoint, ModelRequests]]:
-    """Someone to ask; raises at the end where questions stay open."""
+    """Someone to ask. At the end it raises ``PausedError`` or ``ModelStopError`` where questions
+    stay open, and ends the command with 1 where too many answers cannot be used.
+    """
     with model_access(asked, settings) as access:
         asker = ModelRequests(access.model, access.ledger, access.terms, progress)
         yield access.endpoint, asker
@@ -128,6 +144,7 @@ def asking(
         raise PausedError(f"paused: {asker.message}; {kept}")
     if asker.state == "stopped":
         raise ModelStopError(f"{asker.message}; {kept}")
+    fail_for(asker.too_many_unusable)
 
 
 @contextmanager
@@ -152,6 +169,4 @@ def _endpoint(asked: AskRequest, settings: Settings, store: Store) -> Endpoint:
         raise ConfigError(NOBODY)
     if saved is None or (saved.base_url, saved.model) != (base_url, model):
         saved = endpoints.priced(Endpoint(base_url, model))
-    if asked.budget_calls is None:
-        return saved
-    return replace(saved, budget=replace(saved.budget, calls=asked.budget_calls))
+    return asked.applied(saved)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from toolscope_core.cli.model_options import SAVED, AskRequest, asks_model
 from toolscope_core.cli.search_options import (
     ASKING,
     DEFAULT,
@@ -26,8 +27,6 @@ from toolscope_core.cli.search_options import (
     trained_model,
 )
 from toolscope_core.cli.terminal import (
-    BaseUrl,
-    BudgetCalls,
     Catalogs,
     EmbedderName,
     VariantsFile,
@@ -130,6 +129,7 @@ class EvaluationReport:
 
 @app.command()
 @errors_as_sentences
+@asks_model
 def evaluate(
     catalogs: Catalogs,
     queries: Annotated[
@@ -173,13 +173,11 @@ def evaluate(
     embedder: EmbedderName = None,
     usage: Usage = None,
     model: ModelFolder = None,
-    base_url: BaseUrl = None,
-    budget_calls: BudgetCalls = None,
+    ask: AskRequest = SAVED,
     as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
 ) -> None:
     """Measure how well queries find their tools or servers, before and after a merge."""
     from toolscope_core.cli.searcher import SearchOptions
-    from toolscope_core.cli.terminal import AskRequest
 
     wanted = _least_recalls(least or [])
     ks = sorted({*_cutoffs(cutoffs), *wanted})
@@ -193,7 +191,7 @@ def evaluate(
         servers=servers,
         splits=splits,
         variants=variants,
-        ask=AskRequest(base_url, None if learned else model, budget_calls=budget_calls),
+        ask=replace(ask, model=None if learned else model),
         learned=learned,
         usage=usage,
     )

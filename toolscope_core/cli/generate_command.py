@@ -12,15 +12,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolscope_core.catalog.isolation import read_files
+from toolscope_core.cli.model_options import SAVED, AskRequest, asks_model
 from toolscope_core.cli.terminal import (
     MOST_TOLD,
-    AskRequest,
-    BaseUrl,
-    BudgetCalls,
     Catalogs,
     EmbedderName,
     KeepDoubtful,
-    ModelName,
     app,
     errors_as_sentences,
     more,
@@ -60,6 +57,7 @@ class QueryDrafts:
 
 @app.command()
 @errors_as_sentences
+@asks_model
 def generate_queries(
     catalogs: Catalogs,
     out: Annotated[Path, typer.Option(help="The query file: JSONL with `id`, `query` and `gold`.")],
@@ -82,9 +80,7 @@ def generate_queries(
         bool, typer.Option("--estimate", help="Say what it would take; sends and writes nothing.")
     ] = False,
     embedder: EmbedderName = None,
-    model: ModelName = None,
-    base_url: BaseUrl = None,
-    budget_calls: BudgetCalls = None,
+    ask: AskRequest = SAVED,
 ) -> None:
     """Have a model write queries with the tools that they need, and check them."""
     from toolscope_core.cli.asking import asking, generating_estimates
@@ -93,7 +89,7 @@ def generate_queries(
     from toolscope_core.tool2vec.query_writing import checked_queries, queries_of_model, query_rows
 
     draft = partial(_drafts, catalogs, examples, QueryGeneration(count, seed), embedder)
-    ask, settings = AskRequest(base_url, model, budget_calls=budget_calls), read_environment()
+    settings = read_environment()
     if only_estimate:
         tell_estimates("queries", generating_estimates(draft().questions, ask, settings))
         return

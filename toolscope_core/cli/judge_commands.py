@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolscope_core.catalog.isolation import read_files
-from toolscope_core.cli.terminal import (
+from toolscope_core.cli.model_options import (
+    SAVED,
     AskRequest,
-    BaseUrl,
-    BudgetCalls,
-    Catalogs,
-    ModelName,
+    ChosenJudge,
     Paper,
+    asks_model,
+    refuse_offline,
+)
+from toolscope_core.cli.terminal import (
+    Catalogs,
     Threshold,
     app,
     errors_as_sentences,
@@ -40,34 +43,46 @@ if TYPE_CHECKING:
 
 @app.command()
 @errors_as_sentences
+@asks_model
 def judge(
     catalogs: Catalogs,
     pairs: Annotated[Path, typer.Option(help="JSONL with `left` and `right` tool ids.")],
     out: Annotated[Path, typer.Option(help="JSONL of verdicts, in the same order.")],
+    judge: ChosenJudge = "offline",
+    ask: AskRequest = SAVED,
 ) -> None:
     """Give a verdict on each pair of tools, with the evidence."""
     from toolscope_core.export.bundle import verdict_row
     from toolscope_core.files.json_lines import read_rows, write_rows
     from toolscope_core.model.pair import Pair
 
+    refuse_offline(judge, [*ask.given])
     catalog = read_files(catalogs)
     ids = catalog.by_id.keys()
     rows = [_pair_ids(number, row, ids) for number, row in read_rows(pairs)]
-    verdicts = _analysis(catalog, AnalysisConfig()).verdicts([Pair.of(*row) for row in rows])
+    asked = [Pair.of(*row) for row in rows]
+    analysis = _analysis(catalog, AnalysisConfig())
+    if judge == "llm":
+        from toolscope_core.cli.asking import with_verdicts_on
+
+        analysis = with_verdicts_on(analysis, asked, ask, read_environment(), progress())
+    verdicts = analysis.verdicts(asked)
     write_rows(out, [verdict_row(*row, one) for row, one in zip(rows, verdicts, strict=True)])
     counts = Counter(verdict.outcome for verdict in verdicts)
     summary = ", ".join(f"{counts[one]} {one}" for one in ("merge", "family", "unsure", "keep"))
-    say(f"{quantity(len(rows), 'pair')}: {summary}; verdicts: {out}")
+    unanalysed = more(counts["unanalysed"], "unanalysed")
+    say(f"{quantity(len(rows), 'pair')}: {summary}{unanalysed}; verdicts: {out}")
+    if by_model := analysis.model_verdicts:
+        tell_spent(by_model.judge, by_model.spent)
 
 
 @app.command()
 @errors_as_sentences
+@asks_model
 def quality(
     catalogs: Catalogs,
     out: Annotated[Path, typer.Option(help="JSONL of grades, by tool.")],
-    model: ModelName = None,
-    base_url: BaseUrl = None,
-    budget_calls: BudgetCalls = None,
+    ask: AskRequest = SAVED,
 ) -> None:
     """Have a model grade how well each tool is documented, 1 to 5."""
     from toolscope_core.cli.asking import asking
@@ -75,7 +90,6 @@ def quality(
     from toolscope_core.llm.tool_grades import grade_tools
 
     catalog = read_files(catalogs)
-    ask = AskRequest(base_url, model, budget_calls=budget_calls)
     with asking(ask, read_environment(), progress()) as (_, asker):
         grades = grade_tools(catalog, asker)
     write_rows(
@@ -90,19 +104,18 @@ def quality(
 
 @app.command()
 @errors_as_sentences
+@asks_model
 def estimate(
     catalogs: Catalogs,
     threshold: Threshold = None,
-    model: ModelName = None,
-    base_url: BaseUrl = None,
+    ask: AskRequest = SAVED,
     paper: Paper = False,
 ) -> None:
     """Estimate what asking a model would cost; sends nothing."""
     from toolscope_core.cli.asking import estimates_of
 
     analysis = _analysis(read_files(catalogs), AnalysisConfig(threshold=threshold))
-    ask = AskRequest(base_url, model, paper)
-    estimates_by_kind = estimates_of(analysis, ask, read_environment())
+    estimates_by_kind = estimates_of(analysis, paper, ask, read_environment())
     for kind, estimates in estimates_by_kind.items():
         tell_estimates(kind, estimates)
     questions, tokens = estimates_by_kind["judge"].saved

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,14 +14,17 @@ from toolscope_core.catalog.formats.format_table import OFFERED
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.cli.inspect_commands import FailOn, some, tell_files, tell_findings, why_failing
-from toolscope_core.cli.terminal import (
+from toolscope_core.cli.model_options import (
+    SAVED,
     AskRequest,
-    BaseUrl,
-    BudgetCalls,
+    ChosenJudge,
+    Paper,
+    asks_model,
+    refuse_offline,
+)
+from toolscope_core.cli.terminal import (
     Catalogs,
     EmbedderName,
-    ModelName,
-    Paper,
     Threshold,
     app,
     errors_as_sentences,
@@ -32,7 +36,12 @@ from toolscope_core.cli.terminal import (
     tell_spent,
 )
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import AcceptPolicy, AnalysisConfig, PlanConfig
+from toolscope_core.model.configuration import (
+    AcceptPolicy,
+    AnalysisConfig,
+    PlanConfig,
+    QuestionConfig,
+)
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError, DecisionError
 from toolscope_core.model.numbers import quantity
@@ -41,8 +50,6 @@ from toolscope_core.model.plan import MergePlan
 if TYPE_CHECKING:
     from toolscope_core.merging.pipeline import Analysis
     from toolscope_core.model.decision import Decision
-
-Judge = Literal["offline", "llm"]
 
 
 def _offered(name: str) -> str:
@@ -54,6 +61,7 @@ def _offered(name: str) -> str:
 
 @app.command()
 @errors_as_sentences
+@asks_model
 def merge(
     catalogs: Catalogs,
     out: Annotated[Path, typer.Option(help="Folder for the bundle; an old bundle is replaced.")],
@@ -101,18 +109,14 @@ def merge(
         ),
     ] = False,
     embedder: EmbedderName = None,
-    judge: Annotated[
-        Judge, typer.Option(help="The judge: offline, or a model as well.")
-    ] = "offline",
-    model: ModelName = None,
-    base_url: BaseUrl = None,
+    judge: ChosenJudge = "offline",
+    ask: AskRequest = SAVED,
     embeddings_model: Annotated[
         str | None,
         typer.Option(
             help="An embedding model of the endpoint; default TOOLSCOPE_EMBEDDINGS_MODEL."
         ),
     ] = None,
-    budget_calls: BudgetCalls = None,
     paper: Paper = False,
     fail_on: Annotated[
         FailOn | None,
@@ -133,11 +137,8 @@ def merge(
     from toolscope_core.llm.embedders import embedder_of
     from toolscope_core.merging.pipeline import analyse, plan_merge, with_owners
 
-    if judge == "offline" and (model or paper or budget_calls is not None):
-        raise ConfigError(
-            "--model, --budget-calls and --paper are for --judge llm; give it too (the embedding "
-            "model is --embedder)"
-        )
+    of_a_model = replace(ask, base_url=None).given  # embeddings may come from there too
+    refuse_offline(judge, [*of_a_model, *(["paper"] if paper else [])])
     settings, show = read_environment(), progress()
     catalog = read_files(catalogs)
     log = read_decisions(catalog, decisions) if decisions else ()
@@ -147,14 +148,14 @@ def merge(
             f"no decision in {decisions} names a tool of this catalog (read: {len(log)}); "
             "give the decisions.jsonl of the catalog that is merged"
         )
-    encoder = embedder_of(settings, embedder, embeddings_model, base_url)
+    encoder = embedder_of(settings, embedder, embeddings_model, ask.base_url)
     cache, config = VectorCache(settings.cache_dir), AnalysisConfig(threshold=threshold)
     analysis = with_owners(analyse(catalog, config, encoder, cache, show), owners(catalog, log))
     if judge == "llm":
         from toolscope_core.cli.asking import with_model_verdicts
 
-        request = AskRequest(base_url, model, paper, budget_calls)
-        analysis = with_model_verdicts(analysis, log, request, settings, show)
+        questions = QuestionConfig(paper=paper)
+        analysis = with_model_verdicts(analysis, log, questions, ask, settings, show)
     options = PlanConfig(accept=accept, routers=routers, correct=correct, expanded=expanded)
     given, log = log, _without_servers(analysis, log, options) if by_server else log
     plan = plan_merge(analysis, log, options)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from toolscope_core.cli.model_options import SAVED, AskRequest, asks_model
 from toolscope_core.cli.search_options import (
     DEFAULT,
     Decompose,
@@ -18,11 +19,7 @@ from toolscope_core.cli.search_options import (
     catalogs_and_request,
 )
 from toolscope_core.cli.terminal import (
-    AskRequest,
-    BaseUrl,
-    BudgetCalls,
     EmbedderName,
-    ModelName,
     VariantsFile,
     app,
     errors_as_sentences,
@@ -71,6 +68,7 @@ class PlanReport:
 
 @app.command()
 @errors_as_sentences
+@asks_model
 def plan_request(
     catalogs: Annotated[
         list[str],
@@ -98,9 +96,7 @@ def plan_request(
     rerank: Rerank = DEFAULT.rerank,
     variants: VariantsFile = None,
     embedder: EmbedderName = None,
-    model: ModelName = None,
-    base_url: BaseUrl = None,
-    budget_calls: BudgetCalls = None,
+    ask: AskRequest = SAVED,
     as_json: Annotated[bool, typer.Option("--json", help="The whole trace, as JSON.")] = False,
 ) -> None:
     """Find the tools of a long request: its jobs, candidates for each, what is called."""
@@ -114,7 +110,7 @@ def plan_request(
         config=RetrievalConfig(rerank=rerank),
         embedder=embedder,
         variants=variants,
-        ask=AskRequest(base_url, model, budget_calls=budget_calls),
+        ask=ask,
     )
     report = _plan(files, request, options, PlanOptions(worker, iterative, is_filtered))
     took = report.as_json()

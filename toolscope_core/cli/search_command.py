@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from toolscope_core.cli.model_options import SAVED, AskRequest, asks_model
 from toolscope_core.cli.search_options import (
     ASKING,
     DEFAULT,
@@ -23,9 +25,6 @@ from toolscope_core.cli.search_options import (
     trained_model,
 )
 from toolscope_core.cli.terminal import (
-    AskRequest,
-    BaseUrl,
-    BudgetCalls,
     EmbedderName,
     VariantsFile,
     app,
@@ -55,6 +54,7 @@ NOTICED = 300
 
 @app.command()
 @errors_as_sentences
+@asks_model
 def search(
     catalogs: Annotated[
         list[str],
@@ -78,8 +78,7 @@ def search(
     embedder: EmbedderName = None,
     usage: Usage = None,
     model: ModelFolder = None,
-    base_url: BaseUrl = None,
-    budget_calls: BudgetCalls = None,
+    ask: AskRequest = SAVED,
 ) -> None:
     """Show which tools an agent would be given for a request, the best first."""
     from toolscope_core.catalog.isolation import start_waiting
@@ -96,7 +95,7 @@ def search(
         servers=servers,
         splits=splits,
         variants=variants,
-        ask=AskRequest(base_url, None if learned else model, budget_calls=budget_calls),
+        ask=replace(ask, model=None if learned else model),
         learned=learned,
         usage=usage,
     )

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from toolscope_core.catalog.document_variants import LoadedVariants, read_variants, with_variants
 from toolscope_core.catalog.isolation import read_files
+from toolscope_core.cli.model_options import SAVED, AskRequest
 from toolscope_core.cli.search_options import Decomposition, Selection
-from toolscope_core.cli.terminal import AskRequest
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.query_sets import Query, read_queries, relabelled
 from toolscope_core.evaluation.ranking import ToolsetRanker
@@ -51,7 +51,7 @@ class SearchOptions:
     servers: bool = False
     splits: Path | None = None
     variants: Path | None = None
-    ask: AskRequest = field(default_factory=AskRequest)
+    ask: AskRequest = SAVED
     learned: Path | None = None
     usage: Path | None = None
 

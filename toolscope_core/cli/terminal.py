@@ -6,7 +6,6 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ParamSpec, TypeVar
@@ -29,18 +28,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class AskRequest:
-    """Which model is asked, and how much; what is ``None`` comes from the environment or is what
-    was saved in the app.
-    """
-
-    base_url: str | None = None
-    model: str | None = None
-    paper: bool = False
-    budget_calls: int | None = None
 
 
 def _version(asked: bool) -> None:
@@ -92,23 +79,6 @@ VariantsFile = Annotated[
         "--variants",
         help="JSONL of document variants with `tool`, `expanded` and `questions`: searched too.",
     ),
-]
-ModelName = Annotated[
-    str | None, typer.Option("--model", help="Name of the model; default TOOLSCOPE_MODEL.")
-]
-BaseUrl = Annotated[
-    str | None,
-    typer.Option(
-        "--base-url", help="Base URL of an OpenAI-compatible endpoint; default TOOLSCOPE_BASE_URL."
-    ),
-]
-BudgetCalls = Annotated[
-    int | None,
-    typer.Option(help="Maximum number of model calls in this run; run the command again to go on."),
-]
-
-Paper = Annotated[
-    bool, typer.Option("--paper", help="Ask about every candidate pair and every cluster.")
 ]
 Threshold = Annotated[
     float | None,

@@ -8,13 +8,10 @@ from typing import Annotated
 import typer
 
 from toolscope_core.catalog.isolation import read_files
+from toolscope_core.cli.model_options import SAVED, AskRequest, asks_model
 from toolscope_core.cli.terminal import (
-    AskRequest,
-    BaseUrl,
-    BudgetCalls,
     Catalogs,
     KeepDoubtful,
-    ModelName,
     app,
     errors_as_sentences,
     more,
@@ -29,6 +26,7 @@ from toolscope_core.model.numbers import quantity
 
 @app.command()
 @errors_as_sentences
+@asks_model
 def augment(
     catalogs: Catalogs,
     out: Annotated[Path, typer.Option(help="JSONL of document variants, for --variants.")],
@@ -37,9 +35,7 @@ def augment(
         typer.Option("--from", help="Check the variants of this JSONL in place of asking a model."),
     ] = None,
     keep_doubtful: KeepDoubtful = False,
-    model: ModelName = None,
-    base_url: BaseUrl = None,
-    budget_calls: BudgetCalls = None,
+    ask: AskRequest = SAVED,
 ) -> None:
     """Have a model write what helps a search to find each tool, and check it."""
     from toolscope_core.catalog.document_variants import read_variants, variant_rows
@@ -50,7 +46,6 @@ def augment(
     catalog = read_files(catalogs)
     asker, unknown = None, 0
     if source is None:
-        ask = AskRequest(base_url, model, budget_calls=budget_calls)
         with asking(ask, read_environment(), progress()) as (_, asker):
             variants = variants_of_model(catalog.tools, asker)
     else:

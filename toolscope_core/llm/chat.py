@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
+import json
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-import jsonschema_rs
+from pydantic import BaseModel, Field, ValidationError
 
-from toolscope_core.llm.http_replies import HttpFailure, HttpReply, failure_of, load, short_line
+from toolscope_core.llm.http_replies import HttpFailure, HttpReply, failure_of, short_line
 from toolscope_core.llm.masking import masked
 from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.environment import ApiKey
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from toolscope_core.llm.endpoint_client import EndpointClient
 
 Form = Literal["schema", "object", "text"]
-MOST_TOKENS = 1_000_000_000
-"""A report of more is none."""
+_Count = Annotated[int, Field(strict=True, ge=0, lt=1_000_000_000)]
+"""Tokens; a report of more is none."""
 USUAL_PATH = "/v1"
-_FENCE = re.compile(r"```(?:json)?\s*\n(.*)\n\s*```", re.DOTALL | re.IGNORECASE)
 REPEATED_KEY = "the reply repeats the key"
 _CUT = "the reply was cut off at its limit"
+_THOUGHT_ENDS = "</think>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,7 @@ class Capabilities:
     form: Form = "schema"
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     temperature: bool = True
+    reasoning: bool = True
 
     def after(self, complaint: str) -> Capabilities | None:
         """The next to try when a request was refused with this complaint; ``None``: no idea."""
@@ -44,10 +45,17 @@ class Capabilities:
             return replace(self, limit="max_completion_tokens")
         if "temperature" in complaint and self.temperature:
             return replace(self, temperature=False)
+        if "reasoning" in complaint and self.reasoning:
+            return replace(self, reasoning=False)
         if "response_format" in complaint or "json_schema" in complaint:
             forms: dict[Form, Form] = {"schema": "object", "object": "text"}
             return replace(self, form=forms[self.form]) if self.form in forms else None
         return None
+
+
+class _Usage(BaseModel):
+    prompt_tokens: _Count
+    completion_tokens: _Count
 
 
 _capabilities: dict[tuple[str, str], Capabilities] = {}
@@ -73,12 +81,14 @@ class EndpointModel:
 
     @property
     def parameters(self) -> JsonObject:
-        """The other parameters that an answer depends on: the temperature, and the base path where
-        it is not the usual one, since another service may stand there.
+        """The other parameters that an answer depends on: the temperature, the effort of reasoning
+        where one is set, and the base path where it is not the usual one, since another service may
+        stand there.
         """
         path = urlsplit(self.endpoint.base_url).path.rstrip("/")
         place = {} if path == USUAL_PATH else {"path": path}
-        return {"temperature": self.endpoint.temperature, **place}
+        effort = {"reasoning": self.endpoint.reasoning} if self.endpoint.reasoning else {}
+        return {"temperature": self.endpoint.temperature, **effort, **place}
 
     @property
     def capabilities(self) -> Capabilities:
@@ -94,7 +104,7 @@ class EndpointModel:
         reply = (
             ChatReply(None, **failed.reply_fields(page, request.tokens))
             if failed
-            else read_reply(page, request)
+            else read_reply(page, request.tokens)
         )
         text = reply.text + reply.reason + canonical_json(reply.value)
         if self.repeats_key(text):
@@ -144,10 +154,8 @@ def body_of(request: ChatRequest, capabilities: Capabilities, endpoint: Endpoint
             {"role": "system", "content": sendable(system)},
             {"role": "user", "content": sendable(request.user)},
         ],
-        capabilities.limit: request.most_tokens,
+        **parameters(capabilities, endpoint, request.most_tokens),
     }
-    if capabilities.temperature:
-        body["temperature"] = endpoint.temperature
     if capabilities.form == "schema":
         schema = {"name": request.name, "schema": dict(request.schema), "strict": True}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
@@ -156,18 +164,31 @@ def body_of(request: ChatRequest, capabilities: Capabilities, endpoint: Endpoint
     return body
 
 
-def read_reply(page: HttpReply, request: ChatRequest) -> ChatReply:
-    """The reply in a completion; an HTTP reply that is no completion is not ``final``."""
+def parameters(able: Capabilities, endpoint: Endpoint, most_tokens: int) -> dict[str, Any]:
+    """The parameters of a call that the server supports."""
+    effort = endpoint.reasoning if able.reasoning else None
+    return {
+        able.limit: most_tokens,
+        **({"temperature": endpoint.temperature} if able.temperature else {}),
+        **({"reasoning_effort": effort} if effort else {}),
+    }
+
+
+def read_reply(page: HttpReply, tokens: int) -> ChatReply:
+    """The reply in a completion to so many ``tokens``; an HTTP reply that is no completion is not
+    ``final``.
+    """
     try:
         document, message, finish = read_completion(page)
     except ValueError as error:
         return ChatReply(None, str(error), final=False, seconds=page.seconds, wait=0.0)
     text = text_in(message)
-    value, reason = _judged(message, text, finish, request.schema)
-    tokens_in, tokens_out, counted = usage_of(document, request.tokens, text)
+    held = held_back(message, finish)
+    value = None if held else last_object(text)
+    tokens_in, tokens_out, counted = usage_of(document, tokens, text)
     return ChatReply(
         value=value,
-        reason=reason,
+        reason=held or ("" if value is not None else "the reply holds no JSON object"),
         text=text,
         finish=finish,
         tokens_in=tokens_in,
@@ -200,31 +221,30 @@ def text_in(message: JsonObject) -> str:
     return content if isinstance(content, str) else ""
 
 
-def read_value(text: str, schema: JsonObject) -> tuple[JsonObject | None, str]:
-    """The one JSON object a text is, at most fenced, if the schema admits it; else why not."""
-    fenced = _FENCE.fullmatch(text.strip())
-    try:
-        value = load(fenced.group(1) if fenced else text)
-    except ValueError as error:
-        return None, f"the reply is no JSON object: {short_line(str(error))}"
-    if not isinstance(value, dict):
-        return None, "the reply is JSON but no object"
-    wrong = next(jsonschema_rs.validator_for(dict(schema)).iter_errors(value), None)
-    if wrong is None:
-        return value, ""
-    place = "/".join(str(part) for part in wrong.instance_path) or "the object"
-    return None, f"the reply does not follow the schema: {short_line(f'{place}: {wrong.message}')}"
+def last_object(text: str) -> JsonObject | None:
+    """The last complete JSON object of a text, whatever stands around it, unless a thought ends
+    after it. An object in it that has a key twice is empty, and a number that is no JSON is null:
+    that spoils what it belongs to and nothing else.
+    """
+    last: JsonObject | None = None
+    end, start = 0, text.find("{")
+    while start >= 0:
+        try:
+            last, end = _LENIENT.raw_decode(text, start)
+            start = text.find("{", end)
+        except ValueError as error:
+            start = text.find("{", max(getattr(error, "pos", 0), start + 1))
+        except RecursionError:
+            break
+    return None if _THOUGHT_ENDS in text[end:] else last
 
 
-def _judged(
-    message: Mapping[str, Any], text: str, finish: str, schema: JsonObject
-) -> tuple[JsonObject | None, str]:
-    held = held_back(message, finish)
-    if held:
-        return None, held
-    if not text.strip():
-        return None, "the reply is empty"
-    return read_value(text, schema)
+def _once(pairs: list[tuple[str, Any]]) -> JsonObject:
+    value = dict(pairs)
+    return value if len(value) == len(pairs) else {}
+
+
+_LENIENT = json.JSONDecoder(object_pairs_hook=_once, parse_constant=lambda _: None)
 
 
 def held_back(message: Mapping[str, Any], finish: str) -> str:
@@ -238,17 +258,11 @@ def usage_of(document: JsonObject, tokens: int, text: str) -> tuple[int, int, bo
     """Tokens in and out of a completion, and whether the endpoint counted them; else estimated:
     ``tokens`` in, and four bytes of ``text`` each.
     """
-    usage = document.get("usage")
-    counts = usage if isinstance(usage, dict) else {}
-    tokens_in, tokens_out = counts.get("prompt_tokens"), counts.get("completion_tokens")
-    if (
-        isinstance(tokens_in, int)
-        and isinstance(tokens_out, int)
-        and min(tokens_in, tokens_out) >= 0
-        and tokens_in + tokens_out < MOST_TOKENS
-    ):
-        return tokens_in, tokens_out, True
-    return tokens, -(-len(text.encode("utf-8", "replace")) // 4), False
+    try:
+        usage = _Usage.model_validate(document.get("usage"))
+    except ValidationError:
+        return tokens, -(-len(text.encode("utf-8", "replace")) // 4), False
+    return usage.prompt_tokens, usage.completion_tokens, True
 
 
 def sendable(text: str) -> str:

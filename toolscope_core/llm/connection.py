@@ -17,6 +17,7 @@ FORMS = {
     "object": "it answers in JSON but knows no schema; replies are checked here",
     "text": "it answers in plain text; replies are read strictly here",
 }
+_READY = {"ready": True}
 _QUESTION = ChatRequest(
     system="You check whether a connection works.",
     user='Reply with {"ready": true}.',
@@ -27,7 +28,7 @@ _QUESTION = ChatRequest(
         "required": ["ready"],
         "additionalProperties": False,
     },
-    most_tokens=200,
+    most_tokens=2_000,
 )
 
 
@@ -56,9 +57,10 @@ def check_connection(endpoint: Endpoint, key: ApiKey) -> Connection:
         f"Structured outputs: {FORMS[model.capabilities.form]}.",
         "It reports tokens." if reply.counted else "It reports no tokens; they are estimated.",
     ]
-    if reply.value is None:
-        lines.append(f"Its answer could not be used: {reply.reason}.")
-    return Connection(reply.value is not None, tuple(lines), reply.seconds)
+    works = reply.value == _READY
+    if not works:
+        lines.append(f"Its answer could not be used: {reply.reason or 'it says something else'}.")
+    return Connection(works, tuple(lines), reply.seconds)
 
 
 def _asked(model: EndpointModel) -> ChatReply:

@@ -14,6 +14,8 @@ MOST_BYTES = 5_000_000
 TOO_LARGE = f"the reply is larger than {MOST_BYTES // 1_000_000} MB"
 AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 """Statuses that may be over soon."""
+TOO_LONG = "too long"
+"""Why a reply ended that could not begin: the question leaves it no room."""
 WORDS = 200
 """Characters of an endpoint's complaint that are shown."""
 _QUOTA = ("insufficient_quota", "billing", "credit balance", "exceeded your current quota")
@@ -147,7 +149,7 @@ def _passing(page: HttpReply, complaint: str, origin: str) -> HttpFailure:
         return HttpFailure(f"{origin} is busy ({status}): {complaint}", wait=page.wait)
     if status == 413 or any(sign in low for sign in _TOO_LONG):
         return HttpFailure(
-            f"the question is too long ({status}): {complaint}", final=True, finish="length"
+            f"the question is too long ({status}): {complaint}", final=True, finish=TOO_LONG
         )
     if any(sign in low for sign in _FILTERED):
         return HttpFailure(

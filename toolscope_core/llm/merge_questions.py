@@ -83,6 +83,19 @@ def ask_for_verdicts(
     )
 
 
+def verdicts_on(analysis: Analysis, pairs: Iterable[Pair], asker: Asker) -> ModelVerdicts:
+    """Verdicts on these pairs and nothing else; exact copies are not asked about."""
+    tools = analysis.catalog.by_id
+    asked = [
+        pair
+        for pair in dict.fromkeys(pairs)
+        if tools[pair.left].content_hash != tools[pair.right].content_hash
+    ]
+    texts = {tool: _prompt_text(tools[tool]) for pair in asked for tool in (pair.left, pair.right)}
+    verdicts = _careful(_verdicts(analysis, asked, asker, JudgeTask()), texts)
+    return ModelVerdicts(asker.name, verdicts, spent=asker.spent)
+
+
 def with_documents(
     model_verdicts: ModelVerdicts,
     plan: MergePlan,
@@ -340,7 +353,7 @@ def _decided(pair: Pair, links: Constraints) -> bool:
 
 
 def _why_open(answer: Answer | None, asker: Asker) -> str:
-    return answer.reason if answer else asker.message or "it was not asked yet"
+    return answer.reason if answer else asker.message or "it has no usable answer yet"
 
 
 def _value(answer: Answer | None) -> JsonObject | None:

@@ -54,6 +54,7 @@ def configuration(
         "origin": endpoint.origin,
         "base_url": endpoint.base_url,
         "temperature": endpoint.temperature,
+        "reasoning": endpoint.reasoning,
         "prompts": prompts(kind),
         "catalog": catalog.version,
     }
@@ -89,7 +90,10 @@ def still_holds(run_config: JsonObject, catalog: Catalog, analysis: Analysis | N
 def endpoint_of(run_config: JsonObject) -> Endpoint:
     """The endpoint that a run asked; what its configuration does not hold has the default."""
     return Endpoint(
-        run_config["base_url"], run_config["model"], temperature=run_config["temperature"]
+        run_config["base_url"],
+        run_config["model"],
+        temperature=run_config["temperature"],
+        reasoning=run_config["reasoning"],
     )
 
 

@@ -10,6 +10,7 @@ from toolscope_core.llm.chat import (
     Capabilities,
     EndpointModel,
     held_back,
+    parameters,
     read_completion,
     sendable,
     text_in,
@@ -44,8 +45,7 @@ class ToolCallingModel:
                 "model": self.name,
                 "messages": _sendable(messages),
                 **({"tools": _sendable(tools)} if tools else {}),
-                able.limit: most_tokens,
-                **({"temperature": self._model.endpoint.temperature} if able.temperature else {}),
+                **parameters(able, self._model.endpoint, most_tokens),
             }
 
         page, lesson = self._model.exchange(body)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from toolscope_core.model.environment import origin_of
 from toolscope_core.model.errors import ConfigError
@@ -14,6 +14,9 @@ AcceptPolicy = Literal["auto", "all", "none"]
 Assembly = Literal["blend", "top1"]
 
 
+ReasoningEffort = Literal["none", "minimal", "low", "medium", "high"]
+"""How long a model thinks that can be told."""
+REASONING_EFFORTS: tuple[ReasoningEffort, ...] = get_args(ReasoningEffort)
 Split = Literal["none", "rules", "steps"]
 """What an experiment splits requests by."""
 Knob = Literal["theta", "alpha", "candidates", "k", "encoder"]
@@ -210,7 +213,8 @@ class Endpoint:
     """An OpenAI-compatible server and the model asked there; it holds no key.
 
     ``base_url`` is the address up to ``/chat/completions``; ``deadline`` the seconds of one call,
-    its body included.
+    its body included; ``most_tokens`` what a reply that was cut off may grow to, thoughts included.
+    Without ``reasoning`` the model thinks as long as it does by itself.
     """
 
     base_url: str
@@ -218,6 +222,8 @@ class Endpoint:
     concurrency: int = 8
     deadline: float = 60.0
     temperature: float = 0.0
+    most_tokens: int = 16_384
+    reasoning: ReasoningEffort | None = None
     prices: Prices | None = None
     budget: Budget = field(default_factory=Budget)
 
@@ -234,6 +240,14 @@ class Endpoint:
             raise ConfigError(f"deadline is {self.deadline}; give up to 600 seconds")
         if not 0.0 <= self.temperature <= 2.0:
             raise ConfigError(f"temperature is {self.temperature}; give 0 to 2")
+        if not 100 <= self.most_tokens <= 1_000_000:
+            raise ConfigError(
+                f"the most tokens of a reply are {self.most_tokens}; give 100 to 1,000,000"
+            )
+        if self.reasoning is not None and self.reasoning not in REASONING_EFFORTS:
+            raise ConfigError(
+                f"reasoning is {self.reasoning!r}; give one of {', '.join(REASONING_EFFORTS)}"
+            )
 
     @property
     def origin(self) -> str:

@@ -108,12 +108,13 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """The outcome of a call: ``value``, an object valid against the schema, or a ``reason``.
+    """The outcome of a call: ``value``, a JSON object that the task has to check, or a ``reason``.
 
     ``final`` is false where the model has not answered (no connection, 429, a time-out): asking
     again may succeed after ``wait`` seconds; ``None`` where this very request would fail again.
-    ``text`` is the reply as it came, ``finish`` why it ended (``length``: cut off), ``seconds`` the
-    time it took. ``counted`` is false where the endpoint does not report tokens.
+    ``text`` is the reply as it came, ``finish`` why it ended (``length``: cut off; ``too long``:
+    the question was), ``seconds`` the time it took. ``counted`` is false where the endpoint does
+    not report tokens.
     """
 
     value: JsonObject | None
@@ -242,8 +243,8 @@ def question_key(task: str, version: str, subjects: Sequence[str], model: ChatMo
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One row of the ledger. ``value`` is ``None`` where the model gave no usable answer, with the
-    ``reason``: the question is *unanalysed* and is not asked again.
+    """One row of the ledger. ``value`` is ``None``, with the ``reason``, where the model gave no
+    usable answer: then it is in no ledger, and the next run asks again.
     """
 
     key: str

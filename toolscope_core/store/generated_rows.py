@@ -46,16 +46,25 @@ AsFile = Callable[[Sequence[GeneratedQuery]], bytes]
 def keep_generated(
     store: Store, catalog_id: int, source: str, queries: Sequence[GeneratedQuery]
 ) -> int:
-    """Put queries on offer; how many are new. One whose key is there already stays as it is."""
+    """Put queries on offer; how many are new. One whose key is there already stays as it is, unless
+    it failed and is written now.
+    """
     with store.write() as session:
         name = catalog_row(session, store, catalog_id).name
         rows = _rows(session, name)
-        keys, number = {row.key for row in rows}, max((row.number for row in rows), default=0)
-        fresh = [one for one in queries if one.key not in keys]
+        states, number = (
+            {row.key: row.state for row in rows},
+            max((row.number for row in rows), default=0),
+        )
+        fresh = [
+            one
+            for one in queries
+            if one.key not in states or (states[one.key] == "failed" and one.text)
+        ]
         for at, one in enumerate(fresh, number + 1):
             state = "waiting" if one.text else "failed"
             cells = {**asdict(one), "tools": list(one.tools), "source": source, "state": state}
-            session.add(GeneratedRow(name=name, number=at, at=now(), **cells))
+            session.merge(GeneratedRow(name=name, number=at, at=now(), **cells))
     return len(fresh)
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from toolscope_core.llm.endpoints import Connection, on_this_machine
-from toolscope_core.model.configuration import Budget, Endpoint
+from toolscope_core.model.configuration import REASONING_EFFORTS, Budget, Endpoint, ReasoningEffort
 from toolscope_core.model.environment import ADDRESS
 from toolscope_core.model.errors import ConfigError
 from ui.shared import page_frame, safe_text
@@ -80,8 +80,10 @@ def _edited(saved: Endpoint | None) -> Endpoint | None:
         _Field("Timeout per call (s)", shown.deadline, 10.0),
         _Field("Temperature", shown.temperature, 0.1),
     )
-    calls, cost = _numbers(
+    reasoning = _reasoning(suffix, shown.reasoning)
+    most_tokens, calls, cost = _numbers(
         suffix,
+        _Field("Maximum tokens per reply", shown.most_tokens, 1_000),
         _Field("Maximum model calls per run", shown.budget.calls, 1, MAX_CALLS),
         _Field("Maximum cost per run", shown.budget.money, 1.0, MAX_COST),
     )
@@ -95,9 +97,20 @@ def _edited(saved: Endpoint | None) -> Endpoint | None:
         int(concurrency or 0),
         deadline or 0.0,
         temperature or 0.0,
+        int(most_tokens or 0),
+        reasoning,
         budget=Budget(None if calls is None else int(calls), cost),
     )
     return page_frame.workspace().endpoints.priced(endpoint)
+
+
+def _reasoning(suffix: str, effort: ReasoningEffort | None) -> ReasoningEffort | None:
+    options = (None, *REASONING_EFFORTS)
+    return st.selectbox(
+        "Reasoning effort", options, options.index(effort), key=f"reasoning_{suffix}",
+        format_func=lambda option: option or "as the model does by itself",
+        persist_state="session", help="For models that think before they answer.",
+    )  # fmt: skip
 
 
 def _numbers(suffix: str, *fields: _Field) -> list[float | None]:

@@ -9,6 +9,7 @@ import pytest
 from tests.support.fakes import MemoryLedger, ScriptedModel
 from tests.support.sums import Sums, add, questions_in
 from toolscope_core.llm.requests import RunBudget, Terms, ask_all, estimate, repair
+from toolscope_core.llm.requests.model_requests import ModelRequests
 from toolscope_core.model.configuration import Budget, Patience, Prices
 from toolscope_core.model.errors import ConfigError, ModelStopError, StoreError
 from toolscope_core.model.protocols import ChatReply, ChatRequest
@@ -41,21 +42,21 @@ SUMS = [2 * number + 1 for number in range(10)]
 def test_every_item_gets_its_answer_in_order():
     answered = ask(ScriptedModel(add), PAIRS, batch=3, concurrency=4)
     assert values(answered) == SUMS
-    assert (answered.state, answered.calls, answered.open, answered.saved) == ("done", 4, 0, 0)
+    assert (answered.state, answered.calls, answered.reused) == ("done", 4, 0)
 
 
 def test_both_directions_of_a_pair_are_one_question():
     model = ScriptedModel(add)
     answered = ask(model, [(1, 2), (2, 1), (3, 4)])
     assert len(model.requests) == 2
-    assert (answered.questions, answered.saved, values(answered)) == (2, 1, [3, 3, 7])
+    assert (answered.questions, values(answered)) == (2, [3, 3, 7])
 
 
 def test_what_is_known_is_not_asked_again():
     model, ledger = ScriptedModel(add), MemoryLedger()
     ask(model, PAIRS[:6], ledger)
     answered = ask(model, PAIRS, ledger, batch=2)
-    assert (answered.reused, answered.calls, answered.saved, values(answered)) == (6, 2, 6, SUMS)
+    assert (answered.reused, answered.calls, values(answered)) == (6, 2, SUMS)
     again = ask(model, PAIRS, ledger)
     assert (again.calls, again.reused, values(again)) == (0, 10, SUMS)
 
@@ -92,7 +93,7 @@ def test_only_the_failed_items_are_asked_once_more_with_the_reason():
     assert [call.questions for call in ledger.calls] == [3, 2]
 
 
-def test_what_is_wrong_twice_is_unanalysed_and_is_not_asked_again():
+def test_what_is_wrong_twice_is_unanalysed_and_asked_again_in_the_next_run():
     def answer(request):
         return {"sums": {key: "many" for key, (one, _) in questions_in(request).items() if one}}
 
@@ -101,7 +102,8 @@ def test_what_is_wrong_twice_is_unanalysed_and_is_not_asked_again():
     reasons = [answered.unanalysed[key] for key in answered.keys]
     assert reasons == ["the reply says nothing about this item", "many is no number"]
     assert (answered.state, answered.calls) == ("done", 2)
-    assert ask(model, PAIRS[:2], ledger).calls == 0
+    assert not ledger.rows and [call.error for call in ledger.calls][1] == reasons[0]
+    assert values(ask(ScriptedModel(add), PAIRS[:2], ledger)) == SUMS[:2]
 
 
 @pytest.mark.parametrize("reason", ["refused", "no JSON object"])
@@ -112,14 +114,72 @@ def test_a_reply_without_value_is_repaired_once(reason):
     assert reason in model.requests[1].user
 
 
-def test_a_reply_that_was_cut_off_is_asked_for_in_halves():
+def test_a_question_that_is_too_long_is_asked_in_halves_and_halves_of_these():
     def answer(request):
         if len(questions_in(request)) > 2:
-            return ChatReply(None, "cut off", finish="length")
+            return ChatReply(None, "too long", finish="too long")
         return add(request)
 
-    answered = ask(ScriptedModel(answer), PAIRS[:3], batch=3)
-    assert (answered.calls, values(answered)) == (3, SUMS[:3])
+    model = ScriptedModel(answer)
+    answered = ask(model, PAIRS[:8], batch=8)
+    assert (answered.calls, values(answered)) == (1 + 2 + 4, SUMS[:8])
+    assert not any(map(repaired, model.requests))
+
+
+def cut_below(tokens):
+    """A model that needs so many tokens to think."""
+
+    def answer(request):
+        enough = request.most_tokens >= tokens
+        return add(request) if enough else ChatReply(None, "cut off", finish="length")
+
+    return ScriptedModel(answer)
+
+
+def limits(model):
+    return [request.most_tokens for request in model.requests]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "tried"), [(100, [100]), (400, [100, 400]), (1_600, [100, 400, 1_600])]
+)
+def test_a_reply_that_is_cut_off_gets_more_room_and_so_does_the_next_question(tokens, tried):
+    model, ledger = cut_below(tokens), MemoryLedger()
+    answered = ask(model, PAIRS[:3], ledger)
+    assert values(answered) == SUMS[:3] and limits(model) == [*tried, tried[-1], tried[-1]]
+    assert not any(map(repaired, model.requests))
+    errors = [call.error for call in ledger.calls]
+    assert errors == ["cut off"] * (len(tried) - 1) + [""] * 3
+
+
+def test_a_reply_that_no_room_is_enough_for_is_asked_for_in_halves_and_given_up():
+    model = cut_below(1_000)
+    answered = ask(model, PAIRS[:3], batch=3, most_tokens=500)
+    assert limits(model) == [100, 400, 500, 500, 500]
+    assert [len(questions_in(request)) for request in model.requests] == [3, 3, 3, 2, 1]
+    assert set(answered.unanalysed.values()) == {"cut off"} and answered.questions == 3
+
+
+def test_no_reply_is_longer_than_the_setting():
+    model = ScriptedModel(add)
+    ask(model, PAIRS[:1], most_tokens=70)
+    assert limits(model) == [70]
+
+
+@pytest.mark.parametrize(("wrong", "is_too_many"), [(0, False), (1, False), (2, True), (20, True)])
+def test_more_than_one_unusable_answer_of_twenty_is_too_many(wrong, is_too_many):
+    items = [(number, number) for number in range(20)]
+
+    def answer(request):
+        sums = add(request)["sums"]
+        return {"sums": {key: "?" if one < 2 * wrong else one for key, one in sums.items()}}
+
+    asker = ModelRequests(ScriptedModel(answer), MemoryLedger(), Terms("run"))
+    answers = asker(Sums(), items)
+    assert [one.value is None for one in answers] == [True] * wrong + [False] * (20 - wrong)
+    expected = f"{wrong} of 20 answers of fake at 127.0.0.1:1 cannot be used (most often: ? is no"
+    assert asker.too_many_unusable.startswith(expected) == is_too_many
+    assert bool(asker.too_many_unusable) == is_too_many
 
 
 def test_a_call_that_failed_is_repeated_and_logged():
@@ -140,7 +200,7 @@ def test_what_failed_is_no_answer_and_is_asked_again_on_resume():
         return ChatReply(None, "gone", final=False) if down else add(request)
 
     answered = ask(ScriptedModel(answer), PAIRS, ledger)
-    assert (answered.state, answered.open, answered.calls) == ("paused", 1, 10)
+    assert (answered.state, len(answered.answers), answered.calls) == ("paused", 9, 10)
     assert "gone" in answered.message
     assert values(ask(ScriptedModel(add), PAIRS, ledger)) == SUMS
 
@@ -148,7 +208,7 @@ def test_what_failed_is_no_answer_and_is_asked_again_on_resume():
 def test_an_endpoint_that_does_not_answer_pauses_the_run():
     model = ScriptedModel(lambda request: ChatReply(None, "timed out", final=False, wait=0.0))
     answered = ask(model, PAIRS)
-    assert answered.state == "paused" and answered.open == 10
+    assert answered.state == "paused" and not answered.answers
     assert "does not answer: timed out" in answered.message
     assert len(model.requests) == QUICK.failures * QUICK.attempts
 
@@ -215,7 +275,7 @@ def test_a_repair_without_budget_is_asked_from_the_start_on_resume():
     ledger = MemoryLedger()
     model = ScriptedModel(lambda request: add(request) if repaired(request) else {"sums": {}})
     first = ask(model, PAIRS[:1], ledger, budget=RunBudget(Budget(calls=1)))
-    assert (first.state, first.open) == ("paused", 1)
+    assert (first.state, len(first.answers)) == ("paused", 0)
     assert ask(model, PAIRS[:1], ledger).calls == 2
 
 

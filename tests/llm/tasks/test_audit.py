@@ -62,13 +62,13 @@ def test_what_is_no_partition_is_rejected(groups):
         ([["t1", "t2", "t3", "t4", "t5", "t9"]], "'t9': not asked about"),
         ([["t1", "t2", "t3", "t4"], ["t4", "t5"]], "'t4': in more than one group"),
         ([["t1", "t2", "t3", "t4"]], "'t5': in no group"),
-        ([["t1", "t2", "t3", "t4", "t5"], []], "a group is empty"),
+        ([["t1", "t2", "t3", "t4", "t5"], []], "groups.1: List should have at least 1 item"),
         ([["tool_a", "t2", "t3", "t4", "t5"]], "'tool_a': not asked about"),
         ([], "'t1', 't2', 't3', 't4', 't5': in no group"),
         ([["T1", "t2", "t3", "t4", "t5"]], "'T1': not asked about"),
-        ("t1", "no list of lists"),
-        (["t1", "t2"], "no list of lists"),
-        ([[["t1"], "t2", "t3", "t4", "t5"]], "not asked about"),
+        ("t1", "groups is 't1'"),
+        (["t1", "t2"], "groups.0 is 't1'"),
+        ([[["t1"], "t2", "t3", "t4", "t5"]], "groups.0.0 is list"),
     ],
 )
 def test_the_reason_names_what_is_wrong(groups, why):

@@ -29,7 +29,7 @@ JOBS = (
 PROMPTS = [
     (AuditTask(), (ClusterTools((A, B)), ClusterTools((B, C, A))), "2 60502320515a"),
     (AUGMENTATION_TASK, (A, B, C), "1 4974514d8023"),
-    (JudgeTask(), (ToolPair(A, B), ToolPair(C, A)), "2 95d76aa09437"),
+    (JudgeTask(), (ToolPair(A, B), ToolPair(C, A)), "3 bab6ee444249"),
     (
         FILTER_TASK,
         (FilterQuestion("Find, read.", (A, C), {A.id: ("Find",)}), FilterQuestion("Mail", (B,))),

@@ -23,8 +23,8 @@ def test_a_better_wording_is_read_and_the_same_one_too():
         ("Could Ann have my notes on the fence by 17:30?", "the number 3 is gone"),
         ("Send mail to Ann: my 3 notes on the fence, by 17:30.", "the name of a tool"),
         ("3, 17, 30", "write at least 12"),
-        ("3 17 30 " + "x" * 600, "write at most 600"),
-        (None, "give a text"),
+        ("3 17 30 " + "x" * 600, "at most 600 characters"),
+        (None, "request is None"),
     ],
 )
 def test_anything_else_is_a_reason(request_text, reason):

@@ -55,11 +55,12 @@ def test_a_router_gets_words_and_no_structure():
     [
         ({"parameters": [{"name": "evil", "description": "x"}]}, "'evil' is no parameter"),
         ({"parameters": [{"name": "text", "description": "x"}] * 2}, "more than once"),
-        ({"parameters": "text"}, "no list of objects"),
-        ({"parameters": [{"name": "text", "description": 5}]}, "description is 5"),
-        ({"description": "  "}, "empty"),
-        ({"description": "x" * 5000}, "5,000 characters"),
+        ({"parameters": "text"}, "parameters is 'text'"),
+        ({"parameters": [{"name": "text", "description": 5}]}, "parameters.0.description is 5"),
+        ({"description": "  "}, "at least 1 character"),
+        ({"description": "x" * 5000}, "at most 4000 characters"),
         ({"name": None}, "name is None"),
+        ({"name": "x" * 65}, "65 characters"),
     ],
 )
 def test_anything_else_is_a_reason(bad, why):

@@ -15,7 +15,9 @@ from ui.shared.services.workspace import Workspace
 
 SECRET = "sk-secret-0123456789"
 FULL = Endpoint(
-    "http://127.0.0.1:9/v1", "m", 4, 30.0, 0.5, Prices(1.0, 2.0), Budget(calls=7, money=0.5)
+    *("http://127.0.0.1:9/v1", "m", 4, 30.0, 0.5, 9_000, "low"),
+    prices=Prices(1.0, 2.0),
+    budget=Budget(calls=7, money=0.5),
 )
 
 

@@ -162,15 +162,21 @@ def test_an_endpoint_that_fails_stops_the_run_and_the_same_run_goes_on(asked, se
 
 
 @pytest.mark.parametrize("mode", ["refusal", "malformed"])
-def test_a_model_that_never_answers_well_leaves_reasons(asked, server, mode):
+def test_a_model_that_never_answers_well_leaves_reasons_until_it_does(asked, server, mode):
     work, catalog_id = asked
     server.mode = mode
-    assert run(work, catalog_id).state == "done"
+    job = run(work, catalog_id)
+    assert job.state == "failed" and "4 of 4 answers" in job.message
     queries = rows(work, catalog_id)
     assert len(queries) == 4 and {row.state for row in queries} == {"failed"}
     assert all(row.reason and not row.text for row in queries)
     assert work.service(GeneratedQueries).decide(catalog_id, queries, "kept") == 0
     assert sets(work, catalog_id) == {}
+    server.mode = "ok"
+    assert run(work, catalog_id).state == "done"
+    again = rows(work, catalog_id)
+    assert {row.state for row in again} == {"waiting"}
+    assert {row.key for row in again} == {row.key for row in queries}
 
 
 def test_tools_with_queries_of_people_come_last_and_copies_are_pointed_out(written, server):

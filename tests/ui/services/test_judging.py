@@ -96,6 +96,20 @@ def test_a_run_that_is_done_makes_the_plan(server, small_workspace):
     assert work.review.plan(catalog_id).clusters == after.clusters
 
 
+@pytest.mark.parametrize("mode", ["refusal", "truncated", "malformed"])
+def test_a_run_whose_answers_cannot_be_used_fails_and_judges_nothing(server, small_workspace, mode):
+    work, catalog_id = small_workspace
+    before, server.mode = work.review.plan(catalog_id), mode
+    job = run(work, catalog_id)
+    assert job.state == "failed" and "answers of m at" in job.message
+    (ran,) = work.service(Judging).runs(catalog_id)
+    assert ran.state == "failed" and "cannot be used" in ran.message
+    assert work.analyses.judge_of(catalog_id) == OFFLINE
+    assert work.review.plan(catalog_id) == before
+    server.mode = "ok"
+    assert run(work, catalog_id).state == "done"
+
+
 def test_every_view_hears_the_same_judge(server, small_workspace):
     work, catalog_id = small_workspace
     run(work, catalog_id)

@@ -12,7 +12,7 @@ from toolscope_core.model.protocols import AgentModel, AgentReply, ChatRequest, 
 from toolscope_core.model.tool import JsonObject, canonical_json
 
 MOST_TOKENS = 1_000
-"""Of one turn."""
+"""Of one turn without thoughts."""
 
 
 class PaidTurns:
@@ -22,20 +22,33 @@ class PaidTurns:
         self._model, self._ledger, self._terms = model, ledger, terms
         self._lock = threading.Lock()
         self._given_up = 0
+        self._limits = terms.limits(MOST_TOKENS)
 
     async def __call__(
         self, messages: Sequence[JsonObject], tools: Sequence[JsonObject]
     ) -> AgentReply:
-        """The next turn, with what all attempts at it took.
+        """The next turn; where it is cut off it gets more room, and so do those after it.
 
         Raises ``PausedError`` where the budget is used up or the endpoint does not answer any more,
         ``ModelStopError`` where it refuses every call.
         """
+        limits = self._limits
+        for place, limit in enumerate(limits):
+            reply = await self._sent(messages, tools, limit)
+            if reply.finish != "length":
+                break
+            self._limits = limits[place + 1 :] or limits[-1:]
+        return reply
+
+    async def _sent(
+        self, messages: Sequence[JsonObject], tools: Sequence[JsonObject], most_tokens: int
+    ) -> AgentReply:
+        """A turn, sent again where that helps."""
         import anyio
 
         patience, attempt, seconds = self._terms.patience, 0, 0.0
         while True:
-            reply = await anyio.to_thread.run_sync(self._once, messages, tools)
+            reply = await anyio.to_thread.run_sync(self._once, messages, tools, most_tokens)
             attempt, seconds = attempt + 1, seconds + reply.seconds
             if reply.final:
                 self._answered()
@@ -46,15 +59,17 @@ class PaidTurns:
                 return reply
             await anyio.sleep(pause)
 
-    def _once(self, messages: Sequence[JsonObject], tools: Sequence[JsonObject]) -> AgentReply:
+    def _once(
+        self, messages: Sequence[JsonObject], tools: Sequence[JsonObject], most_tokens: int
+    ) -> AgentReply:
         budget = self._terms.budget
-        size = ChatRequest("", canonical_json([messages, tools]), "agent", {}, MOST_TOKENS)
+        size = ChatRequest("", canonical_json([messages, tools]), "agent", {}, most_tokens)
         reserved = budget.reserve(size)
         if reserved is None:
             raise PausedError("the budget is used up")
         cost = 0.0
         try:
-            reply = self._model.turn(messages, tools, MOST_TOKENS)
+            reply = self._model.turn(messages, tools, most_tokens)
             cost = budget.cost(reply.tokens_in, reply.tokens_out) or 0.0
         finally:
             budget.settle(reserved, cost)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Protocol, TypeVar
 
@@ -11,6 +12,8 @@ from toolscope_core.merging.model_verdicts import Spent
 from toolscope_core.model.protocols import Answer, ChatModel, Ledger, Progress, Task, silent
 
 Item = TypeVar("Item")
+MOST_UNUSABLE = 1 / 20
+"""The share of answers that cannot be used above which the others are not worth much."""
 
 
 class Asker(Protocol):
@@ -40,6 +43,7 @@ class ModelRequests:
         self.message = ""
         self._model, self._ledger, self._terms, self._progress = model, ledger, terms, progress
         self._spent: dict[str, Spent] = {}
+        self._reasons: Counter[str] = Counter()
 
     @property
     def name(self) -> str:
@@ -51,6 +55,21 @@ class ModelRequests:
         """By task, in the order they were asked."""
         return tuple(self._spent.values())
 
+    @property
+    def too_many_unusable(self) -> str:
+        """The reason why nothing should be made of the answers: more than ``MOST_UNUSABLE`` of them
+        cannot be used. Empty where fewer.
+        """
+        asked, lost = sum(one.questions for one in self.spent), self._reasons.total()
+        if lost <= MOST_UNUSABLE * asked:
+            return ""
+        (reason, _), *_ = self._reasons.most_common(1)
+        return (
+            f"{lost:,} of {asked:,} answers of {self.name} cannot be used (most often: "
+            f"{reason.rstrip('.')}), so nothing is made of the others; the next run asks for them "
+            "again, with more room for tokens, less thought or another model if you choose so"
+        )
+
     def __call__(self, task: Task[Item], items: Sequence[Item]) -> list[Answer | None]:
         """The answer on each item, in their order; ``None`` where the question is open."""
         if self._terms is None or self.message or not items:
@@ -58,6 +77,7 @@ class ModelRequests:
         else:
             answered = ask_all(task, items, self._model, self._ledger, self._terms, self._progress)
             self.state, self.message = answered.state, answered.message
+        self._reasons.update(answered.unanalysed.values())
         before = self._spent.get(task.name, Spent(task.name, cost=0.0))
         self._spent[task.name] = _added(before, answered)
         return [answered.answers.get(key) for key in answered.keys]

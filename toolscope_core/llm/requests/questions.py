@@ -25,9 +25,10 @@ class Answered:
     """The answers to questions about some items, after asking.
 
     ``keys`` has one key for each item, in their order; ``answers`` holds those that have one,
-    usable or not; ``reused`` is how many of the distinct keys needed no question this time. The
-    ``state`` is ``paused`` (budget, or an endpoint that does not answer) or ``stopped`` (it refuses
-    every call) with a ``message`` where questions are left open; asking again goes on from there.
+    usable (then it is kept) or not; ``reused`` is how many of the distinct keys needed no question
+    this time. The ``state`` is ``paused`` (budget, or an endpoint that does not answer) or
+    ``stopped`` (it refuses every call) with a ``message`` where questions are left open; asking
+    again goes on from there.
     """
 
     keys: tuple[str, ...]
@@ -38,23 +39,12 @@ class Answered:
     calls: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
-    counted: bool = True
     cost: float | None = None
 
     @property
     def questions(self) -> int:
         """Different questions: items of equal content are one."""
         return len(set(self.keys))
-
-    @property
-    def open(self) -> int:
-        """Questions without an answer yet."""
-        return self.questions - len(self.answers)
-
-    @property
-    def saved(self) -> int:
-        """Items that needed no question: answered before, or the same as another."""
-        return len(self.keys) - self.questions + self.reused
 
     @property
     def unanalysed(self) -> Mapping[str, str]:
@@ -90,7 +80,8 @@ def ask_all(
     """The answers on ``items``, asked about from the first on; each is kept as it arrives.
 
     Items of equal content are one question; what the ledger has is not asked. An answer that
-    cannot be used is asked for once more, with the reason; after that it stays without a value.
+    cannot be used is asked for once more, with the reason; after that it has no value, and the next
+    call asks again.
     ``progress`` (stage: the task's name) is called in this thread, also while nothing arrives; if
     it raises, calls in flight are waited for and kept. Raises what the ledger raises.
     """
@@ -100,7 +91,7 @@ def ask_all(
     fresh = {key: item for key, item in questions.items() if key not in stored}
     run = Run(task, model, ledger, terms, _batches(fresh, task.batch))
     drive(run, lambda done: progress(Step(task.name, len(stored) + done, len(questions))))
-    answers = {**stored, **ledger.answers(list(fresh))}
+    answers = {**run.unusable, **stored, **ledger.answers(list(fresh))}
     if len(answers) < len(questions):
         run.halt("paused", f"{run.trouble}; what is open is asked again when the run goes on")
     return Answered(
@@ -112,7 +103,6 @@ def ask_all(
         calls=len(run.calls),
         tokens_in=sum(call.tokens_in for call in run.calls),
         tokens_out=sum(call.tokens_out for call in run.calls),
-        counted=all(call.counted for call in run.calls),
         cost=total_cost(call.cost for call in run.calls),
     )
 

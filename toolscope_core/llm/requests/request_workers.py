@@ -6,9 +6,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic, Literal, TypeVar
 
+from toolscope_core.llm.http_replies import TOO_LONG
 from toolscope_core.llm.requests.run_budget import RunBudget
 from toolscope_core.model.configuration import Budget, Patience
 from toolscope_core.model.errors import ModelStopError
@@ -29,18 +30,32 @@ Item = TypeVar("Item")
 RequestState = Literal["done", "paused", "stopped"]
 REASON_LENGTH = 300
 """Characters of a reason that are sent to the model."""
+GROWTH = 4
+"""A reply that was cut off is asked for with so many times the tokens, and once more with as many
+times these.
+"""
 HEARTBEAT = 1.0
 """Seconds after which progress is reported even if nothing arrived: then cancelling acts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The terms of a run: ``run`` is its name in the log, ``concurrency`` its calls at a time."""
+    """The terms of a run: ``run`` is its name in the log, ``concurrency`` its calls at a time,
+    ``most_tokens`` the longest reply.
+    """
 
     run: str
     budget: RunBudget = field(default_factory=RunBudget)
     concurrency: int = 8
+    most_tokens: int = 16_384
     patience: Patience = field(default_factory=Patience)
+
+    def limits(self, tokens: int) -> list[int]:
+        """The limits on a reply for which so many tokens are enough without thoughts: the first,
+        and those to try where it is cut off.
+        """
+        grown = (min(tokens * GROWTH**step, self.most_tokens) for step in range(3))
+        return sorted(set(grown))
 
     def line(
         self, task: str, model: RemoteModel, reply: ChatReply | AgentReply, questions: int
@@ -71,7 +86,7 @@ def repair(request: ChatRequest, reasons: Sequence[str]) -> ChatRequest:
         f"A first reply to this could not be used:\n{list_of_reasons}\n"
         "Reply again, with one JSON object that follows the schema and nothing else."
     )
-    return ChatRequest(request.system, user, request.name, request.schema, request.most_tokens)
+    return replace(request, user=user)
 
 
 class Run(Generic[Item]):
@@ -87,6 +102,8 @@ class Run(Generic[Item]):
     ) -> None:
         self.task, self.model, self.ledger, self.terms = task, model, ledger, terms
         self.answered = 0
+        self.unusable: dict[str, Answer] = {}
+        """The questions whose answer could not be used twice, with the reason."""
         self.calls: list[Call] = []
         self.state: RequestState = "done"
         self.message = ""
@@ -96,6 +113,8 @@ class Run(Generic[Item]):
         self._batches = batches
         self._lock = threading.Lock()
         self._failures = 0
+        self._step = 0
+        """The first of the limits on a reply that is worth a try: earlier ones were too low."""
         self._not_before = 0.0
 
     def work_through(self) -> None:
@@ -121,21 +140,25 @@ class Run(Generic[Item]):
                 self.state, self.message = state, message
         self.halted.set()
 
-    def _answer(self, batch: Mapping[str, Item]) -> None:
-        """Ask about a batch, and once more about what could not be used of the reply."""
-        for part, reasons in self._ask(batch, self.task.request(batch)):
-            self._ask(part, repair(self.task.request(part), reasons), last=True)
+    def _answer(self, items: Mapping[str, Item]) -> None:
+        """Ask about items, and once more about those whose answer could not be used."""
+        finish, failed = self._ask(items, self.task.request(items))
+        if finish == TOO_LONG and len(items) > 1:
+            for part in _halves(items):
+                self._answer(part)
+            return
+        again = {key: items[key] for key in failed}
+        for part in _halves(again) if finish == "length" else [again] if again else []:
+            request = repair(self.task.request(part), [failed[key] for key in part])
+            self._lose(part, self._ask(part, request)[1])
 
-    def _ask(
-        self, items: Mapping[str, Item], request: ChatRequest, last: bool = False
-    ) -> list[tuple[dict[str, Item], list[str]]]:
-        """Ask once, keep what can be used and return the parts that have to be asked again.
-
-        The ``last`` time nothing has to: what cannot be used is kept with its reason.
+    def _ask(self, items: Mapping[str, Item], request: ChatRequest) -> tuple[str, dict[str, str]]:
+        """Ask, and keep the answers that can be used; returns why the reply ended, and of the
+        other items the reasons. None of them where no reply came: these questions stay open.
         """
-        sent = self._send(request, len(items))
+        sent = self._reply(request, len(items))
         if sent is None:
-            return []
+            return "", {}
         reply, call = sent
         read = {} if reply.value is None else self.task.read(items, reply.value)
         missing = reply.reason or "the reply says nothing about this item"
@@ -144,15 +167,29 @@ class Run(Generic[Item]):
             answer = read.get(key, missing)
             if isinstance(answer, str):
                 failed[key] = answer
-            if last or not isinstance(answer, str):
+            else:
                 answers.append(self._row(key, item, answer))
-        self._keep(call, answers)
-        if last or not failed:
-            return []
-        return [
-            ({key: items[key] for key in part}, [failed[key] for key in part])
-            for part in _parts(list(failed), halves=reply.finish == "length")
-        ]
+        self._keep(replace(call, error=next(iter(failed.values()), "")), answers)
+        return reply.finish, failed
+
+    def _lose(self, items: Mapping[str, Item], reasons: Mapping[str, str]) -> None:
+        """Count the answers that could not be used; they are not kept."""
+        rows = {key: self._row(key, items[key], None, reason) for key, reason in reasons.items()}
+        with self._lock:
+            self.unusable |= rows
+            self.answered += len(rows)
+
+    def _reply(self, request: ChatRequest, questions: int) -> tuple[ChatReply, Call] | None:
+        """The reply to a request, asked for with room for more tokens while it is cut off."""
+        limits = self.terms.limits(request.most_tokens)
+        step = min(self._step, len(limits) - 1)
+        while sent := self._send(replace(request, most_tokens=limits[step]), questions):
+            self._step = max(self._step, step)
+            if sent[0].finish != "length" or step + 1 == len(limits):
+                return sent
+            self._keep(sent[1], ())
+            step += 1
+        return None
 
     def _send(self, request: ChatRequest, questions: int) -> tuple[ChatReply, Call] | None:
         """The reply to a request, repeated while that helps; ``None`` where there is none."""
@@ -213,7 +250,7 @@ class Run(Generic[Item]):
             self.calls.append(call)
             self.answered += len(answers)
 
-    def _row(self, key: str, item: Item, answer: JsonObject | str) -> Answer:
+    def _row(self, key: str, item: Item, value: JsonObject | None, reason: str = "") -> Answer:
         return Answer(
             key=key,
             task=self.task.name,
@@ -221,8 +258,8 @@ class Run(Generic[Item]):
             subjects=tuple(sorted(self.task.subjects(item))),
             model=self.model.name,
             origin=self.model.origin,
-            value=None if isinstance(answer, str) else answer,
-            reason=answer if isinstance(answer, str) else "",
+            value=value,
+            reason=reason,
         )
 
 
@@ -243,10 +280,9 @@ def drive(run: Run[Item], report: Callable[[int], None]) -> None:
     report(run.answered)
 
 
-def _parts(keys: list[str], halves: bool) -> list[list[str]]:
-    """The keys to ask again: a reply that was cut off had too many of them."""
-    middle = (len(keys) + 1) // 2
-    return [keys[:middle], keys[middle:]] if halves and len(keys) > 1 else [keys]
+def _halves(items: Mapping[str, Item]) -> list[dict[str, Item]]:
+    rows, middle = list(items.items()), (len(items) + 1) // 2
+    return [dict(part) for part in (rows[:middle], rows[middle:]) if part]
 
 
 def _words(budget: Budget) -> str:

@@ -9,19 +9,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
 
 from toolscope_core.llm.tasks.fence import RULES, PromptText, prompt_text
 from toolscope_core.llm.tasks.judge_prompt import SAME_JOB
 from toolscope_core.llm.tasks.prompt_task import user_prompt
 from toolscope_core.llm.tasks.prompt_versions import PROMPT_VERSIONS
 from toolscope_core.llm.tasks.replies import (
-    REASON,
     AnswerError,
-    list_of,
+    AnswerForm,
+    Reason,
     question_id,
     read_answers,
     reply_schema,
-    sentence,
 )
 from toolscope_core.model.protocols import ChatRequest
 from toolscope_core.model.tool import JsonObject, Tool
@@ -68,6 +70,29 @@ class ClusterTools:
         }
 
 
+class GroupsForm(AnswerForm[ClusterTools]):
+    """An answer, the groups in the order of their first tokens when it is stored."""
+
+    reason: Reason
+    groups: list[Annotated[list[str], Field(min_length=1)]]
+
+    def stored(self, item: ClusterTools) -> JsonObject:
+        given = Counter(token for group in self.groups for token in group)
+        asked = set(item.tokens.values())
+        for wrong, why in (
+            (set(given) - asked, "not asked about"),
+            (asked - set(given), "in no group"),
+            ({token for token, count in given.items() if count > 1}, "in more than one group"),
+        ):
+            if wrong:
+                cited = ", ".join(repr(one)[:40] for one in sorted(wrong)[:5])
+                raise AnswerError(f"{cited}: {why}")
+        order = {token: number for number, token in enumerate(item.tokens.values())}
+        groups = [sorted(group, key=order.__getitem__) for group in self.groups]
+        ordered = sorted(groups, key=lambda group: order[group[0]])
+        return {"groups": ordered, "reason": self.reason}
+
+
 @dataclass(frozen=True, slots=True)
 class AuditTask:
     """The task; an answer is ``{"groups": [[token…]…], "reason"}``, a partition of the tokens."""
@@ -89,19 +114,19 @@ class AuditTask:
         }
         tokens = {token for own in blocks.values() for token in own}
         token = {"type": "string", "enum": sorted(tokens, key=lambda one: (len(one), one))}
-        fields = {"reason": REASON, "groups": list_of(list_of(token))}
+        groups = {"type": "array", "items": {"type": "array", "items": token}}
         return ChatRequest(
             system=SYSTEM,
             user=user_prompt(texts, {key: ", ".join(own) for key, own in blocks.items()}),
             name="groups",
-            schema=reply_schema(items, fields),
+            schema=reply_schema(items, GroupsForm, groups=groups),
             most_tokens=100 + _TOKENS * len(items) + _TOKENS_A_MEMBER * len(texts),
         )
 
     def read(
         self, items: Mapping[str, ClusterTools], value: JsonObject
     ) -> dict[str, JsonObject | str]:
-        return read_answers(items, value, _read)
+        return read_answers(items, value, GroupsForm)
 
 
 def audit_groups(item: ClusterTools, answer: JsonObject) -> tuple[tuple[str, ...], ...]:
@@ -112,25 +137,3 @@ def audit_groups(item: ClusterTools, answer: JsonObject) -> tuple[tuple[str, ...
         ids.setdefault(tool.content_hash, []).append(tool.id)
     groups = ([i for token in group for i in ids[hash_of[token]]] for group in answer["groups"])
     return tuple(sorted(tuple(sorted(group)) for group in groups))
-
-
-def _read(item: ClusterTools, answer: JsonObject) -> JsonObject:
-    groups = answer.get("groups")
-    if not isinstance(groups, list) or not all(isinstance(group, list) for group in groups):
-        raise AnswerError("groups is no list of lists of tokens")
-    given = Counter(str(token) for group in groups for token in group)
-    asked = set(item.tokens.values())
-    if not all(groups):
-        raise AnswerError("a group is empty")
-    for wrong, why in (
-        (set(given) - asked, "not asked about"),
-        (asked - set(given), "in no group"),
-        ({token for token, count in given.items() if count > 1}, "in more than one group"),
-    ):
-        if wrong:
-            raise AnswerError(f"{', '.join(repr(one)[:40] for one in sorted(wrong)[:5])}: {why}")
-    order = {token: number for number, token in enumerate(item.tokens.values())}
-    ordered = sorted(
-        (sorted(group, key=order.__getitem__) for group in groups), key=lambda g: order[g[0]]
-    )
-    return {"groups": ordered, "reason": sentence(answer)}

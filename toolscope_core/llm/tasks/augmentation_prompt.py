@@ -4,9 +4,13 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import Field
+
 from toolscope_core.llm.tasks.fence import RULES
 from toolscope_core.llm.tasks.prompt_task import PromptTask, show_tool
-from toolscope_core.llm.tasks.replies import AnswerError, list_of, passage, text_up_to, texts
+from toolscope_core.llm.tasks.replies import PASSAGE, AnswerError, AnswerForm, up_to
 from toolscope_core.model.tool import Augmentation, JsonObject, Tool
 
 LEAST_QUESTIONS, MOST_QUESTIONS = 3, 8
@@ -31,21 +35,20 @@ def augmentation_of(answer: JsonObject) -> Augmentation:
     return Augmentation(answer["expanded"], tuple(answer["questions"]))
 
 
-def _read(item: Tool, answer: JsonObject) -> JsonObject:
-    expanded = passage(answer, "expanded", LONGEST_EXPANDED)
-    if not expanded:
-        raise AnswerError("expanded is empty; say what the tool does")
-    questions = [
-        passage({"question": one}, "question", LONGEST_QUESTION)
-        for one in texts(answer, "questions")
-    ]
-    distinct = list(dict.fromkeys(one for one in questions if one))
-    if not LEAST_QUESTIONS <= len(distinct) <= MOST_QUESTIONS:
-        raise AnswerError(
-            f"there are {len(distinct)} different questions; give {LEAST_QUESTIONS} to "
-            f"{MOST_QUESTIONS}"
-        )
-    return {"expanded": expanded, "questions": distinct}
+class VariantForm(AnswerForm[Tool]):
+    """An answer, each question once when it is stored."""
+
+    expanded: Annotated[str, Field(min_length=1, max_length=LONGEST_EXPANDED), PASSAGE]
+    questions: list[Annotated[str, up_to(LONGEST_QUESTION), PASSAGE]]
+
+    def stored(self, item: Tool) -> JsonObject:
+        distinct = list(dict.fromkeys(one for one in self.questions if one))
+        if not LEAST_QUESTIONS <= len(distinct) <= MOST_QUESTIONS:
+            raise AnswerError(
+                f"there are {len(distinct)} different questions; give {LEAST_QUESTIONS} to "
+                f"{MOST_QUESTIONS}"
+            )
+        return {"expanded": self.expanded, "questions": distinct}
 
 
 AUGMENTATION_TASK: PromptTask[Tool] = PromptTask(
@@ -53,10 +56,9 @@ AUGMENTATION_TASK: PromptTask[Tool] = PromptTask(
     batch=4,
     system=SYSTEM,
     reply_name="variants",
-    fields={"expanded": {"type": "string"}, "questions": list_of(text_up_to(LONGEST_QUESTION))},
+    form=VariantForm,
     answer_tokens=450,
     hashes=lambda tool: [tool.content_hash],
     show=show_tool,
-    read_answer=_read,
 )
 """An answer is ``{"expanded", "questions": [text…]}``, three to eight of them."""

@@ -8,20 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal, get_args
 
 from toolscope_core.llm.tasks.fence import RULES, prompt_text
 from toolscope_core.llm.tasks.prompt_task import user_prompt
 from toolscope_core.llm.tasks.prompt_versions import PROMPT_VERSIONS
 from toolscope_core.llm.tasks.replies import (
-    CONFIDENCE,
-    REASON,
-    one_of,
+    AnswerForm,
+    Confidence,
+    Reason,
     read_answers,
     reply_schema,
-    sentence,
-    share,
 )
 from toolscope_core.model.pair import Outcome, Relation, Serves
 from toolscope_core.model.protocols import ChatRequest
@@ -39,8 +36,6 @@ OUTCOMES: Mapping[RelationAnswer, Outcome] = {
     "unsure": "unsure",
 }
 """The verdict that each of them is."""
-_SIDES = ("first", "second")
-"""The tools of a pair in a stored answer, in the order of its subjects."""
 _TOKENS = 120
 
 SAME_JOB = """\
@@ -72,10 +67,10 @@ general and its arguments can say all that the other has fixed; "parametric": a 
 the same topic or objects, another intent; "different": nothing in common; "unsure": what is shown \
 does not tell.
 - serves: which of the two could take every call meant for the other today, its schema as it is \
-and nothing lost: its token, "both" or "none". It could not if it requires an input that those \
-calls do not have, or has no place for an argument that matters. Two that require different inputs \
-for one job (a file, a URL, encoded content) are "duplicate" and serve "none", unless one of them \
-takes either input. If the relation is neither "duplicate" nor "subsumes", it is "none".
+and nothing lost: "first", "second", "both" or "none". It could not if it requires an input that \
+those calls do not have, or has no place for an argument that matters. Two that require different \
+inputs for one job (a file, a URL, encoded content) are "duplicate" and serve "none", unless one \
+of them takes either input. If the relation is neither "duplicate" nor "subsumes", it is "none".
 - confidence: how sure you are of the relation.
 """
 
@@ -88,12 +83,28 @@ class ToolPair:
     right: Tool
 
 
+class RelationForm(AnswerForm[ToolPair]):
+    """An answer; *first* and *second* are the tools in the order of the subjects, in which a
+    question names them.
+    """
+
+    reason: Reason
+    relation: RelationAnswer
+    serves: Literal["first", "second", "both", "none"]
+    confidence: Confidence
+
+    def stored(self, item: ToolPair) -> JsonObject:
+        """See ``AnswerForm``; *none* serves where the relation excludes it."""
+        both = self.relation == "subsumes" and self.serves == "both"
+        possible = self.relation in ("duplicate", "subsumes") and not both
+        return {**self.model_dump(), "serves": self.serves if possible else "none"}
+
+
 @dataclass(frozen=True, slots=True)
 class JudgeTask:
     """The task; an answer is ``{"relation", "serves", "confidence", "reason"}``.
 
-    ``serves`` is *first* or *second*, in the order of the subjects, *both* or *none*: neither the
-    order of the pair nor the tokens of a call are in it.
+    Neither the order of the pair nor the tokens of a call are in it.
     """
 
     batch: int = 8
@@ -115,28 +126,22 @@ class JudgeTask:
             key: " and ".join(tokens[one] for one in self.subjects(items[key]))
             for key in sorted(items)
         }
-        fields = {
-            "reason": REASON,
-            "relation": {"type": "string", "enum": list(RELATIONS)},
-            "serves": {"type": "string", "enum": [*tokens.values(), "both", "none"]},
-            "confidence": CONFIDENCE,
-        }
         return ChatRequest(
             system=SYSTEM,
             user=user_prompt(blocks, questions),
             name="verdicts",
-            schema=reply_schema(items, fields),
+            schema=reply_schema(items, RelationForm),
             most_tokens=200 + _TOKENS * len(items),
         )
 
     def read(self, items: Mapping[str, ToolPair], value: JsonObject) -> dict[str, JsonObject | str]:
-        return read_answers(items, value, partial(_read, tokens=_tokens(items.values())))
+        return read_answers(items, value, RelationForm)
 
 
 def serves_of(item: ToolPair, answer: JsonObject) -> Serves:
     """Which tool of the pair, *left* or *right*, serves the other by a stored answer."""
     side: str = answer["serves"]
-    if side not in _SIDES:
+    if side not in ("first", "second"):
         return "both" if side == "both" else "none"
     turned = item.left.fingerprint > item.right.fingerprint
     return "left" if (side == "first") != turned else "right"
@@ -146,23 +151,3 @@ def _tokens(items: Iterable[ToolPair]) -> dict[str, str]:
     """Fingerprint → token, for all tools of a call."""
     tools = {tool.fingerprint for two in items for tool in (two.left, two.right)}
     return {one: f"t{number}" for number, one in enumerate(sorted(tools), 1)}
-
-
-def _read(item: ToolPair, answer: JsonObject, tokens: Mapping[str, str]) -> JsonObject:
-    relation = one_of(answer, "relation", RELATIONS)
-    own = sorted((item.left.fingerprint, item.right.fingerprint))
-    sides = {tokens[one]: side for one, side in zip(own, _SIDES, strict=True)}
-    serves = one_of(answer, "serves", (*sides, "both", "none"))
-    return {
-        "relation": relation,
-        "serves": _allowed(relation, sides.get(serves, serves)),
-        "confidence": share(answer, "confidence"),
-        "reason": sentence(answer),
-    }
-
-
-def _allowed(relation: str, serves: str) -> str:
-    """Which tool serves the other; *none* where the relation excludes it."""
-    if relation == "duplicate" or (relation == "subsumes" and serves != "both"):
-        return serves
-    return "none"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from toolscope_core.llm.tasks.fence import RULES, plain_prompt_text, prompt_text
 from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem
-from toolscope_core.llm.tasks.replies import PLACE, AnswerError, list_of, places
+from toolscope_core.llm.tasks.replies import AnswerError, AnswerForm, Place, places
 from toolscope_core.llm.tasks.selection_prompt import in_order
 from toolscope_core.model.tool import JsonObject, Tool, digest
 
@@ -53,11 +53,15 @@ def _show(item: FilterQuestion, number: int) -> ShownItem:
     return ShownItem(texts, f"request {number}, tools {number}.1 on")
 
 
-def _read(item: FilterQuestion, answer: JsonObject) -> JsonObject:
-    needed = places(answer, "needed", len(item.tools))
-    if not needed:
-        raise AnswerError("no tool is needed for the request; keep at least one")
-    return {"needed": needed}
+class NeededForm(AnswerForm[FilterQuestion]):
+    """An answer."""
+
+    needed: list[Place]
+
+    def stored(self, item: FilterQuestion) -> JsonObject:
+        if not self.needed:
+            raise AnswerError("no tool is needed for the request; keep at least one")
+        return {"needed": places(self.needed, len(item.tools))}
 
 
 FILTER_TASK: PromptTask[FilterQuestion] = PromptTask(
@@ -65,11 +69,10 @@ FILTER_TASK: PromptTask[FilterQuestion] = PromptTask(
     batch=1,
     system=SYSTEM,
     reply_name="needed",
-    fields={"needed": list_of(PLACE)},
+    form=NeededForm,
     answer_tokens=150,
     hashes=_hashes,
     show=_show,
-    read_answer=_read,
 )
 """An answer is ``{"needed": [number…]}``: places of tools, from 1, in the order of
 ``selection_prompt.in_order``, ascending, at least one.

@@ -8,7 +8,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from toolscope_core.llm.tasks.fence import PromptText, fenced, prompt_text
 from toolscope_core.llm.tasks.prompt_versions import PROMPT_VERSIONS
-from toolscope_core.llm.tasks.replies import question_id, read_answers, reply_schema
+from toolscope_core.llm.tasks.replies import AnswerForm, question_id, read_answers, reply_schema
 from toolscope_core.model.protocols import ChatRequest
 from toolscope_core.model.tool import JsonObject, Tool
 
@@ -26,20 +26,18 @@ class ShownItem(NamedTuple):
 class PromptTask(Generic[Item]):
     """A ``protocols.Task`` that shows its items one after the other, numbered from 1.
 
-    ``reply_name`` is what the endpoint calls the form of a reply, whose answers have these
-    ``fields``; one takes ``answer_tokens`` at most. ``show`` gives an item by its number, and
-    ``read_answer`` the answer to keep (it raises ``AnswerError``).
+    ``reply_name`` is what the endpoint calls the form of a reply, whose answers have this ``form``;
+    one takes ``answer_tokens`` at most. ``show`` gives an item by its number.
     """
 
     name: str
     batch: int
     system: str
     reply_name: str
-    fields: Mapping[str, JsonObject]
+    form: type[AnswerForm[Item]]
     answer_tokens: int
     hashes: Callable[[Item], Iterable[str]]
     show: Callable[[Item, int], ShownItem]
-    read_answer: Callable[[Item, JsonObject], JsonObject]
 
     @property
     def version(self) -> str:
@@ -58,13 +56,13 @@ class PromptTask(Generic[Item]):
             system=self.system,
             user=user_prompt(texts, {key: item.question for key, item in shown.items()}),
             name=self.reply_name,
-            schema=reply_schema(items, self.fields),
+            schema=reply_schema(items, self.form),
             most_tokens=200 + self.answer_tokens * len(items),
         )
 
     def read(self, items: Mapping[str, Item], value: JsonObject) -> dict[str, JsonObject | str]:
         """See ``protocols.Task``."""
-        return read_answers(items, value, self.read_answer)
+        return read_answers(items, value, self.form)
 
 
 def user_prompt(texts: Mapping[str, PromptText], questions: Mapping[str, str]) -> str:

@@ -9,7 +9,7 @@ PROMPT_VERSIONS = {
     "augmentation": "1",
     "context split": "1",
     "dummy split": "1",
-    "judge": "2",
+    "judge": "3",
     "plan filter": "1",
     "quality": "1",
     "query drafts": "1",

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Literal, get_args
+
+from pydantic import Field
+
 from toolscope_core.llm.tasks.fence import RULES
 from toolscope_core.llm.tasks.prompt_task import PromptTask, show_tool
-from toolscope_core.llm.tasks.replies import (
-    REASON,
-    AnswerError,
-    is_number,
-    list_of,
-    sentence,
-    texts,
-)
+from toolscope_core.llm.tasks.replies import AnswerForm, Reason
 from toolscope_core.model.tool import JsonObject, Tool
 
-ASPECTS = ("parameters", "constraints", "behaviour", "result")
+Aspect = Literal["parameters", "constraints", "behaviour", "result"]
 
 SYSTEM = f"""\
 You grade how well tools are documented for somebody who has nothing but this text and must call \
@@ -35,18 +32,16 @@ something (none for a 5).
 """
 
 
-def _read(item: Tool, answer: JsonObject) -> JsonObject:
-    score = answer.get("score")
-    if not is_number(score, 1, 5):
-        raise AnswerError(f"score is {score!r:.40}; give a whole number from 1 to 5")
-    lacking = set(texts(answer, "lacking"))
-    if not lacking <= set(ASPECTS):
-        raise AnswerError(f"lacking names what is no aspect; give some of {', '.join(ASPECTS)}")
-    return {
-        "score": score,
-        "lacking": [aspect for aspect in ASPECTS if aspect in lacking],
-        "reason": sentence(answer),
-    }
+class GradeForm(AnswerForm[Tool]):
+    """An answer, the aspects in their order when it is stored."""
+
+    reason: Reason
+    score: Annotated[int, Field(ge=1, le=5, json_schema_extra={"enum": [1, 2, 3, 4, 5]})]
+    lacking: list[Aspect]
+
+    def stored(self, item: Tool) -> JsonObject:
+        lacking = [aspect for aspect in get_args(Aspect) if aspect in self.lacking]
+        return {**self.model_dump(), "lacking": lacking}
 
 
 QUALITY_TASK: PromptTask[Tool] = PromptTask(
@@ -54,14 +49,9 @@ QUALITY_TASK: PromptTask[Tool] = PromptTask(
     batch=8,
     system=SYSTEM,
     reply_name="grades",
-    fields={
-        "reason": REASON,
-        "score": {"type": "integer", "enum": [1, 2, 3, 4, 5]},
-        "lacking": list_of({"type": "string", "enum": list(ASPECTS)}),
-    },
+    form=GradeForm,
     answer_tokens=120,
     hashes=lambda tool: [tool.content_hash],
     show=show_tool,
-    read_answer=_read,
 )
 """An answer is ``{"score": 1 to 5, "lacking": [aspect…], "reason"}``."""

@@ -4,19 +4,14 @@ The wording is ours.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Annotated
 
 from toolscope_core.catalog.name_mentions import mentioned_names
 from toolscope_core.llm.tasks.fence import RULES, plain_prompt_text, prompt_text
 from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem
-from toolscope_core.llm.tasks.replies import (
-    PLACE,
-    AnswerError,
-    list_of,
-    passage,
-    places,
-    text_up_to,
-)
+from toolscope_core.llm.tasks.replies import LINE, AnswerError, AnswerForm, Place, places, up_to
 from toolscope_core.model.configuration import REQUEST_LENGTH, REQUEST_TOOLS
 from toolscope_core.model.tool import JsonObject, Tool, digest
 
@@ -68,11 +63,10 @@ def chosen_tools(item: DraftQuestion, answer: JsonObject) -> tuple[Tool, ...]:
     return tuple(item.in_order[place - 1] for place in answer["tools"])
 
 
-def request_text(answer: JsonObject, tools: list[Tool]) -> str:
-    """The request of an answer in one line. Raises ``AnswerError`` for one that is too short or too
-    long, or names one of the tools; which one is not said, for that is a stranger's text.
+def request_text(text: str, tools: Iterable[Tool]) -> str:
+    """The request of an answer. Raises ``AnswerError`` for one that is too short, or names one of
+    the tools; which one is not said, for that is a stranger's text.
     """
-    text = " ".join(passage(answer, "request", LONGEST).split())
     if len(text) < SHORTEST:
         raise AnswerError(f"request has {len(text)} characters; write at least {SHORTEST}")
     if mentioned_names(text, [tool.name for tool in tools]):
@@ -102,13 +96,19 @@ def _show(item: DraftQuestion, number: int) -> ShownItem:
     return ShownItem(examples | tools, f"tools {number}.1 on, due is {number}.{due}")
 
 
-def _read(item: DraftQuestion, answer: JsonObject) -> JsonObject:
-    chosen = places(answer, "tools", len(item.tools))
-    if not chosen:
-        return {"tools": [], "request": ""}
-    if not FEWEST <= len(chosen) <= MOST:
-        raise AnswerError(f"{len(chosen)} tools are chosen; choose {FEWEST} to {MOST}, or none")
-    return {"tools": chosen, "request": request_text(answer, item.in_order)}
+class DraftForm(AnswerForm[DraftQuestion]):
+    """An answer, the tools in ascending order when it is stored."""
+
+    tools: list[Place]
+    request: Annotated[str, up_to(LONGEST), LINE]
+
+    def stored(self, item: DraftQuestion) -> JsonObject:
+        chosen = places(self.tools, len(item.tools))
+        if not chosen:
+            return {"tools": [], "request": ""}
+        if not FEWEST <= len(chosen) <= MOST:
+            raise AnswerError(f"{len(chosen)} tools are chosen; choose {FEWEST} to {MOST}, or none")
+        return {"tools": chosen, "request": request_text(self.request, item.tools)}
 
 
 DRAFT_TASK: PromptTask[DraftQuestion] = PromptTask(
@@ -116,11 +116,10 @@ DRAFT_TASK: PromptTask[DraftQuestion] = PromptTask(
     batch=1,
     system=SYSTEM,
     reply_name="drafts",
-    fields={"tools": list_of(PLACE), "request": text_up_to(LONGEST)},
+    form=DraftForm,
     answer_tokens=350,
     hashes=_hashes,
     show=_show,
-    read_answer=_read,
 )
 """An answer is ``{"tools": [place…], "request": text}``: places, from 1 and ascending, in
 ``DraftQuestion.in_order``, two to five of them, or none with an empty request.

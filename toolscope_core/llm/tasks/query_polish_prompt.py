@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Annotated
 
 from toolscope_core.llm.tasks.fence import RULES, plain_prompt_text
 from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem
 from toolscope_core.llm.tasks.query_draft_prompt import LONGEST, request_text
-from toolscope_core.llm.tasks.replies import AnswerError, text_up_to
+from toolscope_core.llm.tasks.replies import LINE, AnswerError, AnswerForm, up_to
 from toolscope_core.model.tool import JsonObject, Tool, digest
 
 _NUMBER = re.compile(r"\d+")
@@ -49,12 +50,17 @@ def _show(item: PolishQuestion, number: int) -> ShownItem:
     return ShownItem({name: plain_prompt_text(item.draft)}, name)
 
 
-def _read(item: PolishQuestion, answer: JsonObject) -> JsonObject:
-    text = request_text(answer, list(item.tools))
-    kept = set(_NUMBER.findall(text))
-    if lost := [one for one in _NUMBER.findall(item.draft) if one not in kept]:
-        raise AnswerError(f"the number {lost[0][:20]} is gone; keep every value of the request")
-    return {"request": text}
+class PolishForm(AnswerForm[PolishQuestion]):
+    """An answer."""
+
+    request: Annotated[str, up_to(LONGEST), LINE]
+
+    def stored(self, item: PolishQuestion) -> JsonObject:
+        text = request_text(self.request, item.tools)
+        kept = set(_NUMBER.findall(text))
+        if lost := [one for one in _NUMBER.findall(item.draft) if one not in kept]:
+            raise AnswerError(f"the number {lost[0][:20]} is gone; keep every value of the request")
+        return {"request": text}
 
 
 POLISH_TASK: PromptTask[PolishQuestion] = PromptTask(
@@ -62,10 +68,9 @@ POLISH_TASK: PromptTask[PolishQuestion] = PromptTask(
     batch=8,
     system=SYSTEM,
     reply_name="polished",
-    fields={"request": text_up_to(LONGEST)},
+    form=PolishForm,
     answer_tokens=250,
     hashes=_hashes,
     show=_show,
-    read_answer=_read,
 )
 """An answer is ``{"request": text}``: it has every number of the draft and no name of a tool."""

@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from toolscope_core.llm.tasks.fence import RULES, plain_prompt_text
 from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem
-from toolscope_core.llm.tasks.replies import AnswerError, list_of, short_texts, text_up_to
+from toolscope_core.llm.tasks.replies import LINE, AnswerError, AnswerForm, up_to
 from toolscope_core.llm.tasks.selection_prompt import SelectionQuestion
 from toolscope_core.model.tool import JsonObject, digest
 
@@ -33,13 +35,17 @@ def _show(item: SelectionQuestion, number: int) -> ShownItem:
     return ShownItem({f"request {number}": request, f"job {number}": job}, f"job {number}")
 
 
-def _read(item: SelectionQuestion, answer: JsonObject) -> JsonObject:
-    given = short_texts(answer, "phrasings", LONGEST_PHRASING)
-    own = " ".join(item.job.split()).casefold()
-    phrasings = list(dict.fromkeys(one for one in given if one and one.casefold() != own))
-    if not 1 <= len(phrasings) <= MOST_PHRASINGS:
-        raise AnswerError(f"there are {len(phrasings)} other wordings; give 1 to {MOST_PHRASINGS}")
-    return {"phrasings": phrasings}
+class PhrasingsForm(AnswerForm[SelectionQuestion]):
+    """An answer, each wording once and none the job itself when it is stored."""
+
+    phrasings: list[Annotated[str, up_to(LONGEST_PHRASING), LINE]]
+
+    def stored(self, item: SelectionQuestion) -> JsonObject:
+        own = " ".join(item.job.split()).casefold()
+        others = dict.fromkeys(one for one in self.phrasings if one and one.casefold() != own)
+        if not 1 <= len(others) <= MOST_PHRASINGS:
+            raise AnswerError(f"there are {len(others)} other wordings; give 1 to {MOST_PHRASINGS}")
+        return {"phrasings": list(others)}
 
 
 REPHRASING_TASK: PromptTask[SelectionQuestion] = PromptTask(
@@ -47,11 +53,10 @@ REPHRASING_TASK: PromptTask[SelectionQuestion] = PromptTask(
     batch=8,
     system=SYSTEM,
     reply_name="phrasings",
-    fields={"phrasings": list_of(text_up_to(LONGEST_PHRASING))},
+    form=PhrasingsForm,
     answer_tokens=250,
     hashes=lambda item: [digest("rephrasing", item.request, item.job)],
     show=_show,
-    read_answer=_read,
 )
 """Of a question its request and its job are read. An answer is ``{"phrasings": [text…]}``, one to
 three of them, none the job itself.

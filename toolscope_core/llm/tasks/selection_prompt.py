@@ -6,10 +6,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Annotated
+
+from pydantic import Field
 
 from toolscope_core.llm.tasks.fence import RULES, plain_prompt_text, prompt_text
 from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem
-from toolscope_core.llm.tasks.replies import AnswerError
+from toolscope_core.llm.tasks.replies import AnswerError, AnswerForm
 from toolscope_core.model.tool import JsonObject, Tool, digest
 
 NOBODY = 0
@@ -59,13 +62,15 @@ def show_job(item: SelectionQuestion, number: int) -> ShownItem:
     return ShownItem(texts, f"job {number}, tools {number}.1 on")
 
 
-def _read(item: SelectionQuestion, answer: JsonObject) -> JsonObject:
-    number = answer.get("tool")
-    if isinstance(number, bool) or not isinstance(number, int):
-        raise AnswerError(f"tool is {number!r}; give the number of a tool, 0 for none")
-    if not NOBODY <= number <= len(item.tools):
-        raise AnswerError(f"there is no tool {number}; give 0 to {len(item.tools)}")
-    return {"tool": number}
+class SelectionForm(AnswerForm[SelectionQuestion]):
+    """An answer."""
+
+    tool: Annotated[int, Field(description="What stands after the point; 0 for none.")]
+
+    def stored(self, item: SelectionQuestion) -> JsonObject:
+        if not NOBODY <= self.tool <= len(item.tools):
+            raise AnswerError(f"there is no tool {self.tool}; give 0 to {len(item.tools)}")
+        return {"tool": self.tool}
 
 
 SELECTION_TASK: PromptTask[SelectionQuestion] = PromptTask(
@@ -73,11 +78,10 @@ SELECTION_TASK: PromptTask[SelectionQuestion] = PromptTask(
     batch=1,
     system=SYSTEM,
     reply_name="selection",
-    fields={"tool": {"type": "integer", "description": "What stands after the point; 0 for none."}},
+    form=SelectionForm,
     answer_tokens=60,
     hashes=partial(question_hashes, "selection"),
     show=show_job,
-    read_answer=_read,
 )
 """An answer is ``{"tool": number}``: the place of a tool, from 1, in the order of ``in_order``, 0
 for none.

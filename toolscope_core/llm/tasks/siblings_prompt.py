@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from toolscope_core.llm.tasks.fence import RULES, prompt_text
 from toolscope_core.llm.tasks.judge_prompt import ToolPair
 from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem
-from toolscope_core.llm.tasks.replies import AnswerError, passage, text_up_to
-from toolscope_core.model.tool import JsonObject, Tool
+from toolscope_core.llm.tasks.replies import PASSAGE, AnswerForm, up_to
+from toolscope_core.model.tool import Tool
 
 LONGEST = 1_200
 
@@ -36,11 +38,11 @@ def _show(item: ToolPair, number: int) -> ShownItem:
     return ShownItem(texts, f"first tool {number}.1, second tool {number}.2")
 
 
-def _read(item: ToolPair, answer: JsonObject) -> JsonObject:
-    first, second = (passage(answer, field, LONGEST) for field in ("first", "second"))
-    if not first or not second:
-        raise AnswerError("a description is empty; say what the tool does")
-    return {"first": first, "second": second}
+class DescriptionsForm(AnswerForm[ToolPair]):
+    """An answer."""
+
+    first: Annotated[str, up_to(LONGEST, least=1), PASSAGE]
+    second: Annotated[str, up_to(LONGEST, least=1), PASSAGE]
 
 
 SIBLINGS_TASK: PromptTask[ToolPair] = PromptTask(
@@ -48,11 +50,10 @@ SIBLINGS_TASK: PromptTask[ToolPair] = PromptTask(
     batch=4,
     system=SYSTEM,
     reply_name="descriptions",
-    fields=dict.fromkeys(("first", "second"), text_up_to(LONGEST)),
+    form=DescriptionsForm,
     answer_tokens=350,
     hashes=lambda pair: [pair.left.content_hash, pair.right.content_hash],
     show=_show,
-    read_answer=_read,
 )
 """An answer is ``{"first", "second"}``: descriptions of the two tools, in the order of
 ``in_hash_order``.

@@ -7,11 +7,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from toolscope_core.llm.tasks.fence import RULES, plain_prompt_text, prompt_text
 from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem
-from toolscope_core.llm.tasks.replies import AnswerError, list_of, short_texts, text_up_to
+from toolscope_core.llm.tasks.replies import LINE, AnswerError, AnswerForm, up_to
 from toolscope_core.model.tool import JsonObject, Tool, digest
 
 Splitter = Literal["dummy", "context"]
@@ -55,16 +57,19 @@ def _show(item: SplitQuestion, number: int) -> ShownItem:
     return ShownItem(request | tools, f"request {number}")
 
 
-def _read(item: SplitQuestion, answer: JsonObject) -> JsonObject:
-    steps = short_texts(answer, "steps", LONGEST_STEP)
-    if not 1 <= len(steps) <= MOST_STEPS:
-        raise AnswerError(f"there are {len(steps)} steps; give 1 to {MOST_STEPS}")
-    if not all(steps):
-        raise AnswerError("a step is empty; leave it out")
-    names = {tool.name for tool in item.tools if _IDENTIFIER.fullmatch(tool.name)}
-    if any(name in step for name in names for step in steps if name not in item.request):
-        raise AnswerError("a step has the name of a tool; say the job in plain words")
-    return {"steps": steps}
+class StepsForm(AnswerForm[SplitQuestion]):
+    """An answer."""
+
+    steps: Annotated[
+        list[Annotated[str, up_to(LONGEST_STEP, least=1), LINE]],
+        Field(min_length=1, max_length=MOST_STEPS),
+    ]
+
+    def stored(self, item: SplitQuestion) -> JsonObject:
+        names = {tool.name for tool in item.tools if _IDENTIFIER.fullmatch(tool.name)}
+        if any(name in step for name in names for step in self.steps if name not in item.request):
+            raise AnswerError("a step has the name of a tool; say the job in plain words")
+        return self.model_dump()
 
 
 _DUMMY: PromptTask[SplitQuestion] = PromptTask(
@@ -72,11 +77,10 @@ _DUMMY: PromptTask[SplitQuestion] = PromptTask(
     batch=8,
     system=SYSTEM,
     reply_name="steps",
-    fields={"steps": list_of(text_up_to(LONGEST_STEP))},
+    form=StepsForm,
     answer_tokens=400,
     hashes=_hashes,
     show=_show,
-    read_answer=_read,
 )
 SPLIT_TASKS: Mapping[Splitter, PromptTask[SplitQuestion]] = {
     "dummy": _DUMMY,

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Annotated
+
+from pydantic import Field
 
 from toolscope_core.llm.tasks.fence import RULES, PromptText, prompt_text
 from toolscope_core.llm.tasks.prompt_task import user_prompt
 from toolscope_core.llm.tasks.prompt_versions import PROMPT_VERSIONS
 from toolscope_core.llm.tasks.replies import (
+    PASSAGE,
     AnswerError,
-    list_of,
-    object_schema,
-    objects,
-    passage,
+    AnswerForm,
+    Form,
     question_id,
     read_answers,
     reply_schema,
@@ -31,14 +33,6 @@ LONGEST_NAME = 64
 LONGEST_DESCRIPTION = 4_000
 LONGEST_PARAMETER = 500
 _TOKENS, _TOKENS_A_PARAMETER = 700, 60
-
-_TEXT: JsonObject = {"type": "string"}
-_FIELDS: JsonObject = {
-    "name": _TEXT,
-    "description": _TEXT,
-    "parameters": list_of(object_schema(name=_TEXT, description=_TEXT)),
-}
-"""Names of parameters are catalog text, so they are no enum here: the parser compares them."""
 
 SYSTEM = f"""\
 You write the documentation of a tool that takes the place of several others. Agents will read \
@@ -77,6 +71,35 @@ class MergeDraft:
         )
 
 
+class _ParameterWords(Form):
+    """Names of parameters are catalog text, so they are no enum: they are compared."""
+
+    name: str
+    description: Annotated[str, Field(max_length=LONGEST_PARAMETER), PASSAGE]
+
+
+class WordsForm(AnswerForm[MergeDraft]):
+    """An answer, descriptions by the names of parameters when it is stored."""
+
+    name: Annotated[str, PASSAGE]
+    description: Annotated[str, Field(min_length=1, max_length=LONGEST_DESCRIPTION), PASSAGE]
+    parameters: list[_ParameterWords]
+
+    def stored(self, item: MergeDraft) -> JsonObject:
+        if item.kind == "prune":
+            name = item.document.name
+            return {"name": name, "description": self.description, "parameters": {}}
+        if len(self.name) > LONGEST_NAME:
+            raise AnswerError(f"name has {len(self.name)} characters; give {LONGEST_NAME} at most")
+        words = {one.name: one.description for one in self.parameters}
+        unknown = sorted(words.keys() - {one.name for one in item.draft.parameters})
+        if unknown:
+            raise AnswerError(f"{unknown[0][:60]!r} is no parameter of the draft")
+        if len(words) < len(self.parameters):
+            raise AnswerError("a parameter is described more than once")
+        return {"name": self.name, "description": self.description, "parameters": words}
+
+
 @dataclass(frozen=True, slots=True)
 class SynthesisTask:
     """The task; an answer is ``{"name", "description", "parameters": {name: description}}``."""
@@ -106,14 +129,14 @@ class SynthesisTask:
             system=SYSTEM,
             user=user_prompt(blocks, questions),
             name="documents",
-            schema=reply_schema(items, _FIELDS),
+            schema=reply_schema(items, WordsForm),
             most_tokens=100 + _TOKENS * len(items) + _TOKENS_A_PARAMETER * parameters,
         )
 
     def read(
         self, items: Mapping[str, MergeDraft], value: JsonObject
     ) -> dict[str, JsonObject | str]:
-        return read_answers(items, value, _read)
+        return read_answers(items, value, WordsForm)
 
 
 def written(item: MergeDraft, answer: JsonObject) -> Document:
@@ -129,27 +152,3 @@ def written(item: MergeDraft, answer: JsonObject) -> Document:
     }
     schema = {**document.schema, "properties": properties}
     return replace(document, name=answer["name"], schema=schema)
-
-
-def _read(item: MergeDraft, answer: JsonObject) -> JsonObject:
-    description = passage(answer, "description", LONGEST_DESCRIPTION)
-    if not description:
-        raise AnswerError("description is empty; say what the tool does")
-    if item.kind == "prune":
-        return {"name": item.document.name, "description": description, "parameters": {}}
-    rows = objects(answer, "parameters")
-    declared = {parameter.name for parameter in item.draft.parameters}
-    names = [str(row.get("name")) for row in rows]
-    unknown = sorted(set(names) - declared)
-    if unknown:
-        raise AnswerError(f"{unknown[0][:60]!r} is no parameter of the draft")
-    if len(set(names)) < len(names):
-        raise AnswerError("a parameter is described more than once")
-    return {
-        "name": passage(answer, "name", LONGEST_NAME),
-        "description": description,
-        "parameters": {
-            name: passage(row, "description", LONGEST_PARAMETER)
-            for name, row in zip(names, rows, strict=True)
-        },
-    }

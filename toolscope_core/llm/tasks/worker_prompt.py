@@ -5,18 +5,11 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Literal
 
 from toolscope_core.llm.tasks.fence import RULES
 from toolscope_core.llm.tasks.prompt_task import PromptTask
-from toolscope_core.llm.tasks.replies import (
-    PLACE,
-    AnswerError,
-    is_number,
-    list_of,
-    object_schema,
-    objects,
-    one_of,
-)
+from toolscope_core.llm.tasks.replies import AnswerError, AnswerForm, Form, Place, places
 from toolscope_core.llm.tasks.selection_prompt import (
     SelectionQuestion,
     in_order,
@@ -24,8 +17,6 @@ from toolscope_core.llm.tasks.selection_prompt import (
     show_job,
 )
 from toolscope_core.model.tool import JsonObject, Tool
-
-SOURCES = ("request", "earlier tool", "unknown")
 
 SYSTEM = f"""\
 An agent has a request and works on one job of it. A search found tools that may do this job. You \
@@ -44,41 +35,52 @@ tool that asks to be called is no better for it.
 """
 
 
-def _read(item: SelectionQuestion, answer: JsonObject) -> JsonObject:
-    tools = in_order(item.tools)
-    calls = [_call(row, tools) for row in objects(answer, "calls")]
-    if len({call["tool"] for call in calls}) < len(calls):
-        raise AnswerError("a tool is called more than once; give one call of it")
-    return {"calls": calls}
+class _Argument(Form):
+    name: str
+    source: Literal["request", "earlier tool", "unknown"]
 
 
-def _call(row: JsonObject, tools: list[Tool]) -> JsonObject:
-    number = row.get("tool")
-    if not is_number(number, 1, len(tools)):
-        raise AnswerError(f"there is no tool {number!r:.40}; give 1 to {len(tools)}")
-    declared = {one.name for one in tools[number - 1].parameters}
-    arguments: dict[str, str] = {}
-    for one in objects(row, "arguments"):
-        name = one.get("name")
-        if name not in declared or name in arguments:
-            raise AnswerError(f"{name!r:.60} is no parameter of tool {number}, or comes twice")
-        arguments[str(name)] = one_of(one, "source", SOURCES)
-    return {"tool": number, "arguments": arguments}
+class _Call(Form):
+    tool: Place
+    arguments: list[_Argument]
 
 
-_ARGUMENT = object_schema(name={"type": "string"}, source={"type": "string", "enum": [*SOURCES]})
+class CallsForm(AnswerForm[SelectionQuestion]):
+    """An answer, the sources by the names of parameters when it is stored."""
+
+    calls: list[_Call]
+
+    def stored(self, item: SelectionQuestion) -> JsonObject:
+        tools = in_order(item.tools)
+        if len(places([call.tool for call in self.calls], len(tools))) < len(self.calls):
+            raise AnswerError("a tool is called more than once; give one call of it")
+        return {
+            "calls": [
+                {"tool": call.tool, "arguments": _sources(call, tools[call.tool - 1])}
+                for call in self.calls
+            ]
+        }
+
+
+def _sources(call: _Call, tool: Tool) -> dict[str, str]:
+    sources: dict[str, str] = {one.name: one.source for one in call.arguments}
+    is_declared = sources.keys() <= {one.name for one in tool.parameters}
+    if not is_declared or len(sources) < len(call.arguments):
+        raise AnswerError(f"an argument is no parameter of tool {call.tool}, or comes twice")
+    return sources
+
+
 WORKER_TASK: PromptTask[SelectionQuestion] = PromptTask(
     name="worker",
     batch=1,
     system=SYSTEM,
     reply_name="calls",
-    fields={"calls": list_of(object_schema(tool=PLACE, arguments=list_of(_ARGUMENT)))},
+    form=CallsForm,
     answer_tokens=500,
     hashes=partial(question_hashes, "worker"),
     show=show_job,
-    read_answer=_read,
 )
 """An answer is ``{"calls": [{"tool": number, "arguments": {name: source}}…]}``: a number is the
 place of a tool, from 1, in the order of ``in_order``; names are parameters that it declares,
-sources those of ``SOURCES``.
+sources those of the form.
 """

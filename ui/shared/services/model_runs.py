@@ -17,18 +17,14 @@ from toolscope_core.llm import EndpointModel
 from toolscope_core.llm.merge_questions import ask_for_verdicts, with_documents
 from toolscope_core.llm.requests import RunBudget, Terms
 from toolscope_core.llm.requests.model_requests import Asker, ModelRequests
-from toolscope_core.llm.run_configuration import (
-    RunKind,
-    configuration,
-    model_without_key,
-)
+from toolscope_core.llm.run_configuration import RunKind, configuration, model_without_key
 from toolscope_core.llm.tool_grades import grade_tools
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.model_verdicts import ModelVerdicts
 from toolscope_core.merging.plan_making import plan_merge
 from toolscope_core.model.configuration import Endpoint, PlanConfig, QuestionConfig
 from toolscope_core.model.decision import Decision
-from toolscope_core.model.errors import ModelStopError, PausedError, ToolScopeError
+from toolscope_core.model.errors import ModelError, ModelStopError, PausedError, ToolScopeError
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.protocols import Ledger, Progress, silent
 from toolscope_core.model.tool import JsonObject
@@ -234,6 +230,8 @@ class ModelRuns:
         def asked(access: RunAccess) -> tuple[RunState, str]:
             asking = ModelRequests(access.model, access.ledger, access.terms, progress)
             work(asking)
+            if asking.state == "done" and asking.too_many_unusable:
+                raise ModelError(asking.too_many_unusable)
             return asking.state, asking.message
 
         return self._recorded(catalog_id, run_config, endpoint, asked)
@@ -254,7 +252,7 @@ class ModelRuns:
         access = RunAccess(
             EndpointModel(endpoint, self._endpoints.key(endpoint)),
             self._ledger,
-            Terms(run.id, budget, endpoint.concurrency),
+            Terms(run.id, budget, endpoint.concurrency, endpoint.most_tokens),
         )
         state: RunState = "cancelled"
         message = ENDED

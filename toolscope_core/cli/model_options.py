@@ -1,0 +1,119 @@
+"""The options of the commands that ask a model: what the Settings page has, for one command."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import wraps
+from typing import Annotated, Any, Literal, TypeVar, get_type_hints
+
+import typer
+
+from toolscope_core.model.configuration import REASONING_EFFORTS, Endpoint, ReasoningEffort
+from toolscope_core.model.errors import ConfigError
+
+R = TypeVar("R")
+Judge = Literal["offline", "llm"]
+ChosenJudge = Annotated[
+    Judge, typer.Option("--judge", help="The judge: offline, or a model as well.")
+]
+Paper = Annotated[
+    bool, typer.Option("--paper", help="Ask about every candidate pair and every cluster.")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class AskRequest:
+    """Which model is asked, and how, each field as an option; what is ``None`` is what was saved in
+    the app, else what the environment says, else the default.
+    """
+
+    model: Annotated[
+        str | None, typer.Option(help="Name of the model; default TOOLSCOPE_MODEL.")
+    ] = None
+    base_url: Annotated[
+        str | None,
+        typer.Option(help="Base URL of an OpenAI-compatible endpoint; default TOOLSCOPE_BASE_URL."),
+    ] = None
+    budget_calls: Annotated[
+        int | None,
+        typer.Option(
+            help="Maximum number of model calls in this run; run the command again to go on."
+        ),
+    ] = None
+    concurrency: Annotated[int | None, typer.Option(help="Model calls at a time; default 8.")] = (
+        None
+    )
+    deadline: Annotated[
+        float | None, typer.Option(help="Seconds that one model call may take; default 60.")
+    ] = None
+    most_tokens: Annotated[
+        int | None,
+        typer.Option(
+            help="Tokens that a reply may grow to where it was cut off, thoughts included; default "
+            "16384."
+        ),
+    ] = None
+    temperature: Annotated[
+        float | None, typer.Option(help="Temperature of the model; default 0.")
+    ] = None
+    reasoning: Annotated[
+        ReasoningEffort | None,
+        typer.Option(
+            metavar="EFFORT",
+            help=f"How much a model thinks that can be told: {', '.join(REASONING_EFFORTS)}.",
+        ),
+    ] = None
+
+    @property
+    def given(self) -> dict[str, object]:
+        """What is not ``None``, by field."""
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {name: value for name, value in values.items() if value is not None}
+
+    def applied(self, endpoint: Endpoint) -> Endpoint:
+        """The endpoint with what was given in place of its own."""
+        given: dict[str, Any] = self.given
+        if "budget_calls" in given:
+            given["budget"] = replace(endpoint.budget, calls=given.pop("budget_calls"))
+        return replace(endpoint, **given)
+
+
+SAVED = AskRequest()
+"""Nothing was given."""
+
+
+def asks_model(command: Callable[..., R]) -> Callable[..., R]:
+    """The command with the options of an ``AskRequest`` in place of its parameter ``ask``, but for
+    those that it has by itself.
+    """
+    own = inspect.signature(command, eval_str=True).parameters
+    hints = get_type_hints(AskRequest, include_extras=True)
+    options = {
+        name: own["ask"].replace(name=name, annotation=hint, default=None)
+        for name, hint in hints.items()
+        if name not in own
+    }
+
+    @wraps(command)
+    def run(**values: Any) -> R:
+        ask = AskRequest(**{name: values.pop(name) for name in options})
+        return command(**values, ask=ask)
+
+    parameters = [
+        one
+        for name, parameter in own.items()
+        for one in (options.values() if name == "ask" else [parameter])
+    ]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return run
+
+
+def refuse_offline(judge: Judge, given: Sequence[str]) -> None:
+    """Raises ``ConfigError`` where options of a model were given, and none is asked."""
+    if judge == "offline" and given:
+        names = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise ConfigError(
+            f"{names}: only for --judge llm; give it too (the embedding model is --embedder)"
+        )
