@@ -17,7 +17,7 @@ def test_a_request_is_typed_compared_and_shared(watched):
     request = page.get_by_role("searchbox", name="Request")
     request.fill("Translate my letter to French")
     request.press("Enter")
-    expect(page.get_by_text("As it is: 64 tools")).to_be_visible(timeout=120_000)
+    expect(page.get_by_text("As it is: 69 tools")).to_be_visible(timeout=120_000)
     expect(page.get_by_text(re.compile("Merged: [0-9]+ tools"))).to_be_visible()
     expect(page.get_by_text("dense (meaning)").first).to_be_visible()
     page = watched.settled()
@@ -31,7 +31,7 @@ def test_a_request_is_typed_compared_and_shared(watched):
     expect(page.locator("h1")).to_have_text("Overlap")
     assert "pair=" in watched.settled().url
     page.go_back()
-    expect(page.get_by_text("As it is: 64 tools")).to_be_visible()
+    expect(page.get_by_text("As it is: 69 tools")).to_be_visible()
 
 
 def test_a_query_of_the_example_is_picked_and_servers_are_shown(watched):
@@ -42,5 +42,5 @@ def test_a_query_of_the_example_is_picked_and_servers_are_shown(watched):
     expect(page.get_by_text("1 of 1").first).to_be_visible(timeout=120_000)
     watched.settled()
     page.get_by_role("radio", name="servers").click()
-    expect(page.get_by_text("As it is: 6 servers")).to_be_visible()
+    expect(page.get_by_text("As it is: 7 servers")).to_be_visible()
     assert "find=servers" in watched.settled().url

@@ -40,7 +40,7 @@ def test_variants_are_loaded_accepted_and_compared(watched):
     expect(page.get_by_text("1 accepted")).to_be_visible()
     page = watched.open("overlap", catalog="Example", view="Curve")
     page.get_by_role("radio", name="document variants").click()
-    expect(page.get_by_text("with random words, 64 tools")).to_be_visible(timeout=120_000)
+    expect(page.get_by_text("with random words, 69 tools")).to_be_visible(timeout=120_000)
     page = watched.open("documents", catalog="Example", texts="For search")
     page.get_by_role("button", name=re.compile("^Undo")).first.click()
     watched.settled()
@@ -53,7 +53,7 @@ def test_a_plan_names_the_jobs_and_the_tools_of_each(watched):
         "retrieval", catalog="Example", q="Translate this letter to French, then write a note of it"
     )
     page.get_by_role("radio", name="plan").click()
-    expect(page.get_by_text("As it is: 64 tools")).to_be_visible(timeout=120_000)
+    expect(page.get_by_text("As it is: 69 tools")).to_be_visible(timeout=120_000)
     expect(page.get_by_text("1 Translate this letter to French").first).to_be_visible()
     expect(page.get_by_text("Also searched together with the whole request").first).to_be_visible()
     expect(page.get_by_role("button", name="Download both plans")).to_be_visible()

@@ -31,7 +31,7 @@ def trained(queries, tmp_path_factory):
 
 def test_it_says_what_it_reached_on_queries_left_out(trained):
     out, output = trained
-    assert "12 queries, 1 of no tool here, left out; 2 of 64 tools have some" in output
+    assert "12 queries, 1 of no tool here, left out; 2 of 69 tools have some" in output
     assert "on 4 queries, each left out of its training:" in output
     assert output.splitlines()[2].startswith("text      recall@3")
     assert f"model: {out}" in output

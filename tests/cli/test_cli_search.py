@@ -85,7 +85,7 @@ def test_a_set_is_measured_before_and_after_a_merge(queries, tmp_path):
     bundle = tmp_path / "bundle"
     run("merge", EXAMPLE, "--out", bundle, "--accept", "all", "--routers")
     done = run("evaluate", EXAMPLE, "--queries", queries, "--bundle", bundle, "--at", "1,5")
-    assert "2 queries, 1 without gold answers, left out; 64 tools" in done.output
+    assert "2 queries, 1 without gold answers, left out; 69 tools" in done.output
     assert "recall@5      1.000 [1.000, 1.000]  after 1.000" in done.output
     report = run_json("evaluate", EXAMPLE, "--queries", queries)
     assert report["queries"] == 2

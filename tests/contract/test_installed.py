@@ -138,7 +138,7 @@ def test_the_command_merges_the_packaged_example_from_another_folder(installed, 
     code = "from toolscope_core.evaluation.example import example_path; print(example_path())"
     example = Path(output(installed / "python", "-c", code).strip())
     assert example.is_relative_to(installed.parent)
-    assert "64 tools in" in output(installed / "toolscope", "merge", example, "--out", "bundle")
+    assert "69 tools in" in output(installed / "toolscope", "merge", example, "--out", "bundle")
     assert (tmp_path / "bundle" / "manifest.json").is_file()
 
 
@@ -157,7 +157,7 @@ def test_the_app_serves_its_first_page(installed, environ, tmp_path):
             app.terminate()
             app.wait(PATIENCE)
     assert page == "ok", (tmp_path / "output").read_text()
-    assert "64 tools, analysed" in (tmp_path / "output").read_text()
+    assert "69 tools, analysed" in (tmp_path / "output").read_text()
 
 
 SET_UP = "Install ToolScope"
@@ -229,7 +229,7 @@ def test_the_hook_runs_and_passes_where_nothing_changed(repository, installed, e
     options = {"cwd": origin, "env": environ, "capture_output": True, "text": True}
     done = subprocess.run(shlex.split(hook["entry"]), check=False, **options)
     assert done.returncode == 0, done.stderr
-    assert "64 tools; nothing that a caller sees has changed" in done.stdout
+    assert "69 tools; nothing that a caller sees has changed" in done.stdout
 
 
 @pytest.mark.nightly
