@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from toolscope_core.embedding.candidate_pairs import Rows
 from toolscope_core.merging.analysis import Analysis, bars_of
-from toolscope_core.merging.contracted_graph import RowJudge
+from toolscope_core.merging.contracted_graph import RowGraph, RowJudge
 from toolscope_core.merging.correction import (
     Judge,
     correct,
@@ -88,17 +88,22 @@ def with_families(
         else group
         for group in groups
     )
-    taken = {tool for group in groups for tool in (*group.members, *group.newcomers)}
-    taken |= analysis.catalog.blocked | links.omitted
-    free = analysis.judge.mappable & np.array([tool not in taken for tool in analysis.rows])
-    left, right, _, _ = staying(analysis, links, *_family_rows(analysis))
-    kept = free[left] & free[right]
-    graph = row_graph(analysis, replace(links, must=()), left[kept], right[kept])
+    graph = family_graph(analysis, links, groups)
     row_judge: RowJudge = analysis.candidate_family_probabilities
     if analysis.model_verdicts is not None:
         row_judge = _by_ids(analysis, judge)
     families = family_groups(graph, row_judge, family_at, links, analysis.catalog.by_id)
     return tuple(sorted((*marked, *families), key=lambda group: group.members))
+
+
+def family_graph(analysis: Analysis, links: Constraints, groups: Sequence[Group]) -> RowGraph:
+    """The pairs that are a family, of the tools that the ``groups`` of one job leave."""
+    taken = {tool for group in groups for tool in (*group.members, *group.newcomers)}
+    taken |= analysis.catalog.blocked | links.omitted
+    free = analysis.judge.mappable & np.array([tool not in taken for tool in analysis.rows])
+    left, right, _, _ = staying(analysis, links, *_family_rows(analysis))
+    kept = free[left] & free[right]
+    return row_graph(analysis, replace(links, must=()), left[kept], right[kept])
 
 
 def _family_rows(analysis: Analysis) -> tuple[Rows, Rows]:
