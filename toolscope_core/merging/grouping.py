@@ -89,10 +89,14 @@ def with_families(
         for group in groups
     )
     graph = family_graph(analysis, links, groups)
-    row_judge: RowJudge = analysis.candidate_family_probabilities
-    if analysis.model_verdicts is not None:
+    tools = analysis.catalog.by_id
+    if analysis.model_verdicts is None:
+        offline = analysis.candidate_family_probabilities
+        families = family_groups(graph, offline, family_at, links, tools)
+    else:
+        stands = analysis.model_verdicts.is_family
         row_judge = _by_ids(analysis, judge)
-    families = family_groups(graph, row_judge, family_at, links, analysis.catalog.by_id)
+        families = family_groups(graph, row_judge, family_at, links, tools, stands)
     return tuple(sorted((*marked, *families), key=lambda group: group.members))
 
 
