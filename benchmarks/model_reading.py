@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from toolscope_core.llm.merge_questions import ask_for_verdicts
 from toolscope_core.llm.requests import Terms
 from toolscope_core.llm.requests.model_requests import ModelRequests
 from toolscope_core.merging.model_verdicts import ModelVerdicts
-from toolscope_core.merging.pipeline import Analysis, plan_merge
+from toolscope_core.merging.pipeline import Analysis, plan_merge, with_verdicts
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import Patience, PlanConfig, QuestionConfig
 from toolscope_core.model.decision import Constraints
@@ -173,7 +173,7 @@ def report(
     labels = list(_labels(reading))
     for name, judged in (
         ("offline", analysis),
-        ("with the model", replace(analysis, model_verdicts=model_verdicts)),
+        ("with the model", with_verdicts(analysis, model_verdicts)),
     ):
         plan = plan_merge(judged, (), PlanConfig(accept="none"))
         cards = Counter(map(card_of, plan.clusters))

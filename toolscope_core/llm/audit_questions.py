@@ -1,15 +1,16 @@
-"""Which clusters and families a model is shown as a whole, and what a family still lacks."""
+"""Which clusters and families a model is shown as a whole, and which pairs they still lack."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 
 from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.tasks.audit import AuditTask, ClusterTools, audit_groups
-from toolscope_core.merging.analysis import Analysis, bars_of, own_thresholds
+from toolscope_core.merging.analysis import Analysis, bars_of, own_thresholds, with_verdicts
+from toolscope_core.merging.contracted_graph import RowGraph
 from toolscope_core.merging.graph import MergeGraph, merge_graph
 from toolscope_core.merging.grouping import (
     correct_pairs,
@@ -20,6 +21,7 @@ from toolscope_core.merging.grouping import (
 from toolscope_core.merging.model_verdicts import Audit, ModelVerdicts
 from toolscope_core.merging.pair_graph import merge_edges
 from toolscope_core.model.catalog import Catalog, Server
+from toolscope_core.model.cluster import Group
 from toolscope_core.model.configuration import QuestionConfig
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Pair
@@ -68,7 +70,7 @@ def families_to_audit(
     analysis: Analysis, links: Constraints, model_verdicts: ModelVerdicts
 ) -> list[ToolSet]:
     """The families that the verdicts form, without those that people put together."""
-    judged = replace(analysis, model_verdicts=model_verdicts)
+    judged = with_verdicts(analysis, model_verdicts)
     groups = groups_at(judged, links, own_thresholds(judged))
     sets = []
     for group in with_families(judged, links, groups):
@@ -81,29 +83,25 @@ def families_to_audit(
     return sets
 
 
-def missing_family_pairs(
+def missing_pairs(
     analysis: Analysis, links: Constraints, model_verdicts: ModelVerdicts
 ) -> list[Pair]:
-    """The pairs that were not asked about of two tools that are a family with the same third, the
-    likeliest first by the offline judge.
+    """The pairs that were not asked about and that decide a merge or a family: of a tool that would
+    be kept alone and another, then of two that are a family with the same third, the likeliest
+    first by the offline judge.
     """
-    judged = replace(analysis, model_verdicts=model_verdicts)
-    graph = family_graph(judged, links, groups_at(judged, links, own_thresholds(judged)))
-    tools, near = analysis.catalog.tools, dict[int, set[int]]()
-    for a, b in zip(graph.left.tolist(), graph.right.tolist(), strict=True):
-        near.setdefault(a, set()).add(b)
-        near.setdefault(b, set()).add(a)
-    missing = {
-        pair
-        for neighbours in near.values()
-        for a, b in combinations(neighbours, 2)
-        if tools[a].content_hash != tools[b].content_hash
-        and (pair := Pair.of(graph.ids[a], graph.ids[b])) not in model_verdicts.verdicts
-        and not is_decided(pair, links)
-    }
-    pairs = sorted(missing)
-    odds = dict(zip(pairs, analysis.family_probabilities(pairs).tolist(), strict=True))
-    return sorted(pairs, key=lambda pair: (-odds[pair], pair))
+    judged = with_verdicts(analysis, model_verdicts)
+    groups = groups_at(judged, links, own_thresholds(judged))
+    tools = analysis.catalog.by_id
+
+    def is_open(pair: Pair) -> bool:
+        alike = tools[pair.left].content_hash == tools[pair.right].content_hash
+        return not (alike or pair in model_verdicts.verdicts or is_decided(pair, links))
+
+    kept = sorted(filter(is_open, _pairs_of_kept(judged, groups)))
+    families = sorted(filter(is_open, _pairs_of_families(family_graph(judged, links, groups))))
+    odds = dict(zip(families, analysis.family_probabilities(families).tolist(), strict=True))
+    return [*kept, *sorted(families, key=lambda pair: (-odds[pair], pair))]
 
 
 def with_audits(
@@ -133,6 +131,28 @@ def described_servers(catalog: Catalog, tools: Iterable[Tool]) -> tuple[Server, 
     """The servers of the tools that say something of themselves."""
     names = {tool.server for tool in tools}
     return tuple(one for one in catalog.servers if one.name in names and one.description)
+
+
+def _pairs_of_kept(judged: Analysis, groups: Iterable[Group]) -> Iterator[Pair]:
+    """The pairs of each group that would be a prune with the tool that it keeps."""
+    for group in groups:
+        made = judged.syntheses.synthesis(group.members, None, unfit=group.unfit)
+        if made.kind == "prune" and not group.decided:
+            kept = made.canonical
+            yield from (Pair.of(kept, tool) for tool in group.members if tool != kept)
+
+
+def _pairs_of_families(graph: RowGraph) -> set[Pair]:
+    """The pairs of any two that are a family with the same third."""
+    near: dict[int, set[int]] = {}
+    for a, b in zip(graph.left.tolist(), graph.right.tolist(), strict=True):
+        near.setdefault(a, set()).add(b)
+        near.setdefault(b, set()).add(a)
+    return {
+        Pair.of(graph.ids[a], graph.ids[b])
+        for neighbours in near.values()
+        for a, b in combinations(neighbours, 2)
+    }
 
 
 def _parts(

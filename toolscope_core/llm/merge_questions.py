@@ -1,11 +1,11 @@
 """The questions to a model about a catalog: no more than needed, unless ``paper`` is chosen.
 
-Pairs first, the uncertain before the others; then the clusters that they form; then the pairs that
-families lack, and the families. Left out are pairs that the offline judge is sure are neither a
-merge nor a family, and those of its merges that the model's answers already imply: a pair below
-its merge threshold is never skipped for what its neighbours are, so a chain whose ends do not
-belong together is still found. There are never more pairs than candidates. ``paper`` asks about
-every candidate pair and every cluster, as ToolScope (section 3.2) does.
+Pairs first, the uncertain before the others; then those that prunes and families still lack; then
+the clusters and families that they form. Left out are pairs that the offline judge is sure are
+neither a merge nor a family, and those of its merges that the model's answers already imply: a
+pair below its merge threshold is never skipped for what its neighbours are, so a chain whose ends
+do not belong together is still found. There are never more pairs than candidates. ``paper`` asks
+about every candidate pair and every cluster, as ToolScope (section 3.2) does.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from toolscope_core.llm.audit_questions import (
     described_servers,
     families_to_audit,
     is_decided,
-    missing_family_pairs,
+    missing_pairs,
     value_of,
     why_open,
     with_audits,
@@ -66,7 +66,7 @@ def ask_for_verdicts(
     """Verdicts on pairs and audits of clusters. People's decisions (``links``) are not asked
     about; questions that stay open are *unanalysed* with ``asker.message``.
     """
-    config = config or QuestionConfig()
+    config, analysis = config or QuestionConfig(), analysis.without_verdicts()
     plan, task = pairs_to_ask(analysis, links, config), JudgeTask(batch=config.batch)
     if config.paper:
         verdicts = _verdicts(analysis, plan.pairs, asker, task)
@@ -75,10 +75,12 @@ def ask_for_verdicts(
     implied = len(plan.pairs) - len(verdicts)
     model_verdicts = ModelVerdicts(judge=asker.name, wary=_wary_readers(analysis.catalog))
     model_verdicts = _with_verdicts(analysis, model_verdicts, verdicts)
+    if not config.paper:
+        model_verdicts = _completed(analysis, links, model_verdicts, asker, task)
     sets = clusters_to_audit(analysis, links, model_verdicts, config)
     model_verdicts = with_audits(analysis, model_verdicts, sets, asker, AuditTask())
-    if not config.paper:
-        model_verdicts = _with_whole_families(analysis, links, model_verdicts, asker, task)
+    if not config.paper:  # again, with what the audits took apart
+        model_verdicts = _completed(analysis, links, model_verdicts, asker, task)
         families = families_to_audit(analysis, links, model_verdicts)
         model_verdicts = with_audits(
             analysis, model_verdicts, families, asker, AuditTask(family=True)
@@ -220,19 +222,19 @@ def _in_rounds(
         now, waiting = [], [pair for pair in waiting if pair not in verdicts]
 
 
-def _with_whole_families(
+def _completed(
     analysis: Analysis,
     links: Constraints,
     model_verdicts: ModelVerdicts,
     asker: Asker,
     task: JudgeTask,
 ) -> ModelVerdicts:
-    """With verdicts on the pairs that families lack, as long as there are fewer questions than
-    candidate pairs.
+    """With verdicts on the pairs that prunes and families lack, as long as there are fewer pairs
+    asked about than candidates.
     """
     while True:
         room = len(analysis.scores) - len(model_verdicts.verdicts)
-        missing = missing_family_pairs(analysis, links, model_verdicts)[:room]
+        missing = missing_pairs(analysis, links, model_verdicts)[:room]
         if not missing:
             return model_verdicts
         verdicts = _verdicts(analysis, missing, asker, task)

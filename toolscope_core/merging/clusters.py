@@ -43,7 +43,10 @@ def build_clusters(
     by_members = {}
     for group in groups:
         edit = edits.get(frozenset(group.members), Edit())
-        synthesis = syntheses.synthesis(group.members, edit.canonical, group.family, edit.kind)
+        unfit = frozenset[str]() if edit.canonical or edit.kind else group.unfit
+        synthesis = syntheses.synthesis(
+            group.members, edit.canonical, group.family, edit.kind, unfit
+        )
         by_members[group.members] = _edited(synthesis, syntheses.of(group.members), edit)
     renamed = _new_owners(by_members)
     clusters = []

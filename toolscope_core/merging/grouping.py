@@ -66,7 +66,10 @@ def _groups_with_verdicts(
     groups = _with_safe_subsets(analysis, groups, judge) if divide else groups
     groups = with_requested(groups + suspended(groups, links, judge), links, judge)
     doubts = partial(model_verdicts.doubts, offline=analysis.probabilities, bars=bars)
-    return tuple(replace(group, doubts=doubts(group.members)) for group in groups)
+    return tuple(
+        replace(group, doubts=doubts(group.members), unfit=analysis.unfit(group.members))
+        for group in groups
+    )
 
 
 def with_families(
@@ -147,9 +150,11 @@ def _with_safe_subsets(
     whole = [group for group in groups if len({tools[id].server for id in group.members}) > 1]
     rest = [group for group in groups if len({tools[id].server for id in group.members}) == 1]
     weakest = partial(weakest_of, judge=judge)
-    divided = with_safe_subsets(
-        rest, analysis.syntheses.is_clean, weakest, bars_of(analysis).auto_at
-    )
+
+    def is_clean(members: tuple[str, ...]) -> bool:
+        return analysis.syntheses.is_clean(members, analysis.unfit(members))
+
+    divided = with_safe_subsets(rest, is_clean, weakest, bars_of(analysis).auto_at)
     return tuple(sorted((*whole, *divided), key=lambda group: group.members))
 
 

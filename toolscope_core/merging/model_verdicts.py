@@ -12,6 +12,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import Literal
 
+import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -225,6 +226,28 @@ class ModelVerdicts:
             if own & set(audit.members):
                 reasons.append(f"{self.judge} gave no usable answer on the cluster: {audit.reason}")
         return tuple(reasons)
+
+    def unfit(self, members: Sequence[str], copies: Mapping[str, str]) -> frozenset[str]:
+        """The members that do not serve all the others: where some do, by verdicts and through
+        each other, all but those; else those of which a verdict says so. A pair that was not
+        asked about says nothing; ``copies`` (tool → the first of equal content) serve each other.
+        """
+        serves: dict[tuple[str, str], bool] = {}
+        for pair in (Pair(a, b) for a, b in combinations(sorted(members), 2)):
+            verdict = self.verdicts.get(pair)
+            if copies.get(pair.left, pair.left) == copies.get(pair.right, pair.right):
+                serves |= {(pair.left, pair.right): True, (pair.right, pair.left): True}
+            elif verdict is not None and verdict.outcome not in ("unanalysed", "unsure"):
+                serves[pair.left, pair.right] = verdict.serves in ("left", "both")
+                serves[pair.right, pair.left] = verdict.serves in ("right", "both")
+        refused = frozenset(tool for (tool, _), does in serves.items() if not does)
+        arrows = nx.DiGraph([ends for ends, does in serves.items() if does])
+        whole = {
+            tool
+            for tool in arrows
+            if tool not in refused and len(nx.descendants(arrows, tool)) == len(members) - 1
+        }
+        return frozenset(members) - whole if whole else refused
 
     def _doubts(self, pair: Pair, p: float, bars: Bars) -> Iterator[str]:
         wary = not self.wary.isdisjoint((pair.left, pair.right))

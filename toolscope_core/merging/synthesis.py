@@ -22,6 +22,7 @@ from toolscope_core.judging.phrasing import unshared
 from toolscope_core.judging.reading import ToolReading, read_tool
 from toolscope_core.judging.selector import selector_of
 from toolscope_core.merging.families import own_words
+from toolscope_core.merging.keepers import Keepers
 from toolscope_core.merging.router_words import argument_description, router_description
 from toolscope_core.model.argument_map import ArgumentMap
 from toolscope_core.model.cluster import Document, Kind
@@ -34,6 +35,8 @@ _CONDITIONS = frozenset(
     unevaluatedProperties""".split()
 )
 """What may forbid an argument that a schema does not list."""
+
+NO_KEEPERS = Keepers()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,20 +60,21 @@ def synthesise(
     chosen: str | None = None,
     family: bool = False,
     apart: bool = False,
-    keepers: Mapping[str, float] = MappingProxyType({}),
+    keepers: Keepers = NO_KEEPERS,
 ) -> Synthesis:
     """The merged tool of ``members`` (in id order, two or more).
 
     ``blocked`` members are never canonical while another is free to be; ``chosen`` is the id of
     the canonical a person wants. Prune wherever some allowed canonical serves all the others; a
     ``family`` never, since the words of one member do not serve the callers of another, nor
-    members that are kept ``apart``: each must stay reachable. Of several that serve, the one on the
-    server that others replace least (``keepers``, by name, 0 to 1) stays, so that all merges
+    members that are kept ``apart``: each must stay reachable. Of several that serve, none of them
+    unfit, the one on the server that others replace least (``keepers``) stays, so that all merges
     between two servers keep the same one.
     """
     free = [tool for tool in members if tool.id not in blocked] or list(members)
     allowed = [tool for tool in free if tool.id == chosen] or free
-    candidates = () if family or apart else allowed
+    fit = [tool for tool in allowed if tool.id not in keepers.unfit]
+    candidates = () if family or apart else fit
     serving = [(tool, maps) for tool in candidates if (maps := serving_maps(tool, members))]
     if serving and not chosen and any(tool.schema is None for tool in members):
         canonical = min(allowed, key=lambda tool: (len(tool.name), tool.id))
@@ -81,7 +85,7 @@ def synthesise(
         canonical, maps = min(
             serving,
             key=lambda one: (
-                keepers.get(one[0].server, 0.0),
+                keepers.shares.get(one[0].server, 0.0),
                 one[0].server,
                 _preference(one[0], one[1], reading_by_id),
             ),

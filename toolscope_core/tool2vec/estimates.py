@@ -118,7 +118,7 @@ class Presuming:
         odds = {"duplicate": same, "parametric": family}.get(relation, 1.0 - same - family)
         value = {
             "relation": relation,
-            "serves": "none",
+            "serves": "both" if relation == "duplicate" else "none",
             "confidence": max(0.0, odds),
             "reason": "",
         }
