@@ -78,7 +78,7 @@ class FolderModel:
         self.parameters: JsonObject = {}
         self.waiting: dict[str, list[str]] = {}
         self._folder = folder
-        self._rows = {str(row.get("question")): row for row in _answer_rows(folder)}
+        self._rows = dict(_answer_rows(folder))
         self._prompts = {path.read_text("utf-8"): path for path in folder.glob("*-[0-9]*.md")}
 
     def ask(self, request: ChatRequest) -> ChatReply:
@@ -246,14 +246,14 @@ def _labels(reading: Reading) -> Iterator[JsonObject]:
             yield row
 
 
-def _answer_rows(folder: Path) -> Iterator[JsonObject]:
-    """The rows of all answers in a folder: of a line each, of a list, or of ``answers``."""
+def _answer_rows(folder: Path) -> Iterator[tuple[str, JsonObject]]:
+    """By question all answers in a folder: a line each, those of a list, or of ``answers``."""
     for path in sorted((*folder.glob("*.json"), *folder.glob("*.jsonl"))):
         if path.name == RUN:
             continue
         try:
-            yield from _rows_of(path)
-        except (ValueError, AttributeError, TypeError) as error:
+            yield from ((str(row["question"]), row) for row in _rows_of(path))
+        except (ValueError, KeyError, TypeError) as error:
             raise ConfigError(f"{path.name} cannot be read: {error}; mend its JSON") from None
 
 
