@@ -14,9 +14,8 @@ from toolscope_core.judging.guards import Companions, guards
 from toolscope_core.judging.reading import read_tool
 from toolscope_core.judging.unmatched_words import unmatched_reasons
 from toolscope_core.merging.auto_accept import Differences, Proposal, is_clean
-from toolscope_core.merging.keepers import Keepers
 from toolscope_core.merging.stores import Stores
-from toolscope_core.merging.synthesis import Synthesis, synthesise
+from toolscope_core.merging.synthesis import Keepers, Synthesis, synthesise
 from toolscope_core.model.argument_map import ArgumentMap
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Group, Kind

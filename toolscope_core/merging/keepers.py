@@ -1,23 +1,12 @@
-"""Which tools a merge keeps: those on the server that others replace less, and that serve."""
+"""Which of two servers the merges between them keep: the one that the other replaces less."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 from toolscope_core.embedding.candidate_pairs import Rows
 from toolscope_core.model.tool import Tool
-
-
-@dataclass(frozen=True, slots=True)
-class Keepers:
-    """By server the share of its tools that others replace (0 to 1: rather keep those of the
-    least), and the ids of members that are ``unfit`` to be kept alone.
-    """
-
-    shares: Mapping[str, float] = field(default_factory=dict)
-    unfit: frozenset[str] = frozenset()
 
 
 def replaceable_shares(

@@ -10,7 +10,7 @@ write a better one later (ToolScope, section 3.2, d* = M_D(C_b)).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -22,7 +22,6 @@ from toolscope_core.judging.phrasing import unshared
 from toolscope_core.judging.reading import ToolReading, read_tool
 from toolscope_core.judging.selector import selector_of
 from toolscope_core.merging.families import own_words
-from toolscope_core.merging.keepers import Keepers
 from toolscope_core.merging.router_words import argument_description, router_description
 from toolscope_core.model.argument_map import ArgumentMap
 from toolscope_core.model.cluster import Document, Kind
@@ -35,6 +34,17 @@ _CONDITIONS = frozenset(
     unevaluatedProperties""".split()
 )
 """What may forbid an argument that a schema does not list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keepers:
+    """Which members are kept: by server the share of its tools that others replace (0 to 1: rather
+    keep those of the least), and the ids of those that are ``unfit`` to stand for the others.
+    """
+
+    shares: Mapping[str, float] = field(default_factory=dict)
+    unfit: frozenset[str] = frozenset()
+
 
 NO_KEEPERS = Keepers()
 
