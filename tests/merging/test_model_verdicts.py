@@ -121,6 +121,7 @@ def test_an_audit_of_a_family_is_heard_above_the_verdicts():
         ({AB: "none"}, "ab"),
         ({AB: "left", AC: "left", BC: "both"}, "bc"),
         ({AB: "left", BC: "left"}, "bc"),  # a serves c through b
+        ({AB: "left", BC: "both"}, "bc"),  # c serves b, but not a, which somebody does
         ({AB: "left", AC: "none", BC: "left"}, "abc"),  # but what is said of a and c counts
         ({AB: "left", AC: None, BC: "right"}, "b"),  # nobody said whether a serves c, or c a
         ({}, ""),
