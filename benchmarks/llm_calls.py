@@ -13,7 +13,7 @@ paper's, over resampled labelled pairs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import combinations, islice
 
 import numpy as np
@@ -31,7 +31,7 @@ from benchmarks.train_judge import CATALOGS, WHOLE, Labelled, load
 from toolscope_core.llm.merge_questions import ask_for_verdicts
 from toolscope_core.llm.tasks.audit import ClusterTools
 from toolscope_core.llm.tasks.judge_prompt import ToolPair
-from toolscope_core.merging.pipeline import Analysis, correct_pairs, plan_merge
+from toolscope_core.merging.pipeline import Analysis, correct_pairs, plan_merge, with_verdicts
 from toolscope_core.model.configuration import PlanConfig, QuestionConfig
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Pair
@@ -83,8 +83,9 @@ class Labels:
     def _verdict(self, two: ToolPair) -> JsonObject:
         (p,) = self.probabilities([_pair(two)]).tolist()
         relation = _RELATIONS[self.analysis.judge.weights.outcome(p)]
-        sureness = abs(p - 0.5) * 2
-        return {"relation": relation, "serves": "none", "confidence": sureness, "reason": ""}
+        sureness = max(p, 1.0 - p)
+        serves = "both" if relation == "duplicate" else "none"
+        return {"relation": relation, "serves": serves, "confidence": sureness, "reason": ""}
 
     def _groups(self, cluster: ClusterTools) -> JsonObject:
         """What correction leaves together where the labels are the judge."""
@@ -160,7 +161,7 @@ def asked(
 ) -> Way:
     asker = Labels(analysis, labels)
     model_verdicts = ask_for_verdicts(analysis, Constraints(), asker, config)
-    plan = plan_merge(replace(analysis, model_verdicts=model_verdicts), (), PlanConfig())
+    plan = plan_merge(with_verdicts(analysis, model_verdicts), (), PlanConfig())
     return Way(name, asker, clusters_of(plan.clusters))
 
 

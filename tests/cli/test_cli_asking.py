@@ -56,7 +56,7 @@ def test_a_merge_by_a_model_says_who_judged_and_is_the_same_again(server, tmp_pa
     assert f"m at {host}" in judges and len(judges) == 2
     about = read_json(tmp_path / "b/manifest.json")["configuration"]["judge"]
     assert (about["model"], about["origin"]) == ("m", server.origin)
-    assert about["prompts"].keys() == {"judge", "audit"}
+    assert about["prompts"].keys() == {"judge", "audit", "family audit"}
     count = len(server.received)
     assert "; 0 calls" in merge(tmp_path / "again").output
     assert len(server.received) == count

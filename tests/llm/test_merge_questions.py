@@ -88,15 +88,17 @@ def test_paper_asks_about_every_candidate_pair_and_every_cluster(example):
 
 def test_by_default_what_the_offline_judge_is_sure_to_keep_apart_is_not_asked(example, verdicts):
     least, pairs = QuestionConfig().sure_below, list(verdicts.verdicts)
-    assert (example.probabilities(pairs) >= least).all()
-    assert verdicts.saved.sure == sum(example.scores.probability < least)
+    assert (example.probabilities(pairs) + example.family_probabilities(pairs) >= least).all()
+    likely = example.scores.probability + example.scores.family
+    assert verdicts.saved.sure == sum(likely < least)
     assert 0 < len(pairs) < len(example.scores) / 2
 
 
 def test_the_uncertain_are_asked_first(example):
     order = pairs_to_ask(example, NOBODY, QuestionConfig()).pairs
-    gaps = [abs(p - 0.5) for p in example.probabilities(order)]
-    assert gaps == sorted(gaps)
+    same, family = example.probabilities(order), example.family_probabilities(order)
+    surest = np.max([same, family, 1.0 - same - family], axis=0).tolist()
+    assert surest == sorted(surest)
 
 
 LETTERS = st.sampled_from("abcdefgh")
@@ -193,11 +195,11 @@ def test_broken_answers_are_unanalysed_with_the_reason(example):
 @pytest.mark.parametrize(
     ("relation", "confidence", "outcome", "probability", "family"),
     [
-        ("duplicate", 0.9, "merge", 0.95, 0.0),
-        ("subsumes", 0.0, "merge", 0.5, 0.0),
-        ("parametric", 0.9, "family", 0.05, 0.95),
-        ("related", 0.9, "keep", 0.025, 0.025),
-        ("different", 0.0, "keep", 0.25, 0.25),
+        ("duplicate", 0.9, "merge", 0.9, 0.05),
+        ("subsumes", 0.55, "merge", 0.55, 0.225),
+        ("parametric", 0.9, "family", 0.05, 0.9),
+        ("related", 0.9, "keep", 0.05, 0.05),
+        ("different", 0.0, "keep", 0.5, 0.5),
         ("unsure", 0.9, "unsure", 0.5, 0.25),
     ],
 )
@@ -227,16 +229,14 @@ def test_who_serves_whom_is_told_by_the_side_of_the_pair(example):
     assert sides == {"left": True, "right": False}
 
 
-def test_a_family_that_is_surely_no_merge_costs_no_question(example):
-    pair_probabilities = example.scores.probability
-
+def test_what_may_be_a_family_is_asked_about_however_surely_it_is_no_merge(example):
     def asked_with(family):
-        scores = replace(example.scores, family=family)
+        size = len(example.scores)
+        scores = replace(example.scores, probability=np.zeros(size), family=np.full(size, family))
         return pairs_to_ask(replace(example, scores=scores), NOBODY, QuestionConfig())
 
-    assert asked_with(np.zeros(len(pair_probabilities))) == asked_with(
-        np.ones(len(pair_probabilities))
-    )
+    assert not asked_with(0.2).pairs
+    assert len(asked_with(0.3).pairs) == asked_with(0.2).sure > 0
 
 
 def test_a_family_is_nothing_to_prune_and_costs_no_audit(example):
@@ -314,7 +314,7 @@ def test_words_are_asked_for_clusters_that_are_no_copies(example):
         c.members for c in plan.clusters if len({tools[m].content_hash for m in c.members}) > 1
     }
     assert told.documents.keys() == wanted and wanted
-    assert [spent.task for spent in told.spent] == ["judge", "audit", "synthesis"]
+    assert [spent.task for spent in told.spent] == ["judge", "audit", "family audit", "synthesis"]
 
 
 def test_a_plan_is_not_changed_by_words(example, verdicts):

@@ -32,7 +32,7 @@ def tool(called, server="", declared=True, description="", **properties):
     return Tool(called, called, description, server, schema if declared else None)
 
 
-def groups(tools, table, constraints=None):
+def groups(tools, table, constraints=None, stands=lambda pair: False):
     """The families of tools by a judge that knows a table of pairs, 0 where none is."""
     ids = tuple(one.id for one in tools)
     rows = {called: row for row, called in enumerate(ids)}
@@ -46,7 +46,7 @@ def groups(tools, table, constraints=None):
 
     graph = RowGraph(ids, np.arange(len(ids), dtype=np.int32), left, right)
     by_id = {one.id: one for one in tools}
-    return family_groups(graph, judge, AT, constraints or Constraints(), by_id)
+    return family_groups(graph, judge, AT, constraints or Constraints(), by_id, stands)
 
 
 def every(tools, chance=0.9):
@@ -90,6 +90,33 @@ def test_servers_may_be_what_varies():
     )
     (group,) = groups(tools, every(tools))
     assert group.members == ("x/list_tasks", "y/list_tasks", "z/list_tasks")
+
+
+def test_a_value_in_the_name_is_not_taken_away_by_the_words_of_another_member():
+    texts = {"sites": "Where. Use outcomes for more.", "outcomes": "See sites, or sponsors."}
+    tools = tuple(
+        tool(f"study_{part}_getter", description=texts.get(part, "Parts of a study."))
+        for part in ("outcomes", "papers", "sites", "sponsors")
+    )
+    (group,) = groups(tools, every(tools))
+    assert group.members == tuple(one.id for one in tools)
+
+
+def test_names_that_differ_by_their_servers_are_one_family():
+    """*Calendar* is in two of the names and no second selector."""
+    owners = ("acme_calendar", "acme_mail", "zeta_calendar")
+    tools = tuple(tool(f"{owner}_who_am_i", owner) for owner in owners)
+    (group,) = groups(tools, every(tools))
+    assert len(group.members) == 3
+    assert groups([replace(one, server="") for one in tools], every(tools)) != (group,)
+
+
+def test_a_family_for_whose_every_pair_a_model_stands_is_whole_whatever_it_is_called():
+    (group,) = groups(PRICES, every(PRICES), stands=lambda pair: True)
+    assert set(group.members) == {one.id for one in PRICES}
+    missing = Pair.of(EBAY.id, STOCK.id)
+    (group,) = groups(PRICES, every(PRICES), stands=lambda pair: pair != missing)
+    assert group.members == ("get_amazon_price", "get_ebay_price")
 
 
 def test_what_people_keep_apart_is_no_family():

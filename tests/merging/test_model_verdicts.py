@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -98,6 +100,52 @@ def test_what_an_audit_puts_together_is_no_family_and_what_it_tells_apart_may_be
         0.0,
     ]
     assert model_verdicts.probabilities([AB, AC, BC], at(0.7), BARS).tolist() == [0.0, 0.0, 0.85]
+
+
+def test_an_audit_of_a_family_is_heard_above_the_verdicts():
+    model_verdicts = verdicts_from(
+        fixed(0.9, AC), audits=(Audit(tuple("abc"), (("a", "b"), ("c",)), family=True),)
+    )
+    found = model_verdicts.family_probabilities([AB, AC], at(0.1), BARS).tolist()
+    assert found == [BARS.family_at, 0.0]
+    assert [model_verdicts.is_family(pair) for pair in (AB, AC)] == [True, False]
+    assert model_verdicts.probabilities([AB], at(0.7), BARS).tolist() == [0.7]
+    assert verdicts_from(fixed(0.9, AC)).is_family(AC)
+
+
+@pytest.mark.parametrize(
+    ("serves", "unfit"),
+    [
+        ({AB: "left"}, "b"),
+        ({AB: "both"}, ""),
+        ({AB: "none"}, "ab"),
+        ({AB: "left", AC: "left", BC: "both"}, "bc"),
+        ({AB: "left", BC: "left"}, "bc"),  # a serves c through b
+        ({AB: "left", BC: "both"}, "bc"),  # c serves b, but not a, which somebody does
+        ({AB: "left", AC: "none", BC: "left"}, "abc"),  # but what is said of a and c counts
+        ({AB: "left", AC: None, BC: "right"}, "b"),  # nobody said whether a serves c, or c a
+        ({}, ""),
+    ],
+)
+def test_who_does_not_serve_the_others(serves, unfit):
+    made = [
+        replace(verdict_of("merge", pair=pair), serves=side)
+        if side
+        else verdict_of("unanalysed", pair=pair)
+        for pair, side in serves.items()
+    ]
+    members = "abc" if len(serves) > 1 else "ab"
+    assert verdicts_from(*made).unfit(members, {}) == frozenset(unfit)
+
+
+def test_a_copy_serves_what_its_first_serves():
+    made = verdicts_from(replace(verdict_of("merge", pair=AB), serves="left"))
+    assert made.unfit("abc", {"a": "a", "b": "b", "c": "a"}) == {"b"}
+
+
+def test_a_keep_or_a_family_serves_nobody_and_an_open_answer_says_nothing():
+    assert verdicts_from(verdict_of("keep", 0.1)).unfit("ab", {}) == frozenset("ab")
+    assert verdicts_from(verdict_of("unsure", 0.5)).unfit("ab", {}) == frozenset()
 
 
 @pytest.mark.parametrize(

@@ -117,6 +117,26 @@ def test_being_split_from_a_chain_is_no_reason_where_every_word_is_matched():
     assert cluster.safe
 
 
+def test_who_serves_by_the_model_is_kept():
+    assert clusters(CATALOG, "ab")[0].canonical == "a"
+    (cluster,) = clusters(CATALOG, Group(("a", "b"), 0.95, unfit=frozenset("a")))
+    assert (cluster.kind, cluster.canonical, cluster.safe) == ("prune", "b", True)
+
+
+def test_where_nobody_serves_all_by_the_model_it_is_no_prune():
+    (cluster,) = clusters(CATALOG, Group(("a", "b"), 0.95, unfit=frozenset("ab")))
+    assert cluster.kind == "router"
+    assert "none of them serves all the others" in cluster.reasons[0]
+
+
+@pytest.mark.parametrize("edit", [Edit(canonical="a"), Edit(kind="prune", canonical="a")])
+def test_a_kept_tool_that_does_not_serve_by_the_model_needs_a_person(edit):
+    group = Group(("a", "b"), 0.95, unfit=frozenset("a"))
+    (cluster,) = clusters(CATALOG, group, edits={frozenset("ab"): edit})
+    assert (cluster.kind, cluster.canonical) == ("prune", "a")
+    assert cluster.reasons == ("by the model a does not serve all the others",)
+
+
 def test_all_takes_every_proposal_but_the_blocked():
     built = clusters(CATALOG, Group(("a", "b"), 0.1), Group(("c",), 1.0))
     (taken, _) = accept(built, PlanConfig(accept="all"), frozenset("c"))

@@ -35,10 +35,8 @@ def answering(verdict=None, groups=None, document=None, score=3, variant=None):
             row = {"question": question, "reason": "So."}
             if request.name == "verdicts":
                 judgement = verdict(tools[tokens[0]], tools[tokens[-1]])
-                row |= judged(
-                    tokens, *(judgement if isinstance(judgement, tuple) else (judgement,))
-                )
-            elif request.name == "groups":
+                row |= judged(*(judgement if isinstance(judgement, tuple) else (judgement,)))
+            elif request.name in ("groups", "families"):
                 own = {token: tools[f"{question} {token}"] for token in tokens}
                 row |= {"groups": groups(tokens, own) if groups else [tokens]}
             elif request.name == "documents":
@@ -114,7 +112,7 @@ def polite(text):
     return f"Could you help me? {text}"
 
 
-def judged(tokens, verdict, confidence=0.9, serves=None):
+def judged(verdict, confidence=0.9, serves=None):
     """The fields of an answer on a pair."""
     relation = RELATIONS.get(verdict, verdict)
     served = "both" if relation == "duplicate" else "none"

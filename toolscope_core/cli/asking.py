@@ -23,7 +23,7 @@ from toolscope_core.llm.requests.model_requests import ModelRequests
 from toolscope_core.llm.run_configuration import configuration, model_without_key
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
 from toolscope_core.llm.tool_grades import grade_tools
-from toolscope_core.merging.pipeline import Analysis
+from toolscope_core.merging.pipeline import Analysis, with_verdicts
 from toolscope_core.model.configuration import Endpoint, QuestionConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.environment import Settings, key_for
@@ -58,7 +58,7 @@ def with_model_verdicts(
     with asking(asked, settings, progress) as (endpoint, asker):
         model_verdicts = ask_for_verdicts(analysis, links, asker, questions)
     run_config = configuration("judge", endpoint, analysis.catalog, analysis, questions)
-    return replace(analysis, model_verdicts=replace(model_verdicts, configuration=run_config))
+    return with_verdicts(analysis, replace(model_verdicts, configuration=run_config))
 
 
 def with_verdicts_on(

@@ -1,10 +1,11 @@
 """The questions to a model about a catalog: no more than needed, unless ``paper`` is chosen.
 
-Pairs first, the uncertain before the others; then the clusters that they form. Left out are pairs
-that the offline judge is sure are neither a merge nor a family, and those of its merges that the
-model's answers already imply: a pair below its merge threshold is never skipped for what its
-neighbours are, so a chain whose ends do not belong together is still found. ``paper`` asks about
-every candidate pair and every cluster, as ToolScope (section 3.2) does.
+Pairs first, the uncertain before the others; then those that prunes and families still lack; then
+the clusters and families that they form. Left out are pairs that the offline judge is sure are
+neither a merge nor a family, and those of its merges that the model's answers already imply: a
+pair below its merge threshold is never skipped for what its neighbours are, so a chain whose ends
+do not belong together is still found. There are never more pairs than candidates. ``paper`` asks
+about every candidate pair and every cluster, as ToolScope (section 3.2) does.
 """
 
 from __future__ import annotations
@@ -12,28 +13,35 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
 from toolscope_core.embedding.candidate_pairs import cosines
+from toolscope_core.llm.audit_questions import (
+    clusters_to_audit,
+    described_servers,
+    families_to_audit,
+    is_decided,
+    missing_pairs,
+    value_of,
+    why_open,
+    with_audits,
+)
 from toolscope_core.llm.requests.model_requests import Asker
-from toolscope_core.llm.tasks.audit import AuditTask, ClusterTools, audit_groups
+from toolscope_core.llm.tasks.audit import AuditTask
 from toolscope_core.llm.tasks.fence import PromptText, prompt_text
 from toolscope_core.llm.tasks.judge_prompt import OUTCOMES, JudgeTask, ToolPair, serves_of
 from toolscope_core.llm.tasks.synthesis_prompt import MergeDraft, SynthesisTask
-from toolscope_core.merging.analysis import Analysis, bars_of
-from toolscope_core.merging.graph import MergeGraph, merge_graph, spanning_pairs
-from toolscope_core.merging.grouping import correct_pairs
-from toolscope_core.merging.model_verdicts import Audit, ModelVerdicts, Saved
-from toolscope_core.merging.pair_graph import merge_edges
+from toolscope_core.merging.analysis import Analysis
+from toolscope_core.merging.graph import spanning_pairs
+from toolscope_core.merging.model_verdicts import ModelVerdicts, Saved
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import QuestionConfig
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Outcome, Pair, Verdict
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Answer
-from toolscope_core.model.tool import JsonObject, Tool
+from toolscope_core.model.tool import Tool
 
 MODEL_CODES = frozenset(
     "instruction-like insists ordering-claim asks-context cites-tool redefines-tool".split()
@@ -58,27 +66,30 @@ def ask_for_verdicts(
     """Verdicts on pairs and audits of clusters. People's decisions (``links``) are not asked
     about; questions that stay open are *unanalysed* with ``asker.message``.
     """
-    config = config or QuestionConfig()
+    config, analysis = config or QuestionConfig(), analysis.without_verdicts()
     plan, task = pairs_to_ask(analysis, links, config), JudgeTask(batch=config.batch)
     if config.paper:
         verdicts = _verdicts(analysis, plan.pairs, asker, task)
     else:
         verdicts = _in_rounds(analysis, plan, asker, task)
-    tool_ids = {tool for pair in verdicts for tool in (pair.left, pair.right)}
-    texts = {tool.id: _prompt_text(tool) for tool in analysis.catalog.tools if tool.id in tool_ids}
-    model_verdicts = ModelVerdicts(
-        judge=asker.name,
-        verdicts=_careful(verdicts, texts),
-        notes={tool: text.notes for tool, text in texts.items() if text.notes},
-        wary=wary_of(analysis.catalog),
-    )
-    clusters = _clusters(analysis, links, model_verdicts, config)
-    doubtful = [ids for ids, needed in clusters if needed]
+    implied = len(plan.pairs) - len(verdicts)
+    model_verdicts = ModelVerdicts(judge=asker.name, wary=_wary_readers(analysis.catalog))
+    model_verdicts = _with_verdicts(analysis, model_verdicts, verdicts)
+    if not config.paper:
+        model_verdicts = _completed(analysis, links, model_verdicts, asker, task)
+    sets = clusters_to_audit(analysis, links, model_verdicts, config)
+    model_verdicts = with_audits(analysis, model_verdicts, sets, asker, AuditTask())
+    if not config.paper:  # again, with what the audits took apart
+        model_verdicts = _completed(analysis, links, model_verdicts, asker, task)
+        families = families_to_audit(analysis, links, model_verdicts)
+        model_verdicts = with_audits(
+            analysis, model_verdicts, families, asker, AuditTask(family=True)
+        )
+        sets += families
     return replace(
         model_verdicts,
-        audits=_audits(analysis, doubtful, asker, AuditTask()),
         spent=asker.spent,
-        saved=Saved(plan.sure, len(plan.pairs) - len(verdicts), len(clusters) - len(doubtful)),
+        saved=Saved(plan.sure, implied, sum(not one.doubtful for one in sets)),
         message=asker.message,
     )
 
@@ -108,7 +119,7 @@ def with_documents(
     wanted = set(members) or {cluster.members for cluster in plan.clusters}
     drafts = drafts_of(plan, wanted)
     answers = asker(SynthesisTask(), list(drafts.values()))
-    values = {ids: _value(answer) for ids, answer in zip(drafts, answers, strict=True)}
+    values = {ids: value_of(answer) for ids, answer in zip(drafts, answers, strict=True)}
     documents = {
         **model_verdicts.documents,
         **{ids: value for ids, value in values.items() if value},
@@ -132,7 +143,7 @@ def drafts_of(
 @dataclass(frozen=True, slots=True)
 class PairsToAsk:
     """Candidate pairs in the order in which they are asked about, with the offline judge's
-    probability of each, and how many others it is sure about.
+    probability of the same job, and how many others it is sure about.
     """
 
     pairs: tuple[Pair, ...]
@@ -141,28 +152,32 @@ class PairsToAsk:
 
 
 def pairs_to_ask(analysis: Analysis, links: Constraints, config: QuestionConfig) -> PairsToAsk:
-    """The pairs to ask about at most, the most uncertain first. Left out are exact copies, and
-    pairs that the offline judge is sure are no merge, its own families among them.
+    """The candidate pairs to ask about at most, the most uncertain first. Left out are exact
+    copies, and pairs that the offline judge is sure are neither a merge nor a family.
     """
     tools, scores = analysis.catalog.tools, analysis.scores
-    columns = (scores.left, scores.right, scores.probability)
+    columns = (scores.left, scores.right, scores.probability, scores.family)
     candidates = {
-        Pair.of(tools[a].id, tools[b].id): p
-        for a, b, p in zip(*(column.tolist() for column in columns), strict=True)
+        Pair.of(tools[a].id, tools[b].id): (same, family)
+        for a, b, same, family in zip(*(column.tolist() for column in columns), strict=True)
         if tools[a].content_hash != tools[b].content_hash
     }
     if not config.paper:
-        candidates = {pair: p for pair, p in candidates.items() if not _decided(pair, links)}
+        candidates = {pair: p for pair, p in candidates.items() if not is_decided(pair, links)}
     least = 0.0 if config.paper else config.sure_below
-    asked = {pair: p for pair, p in candidates.items() if p >= least}
-    order = sorted(asked, key=lambda pair: (abs(asked[pair] - 0.5), pair))
-    return PairsToAsk(tuple(order), asked, len(candidates) - len(asked))
+    likely = {pair: p for pair, p in candidates.items() if sum(p) >= least}
+    order = sorted(likely, key=lambda pair: (max(*likely[pair], 1.0 - sum(likely[pair])), pair))
+    same_job = {pair: same for pair, (same, _) in likely.items()}
+    return PairsToAsk(tuple(order), same_job, len(candidates) - len(likely))
 
 
 def tool_pairs(analysis: Analysis, pairs: Iterable[Pair]) -> list[ToolPair]:
     """The tools of pairs, as a ``JudgeTask`` takes them."""
-    tools, rows = analysis.catalog.tools, analysis.rows
-    return [ToolPair(tools[rows[pair.left]], tools[rows[pair.right]]) for pair in pairs]
+    tools, by_pair = analysis.catalog.by_id, []
+    for pair in pairs:
+        two = tools[pair.left], tools[pair.right]
+        by_pair.append(ToolPair(*two, described_servers(analysis.catalog, two)))
+    return by_pair
 
 
 def side_by_side(pairs: Sequence[Pair], batch: int) -> list[Pair]:
@@ -195,6 +210,12 @@ def wary_of(catalog: Catalog) -> frozenset[str]:
     return frozenset(addressing | swaying)
 
 
+def _wary_readers(catalog: Catalog) -> frozenset[str]:
+    """``wary_of``, and the tools of servers that do so in what they say of themselves."""
+    servers = {one.name for one in catalog.servers if _TASK_WORDS.search(one.description)}
+    return wary_of(catalog) | {tool.id for tool in catalog.tools if tool.server in servers}
+
+
 def _in_rounds(
     analysis: Analysis, plan: PairsToAsk, asker: Asker, task: JudgeTask
 ) -> dict[Pair, Verdict]:
@@ -212,6 +233,40 @@ def _in_rounds(
             return verdicts
         verdicts |= _verdicts(analysis, [*now, *forest], asker, task)
         now, waiting = [], [pair for pair in waiting if pair not in verdicts]
+
+
+def _completed(
+    analysis: Analysis,
+    links: Constraints,
+    model_verdicts: ModelVerdicts,
+    asker: Asker,
+    task: JudgeTask,
+) -> ModelVerdicts:
+    """With verdicts on the pairs that prunes and families lack, as long as there are fewer pairs
+    asked about than candidates.
+    """
+    while True:
+        room = len(analysis.scores) - len(model_verdicts.verdicts)
+        missing = missing_pairs(analysis, links, model_verdicts)[:room]
+        if not missing:
+            return model_verdicts
+        verdicts = _verdicts(analysis, missing, asker, task)
+        model_verdicts = _with_verdicts(analysis, model_verdicts, verdicts)
+
+
+def _with_verdicts(
+    analysis: Analysis, model_verdicts: ModelVerdicts, verdicts: Mapping[Pair, Verdict]
+) -> ModelVerdicts:
+    """With further verdicts, and notes on what the model was not shown."""
+    tools = analysis.catalog.by_id
+    ids = sorted({tool for pair in verdicts for tool in (pair.left, pair.right)})
+    texts = {tool: _prompt_text(tools[tool]) for tool in ids}
+    notes = {tool: text.notes for tool, text in texts.items() if text.notes}
+    return replace(
+        model_verdicts,
+        verdicts={**model_verdicts.verdicts, **_careful(verdicts, texts)},
+        notes={**model_verdicts.notes, **notes},
+    )
 
 
 def _verdicts(
@@ -234,9 +289,9 @@ def _verdicts(
 def _verdict(
     pair: Pair, cosine: float, item: ToolPair, answer: Answer | None, asker: Asker
 ) -> Verdict:
-    value = _value(answer)
+    value = value_of(answer)
     if value is None:
-        reason = _why_open(answer, asker)
+        reason = why_open(answer, asker)
         return Verdict(pair, cosine, 0.5, "unanalysed", (reason,), asker.name)
     outcome = OUTCOMES[value["relation"]]
     same, family = _probabilities(outcome, value["confidence"])
@@ -254,15 +309,16 @@ def _verdict(
 
 
 def _probabilities(outcome: Outcome, confidence: float) -> tuple[float, float]:
-    """The probabilities of the same job and of a family: that of the outcome is one half or more,
-    by the confidence.
+    """The probabilities of the same job and of a family: the outcome has the model's confidence,
+    and what that leaves of 1 goes to the two others alike.
     """
-    p = (1.0 + confidence) / 2
-    return {
-        "merge": (p, 0.0),
-        "family": (1.0 - p, p),
-        "keep": ((1.0 - p) / 2, (1.0 - p) / 2),
-    }.get(outcome, (0.5, 0.25))
+    if outcome == "unsure":
+        return 0.5, 0.25
+    rest = (1.0 - confidence) / 2
+    return (
+        confidence if outcome == "merge" else rest,
+        confidence if outcome == "family" else rest,
+    )
 
 
 def _careful(
@@ -285,76 +341,3 @@ def _careful(
 def _prompt_text(tool: Tool) -> PromptText:
     """A tool as the model reads it, its server included."""
     return prompt_text(tool, (tool.server,))
-
-
-def _clusters(
-    analysis: Analysis, links: Constraints, model_verdicts: ModelVerdicts, config: QuestionConfig
-) -> list[tuple[tuple[str, ...], bool]]:
-    """The clusters that the verdicts form, each with whether it is to be audited."""
-    bars, tools = bars_of(analysis), analysis.catalog.by_id
-    edges = model_verdicts.edges(
-        merge_edges(analysis), bars, analysis.threshold, analysis.far_candidates(analysis.threshold)
-    )
-    graph = merge_graph(edges, links)
-    weakest: dict[str, float] = {}
-    for pair, p in graph.edges.items():
-        # an edge of the model is raised to where merges begin
-        verdict = model_verdicts.verdicts.get(pair)
-        sure = verdict.probability if verdict else p
-        for tool in (pair.left, pair.right):
-            weakest[tool] = min(sure, weakest.get(tool, 1.0))
-    clusters = []
-    for component in graph.components:
-        whole = config.paper or len(component) <= config.largest_cluster
-        parts = [component] if whole else _parts(analysis, links, model_verdicts, graph, component)
-        for ids in parts:
-            contents = {tools[tool].content_hash for tool in ids}
-            if len(contents) == 1 or frozenset(ids) in links.must:
-                continue
-            weak = min(weakest[tool] for tool in ids) < bars.auto_at
-            clusters.append((ids, config.paper or len(contents) > 2 or weak))
-    return clusters
-
-
-def _parts(
-    analysis: Analysis,
-    links: Constraints,
-    model_verdicts: ModelVerdicts,
-    graph: MergeGraph,
-    component: tuple[str, ...],
-) -> list[tuple[str, ...]]:
-    """The parts of a component too large for one question that correction leaves together."""
-    inside = set(component)
-    own = [pair for pair in graph.edges if pair.left in inside]
-    judge = partial(
-        model_verdicts.probabilities, offline=analysis.probabilities, bars=bars_of(analysis)
-    )
-    groups = correct_pairs(analysis, own, links, judge)
-    return [group.members for group in groups if not group.decided]
-
-
-def _audits(
-    analysis: Analysis, clusters: Sequence[tuple[str, ...]], asker: Asker, task: AuditTask
-) -> tuple[Audit, ...]:
-    tools = analysis.catalog.by_id
-    items = [ClusterTools(tuple(tools[member] for member in ids)) for ids in clusters]
-    audits = []
-    for ids, item, answer in zip(clusters, items, asker(task, items), strict=True):
-        if value := _value(answer):
-            audits.append(Audit(ids, audit_groups(item, value), value["reason"]))
-        else:
-            audits.append(Audit(ids, reason=_why_open(answer, asker)))
-    return tuple(audits)
-
-
-def _decided(pair: Pair, links: Constraints) -> bool:
-    together = any({pair.left, pair.right} <= group for group in links.must)
-    return together or pair in links.cannot
-
-
-def _why_open(answer: Answer | None, asker: Asker) -> str:
-    return answer.reason if answer else asker.message or "it has no usable answer yet"
-
-
-def _value(answer: Answer | None) -> JsonObject | None:
-    return answer.value if answer else None

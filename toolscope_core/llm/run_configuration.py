@@ -25,7 +25,7 @@ an agent at work on queries.
 """
 RUN_KINDS: tuple[RunKind, ...] = get_args(RunKind)
 _TASKS: dict[RunKind, tuple[str, ...]] = {
-    "judge": ("judge", "audit"),
+    "judge": ("judge", "audit", "family audit"),
     "documents": ("synthesis",),
     "quality": ("quality",),
     "variants": ("augmentation",),

@@ -69,6 +69,7 @@ class Analysis:
     rows: Mapping[str, int]
     syntheses: GroupSyntheses = field(repr=False)
     model_verdicts: ModelVerdicts | None = None
+    _offline_scores: PairScores | None = field(default=None, repr=False)
     _judged: _PairCache = field(default_factory=_PairCache, repr=False)
     _families: _PairCache = field(default_factory=_PairCache, repr=False)
 
@@ -154,12 +155,27 @@ class Analysis:
             syntheses=GroupSyntheses(self.catalog, self.syntheses.keepers),
         )
 
+    def without_verdicts(self) -> Analysis:
+        """The analysis as it was before a model was asked."""
+        if self.model_verdicts is None:
+            return self
+        scores = self._offline_scores or self.scores
+        return replace(self, model_verdicts=None, scores=scores, _offline_scores=None)
+
     def synthesis_of(self, cluster: Cluster) -> Synthesis:
         """The tool that the members of a cluster become before anybody edits its document."""
         family = cluster.relation == "parametric"
+        is_own = cluster.kind == "router" and cluster.chosen_kind is None
+        unfit = self.unfit(cluster.members) if is_own else frozenset[str]()
         return self.syntheses.synthesis(
-            cluster.members, cluster.canonical, family, cluster.chosen_kind
+            cluster.members, cluster.canonical, family, cluster.chosen_kind, unfit
         )
+
+    def unfit(self, members: Sequence[str]) -> frozenset[str]:
+        """The members that by the model do not serve all the others; none without a model."""
+        if self.model_verdicts is None:
+            return frozenset()
+        return self.model_verdicts.unfit(members, self.copies)
 
     def offline(self, pairs: Sequence[Pair]) -> tuple[Verdict, ...]:
         """The offline judge's verdicts on any pairs of tools, in their order, with evidence."""
@@ -206,6 +222,32 @@ def with_owners(analysis: Analysis, chosen: Mapping[str, str]) -> Analysis:
     return replace(
         analysis, catalog=catalog, syntheses=GroupSyntheses(catalog, analysis.syntheses.keepers)
     )
+
+
+def with_verdicts(analysis: Analysis, model_verdicts: ModelVerdicts) -> Analysis:
+    """The analysis with a model's verdicts; pairs that it was asked about and that were no
+    candidates are candidates now.
+    """
+    analysis = analysis.without_verdicts()
+    pairs = list(model_verdicts.verdicts)
+    left, right = analysis.ends(pairs)
+    scores, size = analysis.scores, len(analysis.rows)
+    codes = left.astype(np.int64) * size + right
+    new = np.flatnonzero(~np.isin(codes, scores.left.astype(np.int64) * size + scores.right))
+    left, right = left[new], right[new]
+    cosines = [model_verdicts.verdicts[pairs[at]].similarity for at in new]
+    more = analysis.row_probabilities(left, right), analysis.row_family_probabilities(left, right)
+    ends = np.append(scores.left, left), np.append(scores.right, right)
+    order = np.lexsort(ends[::-1])
+    scores = PairScores(
+        left=ends[0][order],
+        right=ends[1][order],
+        similarity=np.append(scores.similarity, cosines)[order],
+        probability=np.append(scores.probability, more[0])[order],
+        family=np.append(scores.family, more[1])[order],
+    )
+    offline = analysis.scores
+    return replace(analysis, model_verdicts=model_verdicts, scores=scores, _offline_scores=offline)
 
 
 def own_thresholds(analysis: Analysis) -> MergeThresholds:

@@ -101,6 +101,8 @@ def _check_prune(proposal: Proposal) -> Iterator[str]:
             "each server may keep things of its own behind these tools, so all of them must stay "
             "reachable, which needs a gateway"
         )
+    elif synthesis.kind == "router" and proposal.group.unfit.issuperset(proposal.group.members):
+        yield "by the model none of them serves all the others, so a gateway is needed"
     elif synthesis.kind == "router":
         yield (
             "the kept tool's own schema does not take every call of the others, so a gateway is "
@@ -135,6 +137,12 @@ def _check_origin(proposal: Proposal) -> Iterator[str]:
 
 def _check_doubts(proposal: Proposal) -> Iterable[str]:
     return proposal.group.doubts
+
+
+def _check_serves(proposal: Proposal) -> Iterator[str]:
+    kept = proposal.synthesis.canonical
+    if proposal.synthesis.kind == "prune" and kept in proposal.group.unfit:
+        yield f"by the model {kept} does not serve all the others"
 
 
 def _check_chain(proposal: Proposal) -> Iterator[str]:
@@ -189,6 +197,12 @@ RULES = (
         "the model with one serving the other, at even odds or better by the offline judge, and "
         "neither tool speaks to models (``model_doubts``).",
         _check_doubts,
+    ),
+    Rule(
+        "serves",
+        "Where a model judged: the tool that stays serves each of the others by it "
+        "(``ModelVerdicts.unfit``).",
+        _check_serves,
     ),
     Rule(
         "chain",

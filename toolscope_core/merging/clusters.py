@@ -49,7 +49,10 @@ def build_clusters(
         if one_account is not None and edit.kind is None:
             edit = replace(edit, kind="prune" if one_account else "router")
         own_edits[group.members] = edit, one_account is True
-        synthesis = syntheses.synthesis(group.members, edit.canonical, group.family, edit.kind)
+        unfit = frozenset[str]() if edit.canonical or edit.kind else group.unfit
+        synthesis = syntheses.synthesis(
+            group.members, edit.canonical, group.family, edit.kind, unfit
+        )
         by_members[group.members] = _edited(synthesis, members, edit)
     renamed = _new_owners(by_members)
     clusters = []

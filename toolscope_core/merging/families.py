@@ -6,15 +6,18 @@ what differs is in no argument; a gateway with a selector could stand for all of
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 
-from toolscope_core.judging.phrasing import unshared
+from toolscope_core.embedding.tool_text import split_name
+from toolscope_core.judging.phrasing import renamed, unshared
 from toolscope_core.judging.reading import ToolReading, read_tool
 from toolscope_core.merging.contracted_graph import RowGraph, RowJudge, weakest_of_rows
 from toolscope_core.merging.correction import correct
 from toolscope_core.model.cluster import Group
 from toolscope_core.model.decision import Constraints
+from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Tool
 
 
@@ -24,11 +27,13 @@ def family_groups(
     family_at: float,
     constraints: Constraints,
     tools: Mapping[str, Tool],
+    stands: Callable[[Pair], bool] = lambda pair: False,
 ) -> tuple[Group, ...]:
     """Groups of two or more tools in which every two are a family and one selector varies, sorted.
 
-    ``judge`` gives the probability of a family; at least ``family_at`` counts. Of the constraints
-    only *never merge* matters: the graph holds nothing that people put together.
+    ``judge`` gives the probability of a family; at least ``family_at`` counts. Tools of which every
+    two ``stands`` for are a family whatever they are called. Of the constraints only *never merge*
+    matters: the graph holds nothing that people put together.
     """
     apart = Constraints(cannot=constraints.cannot)
     rows = {tool: row for row, tool in enumerate(graph.ids)}
@@ -43,29 +48,34 @@ def family_groups(
                 intransitive=False,
                 family=True,
             )
-            for part in _by_selector([tools[member] for member in group.members])
+            for part in _by_selector([tools[member] for member in group.members], stands)
         ]
     return tuple(sorted(parts, key=lambda group: group.members))
 
 
 def own_words(readings: Sequence[ToolReading]) -> list[tuple[str, ...]]:
-    """For each of the tools the words that none of the others says, those of its name first."""
+    """For each of the tools the words of its name that no other name says, then those of its text
+    that none of the others says at all.
+    """
     own = []
     for at, one in enumerate(readings):
         others = [other for place, other in enumerate(readings) if place != at]
+        named = set(one.named).intersection(*(renamed(one, other)[0] for other in others))
         left = set(one.words).intersection(*(unshared(one, other) for other in others))
-        own.append(tuple(word for word in one.words if word in left))
+        own.append(tuple(word for word in one.words if word in named | left))
     return own
 
 
-def _by_selector(members: Sequence[Tool]) -> list[tuple[str, ...]]:
+def _by_selector(members: Sequence[Tool], stands: Callable[[Pair], bool]) -> list[tuple[str, ...]]:
     """The ids of what stays together where each member needs words, or a server, of its own: a
     tool that differs from the others in another selector begins a group of its own.
     """
     groups: list[list[Tool]] = []
     for tool in members:
         for group in groups:
-            if _have_values([*group, tool]):
+            wider = [*group, tool]
+            pairs = combinations([one.id for one in wider], 2)
+            if all(stands(Pair.of(a, b)) for a, b in pairs) or _have_values(wider):
                 group.append(tool)
                 break
         else:
@@ -80,11 +90,19 @@ def _have_values(tools: Sequence[Tool]) -> bool:
         [word for word in own if word in one.named]
         for own, one in zip(words, readings, strict=True)
     ]
+    by_server = len({tool.server for tool in tools}) == len(tools)
+    if by_server and len({_without_server(one) for one in readings}) == 1:
+        return True
     if all(named):
         return len(tools) < 3 or not _vary_otherwise(readings, words)
     if any(named) and len(tools) > 2:
         return False
-    return all(words) or len({tool.server for tool in tools}) == len(tools)
+    return all(words) or by_server
+
+
+def _without_server(reading: ToolReading) -> frozenset[str]:
+    """The words of a name that are not its server's: *who am I*, of ``gmail/Gmail_WhoAmI``."""
+    return frozenset(reading.named) - set(split_name(reading.tool.server))
 
 
 def _vary_otherwise(readings: Sequence[ToolReading], words: Sequence[Sequence[str]]) -> bool:

@@ -4,7 +4,7 @@ cluster leaves the thousands of others as they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from types import MappingProxyType
 
@@ -15,7 +15,7 @@ from toolscope_core.judging.reading import read_tool
 from toolscope_core.judging.unmatched_words import unmatched_reasons
 from toolscope_core.merging.auto_accept import Differences, Proposal, is_clean
 from toolscope_core.merging.stores import Stores
-from toolscope_core.merging.synthesis import Synthesis, synthesise
+from toolscope_core.merging.synthesis import Keepers, Synthesis, synthesise
 from toolscope_core.model.argument_map import ArgumentMap
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Group, Kind
@@ -27,7 +27,7 @@ Members = tuple[str, ...]
 
 
 class GroupSyntheses:
-    """For one catalog; members are ids, sorted. ``keepers`` as in ``synthesise``."""
+    """For one catalog; members are ids, sorted. ``keepers`` are the shares of ``Keepers``."""
 
     def __init__(
         self, catalog: Catalog, keepers: Mapping[str, float] = MappingProxyType({})
@@ -38,7 +38,7 @@ class GroupSyntheses:
         self._blocked = catalog.blocked
         self._companions = Companions(catalog.tools)
         self._stores = Stores(catalog.tools)
-        self._syntheses: dict[tuple[Members, str | None, bool, Kind | None], Synthesis] = {}
+        self._syntheses: dict[Hashable, Synthesis] = {}
         self._differences: dict[tuple[Members, str, Kind, bool], Differences] = {}
         self._ids: dict[Members, str] = {}
         self._serves_all: dict[tuple[Members, str], bool] = {}
@@ -67,28 +67,31 @@ class GroupSyntheses:
         canonical: str | None,
         family: bool = False,
         kind: Kind | None = None,
+        unfit: frozenset[str] = frozenset(),
     ) -> Synthesis:
-        """What the members would become, with a canonical and a kind that people chose, if any.
+        """What the members would become, with a canonical and a kind that people chose, if any;
+        none of those ``unfit`` stands for the others.
 
         No canonical stands for members that may each keep something of their own (``stores``),
         unless people chose a prune; but one with a blocking finding need not stay reachable.
         """
-        key = members, canonical, family, kind
+        key = members, canonical, family, kind, unfit
         if key not in self._syntheses:
             tools = self.of(members)
             all_clean = self._blocked.isdisjoint(members)
             stores = kind is None and all_clean and self._stores.are_apart(tools)
             apart = kind == "router" or stores
+            keepers = Keepers(self.keepers, unfit)
             self._syntheses[key] = synthesise(
-                tools, self._blocked, canonical, family, apart, self.keepers
+                tools, self._blocked, canonical, family, apart, keepers
             )
         return self._syntheses[key]
 
-    def is_clean(self, members: Members) -> bool:
+    def is_clean(self, members: Members, unfit: frozenset[str] = frozenset()) -> bool:
         """Whether nothing but its probability speaks against accepting them unseen as one group:
         see ``auto_accept.is_clean``.
         """
-        synthesis = self.synthesis(members, None)
+        synthesis = self.synthesis(members, None, unfit=unfit)
         blocked = not self._blocked.isdisjoint(members)
         differences = partial(self.differences, members, synthesis)
         return is_clean(Proposal(Group(members), synthesis, differences, blocked))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from toolscope_core.embedding.candidate_pairs import Rows
 from toolscope_core.merging.analysis import Analysis, bars_of
-from toolscope_core.merging.contracted_graph import RowJudge
+from toolscope_core.merging.contracted_graph import RowGraph, RowJudge
 from toolscope_core.merging.correction import (
     Judge,
     correct,
@@ -66,7 +66,10 @@ def _groups_with_verdicts(
     groups = _with_safe_subsets(analysis, groups, judge) if divide else groups
     groups = with_requested(groups + suspended(groups, links, judge), links, judge)
     doubts = partial(model_verdicts.doubts, offline=analysis.probabilities, bars=bars)
-    return tuple(replace(group, doubts=doubts(group.members)) for group in groups)
+    return tuple(
+        replace(group, doubts=doubts(group.members), unfit=analysis.unfit(group.members))
+        for group in groups
+    )
 
 
 def with_families(
@@ -88,17 +91,26 @@ def with_families(
         else group
         for group in groups
     )
+    graph = family_graph(analysis, links, groups)
+    tools = analysis.catalog.by_id
+    if analysis.model_verdicts is None:
+        offline = analysis.candidate_family_probabilities
+        families = family_groups(graph, offline, family_at, links, tools)
+    else:
+        stands = analysis.model_verdicts.is_family
+        row_judge = _by_ids(analysis, judge)
+        families = family_groups(graph, row_judge, family_at, links, tools, stands)
+    return tuple(sorted((*marked, *families), key=lambda group: group.members))
+
+
+def family_graph(analysis: Analysis, links: Constraints, groups: Sequence[Group]) -> RowGraph:
+    """The pairs that are a family, of the tools that the ``groups`` of one job leave."""
     taken = {tool for group in groups for tool in (*group.members, *group.newcomers)}
     taken |= analysis.catalog.blocked | links.omitted
     free = analysis.judge.mappable & np.array([tool not in taken for tool in analysis.rows])
     left, right, _, _ = staying(analysis, links, *_family_rows(analysis))
     kept = free[left] & free[right]
-    graph = row_graph(analysis, replace(links, must=()), left[kept], right[kept])
-    row_judge: RowJudge = analysis.candidate_family_probabilities
-    if analysis.model_verdicts is not None:
-        row_judge = _by_ids(analysis, judge)
-    families = family_groups(graph, row_judge, family_at, links, analysis.catalog.by_id)
-    return tuple(sorted((*marked, *families), key=lambda group: group.members))
+    return row_graph(analysis, replace(links, must=()), left[kept], right[kept])
 
 
 def _family_rows(analysis: Analysis) -> tuple[Rows, Rows]:
@@ -138,9 +150,11 @@ def _with_safe_subsets(
     whole = [group for group in groups if len({tools[id].server for id in group.members}) > 1]
     rest = [group for group in groups if len({tools[id].server for id in group.members}) == 1]
     weakest = partial(weakest_of, judge=judge)
-    divided = with_safe_subsets(
-        rest, analysis.syntheses.is_clean, weakest, bars_of(analysis).auto_at
-    )
+
+    def is_clean(members: tuple[str, ...]) -> bool:
+        return analysis.syntheses.is_clean(members, analysis.unfit(members))
+
+    divided = with_safe_subsets(rest, is_clean, weakest, bars_of(analysis).auto_at)
     return tuple(sorted((*whole, *divided), key=lambda group: group.members))
 
 

@@ -12,6 +12,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import Literal
 
+import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -44,7 +45,8 @@ class Bars:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """A model's answer on a cluster: ``groups`` partition its ``members`` (ids, sorted).
+    """A model's answer on a cluster: ``groups`` partition its ``members`` (ids, sorted) into tools
+    of one job, or the cases of a ``family``.
 
     No groups: there is no usable answer, and ``reason`` says why; the cluster stays as it was.
     """
@@ -52,6 +54,7 @@ class Audit:
     members: tuple[str, ...]
     groups: tuple[tuple[str, ...], ...] = ()
     reason: str = ""
+    family: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +102,11 @@ class Saved:
 class ModelVerdicts:
     """All answers of ``judge`` (a model at an origin) on a catalog.
 
-    ``verdicts`` hold *unanalysed* ones too, the reason as evidence. ``audits`` have no member in
-    common. ``documents`` are stored answers by member ids. ``notes`` say by tool id what was left
-    out of the prompt. ``wary`` are ids of tools whose text addresses models. ``message`` says why
-    questions are left open, if any are; ``configuration`` is all that decided the questions (it
-    holds no key).
+    ``verdicts`` hold *unanalysed* ones too, the reason as evidence. ``audits`` of
+    one kind have no member in common. ``documents`` are stored answers by member ids. ``notes``
+    say by tool id what was left out of the prompt. ``wary`` are ids of tools whose text
+    addresses models. ``message`` says why questions are left open, if any are; ``configuration``
+    is all that decided the questions (it holds no key).
     """
 
     judge: str
@@ -186,14 +189,16 @@ class ModelVerdicts:
     ) -> NDArray[np.float64]:
         """Probabilities of a family, in the same way; ``offline`` gives those of a family too.
 
-        *family* is at least ``bars.family_at``, every other verdict is below it; two that an
-        audit put together do the same job and are at 0.
+        *family* is at least ``bars.family_at``, every other verdict is below it; two that an audit
+        put together as of one job, or put into different families, are at 0.
         """
         values = offline(pairs).copy()
         for row, pair in enumerate(pairs):
-            verdict = self.verdicts.get(pair)
-            if self._together(pair):
+            audited, verdict = self._together(pair, family=True), self.verdicts.get(pair)
+            if self._together(pair) or audited is False:
                 values[row] = 0.0
+            elif audited:
+                values[row] = max(values[row], bars.family_at)
             elif verdict is not None:
                 meant = verdict.outcome == "family"
                 values[row] = _by_verdict(
@@ -222,6 +227,28 @@ class ModelVerdicts:
                 reasons.append(f"{self.judge} gave no usable answer on the cluster: {audit.reason}")
         return tuple(reasons)
 
+    def unfit(self, members: Sequence[str], copies: Mapping[str, str]) -> frozenset[str]:
+        """The members that do not serve all the others: where some do, by verdicts and through
+        each other, all but those; else those of which a verdict says so. A pair that was not
+        asked about says nothing; ``copies`` (tool → the first of equal content) serve each other.
+        """
+        serves: dict[tuple[str, str], bool] = {}
+        for pair in (Pair(a, b) for a, b in combinations(sorted(members), 2)):
+            verdict = self.verdicts.get(pair)
+            if copies.get(pair.left, pair.left) == copies.get(pair.right, pair.right):
+                serves |= {(pair.left, pair.right): True, (pair.right, pair.left): True}
+            elif verdict is not None and verdict.outcome not in ("unanalysed", "unsure"):
+                serves[pair.left, pair.right] = verdict.serves in ("left", "both")
+                serves[pair.right, pair.left] = verdict.serves in ("right", "both")
+        refused = frozenset(tool for (tool, _), does in serves.items() if not does)
+        arrows = nx.DiGraph([ends for ends, does in serves.items() if does])
+        whole = {
+            tool
+            for tool in arrows
+            if tool not in refused and len(nx.descendants(arrows, tool)) == len(members) - 1
+        }
+        return frozenset(members) - whole if whole else refused
+
     def _doubts(self, pair: Pair, p: float, bars: Bars) -> Iterator[str]:
         wary = not self.wary.isdisjoint((pair.left, pair.right))
         return model_doubts(self.judge, self.verdicts.get(pair), p, wary, bars.auto_at)
@@ -244,18 +271,25 @@ class ModelVerdicts:
     def _not_asked(self, offline: Mapping[Pair, float]) -> dict[Pair, float]:
         return {pair: p for pair, p in offline.items() if pair not in self.verdicts}
 
-    def _together(self, pair: Pair) -> bool | None:
-        """Whether an audit put the two into one group; ``None`` where none had both."""
-        left, right = self._groups.get(pair.left), self._groups.get(pair.right)
+    def is_family(self, pair: Pair) -> bool:
+        """Whether the model says that the two are a family, by itself or in an audit."""
+        audited, verdict = self._together(pair, family=True), self.verdicts.get(pair)
+        if audited is not None:
+            return audited
+        return verdict is not None and verdict.outcome == "family"
+
+    def _together(self, pair: Pair, family: bool = False) -> bool | None:
+        """Whether an audit of this kind put the two together; ``None`` where none had both."""
+        left, right = (self._groups.get((family, tool)) for tool in (pair.left, pair.right))
         if left is None or right is None or left[0] != right[0]:
             return None
         return left == right
 
     @cached_property
-    def _groups(self) -> dict[str, tuple[int, int]]:
-        """Tool id → which audit, and which group of it."""
+    def _groups(self) -> dict[tuple[bool, str], tuple[int, int]]:
+        """Kind of the audit and tool id → which audit, and which group of it."""
         return {
-            tool: (audit, group)
+            (one.family, tool): (audit, group)
             for audit, one in enumerate(self.audits)
             for group, ids in enumerate(one.groups)
             for tool in ids

@@ -12,6 +12,7 @@ from toolscope_core.merging.analysis import (
     own_thresholds,
     thresholds_of,
     with_owners,
+    with_verdicts,
 )
 from toolscope_core.merging.grouping import correct_pairs, groups_at, with_families
 from toolscope_core.merging.pair_graph import (
@@ -58,4 +59,5 @@ __all__ = [
     "unsure_pairs",
     "with_families",
     "with_owners",
+    "with_verdicts",
 ]

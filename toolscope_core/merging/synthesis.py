@@ -10,7 +10,7 @@ write a better one later (ToolScope, section 3.2, d* = M_D(C_b)).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -37,6 +37,19 @@ _CONDITIONS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
+class Keepers:
+    """Which members are kept: by server the share of its tools that others replace (0 to 1: rather
+    keep those of the least), and the ids of those that are ``unfit`` to stand for the others.
+    """
+
+    shares: Mapping[str, float] = field(default_factory=dict)
+    unfit: frozenset[str] = frozenset()
+
+
+NO_KEEPERS = Keepers()
+
+
+@dataclass(frozen=True, slots=True)
 class Synthesis:
     """What a set of tools becomes: ``arguments`` has one map per member, in member order;
     ``selector`` is the argument that says which one is meant, empty for a prune; ``apart`` whether
@@ -57,20 +70,21 @@ def synthesise(
     chosen: str | None = None,
     family: bool = False,
     apart: bool = False,
-    keepers: Mapping[str, float] = MappingProxyType({}),
+    keepers: Keepers = NO_KEEPERS,
 ) -> Synthesis:
     """The merged tool of ``members`` (in id order, two or more).
 
     ``blocked`` members are never canonical while another is free to be; ``chosen`` is the id of
     the canonical a person wants. Prune wherever some allowed canonical serves all the others; a
     ``family`` never, since the words of one member do not serve the callers of another, nor
-    members that are kept ``apart``: each must stay reachable. Of several that serve, the one on the
-    server that others replace least (``keepers``, by name, 0 to 1) stays, so that all merges
+    members that are kept ``apart``: each must stay reachable. Of several that serve, none of them
+    unfit, the one on the server that others replace least (``keepers``) stays, so that all merges
     between two servers keep the same one.
     """
     free = [tool for tool in members if tool.id not in blocked] or list(members)
     allowed = [tool for tool in free if tool.id == chosen] or free
-    candidates = () if family or apart else allowed
+    fit = [tool for tool in allowed if tool.id not in keepers.unfit]
+    candidates = () if family or apart else fit
     serving = [(tool, maps) for tool in candidates if (maps := serving_maps(tool, members))]
     if serving and not chosen and any(tool.schema is None for tool in members):
         canonical = min(allowed, key=lambda tool: (len(tool.name), tool.id))
@@ -81,7 +95,7 @@ def synthesise(
         canonical, maps = min(
             serving,
             key=lambda one: (
-                keepers.get(one[0].server, 0.0),
+                keepers.shares.get(one[0].server, 0.0),
                 one[0].server,
                 _preference(one[0], one[1], reading_by_id),
             ),

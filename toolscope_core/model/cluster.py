@@ -24,7 +24,8 @@ class Group:
     joined only through a third, ``decided`` whether people put exactly these together.
     ``newcomers`` (sorted) are tools outside a decided group that the judge, or a person, would add
     to it; ``put_forward`` says whether a person put the group forward. ``doubts`` are sentences on
-    what judges do not agree on. A ``family`` is the same operation for several providers or fixed
+    what judges do not agree on, ``unfit`` the members that by a model do not serve all the others.
+    A ``family`` is the same operation for several providers or fixed
     values: its weakest edge is the lowest probability of that.
     """
 
@@ -36,6 +37,7 @@ class Group:
     newcomers: tuple[str, ...] = ()
     put_forward: bool = False
     doubts: tuple[str, ...] = ()
+    unfit: frozenset[str] = frozenset()
     family: bool = False
 
 

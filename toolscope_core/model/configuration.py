@@ -297,14 +297,14 @@ class QuestionConfig:
     """The settings that decide what a model is asked about.
 
     ``paper`` asks about every candidate pair and every cluster (ToolScope, section 3.2). Otherwise
-    pairs that the offline judge gives less than ``sure_below`` for the same job
-    together, are taken for *keep*, and a cluster of more than ``largest_cluster`` tools is
+    pairs that the offline judge gives less than ``sure_below`` for the same job and a family
+    together are taken for *keep*, and a cluster of more than ``largest_cluster`` tools is
     corrected offline before its parts are audited.
     ``batch`` pairs are asked about in one call.
     """
 
     paper: bool = False
-    sure_below: float = 0.1
+    sure_below: float = 0.25
     largest_cluster: int = 80
     batch: int = 8
 

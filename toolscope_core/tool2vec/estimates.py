@@ -11,19 +11,26 @@ from toolscope_core.llm.merge_questions import ask_for_verdicts
 from toolscope_core.llm.requests import Estimate, estimate
 from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.requests.questions import total_cost
-from toolscope_core.llm.tasks.judge_prompt import ToolPair
+from toolscope_core.llm.tasks.judge_prompt import RelationAnswer, ToolPair
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
 from toolscope_core.merging.model_verdicts import Spent
-from toolscope_core.merging.pipeline import Analysis, bars_of
+from toolscope_core.merging.pipeline import Analysis
 from toolscope_core.model.configuration import Prices, QuestionConfig
 from toolscope_core.model.decision import Constraints
-from toolscope_core.model.pair import Pair
+from toolscope_core.model.pair import Outcome, Pair
 from toolscope_core.model.protocols import Answer, ChatModel, Ledger, Task, question_key
 
 Item = TypeVar("Item")
 
 TYPICAL_DRAFT = 180
 """Characters of a request that is not written yet."""
+_PRESUMED: Mapping[Outcome, RelationAnswer] = {
+    "merge": "duplicate",
+    "family": "parametric",
+    "unsure": "unsure",
+    "keep": "related",
+}
+"""What a model is taken to answer where this is the offline judge's verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,16 +112,14 @@ class Presuming:
         if self._analysis is None or not isinstance(item, ToolPair):
             return None
         pair = Pair.of(item.left.id, item.right.id)
-        p = float(self._analysis.probabilities([pair])[0])
-        bars = bars_of(self._analysis)
-        relation = (
-            "duplicate" if p >= bars.merge_at else "unsure" if p >= bars.unsure_at else "related"
-        )
-        # whether it would be a family decides no further question
+        same = float(self._analysis.probabilities([pair])[0])
+        family = float(self._analysis.family_probabilities([pair])[0])
+        relation = _PRESUMED[self._analysis.judge.weights.outcome(same, family)]
+        odds = {"duplicate": same, "parametric": family}.get(relation, 1.0 - same - family)
         value = {
             "relation": relation,
-            "serves": "none",
-            "confidence": abs(2.0 * p - 1.0),
+            "serves": "both" if relation == "duplicate" else "none",
+            "confidence": max(0.0, odds),
             "reason": "",
         }
         return Answer(key, "judge", "", (), "offline", "", value)

@@ -9,13 +9,16 @@ from tests.llm.tasks.strategies import TOOLS, tool
 from toolscope_core.catalog.scan.hidden import HIDDEN
 from toolscope_core.llm.tasks.fence import (
     CUT,
+    LONGEST_SERVER,
     LONGEST_TEXT,
     LONGEST_TOOL,
     MOST_SERVERS,
     fenced,
     mark_for,
     prompt_text,
+    server_texts,
 )
+from toolscope_core.model.catalog import Server
 
 
 @given(TOOLS)
@@ -87,3 +90,44 @@ def test_many_servers_are_told_in_part():
     names = [f"s{number}" for number in range(10, 40)]
     servers = json.loads(prompt_text(tool(), names[::-1]).text)["server"]
     assert servers == [*names[:MOST_SERVERS], "and 22 more"]
+
+
+def test_what_says_nothing_of_a_tool_is_left_out():
+    text = {"type": "string", "title": "Title", "description": "One\n        of two."}
+    schema = {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "findArguments",
+        "type": "object",
+        "properties": {"title": text, "size": {"default": {"title": "kept"}}},
+    }
+    returns = {"properties": {"result": {"type": "string", "title": "R"}}, "title": "findOutput"}
+    one = tool(
+        description="Finds.\n\n    Args:\n        title: whose", schema=schema, returns=returns
+    )
+    shown = json.loads(prompt_text(one).text)
+    assert shown["description"] == "Finds.\nArgs:\ntitle: whose"
+    assert shown["parameters"] == {
+        "type": "object",
+        "properties": {
+            "title": {"type": "string", "description": "One\nof two."},
+            "size": {"default": {"title": "kept"}},
+        },
+    }
+    assert shown["returns"] == {"type": "string"}
+
+
+def test_a_result_that_is_named_among_others_stays_whole():
+    returns = {"properties": {"result": {"type": "string"}, "next": {"type": "string"}}}
+    assert json.loads(prompt_text(tool(returns=returns)).text)["returns"] == returns
+
+
+def test_a_tool_without_text_begins_with_its_parameters():
+    assert next(iter(json.loads(prompt_text(tool(description=""), ("desk",)).text))) == "parameters"
+    assert next(iter(json.loads(prompt_text(tool(), ("desk",)).text))) == "server"
+
+
+def test_a_server_says_the_beginning_of_what_it_is():
+    shown = server_texts([Server("b", "y" * 10_000), Server("a", "Notes.")])
+    assert sorted(shown) == ["server 1", "server 2"]
+    lengths = {json.loads(one.text)["server"]: len(one.text) for one in shown.values()}
+    assert lengths["b"] < LONGEST_SERVER + 100

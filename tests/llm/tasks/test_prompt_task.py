@@ -18,28 +18,35 @@ from toolscope_core.llm.tasks.subquery_prompt import SPLIT_TASKS, SplitQuestion
 from toolscope_core.llm.tasks.synthesis_prompt import MergeDraft, SynthesisTask
 from toolscope_core.llm.tasks.worker_prompt import WORKER_TASK
 from toolscope_core.merging.synthesis import synthesise
+from toolscope_core.model.catalog import Server
 from toolscope_core.model.tool import digest
 
 A, B, C = tool("find_notes", server="desk"), tool("send_mail", "Send."), tool("read", server="old")
 ROUTER = synthesise((A, B))
+DESK = (Server("desk", "Notes on a desk."),)
 JOBS = (
     SelectionQuestion("Find my notes and mail them.", "Find my notes", (A, B)),
     SelectionQuestion("Read it.", "Read it", (C,)),
 )
 PROMPTS = [
-    (AuditTask(), (ClusterTools((A, B)), ClusterTools((B, C, A))), "2 60502320515a"),
-    (AUGMENTATION_TASK, (A, B, C), "1 4974514d8023"),
-    (JudgeTask(), (ToolPair(A, B), ToolPair(C, A)), "3 bab6ee444249"),
+    (AuditTask(), (ClusterTools((A, B)), ClusterTools((B, C, A), DESK)), "3 56b174b55e0b"),
+    (
+        AuditTask(family=True),
+        (ClusterTools((A, B)), ClusterTools((B, C, A), DESK)),
+        "1 1a58359a5128",
+    ),
+    (AUGMENTATION_TASK, (A, B, C), "2 4974514d8023"),
+    (JudgeTask(), (ToolPair(A, B, DESK), ToolPair(C, A)), "3 cac5340c7822"),
     (
         FILTER_TASK,
         (FilterQuestion("Find, read.", (A, C), {A.id: ("Find",)}), FilterQuestion("Mail", (B,))),
-        "1 0d8bf68a622b",
+        "2 0d8bf68a622b",
     ),
-    (QUALITY_TASK, (A, B, C), "1 8c86624f29c9"),
+    (QUALITY_TASK, (A, B, C), "2 8c86624f29c9"),
     (
         DRAFT_TASK,
         (DraftQuestion((A, B), (ExampleQuery("Warm?", ("met",)),)), DraftQuestion((C, A))),
-        "1 4e236ef71e3e",
+        "2 4e236ef71e3e",
     ),
     (
         POLISH_TASK,
@@ -47,8 +54,8 @@ PROMPTS = [
         "1 23a3e433e2cd",
     ),
     (REPHRASING_TASK, JOBS, "1 179096d856ac"),
-    (SELECTION_TASK, JOBS, "1 31b3c3c76016"),
-    (SIBLINGS_TASK, (ToolPair(A, B), ToolPair(C, A)), "1 b88995fd6dc2"),
+    (SELECTION_TASK, JOBS, "2 31b3c3c76016"),
+    (SIBLINGS_TASK, (ToolPair(A, B), ToolPair(C, A)), "2 b88995fd6dc2"),
     (
         SPLIT_TASKS["dummy"],
         (SplitQuestion("Find it."), SplitQuestion("Read it.")),
@@ -57,9 +64,9 @@ PROMPTS = [
     (
         SPLIT_TASKS["context"],
         (SplitQuestion("Find it.", (A,)), SplitQuestion("Mail it.", (B, C))),
-        "1 a34d3c210c9e",
+        "2 a34d3c210c9e",
     ),
-    (SynthesisTask(), (MergeDraft((A, B), ROUTER.document, ROUTER.kind),), "1 8d05f5a1a610"),
+    (SynthesisTask(), (MergeDraft((A, B), ROUTER.document, ROUTER.kind),), "2 8d05f5a1a610"),
     (WORKER_TASK, JOBS, "1 08d7d40b555f"),
 ]
 

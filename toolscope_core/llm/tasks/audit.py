@@ -1,4 +1,4 @@
-"""Asks which members of a cluster belong together (ToolScope, V: appendix G.2).
+"""Asks which members of a cluster, or of a family, belong together (ToolScope, V: appendix G.2).
 
 The wording is ours. The model sees neutral tokens in place of ids. Its answer must put each of
 them into exactly one group; one that drops a member cannot be used.
@@ -13,8 +13,14 @@ from typing import Annotated
 
 from pydantic import Field
 
-from toolscope_core.llm.tasks.fence import RULES, PromptText, prompt_text
-from toolscope_core.llm.tasks.judge_prompt import SAME_JOB
+from toolscope_core.llm.tasks.fence import (
+    RULES,
+    PromptText,
+    prompt_text,
+    server_subject,
+    server_texts,
+)
+from toolscope_core.llm.tasks.judge_prompt import FAMILY, SAME_JOB
 from toolscope_core.llm.tasks.prompt_task import user_prompt
 from toolscope_core.llm.tasks.prompt_versions import PROMPT_VERSIONS
 from toolscope_core.llm.tasks.replies import (
@@ -25,10 +31,17 @@ from toolscope_core.llm.tasks.replies import (
     read_answers,
     reply_schema,
 )
+from toolscope_core.model.catalog import Server
 from toolscope_core.model.protocols import ChatRequest
 from toolscope_core.model.tool import JsonObject, Tool
 
 _TOKENS, _TOKENS_A_MEMBER = 150, 12
+
+_PARTITION = """\
+Compare all of them with each other and not only neighbours in a chain. Every token of the \
+question stands in exactly one group; a tool that belongs to no other is a group of its own. If \
+all belong together, there is one group.
+"""
 
 SYSTEM = f"""\
 You check sets of tools that are about to become one tool each.
@@ -38,17 +51,24 @@ You check sets of tools that are about to become one tool each.
 For each question sort the tools it names into groups. A group may hold only tools that all do the \
 same job: one of them could serve the callers of all the others, as it is or once the arguments of \
 all are united. The tools of a family, each with another value fixed, go into different groups, \
-and so do siblings that do neighbouring things. Compare all of them with each other and not only \
-neighbours in a chain. Every token of the question stands in exactly one group; a tool that \
-belongs to no other is a group of its own. If all do the same job, there is one group.
-"""
+and so do siblings that do neighbouring things. {_PARTITION}"""
+
+FAMILY_SYSTEM = f"""\
+You check families of tools: each is about to become one tool with an argument that selects a case.
+
+{FAMILY}
+{RULES}
+For each question sort the tools it names into groups. A group may hold only fixed cases of one \
+third tool, which differ in one and the same thing: those of two sites are no cases beside those \
+of two languages. Siblings go into different groups. {_PARTITION}"""
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterTools:
-    """The tools of a cluster, in any order."""
+    """The tools of a cluster, in any order; ``servers`` as in ``ToolPair``."""
 
     tools: tuple[Tool, ...]
+    servers: tuple[Server, ...] = ()
 
     @property
     def tokens(self) -> dict[str, str]:
@@ -95,19 +115,32 @@ class GroupsForm(AnswerForm[ClusterTools]):
 
 @dataclass(frozen=True, slots=True)
 class AuditTask:
-    """The task; an answer is ``{"groups": [[token…]…], "reason"}``, a partition of the tokens."""
+    """The task; an answer is ``{"groups": [[token…]…], "reason"}``, a partition of the tokens.
+
+    Groups are of tools that do the same job, or of the cases of a ``family``.
+    """
 
     batch: int = 1
-    name: str = "audit"
-    version: str = PROMPT_VERSIONS["audit"]
+    family: bool = False
+
+    @property
+    def name(self) -> str:
+        """See ``protocols.Task``."""
+        return "family audit" if self.family else "audit"
+
+    @property
+    def version(self) -> str:
+        """See ``protocols.Task``."""
+        return PROMPT_VERSIONS[self.name]
 
     def subjects(self, item: ClusterTools) -> tuple[str, ...]:
-        """The fingerprints, as the prompt names servers."""
-        return tuple(sorted({tool.fingerprint for tool in item.tools}))
+        """The fingerprints, as the prompt names servers, and what these say of themselves."""
+        tools = {tool.fingerprint for tool in item.tools}
+        return tuple(sorted(tools.union(map(server_subject, item.servers))))
 
     def request(self, items: Mapping[str, ClusterTools]) -> ChatRequest:
         blocks = {key: items[key].blocks for key in sorted(items)}
-        texts = {
+        texts = server_texts(server for item in items.values() for server in item.servers) | {
             f"{question_id(key)} {token}": text
             for key, own in blocks.items()
             for token, text in own.items()
@@ -116,9 +149,9 @@ class AuditTask:
         token = {"type": "string", "enum": sorted(tokens, key=lambda one: (len(one), one))}
         groups = {"type": "array", "items": {"type": "array", "items": token}}
         return ChatRequest(
-            system=SYSTEM,
+            system=FAMILY_SYSTEM if self.family else SYSTEM,
             user=user_prompt(texts, {key: ", ".join(own) for key, own in blocks.items()}),
-            name="groups",
+            name="families" if self.family else "groups",
             schema=reply_schema(items, GroupsForm, groups=groups),
             most_tokens=100 + _TOKENS * len(items) + _TOKENS_A_MEMBER * len(texts),
         )

@@ -1,28 +1,37 @@
 """Tools in a prompt: cleaned, cut to a size, and fenced by a mark that their text cannot contain.
 
 A tool is shown as one line of JSON, so that its text can imitate neither the fence nor another
-field. What is left out of the prompt is counted, and shown to people.
+field. What is left out of the prompt is counted, and shown to people; what says nothing about a
+tool (indentation, titles that schemas derive from names) is left out without a word.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
 from toolscope_core.catalog.scan.hidden import count_hidden, without_hidden
+from toolscope_core.catalog.schema.keywords import MAPS
+from toolscope_core.model.catalog import Server
 from toolscope_core.model.tool import Tool, digest
 
 LONGEST_TEXT = 4_000
 """Characters of one description."""
 LONGEST_TOOL = 12_000
 """Characters of a whole tool."""
+LONGEST_SERVER = 300
+"""Characters of what a server says of itself: it tells whose things its tools work on."""
 MOST_SERVERS = 8
 """Servers that are named of one tool."""
 CUT = " [cut]"
 _MARK = 16
+_LINE_END = re.compile(r"\s*\n\s*")
+_VALUES = frozenset(("default", "const", "enum", "examples"))
+"""Keywords of a schema under which stand values of the tool's callers."""
 
 RULES = """\
 Each tool stands between a begin line and an end line that carry the same mark. Everything between \
@@ -62,6 +71,22 @@ def prompt_text(tool: Tool, servers: Iterable[str] = ()) -> PromptText:
     return _shown(_ByContent(tool.content_hash, tuple(sorted({*servers} - {""})), tool))
 
 
+def server_texts(servers: Iterable[Server]) -> dict[str, PromptText]:
+    """What the servers say of themselves, as *server 1*, *server 2* and so on, by name."""
+    texts = {}
+    for number, server in enumerate(sorted(set(servers), key=server_subject), 1):
+        cleaner = _Cleaner()
+        fields = {"server": server.name, "description": _dense(server.description)[:LONGEST_SERVER]}
+        text = json.dumps(cleaner.of(fields), ensure_ascii=False)
+        texts[f"server {number}"] = PromptText(text, cleaner.hidden)
+    return texts
+
+
+def server_subject(server: Server) -> str:
+    """What an answer depends on where this server is shown."""
+    return digest(server.name, server.description)
+
+
 def plain_prompt_text(text: str) -> PromptText:
     """What somebody wrote that is no tool, as one JSON text."""
     cleaner = _Cleaner()
@@ -85,12 +110,14 @@ class _ByContent:
 @lru_cache(maxsize=8_192)
 def _shown(content: _ByContent) -> PromptText:
     tool = content.tool
+    parameters = "not declared" if tool.schema is None else _lean(tool.schema)
     fields = {
+        **({} if tool.description else {"parameters": parameters}),  # all that says what it does
         "server": _named(content.servers),
         "name": tool.name,
-        "description": tool.description,
-        "parameters": tool.schema if tool.schema is not None else "not declared",
-        "returns": tool.returns,
+        "description": _dense(tool.description),
+        "parameters": parameters,
+        "returns": _unwrapped(_lean(tool.returns)),
         "annotations": dict(tool.annotations),
     }
     cleaner = _Cleaner()
@@ -100,6 +127,34 @@ def _shown(content: _ByContent) -> PromptText:
     if beyond:
         text = text[:LONGEST_TOOL] + CUT
     return PromptText(text, cleaner.hidden, cleaner.cut + beyond)
+
+
+def _lean(schema: Any) -> Any:
+    """A schema without what says nothing to a reader: ``$schema``, titles, indentation."""
+    if isinstance(schema, list):
+        return [_lean(one) for one in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    lean: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key in MAPS and isinstance(value, Mapping):
+            lean[key] = {name: _lean(one) for name, one in value.items()}
+        elif key == "description" and isinstance(value, str):
+            lean[key] = _dense(value)
+        elif key not in ("$schema", "title"):
+            lean[key] = value if key in _VALUES else _lean(value)
+    return lean
+
+
+def _unwrapped(returns: Any) -> Any:
+    """The schema of results without the object that some servers put around them: ``result``."""
+    properties = returns.get("properties") if isinstance(returns, Mapping) else None
+    alone = isinstance(properties, Mapping) and properties.keys() == {"result"}
+    return properties["result"] if properties and alone else returns
+
+
+def _dense(text: str) -> str:
+    return _LINE_END.sub("\n", text).strip()
 
 
 def _named(servers: tuple[str, ...]) -> str | list[str]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 TASKS = {
     "judge": "on pairs",
     "audit": "on clusters",
+    "family audit": "on families",
     "synthesis": "on wording",
     "quality": "on documentation",
     "augmentation": "on document variants",
@@ -30,10 +31,9 @@ TASKS = {
 }
 REFUSED = "asking_refused"
 """Session key: why a start was refused, shown once."""
-ASK_ALL = (
-    "Asks about every candidate pair and every cluster. Otherwise the run skips pairs that the "
-    "offline judge is sure to keep apart, merges that other answers imply, and clusters without a "
-    "weak pair."
+NOT_ASKED = (
+    "Not asked: pairs that are hardly a merge or a family by the offline judge, merges that other "
+    "answers imply, and clusters of which no pair is in doubt."
 )
 
 
@@ -71,8 +71,10 @@ def ask_panel(catalog_id: int, kind: RunKind, label: str, one: Sequence[str] = (
 
     runs = page_frame.service(ModelRuns)
     paper = kind == "judge" and st.toggle(
-        "Ask about every pair and cluster", key="paper", persist_state="session", help=ASK_ALL
+        "Ask about every pair and cluster", key="paper", persist_state="session"
     )
+    if kind == "judge" and not paper:
+        st.caption(NOT_ASKED)
     question = Question(
         kind,
         (paper,),

@@ -11,7 +11,7 @@ import threading
 from dataclasses import asdict, dataclass, replace
 
 from toolscope_core.decisions.constraints import constraints
-from toolscope_core.merging.analysis import Analysis
+from toolscope_core.merging.analysis import Analysis, with_verdicts
 from toolscope_core.model.configuration import QuestionConfig
 from toolscope_core.store import (
     ModelRun,
@@ -85,7 +85,7 @@ class ChosenJudge:
         model_verdicts = ask_for_verdicts(
             analysis, constraints(analysis.catalog, log), asking, questions
         )
-        return replace(analysis, model_verdicts=replace(model_verdicts, configuration=run_config))
+        return with_verdicts(analysis, replace(model_verdicts, configuration=run_config))
 
 
 def chosen_at(run: ModelRun, decisions: int) -> Choice:

@@ -1,0 +1,284 @@
+"""The prompts of a run that judges with a model, written to a folder, and answered from there.
+
+    python -m benchmarks.model_reading write FOLDER --catalog PATH [--labels FILE]
+    python -m benchmarks.model_reading read FOLDER
+
+``verdicts.md``, ``groups.md`` and ``families.md`` say what is asked and how an answer is given;
+``verdicts-001.md`` and so on are the prompts, in rounds: audits, and pairs that a family lacks,
+are known only from answers. Answers are rows of any ``*.json`` or ``*.jsonl`` in the folder.
+``read`` takes them as a model's, writes what they raise, and once nothing waits prints the table
+and ``proposed.md``. Labels: those of a group of servers, whose judge then never saw them, or a
+file of rows as in ``relations/``; confidence 2 or 3 counts. *Right*: of one job and on one card.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.held_out import rejudged, unseen_weights
+from benchmarks.measuring import analysis_of, data_folder, json_rows, parser_of, read_file
+from benchmarks.server_merges import CARDS, LEAST_CONFIDENCE, TRUTHS, truth_of
+from benchmarks.train_judge import CATALOGS, SERVERS, load
+from toolscope_core.llm.merge_questions import ask_for_verdicts
+from toolscope_core.llm.requests import Terms
+from toolscope_core.llm.requests.model_requests import ModelRequests
+from toolscope_core.merging.model_verdicts import ModelVerdicts
+from toolscope_core.merging.pipeline import Analysis, plan_merge, with_verdicts
+from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.configuration import Patience, PlanConfig, QuestionConfig
+from toolscope_core.model.decision import Constraints
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.plan import MergePlan
+from toolscope_core.model.protocols import Answer, Call, ChatReply, ChatRequest
+from toolscope_core.model.tool import JsonObject, Tool
+
+BATCH = 25
+"""Questions of one prompt: as many as a reader takes at a time."""
+RUN = "run.json"
+PROPOSED = "proposed.md"
+_HOW = """
+# What is asked
+
+{system}
+# How to answer
+
+Each prompt `{name}-NNN.md` shows tools and ends with questions. For each question write one line \
+of JSON into `{name}-NNN.jsonl` beside it, which follows this schema (`question` is the word of 12 \
+letters and digits in front of it; tools are named by their tokens, `t1` and so on):
+
+{schema}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What is read: a catalog file, its labels (empty: none), and the questions of a prompt."""
+
+    catalog: str
+    labels: str = ""
+    batch: int = BATCH
+
+    @property
+    def name(self) -> str:
+        path = Path(self.catalog)
+        return path.parent.name if path.stem in ("servers", "tools") else path.stem
+
+
+class FolderModel:
+    """A model whose answers lie in a folder; a request without them becomes a prompt there."""
+
+    name, origin = "reader", "file://folder"
+
+    def __init__(self, folder: Path) -> None:
+        self.parameters: JsonObject = {}
+        self.waiting: dict[str, list[str]] = {}
+        self._folder = folder
+        self._rows = dict(_answer_rows(folder))
+        self._prompts = {path.read_text("utf-8"): path for path in folder.glob("*-[0-9]*.md")}
+
+    def ask(self, request: ChatRequest) -> ChatReply:
+        """The rows on the questions of a request; not final where one of them is missing."""
+        questions = _row_schema(request)["properties"]["question"]["enum"]
+        missing = [question for question in questions if question not in self._rows]
+        if not missing:
+            return ChatReply({"answers": [self._rows[question] for question in questions]})
+        self.waiting[self._prompt(request).name] = missing
+        return ChatReply(None, "it waits for its answers", final=False)
+
+    def _prompt(self, request: ChatRequest) -> Path:
+        """The file of a prompt, which is written with how to answer it unless it is there."""
+        text = f"{request.user}\n"
+        if text not in self._prompts:
+            names = [path.name for path in self._prompts.values()]
+            number = 1 + sum(name.startswith(f"{request.name}-") for name in names)
+            path = self._folder / f"{request.name}-{number:03}.md"
+            path.write_text(text, "utf-8")
+            self._prompts[text] = path
+            how = _HOW.format(name=request.name, system=request.system, schema=_stated(request))
+            (self._folder / f"{request.name}.md").write_text(how.lstrip(), "utf-8")
+        return self._prompts[text]
+
+
+class MemoryAnswers:
+    """A ledger that lives as long as the program."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, Answer] = {}
+
+    def answers(self, keys: Sequence[str]) -> Mapping[str, Answer]:
+        """See ``protocols.Ledger``."""
+        return {key: self.rows[key] for key in keys if key in self.rows}
+
+    def commit(self, call: Call, answers: Sequence[Answer]) -> None:
+        """See ``protocols.Ledger``."""
+        for answer in answers:
+            self.rows.setdefault(answer.key, answer)
+
+
+def main() -> None:
+    parser = parser_of(__doc__)
+    parser.add_argument("way", choices=("write", "read"))
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--catalog", type=Path)
+    parser.add_argument("--labels", default="")
+    parser.add_argument("--batch", type=int, default=BATCH)
+    chosen = parser.parse_args()
+    if chosen.way == "write":
+        if chosen.catalog is None:
+            parser.error("write needs --catalog PATH")
+        chosen.folder.mkdir(parents=True, exist_ok=True)
+        reading = Reading(str(chosen.catalog), chosen.labels, chosen.batch)
+        (chosen.folder / RUN).write_text(json.dumps(asdict(reading)), "utf-8")
+    read(chosen.folder)
+
+
+def read(folder: Path) -> None:
+    """Print what waits for answers, or what all of them give."""
+    reading = Reading(**json.loads((folder / RUN).read_text("utf-8")))
+    analysis = _analysed(reading)
+    model, ledger = FolderModel(folder), MemoryAnswers()
+    ask(analysis, model, ledger, QuestionConfig(batch=reading.batch))
+    unusable = [answer for answer in ledger.rows.values() if answer.value is None]
+    for answer in unusable:
+        print(f"unusable: {answer.key[:12]}: {answer.reason}")
+    for name, questions in model.waiting.items():
+        print(f"waits: {name}: {len(questions)} answers, {questions[0]} the first")
+    if model.waiting:
+        return
+    model_verdicts = ask(analysis, model, MemoryAnswers(), QuestionConfig())
+    report(folder, reading, analysis, model_verdicts)
+
+
+def ask(
+    analysis: Analysis, model: FolderModel, ledger: MemoryAnswers, config: QuestionConfig
+) -> ModelVerdicts:
+    """The model's verdicts as far as its answers go, by the requests of the program."""
+    patience = Patience(failures=len(analysis.catalog.tools) ** 2)  # every prompt may wait
+    terms = Terms("reading", concurrency=1, patience=patience)
+    return ask_for_verdicts(analysis, Constraints(), ModelRequests(model, ledger, terms), config)
+
+
+def report(
+    folder: Path, reading: Reading, analysis: Analysis, model_verdicts: ModelVerdicts
+) -> None:
+    """Print the table, the offline judge beside the model, and write what is proposed."""
+    print(f"{reading.name}: {len(analysis.catalog.tools)} tools, {len(analysis.scores)} candidates")
+    for spent in model_verdicts.spent:
+        print(f"{spent.task}: {spent.questions} questions, {spent.calls} calls")
+    labels = list(_labels(reading))
+    for name, judged in (
+        ("offline", analysis),
+        ("with the model", with_verdicts(analysis, model_verdicts)),
+    ):
+        plan = plan_merge(judged, (), PlanConfig(accept="none"))
+        cards = Counter(map(card_of, plan.clusters))
+        pruned = sum(len(one.members) - 1 for one in plan.clusters if card_of(one) == "prune")
+        print(f"\n{name}: {pruned} tools pruned; cards: {dict(sorted(cards.items()))}")
+        if labels:
+            print_labelled(plan, labels)
+    (folder / PROPOSED).write_text("\n".join(_listing(plan)), "utf-8")
+    print(f"\n{folder / PROPOSED} lists what is proposed with the model")
+
+
+def print_labelled(plan: MergePlan, labels: Sequence[JsonObject]) -> None:
+    """Print what became of the labelled pairs."""
+    cards = {member: cluster for cluster in plan.clusters for member in cluster.members}
+    counts: Counter[tuple[str, str]] = Counter()
+    kept: Counter[bool] = Counter()
+    for label in labels:
+        left, right = cards.get(label["left"]), cards.get(label["right"])
+        card = card_of(left) if left is not None and left is right else "none"
+        counts[truth_of(dict(label)), card] += 1
+        if card == "prune" and left and left.canonical in (label["left"], label["right"]):
+            side = "left" if left.canonical == label["left"] else "right"
+            kept[label["serves"] in (side, "both")] += 1
+    same, families = TRUTHS[:2], TRUTHS[2]
+    together = sum(counts[truth, card] for truth in TRUTHS for card in CARDS[:2])
+    right = sum(counts[truth, card] for truth in same for card in CARDS[:2])
+    wanted = sum(counts[truth, card] for truth in same for card in CARDS)
+    print(f"  merges: {right} right, {together - right} wrong, {wanted - right} missed")
+    proposed = sum(counts[truth, "family"] for truth in TRUTHS)
+    right = counts[families, "family"]
+    wanted = sum(counts[families, card] for card in CARDS)
+    print(f"  families: {right} right, {proposed - right} wrong, {wanted - right} missed")
+    print(f"  kept tools of prunes: {kept[True]} right, {kept[False]} wrong")
+
+
+def card_of(cluster: Cluster) -> str:
+    """What is proposed: *family*, or the kind."""
+    return "family" if cluster.relation == "parametric" else cluster.kind
+
+
+def _listing(plan: MergePlan) -> Iterator[str]:
+    tools = plan.catalog.by_id
+    for card in (*CARDS[:3], "unknown"):
+        for cluster in plan.clusters:
+            if card_of(cluster) == card:
+                yield f"\n## {card}: {cluster.canonical}\n"
+                yield from (_described(tools[member]) for member in cluster.members)
+                yield from (f"  - against: {reason}" for reason in cluster.reasons)
+
+
+def _described(tool: Tool) -> str:
+    arguments = ", ".join(one.name + ("" if one.required else "?") for one in tool.parameters)
+    return f"- `{tool.id}`({arguments}): {' '.join(tool.description.split())[:200]}"
+
+
+def _analysed(reading: Reading) -> Analysis:
+    analysis = analysis_of(read_file(Path(reading.catalog)))
+    if reading.name not in SERVERS:
+        return analysis
+    return rejudged(analysis, unseen_weights([load(name) for name in CATALOGS], reading.name))
+
+
+def _labels(reading: Reading) -> Iterator[JsonObject]:
+    own = data_folder("relations") / f"{reading.name}.jsonl"
+    group = data_folder("servers") / "relations.jsonl"
+    path = Path(reading.labels) if reading.labels else group if reading.name in SERVERS else own
+    for row in json_rows(path) if path.exists() else ():
+        own_row = row.get("catalog", reading.name) == reading.name
+        if own_row and row["confidence"] >= LEAST_CONFIDENCE:
+            yield row
+
+
+def _answer_rows(folder: Path) -> Iterator[tuple[str, JsonObject]]:
+    """By question all answers in a folder: a line each, those of a list, or of ``answers``."""
+    for path in sorted((*folder.glob("*.json"), *folder.glob("*.jsonl"))):
+        if path.name == RUN:
+            continue
+        try:
+            yield from ((str(row["question"]), row) for row in _rows_of(path))
+        except (ValueError, KeyError, TypeError) as error:
+            raise ConfigError(f"{path.name} cannot be read: {error}; mend its JSON") from None
+
+
+def _rows_of(path: Path) -> Iterable[JsonObject]:
+    if path.suffix == ".jsonl":
+        lines = path.read_text("utf-8").splitlines()
+        return [json.loads(line) for line in lines if line.strip()]
+    value = json.loads(path.read_text("utf-8"))
+    rows: list[JsonObject] = value["answers"] if isinstance(value, dict) else value
+    return rows
+
+
+def _row_schema(request: ChatRequest) -> JsonObject:
+    row: JsonObject = request.schema["properties"]["answers"]["items"]
+    return row
+
+
+def _stated(request: ChatRequest) -> str:
+    """The schema of one answer, whatever the questions and tools of the request."""
+    row: Any = json.loads(json.dumps(_row_schema(request)))
+    del row["properties"]["question"]["enum"]
+    if "groups" in row["properties"]:
+        del row["properties"]["groups"]["items"]["items"]["enum"]
+    return json.dumps(row)
+
+
+if __name__ == "__main__":
+    main()

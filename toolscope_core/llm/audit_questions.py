@@ -1,0 +1,185 @@
+"""Which clusters and families a model is shown as a whole, and which pairs they still lack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import combinations
+
+from toolscope_core.llm.requests.model_requests import Asker
+from toolscope_core.llm.tasks.audit import AuditTask, ClusterTools, audit_groups
+from toolscope_core.merging.analysis import Analysis, bars_of, own_thresholds, with_verdicts
+from toolscope_core.merging.contracted_graph import RowGraph
+from toolscope_core.merging.graph import MergeGraph, merge_graph
+from toolscope_core.merging.grouping import (
+    correct_pairs,
+    family_graph,
+    groups_at,
+    with_families,
+)
+from toolscope_core.merging.model_verdicts import Audit, ModelVerdicts
+from toolscope_core.merging.pair_graph import merge_edges
+from toolscope_core.model.catalog import Catalog, Server
+from toolscope_core.model.cluster import Group
+from toolscope_core.model.configuration import QuestionConfig
+from toolscope_core.model.decision import Constraints
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.protocols import Answer
+from toolscope_core.model.tool import JsonObject, Tool
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSet:
+    """Tool ids (sorted) that the verdicts put together; a ``doubtful`` set is audited."""
+
+    members: tuple[str, ...]
+    doubtful: bool
+
+
+def clusters_to_audit(
+    analysis: Analysis, links: Constraints, model_verdicts: ModelVerdicts, config: QuestionConfig
+) -> list[ToolSet]:
+    """The clusters of one job that the verdicts form."""
+    bars, tools = bars_of(analysis), analysis.catalog.by_id
+    edges = model_verdicts.edges(
+        merge_edges(analysis), bars, analysis.threshold, analysis.far_candidates(analysis.threshold)
+    )
+    graph = merge_graph(edges, links)
+    weakest: dict[str, float] = {}
+    for pair, p in graph.edges.items():
+        # an edge of the model is raised to where merges begin
+        verdict = model_verdicts.verdicts.get(pair)
+        sure = verdict.probability if verdict else p
+        for tool in (pair.left, pair.right):
+            weakest[tool] = min(sure, weakest.get(tool, 1.0))
+    clusters = []
+    for component in graph.components:
+        whole = config.paper or len(component) <= config.largest_cluster
+        parts = [component] if whole else _parts(analysis, links, model_verdicts, graph, component)
+        for ids in parts:
+            contents = {tools[tool].content_hash for tool in ids}
+            if len(contents) == 1 or frozenset(ids) in links.must:
+                continue
+            weak = min(weakest[tool] for tool in ids) < bars.auto_at
+            clusters.append(ToolSet(ids, config.paper or len(contents) > 2 or weak))
+    return clusters
+
+
+def families_to_audit(
+    analysis: Analysis, links: Constraints, model_verdicts: ModelVerdicts
+) -> list[ToolSet]:
+    """The families that the verdicts form, without those that people put together."""
+    judged = with_verdicts(analysis, model_verdicts)
+    groups = groups_at(judged, links, own_thresholds(judged))
+    sets = []
+    for group in with_families(judged, links, groups):
+        if not group.family or group.decided:
+            continue
+        pairs = [Pair.of(a, b) for a, b in combinations(group.members, 2)]
+        said = [verdict for pair in pairs if (verdict := model_verdicts.verdicts.get(pair))]
+        weak = min((one.family for one in said), default=1.0) < bars_of(analysis).auto_at
+        sets.append(ToolSet(group.members, len(group.members) > 2 or weak))
+    return sets
+
+
+def missing_pairs(
+    analysis: Analysis, links: Constraints, model_verdicts: ModelVerdicts
+) -> list[Pair]:
+    """The pairs that were not asked about and that decide a merge or a family: of a tool that would
+    be kept alone and another, then of two that are a family with the same third, the likeliest
+    first by the offline judge.
+    """
+    judged = with_verdicts(analysis, model_verdicts)
+    groups = groups_at(judged, links, own_thresholds(judged))
+    tools = analysis.catalog.by_id
+
+    def is_open(pair: Pair) -> bool:
+        alike = tools[pair.left].content_hash == tools[pair.right].content_hash
+        return not (alike or pair in model_verdicts.verdicts or is_decided(pair, links))
+
+    kept = sorted(filter(is_open, _pairs_of_kept(judged, groups)))
+    families = sorted(filter(is_open, _pairs_of_families(family_graph(judged, links, groups))))
+    odds = dict(zip(families, analysis.family_probabilities(families).tolist(), strict=True))
+    return [*kept, *sorted(families, key=lambda pair: (-odds[pair], pair))]
+
+
+def with_audits(
+    analysis: Analysis,
+    model_verdicts: ModelVerdicts,
+    sets: Sequence[ToolSet],
+    asker: Asker,
+    task: AuditTask,
+) -> ModelVerdicts:
+    """With an audit of each of the sets that is doubtful."""
+    tools = analysis.catalog.by_id
+    doubtful = [one.members for one in sets if one.doubtful]
+    items = []
+    for ids in doubtful:
+        members = tuple(tools[member] for member in ids)
+        items.append(ClusterTools(members, described_servers(analysis.catalog, members)))
+    audits = list(model_verdicts.audits)
+    for ids, item, answer in zip(doubtful, items, asker(task, items), strict=True):
+        if value := value_of(answer):
+            audits.append(Audit(ids, audit_groups(item, value), value["reason"], task.family))
+        else:
+            audits.append(Audit(ids, reason=why_open(answer, asker), family=task.family))
+    return replace(model_verdicts, audits=tuple(audits))
+
+
+def described_servers(catalog: Catalog, tools: Iterable[Tool]) -> tuple[Server, ...]:
+    """The servers of the tools that say something of themselves."""
+    names = {tool.server for tool in tools}
+    return tuple(one for one in catalog.servers if one.name in names and one.description)
+
+
+def _pairs_of_kept(judged: Analysis, groups: Iterable[Group]) -> Iterator[Pair]:
+    """The pairs of each group that would be a prune with the tool that it keeps."""
+    for group in groups:
+        made = judged.syntheses.synthesis(group.members, None, unfit=group.unfit)
+        if made.kind == "prune" and not group.decided:
+            kept = made.canonical
+            yield from (Pair.of(kept, tool) for tool in group.members if tool != kept)
+
+
+def _pairs_of_families(graph: RowGraph) -> set[Pair]:
+    """The pairs of any two that are a family with the same third."""
+    near: dict[int, set[int]] = {}
+    for a, b in zip(graph.left.tolist(), graph.right.tolist(), strict=True):
+        near.setdefault(a, set()).add(b)
+        near.setdefault(b, set()).add(a)
+    return {
+        Pair.of(graph.ids[a], graph.ids[b])
+        for neighbours in near.values()
+        for a, b in combinations(neighbours, 2)
+    }
+
+
+def _parts(
+    analysis: Analysis,
+    links: Constraints,
+    model_verdicts: ModelVerdicts,
+    graph: MergeGraph,
+    component: tuple[str, ...],
+) -> list[tuple[str, ...]]:
+    """The parts of a component too large for one question that correction leaves together."""
+    inside = set(component)
+    own = [pair for pair in graph.edges if pair.left in inside]
+    judge = partial(
+        model_verdicts.probabilities, offline=analysis.probabilities, bars=bars_of(analysis)
+    )
+    groups = correct_pairs(analysis, own, links, judge)
+    return [group.members for group in groups if not group.decided]
+
+
+def is_decided(pair: Pair, links: Constraints) -> bool:
+    together = any({pair.left, pair.right} <= group for group in links.must)
+    return together or pair in links.cannot
+
+
+def why_open(answer: Answer | None, asker: Asker) -> str:
+    return answer.reason if answer else asker.message or "it has no usable answer yet"
+
+
+def value_of(answer: Answer | None) -> JsonObject | None:
+    return answer.value if answer else None
