@@ -48,7 +48,7 @@ def test_a_higher_threshold_merges_less():
 def test_encoders_are_measured_by_their_names():
     arguments = ("sweep", EXAMPLE, "--queries", QUERIES, "--move", "encoder", "--rerank", "none")
     table = run(*arguments, "--encoder", "all-MiniLM-L6-v2").output.splitlines()
-    assert table[2].split()[:2] == ["all-MiniLM", "60"]
+    assert table[2].split()[:2] == ["all-MiniLM", "65"]
     gone = run(*arguments, "--encoder", "no/such model", code=2)
     assert "no/such model" in gone.stderr
 

@@ -55,7 +55,7 @@ def test_a_bundle_is_read_as_its_merged_tools_with_their_ids(bundle):
     entries = json.loads((bundle / "relabel.json").read_text("utf-8"))["entries"]
     assert {tool.id for tool in merged.tools} == {entry["new_id"] for entry in entries}
     assert merged.problems == ()
-    assert len(merged.servers) == 6
+    assert len(merged.servers) == 7
 
 
 def test_a_bundle_without_its_merged_tools_is_refused(bundle, tmp_path):

@@ -40,7 +40,7 @@ def cluster_of(plan, tool_id):
 
 def test_exactly_the_duplicates_on_one_server_are_safe(plans):
     assert [list(c.members) for c in plans["auto"].applied] == SAFE
-    assert len(plans["auto"].tools) == 60
+    assert len(plans["auto"].tools) == 65
 
 
 def test_languages_become_arguments(plans):

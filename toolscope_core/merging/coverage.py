@@ -299,7 +299,7 @@ class ServerCoverage:
 
 def configured_names(names: Sequence[str], servers: Sequence[Server]) -> list[str]:
     """The names of instances of one server, each with the words of how it was started that not all
-    of them share: *notes (`/home/ann/notes`)*.
+    of them share: *notes (`--folder notes`)*.
     """
     started = {server.name: server.started.split() for server in servers}
     words = [started.get(name, []) for name in names]
