@@ -117,8 +117,8 @@ def test_the_kept_tool_of_a_prune_is_asked_about_with_each_of_the_others(tmp_pat
 
 
 def test_what_serves_nobody_is_a_router_wherever_it_is_made_anew(tmp_path, monkeypatch):
-    tools = [tool(name, f"Will {name} now.") for name in ("find_lists", "get_lists")]
-    judge_says(monkeypatch, {tuple(one.id for one in tools): 0.9})
+    tools = [tool(name, f"Will {name} now.") for name in ("find_lists", "get_lists", "x")]
+    judge_says(monkeypatch, {("hub/find_lists", "hub/get_lists"): 0.9})
     analysis = analysed(tmp_path, tools)
     model_verdicts, _ = asked(analysis, lambda one, other: ("duplicate", 0.9, "none"))
     judged = with_verdicts(analysis, model_verdicts)

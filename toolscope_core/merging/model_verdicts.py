@@ -138,14 +138,15 @@ class ModelVerdicts:
         least: float = -1.0,
         far: frozenset[Pair] = frozenset(),
     ) -> dict[Pair, float]:
-        """The edges of the merge graph: what the model merges, and ``offline`` edges of pairs that
-        it was not asked about. ``least`` is the cosine of a candidate pair; those of ``far`` are
-        candidates at any.
+        """The edges of the merge graph: what the model merges, ``offline`` edges of pairs that it
+        was not asked about, and what an audit put together of tools that these connect. ``least``
+        is the cosine of a candidate pair; those of ``far`` are candidates at any.
         """
         by_model = self._edges_of(
             "merge", lambda verdict: verdict.probability, bars.merge_at, least, far
         )
-        return dict(sorted({**self._not_asked(offline), **by_model}.items()))
+        edges = {**self._not_asked(offline), **by_model}
+        return dict(sorted({**self._audited(edges, bars.merge_at), **edges}.items()))
 
     def families(
         self,
@@ -154,14 +155,15 @@ class ModelVerdicts:
         least: float = -1.0,
         far: frozenset[Pair] = frozenset(),
     ) -> dict[Pair, float]:
-        """The family edges, with the probability of a family: what the model calls one, and
-        ``offline`` edges of pairs that it was not asked about. ``least`` and ``far`` as in
-        ``edges``.
+        """The family edges, with the probability of a family: what the model calls one,
+        ``offline`` edges of pairs that it was not asked about, and what an audit of a family put
+        together. ``least`` and ``far`` as in ``edges``.
         """
         by_model = self._edges_of(
             "family", lambda verdict: verdict.family, bars.family_at, least, far
         )
-        return dict(sorted({**self._not_asked(offline), **by_model}.items()))
+        edges = {**self._not_asked(offline), **by_model}
+        return dict(sorted({**self._audited(edges, bars.family_at, True), **edges}.items()))
 
     def probabilities(
         self, pairs: Sequence[Pair], offline: Probabilities, bars: Bars
@@ -266,6 +268,20 @@ class ModelVerdicts:
             pair: max(probability_of(verdict), at)
             for pair, verdict in self.verdicts.items()
             if verdict.outcome == outcome and (verdict.similarity >= least or pair in far)
+        }
+
+    def _audited(
+        self, edges: Mapping[Pair, float], at: float, family: bool = False
+    ) -> dict[Pair, float]:
+        """The pairs that audits of a kind put together, of tools that the edges connect."""
+        parts = nx.connected_components(nx.Graph([(pair.left, pair.right) for pair in edges]))
+        part_of = {tool: number for number, part in enumerate(parts) for tool in part}
+        return {
+            Pair(a, b): at
+            for audit in self.audits
+            for group in audit.groups
+            for a, b in combinations(group, 2)
+            if audit.family == family and a in part_of and part_of[a] == part_of.get(b)
         }
 
     def _not_asked(self, offline: Mapping[Pair, float]) -> dict[Pair, float]:
