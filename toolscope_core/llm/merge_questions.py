@@ -112,7 +112,7 @@ def drafts_of(
     for cluster in plan.clusters:
         members = tuple(tools[member] for member in cluster.members)
         if cluster.members in chosen and len({tool.content_hash for tool in members}) > 1:
-            drafts[cluster.members] = MergeDraft(members, cluster.document, cluster.kind)
+            drafts[cluster.members] = MergeDraft(members, cluster)
     return drafts
 
 

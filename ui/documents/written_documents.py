@@ -49,7 +49,7 @@ def written_for(analysis: Analysis, cluster: Cluster, asking: Asker) -> Written 
     """What the model says of the cluster as it stands; ``None`` where it was not asked."""
     tools = analysis.catalog.tools
     members = tuple(tools[analysis.rows[member]] for member in cluster.members)
-    item = MergeDraft(members, cluster.document, cluster.kind)
+    item = MergeDraft(members, cluster)
     (answer,) = asking(SynthesisTask(), [item])
     if answer is None or answer.value is None:
         return None

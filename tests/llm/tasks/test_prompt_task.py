@@ -59,7 +59,7 @@ PROMPTS = [
         (SplitQuestion("Find it.", (A,)), SplitQuestion("Mail it.", (B, C))),
         "1 a34d3c210c9e",
     ),
-    (SynthesisTask(), (MergeDraft((A, B), ROUTER.document, ROUTER.kind),), "1 8d05f5a1a610"),
+    (SynthesisTask(), (MergeDraft((A, B), ROUTER),), "2 b61ef856c102"),
     (WORKER_TASK, JOBS, "1 08d7d40b555f"),
 ]
 

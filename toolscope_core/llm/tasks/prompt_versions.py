@@ -17,6 +17,6 @@ PROMPT_VERSIONS = {
     "rephrasing": "1",
     "selection": "1",
     "siblings": "1",
-    "synthesis": "1",
+    "synthesis": "2",
     "worker": "1",
 }
