@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING
 from toolscope_core.cli.terminal import AskRequest
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.llm import EndpointModel
+from toolscope_core.llm.document_answers import ask_for_documents, with_documents
 from toolscope_core.llm.merge_questions import ask_for_verdicts
 from toolscope_core.llm.requests import RunBudget, Terms
 from toolscope_core.llm.requests.model_requests import ModelRequests
-from toolscope_core.llm.run_configuration import configuration, model_without_key
+from toolscope_core.llm.run_configuration import configuration, model_without_key, prompts
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
 from toolscope_core.llm.tool_grades import grade_tools
-from toolscope_core.merging.pipeline import Analysis
-from toolscope_core.model.configuration import Endpoint, QuestionConfig
+from toolscope_core.merging.pipeline import Analysis, plan_merge
+from toolscope_core.model.configuration import Endpoint, PlanConfig, QuestionConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.environment import Settings, key_for
 from toolscope_core.model.errors import ConfigError, ModelStopError, PausedError
@@ -46,31 +47,44 @@ def with_model_verdicts(
     asked: AskRequest,
     settings: Settings,
     progress: Progress = silent,
+    worded: PlanConfig | None = None,
 ) -> Analysis:
-    """The analysis with what the model says of it.
+    """The analysis with what the model says of it, and with its documents for the clusters of the
+    plan that is made as ``worded`` says.
 
     Raises ``PausedError`` or ``ModelStopError`` where questions stay open.
     """
     questions = QuestionConfig(paper=asked.paper)
     links = constraints(analysis.catalog, log)
     with asking(asked, settings, progress) as (endpoint, asker):
-        model_verdicts = ask_for_verdicts(analysis, links, asker, questions)
-    run_config = configuration("judge", endpoint, analysis.catalog, analysis, questions)
-    return replace(analysis, model_verdicts=replace(model_verdicts, configuration=run_config))
+        verdicts = ask_for_verdicts(analysis, links, asker, questions)
+        run_config = configuration("judge", endpoint, analysis.catalog, analysis, questions)
+        if worded:
+            judged = replace(analysis, model_verdicts=verdicts)
+            clusters = plan_merge(judged, log, worded).clusters
+            verdicts = with_documents(judged, clusters, log, verdicts, asker)
+            run_config = {**run_config, "prompts": prompts("judge") | prompts("documents")}
+    return replace(analysis, model_verdicts=replace(verdicts, configuration=run_config))
 
 
 def estimates_of(
     analysis: Analysis, asked: AskRequest, settings: Settings
 ) -> Mapping[str, Estimates]:
-    """What judging, grading and writing variants would take, by kind; sends nothing."""
+    """What judging, grading, and writing documents and variants would take, by kind; sends
+    nothing.
+    """
     from toolscope_core.store import StoredLedger
 
     with _store(settings) as store:
         ledger, endpoint = StoredLedger(store), _endpoint(asked, settings, store)
         model_terms = (model_without_key(endpoint), ledger, endpoint.prices)
         catalog, links = analysis.catalog, constraints(analysis.catalog, ())
+        clusters = plan_merge(analysis, (), PlanConfig()).clusters
         return {
             "judge": judging_estimates(analysis, links, asked.paper, *model_terms),
+            "document": question_estimates(
+                partial(ask_for_documents, catalog, clusters), *model_terms
+            ),
             "quality": question_estimates(partial(grade_tools, catalog), *model_terms),
             "variants": question_estimates(partial(variants_of_model, catalog.tools), *model_terms),
         }

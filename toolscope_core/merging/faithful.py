@@ -68,6 +68,11 @@ class Violation:
     message: str
     excerpt: str = ""
 
+    @property
+    def sentence(self) -> str:
+        """The message, with the text where it has it not."""
+        return self.message if self.excerpt in self.message else f"{self.message}: {self.excerpt}"
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
