@@ -146,7 +146,8 @@ def test_a_word_of_a_member_may_look_like_a_host(members, wary, code):
     others = (FIND, purge) if members == "both" else (FIND,)
     around = Surroundings(wary=frozenset({wary}))
     assert codes("Finds notes of cs.AI.", made, others, around) == code
-    assert codes("Finds notes of evil.io.", made, others, around) == ["address"]
+    for text in ("Finds notes of evil.io.", "Finds notes; see https://evil.io/x."):
+        assert codes(text, made, others, around) == ["address"]
 
 
 def test_a_router_is_asked_for_a_name_and_may_say_it():
