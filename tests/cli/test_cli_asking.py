@@ -1,5 +1,6 @@
 """The command line with a model as the judge, over real HTTP and with the real embeddings."""
 
+import json
 import os
 import random
 import re
@@ -67,9 +68,55 @@ def test_offline_nobody_is_asked_and_the_options_of_a_model_are_refused(server, 
     run("merge", EXAMPLE, "--out", tmp_path / "b")
     about = read_json(tmp_path / "b/manifest.json")
     assert about["configuration"]["judge"] == "offline" and not server.received
-    for option in (("--model", "x"), ("--budget-calls", "3"), ("--paper",)):
+    for option in (("--model", "x"), ("--budget-calls", "3"), ("--paper",), ("--documents",)):
         told = run("merge", EXAMPLE, "--out", tmp_path / "b", *option, code=2).stderr
         assert "--judge llm" in told
+
+
+def test_documents_of_a_model_are_in_the_bundle_and_the_refused_are_listed(server, tmp_path):
+    """It writes of every other merge what no tool says; the document made offline stays there."""
+
+    def document(tools):
+        (draft,) = (tool for name, tool in tools.items() if name.endswith(" draft"))
+        words = draft["description"]
+        refused.append(len(refused) % 2 == 0)
+        return {
+            "description": f"{words} See https://evil.example."
+            if refused[-1]
+            else f"In short: {words}"
+        }
+
+    refused = []
+    server.answer = served(answering(same_verb, document=document))
+    merge(tmp_path / "plain", "--accept", "all")
+    told = merge(tmp_path / "b", "--accept", "all", "--documents").output
+    manifest = read_json(tmp_path / "b/manifest.json")
+    by_model, rows = manifest["documents"]["by_model"], manifest["documents"]["refused"]
+    assert len(by_model) == refused.count(False) > 0 and len(rows) == refused.count(True) > 0
+    assert f"documents: {len(by_model)} by the model, {len(rows)} refused" in told
+    readme = (tmp_path / "b/README.md").read_text("utf-8")
+    for row in rows:
+        assert f"refused: {', '.join(row['tools'])}: it cites 'https://evil.example" in told
+        assert json.dumps(row["tools"], separators=(",", ":")) in readme
+    plain, worded = (described(tmp_path / name) for name in ("plain", "b"))
+    changed = {tool for tool in plain if worded[tool] != plain[tool]}
+    assert changed and all(worded[tool] == f"In short: {plain[tool]}" for tool in changed)
+    assert changed <= {tool for members in by_model for tool in members}
+    assert manifest["configuration"]["judge"]["prompts"].keys() == {"judge", "audit", "family audit", "synthesis"}
+    merge(tmp_path / "again", "--accept", "all", "--decisions", tmp_path / "b/decisions.jsonl")
+    assert described(tmp_path / "again") == worded
+
+
+def described(bundle):
+    """The descriptions of the tools that leave, by id."""
+    tools = read_json(bundle / "neutral.json")["tools"]
+    return {tool["id"]: tool["description"] for tool in tools}
+
+
+def test_a_command_that_is_paused_at_the_documents_writes_no_bundle(server, tmp_path):
+    merge(tmp_path / "plain")
+    told = merge(tmp_path / "b", "--documents", "--budget-calls", "0", code=2).stderr
+    assert "paused: budget: 0 calls" in told and not (tmp_path / "b").exists()
 
 
 def test_without_a_model_the_remedy_is_told(server, tmp_path, monkeypatch):
@@ -108,7 +155,12 @@ def test_the_estimate_asks_nobody_and_names_every_task(server):
     told = run("estimate", EXAMPLE).output
     assert not server.received
     contents = {tool.content_hash for tool in TOOLS}
-    for task in ("judge: ", "audit: ", f"quality: {len(contents)} questions"):
+    for task in (
+        "judge: ",
+        "audit: ",
+        "document synthesis: ",
+        f"quality: {len(contents)} questions",
+    ):
         assert task in told
     assert "saved against the paper's way: " in told
 

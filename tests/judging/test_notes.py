@@ -18,6 +18,9 @@ def test_notes_of_parameters_count():
         "Requires approval.",
         "Needs admin permissions.",
         "You must not use it twice.",
+        "Do not use it twice.",
+        "Reads: don't share it.",
+        "Reads it, and do NOT write.",
         "Irreversible!",
     ],
 )
@@ -26,7 +29,14 @@ def test_safety_notes_are_found(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["Finds notes.", "It does not support dates.", "Returns warnless text."]
+    "text",
+    [
+        "Finds notes.",
+        "It does not support dates.",
+        "Returns warnless text.",
+        "Great when you don't know where it is.",
+        "Returns size, owner and permissions.",
+    ],
 )
 def test_other_sentences_are_no_safety_notes(text):
     assert not safety_notes(Tool("t", "t", text))

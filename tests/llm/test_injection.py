@@ -19,13 +19,13 @@ from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.selection import selected_by_model
 from toolscope_core.llm import EndpointModel
-from toolscope_core.llm.merge_questions import ask_for_verdicts, drafts_of, wary_of, with_documents
+from toolscope_core.llm.document_answers import ask_for_documents, with_documents, written_for
+from toolscope_core.llm.merge_questions import ask_for_verdicts, wary_of
 from toolscope_core.llm.requests import Terms
 from toolscope_core.llm.requests.model_requests import ModelRequests
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
-from toolscope_core.llm.tasks.synthesis_prompt import written
 from toolscope_core.merging.auto_accept import EVEN
-from toolscope_core.merging.faithful import Surroundings, violations
+from toolscope_core.merging.faithful import Surroundings
 from toolscope_core.merging.pipeline import analyse, bars_of, plan_merge
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AnalysisConfig, Endpoint, PlanConfig, QuestionConfig
@@ -402,17 +402,17 @@ def test_a_writer_that_obeys_is_found_out_and_not_used(payload, served, cache):
     analysis = analysed(cache, tool("find_notes", LONG), tool("note_lookup", f"{OTHER} {payload}"))
     ask = asking(served(answering(merges_all, document=obeying_words(payload))))
     verdicts = verdicts_of(analysis, ask)
-    plan = planned(analysis, verdicts, "all", routers=True)
-    with_words = with_documents(verdicts, plan, ask)
-    assert planned(analysis, with_words, "all", routers=True) == plan
-    (members,) = with_words.documents
-    draft = drafts_of(plan, [members])[members]
-    document = written(draft, with_words.documents[members])
-    assert (document.name, document.schema) == (draft.document.name, draft.document.schema)
-    made = analysis.syntheses.synthesis(members, None)
+    (cluster,) = planned(analysis, verdicts, "all", routers=True).clusters
+    taken = with_documents(analysis, [cluster], (), verdicts, ask)
+    assert not taken.documents and taken.refused.keys() == {cluster.members}
+    (answer,) = ask_for_documents(analysis.catalog, [cluster], ask).values()
     around = Surroundings(frozenset(), wary_of(analysis.catalog))
-    found = {v.code for v in violations(document, made, draft.members, around)}
-    assert {"address", "invented"} <= found
+    result = written_for(analysis, cluster, "m", answer.value, around)
+    assert (result.document.name, result.document.schema) == (
+        cluster.document.name,
+        cluster.document.schema,
+    )
+    assert {"address", "invented"} <= {one.code for one in result.violations}
 
 
 def obeying_words(payload):

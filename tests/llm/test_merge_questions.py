@@ -18,7 +18,6 @@ from toolscope_core.llm.merge_questions import (
     side_by_side,
     tool_pairs,
     wary_of,
-    with_documents,
 )
 from toolscope_core.llm.requests import RunBudget, Terms
 from toolscope_core.llm.requests.model_requests import ModelRequests
@@ -302,26 +301,6 @@ def test_grades_are_by_tool(example):
     grades = grade_tools(example.catalog, asking(answering(score=4))[0])
     assert grades.keys() == example.catalog.by_id.keys()
     assert {grade.band for grade in grades.values()} == {"High"}
-
-
-def test_words_are_asked_for_clusters_that_are_no_copies(example):
-    ask, _ = asking(answering(same_verb))
-    told = ask_for_verdicts(example, NOBODY, ask)
-    plan = with_model(example, told)
-    told = with_documents(told, plan, ask)
-    tools = plan.catalog.by_id
-    wanted = {
-        c.members for c in plan.clusters if len({tools[m].content_hash for m in c.members}) > 1
-    }
-    assert told.documents.keys() == wanted and wanted
-    assert [spent.task for spent in told.spent] == ["judge", "audit", "family audit", "synthesis"]
-
-
-def test_a_plan_is_not_changed_by_words(example, verdicts):
-    ask, _ = asking(answering(same_verb))
-    plan = with_model(example, verdicts, "auto")
-    more = with_documents(verdicts, plan, ask)
-    assert with_model(example, more, "auto") == plan
 
 
 def test_verdicts_name_who_said_them(example, verdicts):

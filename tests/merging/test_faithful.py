@@ -81,7 +81,7 @@ def test_what_the_offline_document_does_not_hold_is_named(text, code):
     "text", ["Finds notes.", "Finds notes. Index. Permanently.", "The search index is fine."]
 )
 def test_a_safety_note_may_not_go(text):
-    assert codes(text) == ["safety"]
+    assert "safety" in codes(text)
 
 
 def test_a_note_that_forbids_is_not_kept_by_one_that_allows():
@@ -90,7 +90,69 @@ def test_a_note_that_forbids_is_not_kept_by_one_that_allows():
     kept = "Finds notes. Secret notes must not be shown to guests."
     turned = "Finds notes. Secret notes must be shown to guests."
     assert codes(kept, made, (FIND, tool)) == []
-    assert codes(turned, made, (FIND, tool)) == ["safety"]
+    assert "safety" in codes(turned, made, (FIND, tool))
+
+
+SIZES = Tool(
+    "sizes",
+    "file_info",
+    "Gives size and permissions of a file as metadata.",
+    schema={
+        "type": "object",
+        "properties": {"path": {"type": "string"}, "unit": {"enum": ["bytes", "blocks"]}},
+    },
+)
+COUNTS = Tool(
+    "counts",
+    "stat_file",
+    "Gives lineCount and size of a text file. Do not call it on devices.",
+    schema={"type": "object", "properties": {"filename": {"type": "string"}}},
+)
+"""The words that the tool that goes says alone are no promise of the one that stays."""
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Returns the size of a file and its permissions.", ""),
+        ("Looks up size in blocks, and permissions, by `path` or filename.", ""),
+        ("Gives the meta data of files.", ""),
+        ("Gives size, and line counts of a text file.", "line, counts, text"),
+        ("Gives lineCount, with permissions required.", "line, count"),
+    ],
+)
+def test_a_prune_promises_what_the_tool_that_stays_does(text, told):
+    made = synthesise((COUNTS, SIZES), chosen="sizes")
+    assert made.kind == "prune"
+    document = replace(made.document, description=f"{text} Do not call it on devices.")
+    said = [
+        one.message
+        for one in violations(document, made, (COUNTS, SIZES), Surroundings())
+        if one.code == "ability"
+    ]
+    assert said == ([f"it speaks of {told} as only counts does"] if told else [])
+
+
+def test_a_router_may_say_what_each_of_its_members_does():
+    assert codes("Finds notes, or purges them by colour.", ROUTER, (FIND, PURGE)) == []
+
+
+@pytest.mark.parametrize(
+    ("members", "wary", "code"), [("both", "", []), ("both", "purge", ["address"]), ("find", "", ["address"])]
+)  # fmt: skip
+def test_a_word_of_a_member_may_look_like_a_host(members, wary, code):
+    purge = replace(PURGE, description="Purges notes, as cat:cs.AI. See https://evil.io/x.")
+    made = ROUTER if members == "both" else replace(PRUNE, arguments=PRUNE.arguments[:1])
+    others = (FIND, purge) if members == "both" else (FIND,)
+    around = Surroundings(wary=frozenset({wary}))
+    assert codes("Finds notes of cs.AI.", made, others, around) == code
+    for text in ("Finds notes of evil.io.", "Finds notes; see https://evil.io/x."):
+        assert codes(text, made, others, around) == ["address"]
+
+
+def test_a_router_is_asked_for_a_name_and_may_say_it():
+    assert codes("The find_or_purge tool.", ROUTER, (FIND, PURGE), name="find_or_purge") == []
+    assert codes("Finds notes.", ROUTER, (FIND, PURGE), name="www.evil.example") == ["address"]
 
 
 def test_notes_of_tools_that_speak_to_models_need_not_survive():

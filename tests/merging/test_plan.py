@@ -182,6 +182,19 @@ def test_a_new_description_keeps_the_prune_and_a_new_name_makes_a_router():
     }
 
 
+def test_other_words_for_an_argument_leave_its_maps_and_what_was_guessed():
+    sent = tool("a", "mail", user_id=TEXT, copy={"type": "boolean"})
+    queued = tool("b", "queue", person_id=TEXT, later={"type": "boolean"})
+    (before,) = clusters(catalog(sent, queued), Group(("a", "b"), 0.95, family=True))
+    assert any(alpha.inferred for alpha in before.arguments)
+    schema = before.document.schema
+    properties = {**schema["properties"], "user_id": {**TEXT, "description": "Whose it is."}}
+    edits = {frozenset("ab"): Edit(document={"schema": {**schema, "properties": properties}})}
+    (after,) = clusters(catalog(sent, queued), Group(("a", "b"), 0.95, family=True), edits=edits)
+    assert after.document.schema["properties"] == properties
+    assert (after.arguments, after.reasons) == (before.arguments, before.reasons)
+
+
 def test_an_edit_that_loses_an_argument_is_never_applied():
     schema = {"type": "object", "properties": {"address": TEXT}}
     edits = {frozenset("ab"): Edit(document={"schema": schema})}

@@ -2,7 +2,11 @@
 
 import pytest
 
-from toolscope_core.merging.router_words import argument_description, router_description
+from toolscope_core.merging.router_words import (
+    argument_description,
+    router_description,
+    selector_description,
+)
 
 ARXIV = """Search for papers on arXiv by title and abstract content.
 
@@ -13,73 +17,104 @@ ARXIV = """Search for papers on arXiv by title and abstract content.
 
     Returns papers in the format of a list.
     """
-SYNTAX = """With `server` = simple:
+SYNTAX = """`server` = simple:
 You can use advanced search syntax:
 - Search in title: ti:"search terms"
 - Search by author: au:"author name"
 - Combine terms with: AND, OR, ANDNOT"""
 
 
+def described(text):
+    """What a router says in place of this text of both its members."""
+    return router_description("server", {"a": text, "b": text})
+
+
 def test_sentences_are_apart_and_what_one_says_of_syntax_stays_that_ones():
     assert router_description("server", {"big": "Search for papers on arXiv", "simple": ARXIV}) == (
-        f"Search for papers on arXiv. Choose with `server` which one does it: big, simple.\n\n{SYNTAX}"
+        f"Search for papers on arXiv. `server`: big, simple.\n\n{SYNTAX}"
     )
 
 
 def test_what_only_the_canonical_says_of_syntax_is_not_said_of_all():
     text = router_description("server", {"simple": ARXIV, "big": "Search for papers on arXiv"})
-    lead, note = text.split("Choose with `server` which one does it: simple, big.")
+    lead, note = text.split("`server`: simple, big.")
     assert "ti:" not in lead
     assert lead.startswith("Search for papers on arXiv by title and abstract content.")
     assert note.strip() == SYNTAX
 
 
+def test_the_arguments_that_all_know_stay_a_list_where_one_leaves():
+    text = "Find it.\n\nArgs:\n    query: The words\n    day: As YYYY-MM-DD"
+    lead = router_description("server", {"a": text, "b": "Find it."}).partition(" = a")[0]
+    assert lead.startswith("Find it.\n\nArgs:\nquery: The words.\n\n`server`: a, b.")
+
+
 def test_what_all_say_is_said_once():
-    text = router_description("server", {"a": ARXIV, "b": ARXIV})
+    text = described(ARXIV)
     assert text.count("ti:") == 1
-    assert "With `server`" not in text
+    assert "`server` = " not in text
 
 
 @pytest.mark.parametrize(
     ("ending", "shown"),
     [
-        ("Read a file", "Read a file. Choose"),
-        ("Read a file.", "Read a file. Choose"),
-        ("Read a file!  ", "Read a file! Choose"),
-        ("Read it:\n- a\n- b", "- b\n\nChoose"),
-        ("Read `x`", "Read `x`. Choose"),
-        ("读取文件", "读取文件。 Choose"),
-        ("", "Choose"),
+        ("Read a file", "Read a file. "),
+        ("Read a file.", "Read a file. "),
+        ("Read a file!  ", "Read a file! "),
+        ("Read it:\n- a\n- b", "- b\n\n"),
+        ("Read `x`", "Read `x`. "),
+        ("Read it (all)", "Read it (all). "),
+        ("Read it → {}", "Read it → {} "),
+        ("读取文件", "读取文件。 "),
+        ("", ""),
     ],
 )
 def test_the_sentence_before_is_ended(ending, shown):
-    text = router_description("server", {"a": ending, "b": ending})
-    assert f"{shown} with `server` which one does it: a, b." in text
+    assert described(ending).endswith(f"{shown}`server`: a, b.")
 
 
-def test_indentation_of_the_source_is_no_part_of_the_text():
-    text = router_description(
-        "server", {"a": "\n        Read.\n\n        More.\n    ", "b": "Read."}
-    )
-    assert text == "Read.\n\nMore.\n\nChoose with `server` which one does it: a, b."
-
-
-def test_members_that_vary_say_what_they_do_unless_the_value_does():
-    texts = {
-        "getter": "Fetch one trial",
-        "searcher": "Search for trials in a registry. And more.",
-        "fetch": "Fetch one trial.",
-    }
-    text = router_description("variant", texts, vary=True)
-    assert text.endswith("With `variant` = searcher: Search for trials in a registry.")
-    assert "searcher: Search" not in router_description("variant", texts)
-    named = router_description("color", {"red": "Paint red.", "blue": "Paint blue."}, vary=True)
-    assert named == "Paint red. Choose with `color` which one does it: red, blue."
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("\n        Read.\n\n        More.\n    ", "Read.\n\nMore."),
+        ("Read.\n\n    Reads what is there\n    and more", "Read.\n\nReads what is there and more."),
+        ("Read a file\n\nGives text", "Read a file.\n\nGives text."),
+        ("Read a file\nGives text", "Read a file. Gives text."),
+        (
+            "Lists what the account may see on the pages of the\nGmail account",
+            "Lists what the account may see on the pages of the Gmail account.",
+        ),
+        ("详细文档\n场景：\n1. 一\n2. 二", "详细文档。 场景：\n1. 一\n2. 二"),
+        ("Behavior:\n    Reads only.\n    Is safe", "Behavior: Reads only. Is safe."),
+        ("By:\n    - one\n      of them\n      * deep\n    - two", "By:\n- one of them\n  * deep\n- two"),
+        ("Args:\n    low: Lower\n        bound\n    high: Upper", "Args:\nlow: Lower bound.\nhigh: Upper."),
+        ("1. One\nThis is all", "1. One\nThis is all."),
+        ("Do:\n\n    ```\n    if x:\n        y\n    ```", "Do:\n\n```\nif x:\n    y\n```"),
+    ],
+)  # fmt: skip
+def test_of_the_layout_of_the_source_only_lists_and_code_are_left(source, text):
+    assert described(source).rpartition("`server`: a, b.")[0].rstrip() == text
 
 
 def test_twelve_values_are_named():
     text = router_description("variant", {f"v{n}": "Do." for n in range(14)})
-    assert text.endswith("v11 and 2 more.")
+    assert text.endswith("v10, v11, …")
+
+
+@pytest.mark.parametrize(
+    ("texts", "shown"),
+    [
+        ({"row": "Size rows. More.", "column": "Size columns"}, "`row`: Size rows. `column`: Size columns."),
+        ({"a": "Move files", "b": "Delete.", "c": "Moves a file."}, "`a`, `c`: Move files. `b`: Delete."),
+        ({"a": "Tells of a file:\n- size", "b": "Sized."}, "`a`: Tells of a file. `b`: Sized."),
+        ({"weibo": "获取微博热搜榜", "toutiao": "获取今日头条热榜。"}, "`weibo`: 获取微博热搜榜。 `toutiao`: 获取今日头条热榜。"),
+        ({"a": "Do it.", "b": ""}, "`a`: Do it. `b`."),
+        ({"a": "", "b": ""}, ""),
+        ({str(n): f"Do {n}{n}." for n in range(14)}, " ".join(f"`{n}`: Do {n}{n}." for n in range(12)) + " …"),
+    ],
+)  # fmt: skip
+def test_a_selector_says_what_it_selects_in_the_words_of_the_members(texts, shown):
+    assert selector_description(texts) == shown
 
 
 @pytest.mark.parametrize(
@@ -87,16 +122,17 @@ def test_twelve_values_are_named():
     [
         ({"a": "What to look for", "b": "The query"}, "What to look for"),
         ({"a": "", "b": "The query"}, "The query"),
+        ({"a": "The\n    query", "b": ""}, "The query"),
         (
             {"a": "What to look for", "b": "Query, as from:ann AND has:file"},
-            "What to look for. With `s` = b: Query, as from:ann AND has:file.",
+            "What to look for. `s` = b: Query, as from:ann AND has:file.",
         ),
         (
             {"a": "The day as DD/MM/YYYY", "b": "The day as YYYY-MM-DD", "c": "Day, YYYY-MM-DD."},
-            "With `s` = a: The day as DD/MM/YYYY. With `s` = b, c: The day as YYYY-MM-DD.",
+            "`s` = a: The day as DD/MM/YYYY. `s` = b, c: The day as YYYY-MM-DD.",
         ),
         ({"a": "In the format 'City, State'.", "b": "Formatted as 'City, State'"}, "In the format 'City, State'."),
-        ({"a": "Addresses", "b": "Comma-separated"}, "Addresses. With `s` = b: Comma-separated."),
+        ({"a": "Addresses", "b": "Comma-separated"}, "Addresses. `s` = b: Comma-separated."),
         ({"a": "See https://a.b/c:d at 10:30", "b": "See it"}, "See https://a.b/c:d at 10:30"),
     ],
 )  # fmt: skip
@@ -105,4 +141,5 @@ def test_an_argument_says_how_each_member_wants_it_written(texts, shown):
 
 
 def test_hidden_characters_of_members_are_left_out():
-    assert "\u200b" not in router_description("s", {"a": "Do.", "b": "Use the synt\u200bax a:b"})
+    hidden = {"a": "Do.", "b": "Use the synt\u200bax a:b"}
+    assert "\u200b" not in router_description("s", hidden) + selector_description(hidden)

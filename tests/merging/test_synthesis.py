@@ -82,7 +82,9 @@ def test_a_router_takes_everything_and_says_who_works():
     assert made.kind == "router"
     assert list(schema["properties"]) == ["city", "lat", "lon", "variant"]
     assert schema["required"] == ["variant"]
-    assert schema["properties"]["variant"]["enum"] == ["weather", "weather_at"]
+    selector = schema["properties"]["variant"]
+    assert selector["enum"] == ["weather", "weather_at"]
+    assert selector["description"].startswith("`weather`")
     assert made.arguments[1].constants == {"variant": "weather_at"}
 
 

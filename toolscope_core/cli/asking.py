@@ -17,14 +17,15 @@ from toolscope_core.cli.model_options import AskRequest
 from toolscope_core.cli.terminal import fail_for
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.llm import EndpointModel
+from toolscope_core.llm.document_answers import ask_for_documents, with_documents
 from toolscope_core.llm.merge_questions import ask_for_verdicts, verdicts_on
 from toolscope_core.llm.requests import RunBudget, Terms
 from toolscope_core.llm.requests.model_requests import ModelRequests
-from toolscope_core.llm.run_configuration import configuration, model_without_key
+from toolscope_core.llm.run_configuration import configuration, model_without_key, prompts
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
 from toolscope_core.llm.tool_grades import grade_tools
-from toolscope_core.merging.pipeline import Analysis, with_verdicts
-from toolscope_core.model.configuration import Endpoint, QuestionConfig
+from toolscope_core.merging.pipeline import Analysis, plan_merge, with_verdicts
+from toolscope_core.model.configuration import Endpoint, PlanConfig, QuestionConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.environment import Settings, key_for
 from toolscope_core.model.errors import ConfigError, ModelStopError, PausedError
@@ -49,16 +50,23 @@ def with_model_verdicts(
     asked: AskRequest,
     settings: Settings,
     progress: Progress = silent,
+    worded: PlanConfig | None = None,
 ) -> Analysis:
-    """The analysis with what the model says of it.
+    """The analysis with what the model says of it, and with its documents for the clusters of the
+    plan that is made as ``worded`` says.
 
     Ends as ``asking`` does.
     """
     links = constraints(analysis.catalog, log)
     with asking(asked, settings, progress) as (endpoint, asker):
-        model_verdicts = ask_for_verdicts(analysis, links, asker, questions)
-    run_config = configuration("judge", endpoint, analysis.catalog, analysis, questions)
-    return with_verdicts(analysis, replace(model_verdicts, configuration=run_config))
+        verdicts = ask_for_verdicts(analysis, links, asker, questions)
+        run_config = configuration("judge", endpoint, analysis.catalog, analysis, questions)
+        if worded:
+            judged = with_verdicts(analysis, verdicts)
+            clusters = plan_merge(judged, log, worded).clusters
+            verdicts = with_documents(judged, clusters, log, verdicts, asker)
+            run_config = {**run_config, "prompts": prompts("judge") | prompts("documents")}
+    return with_verdicts(analysis, replace(verdicts, configuration=run_config))
 
 
 def with_verdicts_on(
@@ -76,15 +84,21 @@ def with_verdicts_on(
 def estimates_of(
     analysis: Analysis, paper: bool, asked: AskRequest, settings: Settings
 ) -> Mapping[str, Estimates]:
-    """What judging, grading and writing variants would take, by kind; sends nothing."""
+    """What judging, grading, and writing documents and variants would take, by kind; sends
+    nothing.
+    """
     from toolscope_core.store import StoredLedger
 
     with _store(settings) as store:
         ledger, endpoint = StoredLedger(store), _endpoint(asked, settings, store)
         model_terms = (model_without_key(endpoint), ledger, endpoint.prices)
         catalog, links = analysis.catalog, constraints(analysis.catalog, ())
+        clusters = plan_merge(analysis, (), PlanConfig()).clusters
         return {
             "judge": judging_estimates(analysis, links, paper, *model_terms),
+            "document": question_estimates(
+                partial(ask_for_documents, catalog, clusters), *model_terms
+            ),
             "quality": question_estimates(partial(grade_tools, catalog), *model_terms),
             "variants": question_estimates(partial(variants_of_model, catalog.tools), *model_terms),
         }

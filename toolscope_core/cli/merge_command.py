@@ -46,8 +46,10 @@ from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError, DecisionError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import MergePlan
+from toolscope_core.model.tool import JsonObject
 
 if TYPE_CHECKING:
+    from toolscope_core.merging.model_verdicts import ModelVerdicts
     from toolscope_core.merging.pipeline import Analysis
     from toolscope_core.model.decision import Decision
 
@@ -118,6 +120,14 @@ def merge(
         ),
     ] = None,
     paper: Paper = False,
+    documents: Annotated[
+        bool,
+        typer.Option(
+            "--documents",
+            help="Have the model write the documents of merged tools; one that is refused is "
+            "listed, and that made offline stays.",
+        ),
+    ] = False,
     fail_on: Annotated[
         FailOn | None,
         typer.Option(help="Exit with 1 where the outgoing tools hold a finding that bad or worse."),
@@ -138,7 +148,9 @@ def merge(
     from toolscope_core.merging.pipeline import analyse, plan_merge, with_owners
 
     of_a_model = replace(ask, base_url=None).given  # embeddings may come from there too
-    refuse_offline(judge, [*of_a_model, *(["paper"] if paper else [])])
+    refuse_offline(
+        judge, [*of_a_model, *(["paper"] if paper else []), *(["documents"] if documents else [])]
+    )
     settings, show = read_environment(), progress()
     catalog = read_files(catalogs)
     log = read_decisions(catalog, decisions) if decisions else ()
@@ -151,33 +163,28 @@ def merge(
     encoder = embedder_of(settings, embedder, embeddings_model, ask.base_url)
     cache, config = VectorCache(settings.cache_dir), AnalysisConfig(threshold=threshold)
     analysis = with_owners(analyse(catalog, config, encoder, cache, show), owners(catalog, log))
+    options, given = PlanConfig(accept, routers, correct, expanded), log
     if judge == "llm":
         from toolscope_core.cli.asking import with_model_verdicts
+        from toolscope_core.llm.document_answers import with_edits
 
-        questions = QuestionConfig(paper=paper)
-        analysis = with_model_verdicts(analysis, log, questions, ask, settings, show)
-    options = PlanConfig(accept=accept, routers=routers, correct=correct, expanded=expanded)
-    given, log = log, _without_servers(analysis, log, options) if by_server else log
+        questions, worded = QuestionConfig(paper=paper), options if documents else None
+        analysis = with_model_verdicts(analysis, log, questions, ask, settings, show, worded)
+        log = with_edits(analysis, log)
+    log = _without_servers(analysis, log, options) if by_server else log
     plan = plan_merge(analysis, log, options)
     files = bundle_files(analysis, plan, log, options, shape, fix)
     write_folder(files, out)
     with suppress(ConfigError):  # the bundle is written; the pairs are judged again then
         analysis.cached_judge.save()
-    manifest = json.loads(files["manifest.json"])
-    tokens, toolsets = manifest["tokens"], len(manifest["toolsets"])
     plan = readable_plan(plan, shape, fix)
     outgoing = [item.tool for item in plan.tools]
     _tell_plan(plan)
-    say(f"about {tokens['before']} tokens before, {tokens['after']} after ({tokens['counted']})")
+    _tell_toolset(json.loads(files["manifest.json"]))
     _tell_servers(plan.catalog)
-    if toolsets > 1:
-        say(
-            f"too many tools for one file: the toolset is in {toolsets}, by server; "
-            "manifest.json lists them"
-        )
     _tell_decisions(len(given), of_others)
-    if verdicts := analysis.model_verdicts:
-        tell_spent(verdicts.judge, verdicts.spent)
+    if analysis.model_verdicts:
+        _tell_model(analysis.model_verdicts)
     tell_findings(hidden_in(outgoing))
     for sentence in held_back(plan):
         say_error(sentence)
@@ -203,6 +210,16 @@ def _without_servers(
     return switched_off(analysis.catalog, log, gone, clusters)
 
 
+def _tell_model(verdicts: ModelVerdicts) -> None:
+    """What a model took, how many documents it wrote, and each that is not taken, with why."""
+    tell_spent(verdicts.judge, verdicts.spent)
+    if verdicts.documents or verdicts.refused:
+        refused = more(len(verdicts.refused), "refused, so that those made offline stay")
+        say(f"documents: {len(verdicts.documents)} by the model{refused}")
+    for members, why in sorted(verdicts.refused.items()):
+        say(f"refused: {', '.join(members)}: {'; '.join(why)}")
+
+
 def _tell_decisions(given: int, of_others: int) -> None:
     if given > of_others:
         unknown = more(of_others, "of tools that this catalog does not have")
@@ -221,6 +238,16 @@ def _tell_plan(plan: MergePlan) -> None:
         f"{among}{more(states['stale'], 'to be looked at again')}"
         f"{more(len(plan.edited), 'edited')}{more(len(plan.removed), 'left out')}"
     )
+
+
+def _tell_toolset(manifest: JsonObject) -> None:
+    tokens, toolsets = manifest["tokens"], len(manifest["toolsets"])
+    say(f"about {tokens['before']} tokens before, {tokens['after']} after ({tokens['counted']})")
+    if toolsets > 1:
+        say(
+            f"too many tools for one file: the toolset is in {toolsets}, by server; "
+            "manifest.json lists them"
+        )
 
 
 def _tell_servers(catalog: Catalog) -> None:

@@ -89,7 +89,7 @@ def bundle_files(
         "relabel.csv": relabel_csv(plan.relabels),
         "neutral.json": _json(write_toolset(plan.tools, plan.catalog.servers, "neutral"), 3),
         "original.json": _original(plan.catalog),
-        "README.md": readme_text(plan).encode("utf-8", "backslashreplace"),
+        "README.md": readme_text(plan, analysis.model_verdicts).encode("utf-8", "backslashreplace"),
         **_variant_file(plan, log),
         **client_files(plan),
     }
@@ -230,6 +230,15 @@ def _unreadable(plan: MergePlan) -> JsonObject:
     return {"unreadable": rows} if rows else {}
 
 
+def _documents(analysis: Analysis) -> JsonObject:
+    """Of which merges the words are a model's, and where they were refused and why, if any are."""
+    verdicts = analysis.model_verdicts
+    if verdicts is None or not (verdicts.documents or verdicts.refused):
+        return {}
+    rows = [{"tools": ids, "why": why} for ids, why in sorted(verdicts.refused.items())]
+    return {"documents": {"by_model": sorted(verdicts.documents), "refused": rows}}
+
+
 def _manifest(
     analysis: Analysis,
     plan: MergePlan,
@@ -281,6 +290,7 @@ def _manifest(
         "catalog": plan.catalog.version,
         **_implied(plan.catalog),
         **_unreadable(plan),
+        **_documents(analysis),
         "toolsets": [
             {"file": name, "tools": len(part), "servers": servers_of(part)}
             for name, part in named_toolsets(plan, chosen["shape"], chosen["fix"]).items()

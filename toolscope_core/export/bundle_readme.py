@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from toolscope_core.merging.calls import map_call, sample_arguments
+from toolscope_core.merging.model_verdicts import ModelVerdicts
 from toolscope_core.model.argument_map import ArgumentMap
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import JsonObject, Parameter, canonical_json
@@ -32,12 +33,12 @@ _FILES = (
 )
 
 
-def readme_text(plan: MergePlan) -> str:
-    """The README as Markdown, the same for equal plans."""
-    return "\n".join(_lines(plan)) + "\n"
+def readme_text(plan: MergePlan, verdicts: ModelVerdicts | None = None) -> str:
+    """The README as Markdown, the same for equal plans and answers of a model."""
+    return "\n".join(_lines(plan, verdicts)) + "\n"
 
 
-def _lines(plan: MergePlan) -> Iterator[str]:
+def _lines(plan: MergePlan, verdicts: ModelVerdicts | None) -> Iterator[str]:
     before, after = len(plan.catalog.tools), len(plan.tools)
     yield f"# A merged toolset: {before} tools in, {after} out"
     yield from (
@@ -69,6 +70,12 @@ def _lines(plan: MergePlan) -> Iterator[str]:
         yield ""
         for ids, why in sorted(plan.unreadable.items()):
             yield f"    {canonical_json({'tools': ids, 'why': why})}"
+    if verdicts and verdicts.refused:
+        yield from ("", "## Documents of a model that were refused", "")
+        yield "In their place stand those that were made offline."
+        yield ""
+        for ids, reasons in sorted(verdicts.refused.items()):
+            yield f"    {canonical_json({'tools': ids, 'why': reasons})}"
     maps = [alpha for alpha in plan.arguments if alpha.tool_id != alpha.to]
     if not maps:
         return

@@ -22,9 +22,17 @@ _HARM = (
     r"|(?:costs?|charged|billed|credits?)[^.]{0,80}? per (?:call|request|use)|billed to"
 )
 _HARMFUL = re.compile(rf"\b(?:{_HARM})\b|\b(?:warning|caution)\s*[:!]", re.IGNORECASE)
+_ORDER = r"^|[.!?:;,(*–—-] *|\b(?:please|and|but|so|then|also) +"
+"""What stands before *do not* where it forbids: *when you do not know it* tells."""
+_PERMISSION = (
+    r"(?:requires?|needs?|without|lacks?|ha(?:s|ve|ving)|must|only|admin|proper|sufficient)\b"
+    r"[^.!?]{0,60}?\bpermissions?|permissions?\b[^.!?]{0,40}?\b(?:required|needed|denied)"
+)
+"""A file has permissions too."""
 _SAFETY = re.compile(
-    rf"\b(?:{_HARM}|warn(?:s|ing)?|caution|(?:must|should|do)(?: not|n['’]t)|never|forbidden"
-    r"|prohibited|not allowed|permissions?|authori[sz]ed|authori[sz]ation|privileges?"
+    rf"(?:{_ORDER})do(?: not|n['’]t)\b"
+    rf"|\b(?:{_HARM}|warn(?:s|ing)?|caution|(?:must|should)(?: not|n['’]t)|never|forbidden"
+    rf"|prohibited|not allowed|{_PERMISSION}|authori[sz]ed|authori[sz]ation|privileges?"
     r"|requires? (?:admin|approval|confirmation|consent)|confidential|sensitive data"
     r"|rate.?limit(?:s|ed)?|quotas?)\b",
     re.IGNORECASE,

@@ -31,7 +31,6 @@ from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.tasks.audit import AuditTask
 from toolscope_core.llm.tasks.fence import PromptText, prompt_text
 from toolscope_core.llm.tasks.judge_prompt import OUTCOMES, JudgeTask, ToolPair, serves_of
-from toolscope_core.llm.tasks.synthesis_prompt import MergeDraft, SynthesisTask
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.graph import spanning_pairs
 from toolscope_core.merging.model_verdicts import ModelVerdicts, Saved
@@ -39,7 +38,6 @@ from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import QuestionConfig
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Outcome, Pair, Verdict
-from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Answer
 from toolscope_core.model.tool import Tool
 
@@ -107,39 +105,6 @@ def verdicts_on(analysis: Analysis, pairs: Iterable[Pair], asker: Asker) -> Mode
     return ModelVerdicts(asker.name, verdicts, spent=asker.spent)
 
 
-def with_documents(
-    model_verdicts: ModelVerdicts,
-    plan: MergePlan,
-    asker: Asker,
-    members: Iterable[tuple[str, ...]] = (),
-) -> ModelVerdicts:
-    """The model_verdicts with documents for the clusters of a plan (those of ``members``, or all).
-    They are offered to people and validated (``merging.faithful``), never applied by themselves.
-    """
-    wanted = set(members) or {cluster.members for cluster in plan.clusters}
-    drafts = drafts_of(plan, wanted)
-    answers = asker(SynthesisTask(), list(drafts.values()))
-    values = {ids: value_of(answer) for ids, answer in zip(drafts, answers, strict=True)}
-    documents = {
-        **model_verdicts.documents,
-        **{ids: value for ids, value in values.items() if value},
-    }
-    return replace(model_verdicts, documents=documents, spent=asker.spent, message=asker.message)
-
-
-def drafts_of(
-    plan: MergePlan, wanted: Iterable[tuple[str, ...]]
-) -> dict[tuple[str, ...], MergeDraft]:
-    """The drafts of clusters that a model may word anew, by member ids; exact copies need none."""
-    tools, chosen = plan.catalog.by_id, set(wanted)
-    drafts = {}
-    for cluster in plan.clusters:
-        members = tuple(tools[member] for member in cluster.members)
-        if cluster.members in chosen and len({tool.content_hash for tool in members}) > 1:
-            drafts[cluster.members] = MergeDraft(members, cluster.document, cluster.kind)
-    return drafts
-
-
 @dataclass(frozen=True, slots=True)
 class PairsToAsk:
     """Candidate pairs in the order in which they are asked about, with the offline judge's
@@ -201,13 +166,17 @@ def side_by_side(pairs: Sequence[Pair], batch: int) -> list[Pair]:
     return list(ordered)
 
 
+def addressing_of(catalog: Catalog) -> frozenset[str]:
+    """Ids of the tools whose text addresses its reader."""
+    return frozenset(
+        f.tool_id for f in catalog.findings if f.code in MODEL_CODES and f.severity != "info"
+    )
+
+
 def wary_of(catalog: Catalog) -> frozenset[str]:
     """Ids of the tools whose text addresses its reader, or mentions what a model is asked here."""
-    addressing = {
-        f.tool_id for f in catalog.findings if f.code in MODEL_CODES and f.severity != "info"
-    }
     swaying = {tool.id for tool in catalog.tools if _TASK_WORDS.search(_prompt_text(tool).text)}
-    return frozenset(addressing | swaying)
+    return addressing_of(catalog) | swaying
 
 
 def _wary_readers(catalog: Catalog) -> frozenset[str]:

@@ -22,7 +22,7 @@ from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster, Document, Group, State
 from toolscope_core.model.decision import Constraints, Edit
 from toolscope_core.model.plan import Dangling, MergedTool, MergePlan, Relabel, RelabelStatus
-from toolscope_core.model.tool import Tool
+from toolscope_core.model.tool import Tool, canonical_json
 
 Edits = Mapping[frozenset[str], Edit]
 
@@ -260,12 +260,27 @@ def _with_document(synthesis: Synthesis, members: Sequence[Tool], edit: Edit) ->
     if set(changed) == {"description"}:
         return replace(synthesis, document=document)
     arguments, selector = synthesis.arguments, synthesis.selector
-    if "schema" in changed:
+    if "schema" in changed and not _are_one_but_for_words(document, synthesis.document):
         schema, renames = changed["schema"], edit.document.get("renames", {})
         arguments = edited_arguments(members, synthesis.canonical, schema, arguments, renames)
         selector = renames.get(selector, selector)
         selector = selector if selector in (schema.get("properties") or {}) else ""
-    return Synthesis("router", synthesis.canonical, document, arguments, selector)
+    return replace(
+        synthesis, kind="router", document=document, arguments=arguments, selector=selector
+    )
+
+
+def _are_one_but_for_words(*documents: Document) -> bool:
+    """Whether the documents take the same arguments, described in other words."""
+    structures = set()
+    for document in documents:
+        schema = document.schema or {}
+        properties = {
+            name: {**sub, "description": ""} if isinstance(sub, dict) else sub
+            for name, sub in (schema.get("properties") or {}).items()
+        }
+        structures.add(canonical_json({**schema, "properties": properties}))
+    return len(structures) == 1
 
 
 def documented(tool: Tool, document: Document) -> Tool:

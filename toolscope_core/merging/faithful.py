@@ -8,23 +8,37 @@ not hold (a link, an address, the name of a tool, text that speaks to models) is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal
 
 from toolscope_core.catalog.scan.passages import passages
 from toolscope_core.catalog.scan.scanner import scan_tool
 from toolscope_core.decisions.edit_validity import document_problems
-from toolscope_core.judging.notes import unshared_notes, whole_text
-from toolscope_core.judging.vocabulary import STOP_WORDS
+from toolscope_core.embedding.tool_text import split_name
+from toolscope_core.judging.notes import safety_notes, unshared_notes, whole_text
+from toolscope_core.judging.reading import read_tool
+from toolscope_core.judging.vocabulary import STOP_WORDS, action_classes, is_filler
+from toolscope_core.judging.word_match import Keys, keys_of
 from toolscope_core.judging.wordnet import is_word
 from toolscope_core.merging.clusters import documented
 from toolscope_core.merging.synthesis import Synthesis, edited_arguments
 from toolscope_core.model.cluster import Document
+from toolscope_core.model.numbers import listed
 from toolscope_core.model.tool import Tool
 
 Code = Literal[
-    "invalid", "lossy", "parameter", "address", "tool", "invented", "safety", "hostile", "long"
+    "invalid",
+    "lossy",
+    "parameter",
+    "ability",
+    "address",
+    "tool",
+    "invented",
+    "safety",
+    "hostile",
+    "long",
 ]
 
 _MOST_TIMES = 3
@@ -41,6 +55,9 @@ _ADDRESSES = re.compile(
 )
 
 
+_CERTAIN_ADDRESS = re.compile(r"[/@]|^www\.|^[\d.]+$", re.IGNORECASE)
+
+
 @dataclass(frozen=True, slots=True)
 class Violation:
     """Something that speaks against a written document, as a sentence; ``excerpt`` is the text
@@ -50,6 +67,11 @@ class Violation:
     code: Code
     message: str
     excerpt: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """The message, with the text where it has it not."""
+        return self.message if self.excerpt in self.message else f"{self.message}: {self.excerpt}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +101,18 @@ def violations(
     before, after = (
         whole_text(documented(canonical, one)) for one in (synthesis.document, document)
     )
+    speaking = members if synthesis.kind == "router" else (canonical,)
+    trusted = [tool for tool in speaking if tool.id not in around.wary]
+    named = without_addresses(document.name)  # which a router is asked for
+    known = "\n".join([before, named, *_dotted_words(trusted)])
     return (
         *(
             Violation("invalid", text)
             for text in document_problems(document, synthesis.document, around.names)
         ),
         *_lost(document, synthesis, members),
-        *invented(before, after, members, around),
+        *_of_others(document, synthesis, members, around.wary),
+        *invented(known, after, members, around),
         *_dropped(after, members, around),
         *hostile(documented(canonical, synthesis.document), documented(canonical, document)),
         *_overlong(document, members),
@@ -116,12 +143,40 @@ def _lost(document: Document, synthesis: Synthesis, members: Sequence[Tool]) -> 
             yield Violation("lossy", f"calls to {alpha.tool_id} would lose something: {why[0]}")
 
 
+def _of_others(
+    document: Document, synthesis: Synthesis, members: Sequence[Tool], wary: frozenset[str]
+) -> Iterator[Violation]:
+    """Words of a prune's description on what only tools do that are switched off: neither the tool
+    that stays says them in any form, nor an argument of theirs that it takes, nor a warning.
+    """
+    if synthesis.kind != "prune":
+        return
+    stays = next(tool for tool in members if tool.id == synthesis.canonical)
+    moved = (move.source for alpha in synthesis.arguments for move in alpha.moves)
+    notes = (note for tool in members if tool.id not in wary for note in safety_notes(tool))
+    own = _keys((*_texts(stays), *moved, *notes))
+    acts = read_tool(stays).classes
+    words = [
+        word
+        for word in _plain_words(document.description)
+        if own.isdisjoint(keys_of(word)) and acts.isdisjoint(action_classes(word))
+    ]
+    for tool in members:
+        theirs = _keys(_texts(tool))
+        promised = [word for word in words if not theirs.isdisjoint(keys_of(word))]
+        if promised:
+            yield Violation("ability", f"it speaks of {listed(promised)} as only {tool.id} does")
+
+
 def invented(
     before: str, after: str, members: Sequence[Tool], around: Surroundings
 ) -> Iterator[Violation]:
     """Addresses, names of tools and names of nothing that ``after`` holds and ``before`` does not,
     nor the words of the members.
     """
+    sources = {
+        word.casefold() for tool in members for word in _words_of(tool, tool.id in around.wary)
+    }
     cited = {address.casefold() for address in _ADDRESSES.findall(before)}
     for address in dict.fromkeys(_ADDRESSES.findall(after)):
         if address.casefold() not in cited:
@@ -132,13 +187,12 @@ def invented(
             )
     names = set(_names(before))
     others = around.names | {tool.name for tool in members}
-    sources = {word for tool in members for word in _words_of(tool, tool.id in around.wary)}
     for name in _names(after):
         if name in names:
             continue
         if name in others:
             yield Violation("tool", f"it names `{name}`, another tool", name)
-        elif name not in sources and not _is_phrase(name):
+        elif name.casefold() not in sources and not _is_phrase(name):
             yield Violation("invented", f"it names `{name}`, which no member knows", name)
 
 
@@ -169,8 +223,34 @@ def _words_of(tool: Tool, wary: bool) -> Iterator[str]:
     models.
     """
     declared = (tool.name, *(parameter.name for parameter in tool.parameters))
-    for text in declared if wary else (passage.text for passage in passages(tool)):
+    for text in declared if wary else _texts(tool):
         yield from _WORD.findall(text)
+
+
+def _plain_words(text: str) -> list[str]:
+    """The words that say something, each once, those of identifiers apart, in lower case."""
+    parts = (part for token in _WORD.findall(text) for part in split_name(token))
+    return [word for word in dict.fromkeys(parts) if len(word) > 1 and not is_filler(word)]
+
+
+def _keys(texts: Iterable[str]) -> Keys:
+    """What the words of the texts may be known by, two in a row also as one."""
+    tokens = (token for text in texts for token in _WORD.findall(text))
+    words = [part for token in tokens for part in split_name(token)]
+    joined = {first + second for first, second in pairwise(words)}
+    return frozenset(key for word in (*words, *joined) for key in keys_of(word))
+
+
+def _texts(tool: Tool) -> Iterator[str]:
+    return (passage.text for passage in passages(tool))
+
+
+def _dotted_words(tools: Iterable[Tool]) -> Iterator[str]:
+    """What the tools say that looks like a host and need be none: *cs.AI*."""
+    for tool in tools:
+        for text in _texts(tool):
+            addresses = _ADDRESSES.findall(text)
+            yield from (one for one in addresses if not _CERTAIN_ADDRESS.search(one))
 
 
 def _is_phrase(name: str) -> bool:

@@ -102,17 +102,19 @@ class Saved:
 class ModelVerdicts:
     """All answers of ``judge`` (a model at an origin) on a catalog.
 
-    ``verdicts`` hold *unanalysed* ones too, the reason as evidence. ``audits`` of
-    one kind have no member in common. ``documents`` are stored answers by member ids. ``notes``
-    say by tool id what was left out of the prompt. ``wary`` are ids of tools whose text
-    addresses models. ``message`` says why questions are left open, if any are; ``configuration``
-    is all that decided the questions (it holds no key).
+    ``verdicts`` hold *unanalysed* ones too, the reason as evidence. ``audits`` of one kind
+    have no member in common. ``documents`` has by member ids what its words change in the document
+    made offline, ``refused`` why they are not taken, in sentences. ``notes`` say by tool id what
+    was left out of the prompt. ``wary`` are ids of tools whose text addresses models. ``message``
+    says why questions are left open, if any are; ``configuration`` is all that decided the
+    questions (it holds no key).
     """
 
     judge: str
     verdicts: Mapping[Pair, Verdict] = field(default_factory=dict)
     audits: tuple[Audit, ...] = ()
     documents: Mapping[tuple[str, ...], JsonObject] = field(default_factory=dict)
+    refused: Mapping[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
     notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     wary: frozenset[str] = frozenset()
     spent: tuple[Spent, ...] = ()

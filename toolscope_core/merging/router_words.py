@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from inspect import cleandoc
-from itertools import chain
+from textwrap import dedent
+from typing import NamedTuple
 
 from toolscope_core.catalog.scan.hidden import without_hidden
 from toolscope_core.judging.word_stems import text_words
@@ -36,45 +37,71 @@ _PATTERN = re.compile(r"format(?:ted as| of| is|:)? (['\"])([^'\"]+)\1", re.IGNO
 """A format that is given: *in the format 'City, State'*."""
 
 _SENTENCE_ENDS = re.compile(r"(?<=[.!?。！？])(?<!\be\.g\.)(?<!\bi\.e\.)\s+")
-_LIST_LINE = re.compile(r"\s+\S|\s*(?:[-*•+]|\d+[.)])\s|\s*\w+(?: \([^)]*\))?:\s")
+_FENCED = re.compile(r"(^[ \t]*```.*?(?:```|\Z))", re.DOTALL | re.MULTILINE)
+_BULLET = re.compile(r"\s*(?:[-*•+>|#]|\d+[.)])")
+_ENTRY = re.compile(rf"{_BULLET.pattern}|\s*\w+(?: \([^)]*\))?:\s")
 _OF_RESULTS = re.compile(r"(?:returns?|outputs?|raises?)\b", re.IGNORECASE)
 _OF_ARGUMENTS = re.compile(r"(?:args|arguments|parameters|params)\s*:\s*$", re.IGNORECASE)
-_ENDS = (*".!?:;…。！？：；", "```")
+_CLOSING = ")]\"'`*%”’»）」』】"
+"""Beside letters and digits what a sentence without a stop may end with."""
 _IDEOGRAPHS = "\u3000"
 """From here on scripts have a full stop of their own."""
+_SHORT_LINE = 50
+"""A line of fewer characters ends where its sentence does, unless a small letter follows."""
 
 
-def router_description(selector: str, texts: Mapping[str, str], vary: bool = False) -> str:
-    """The description of a router whose members are chosen by ``selector``; ``texts`` are their own
-    descriptions by its value, that of the canonical first. Where they ``vary`` in what they do, it
-    says so of each that its value does not explain.
+class _Paragraph(NamedTuple):
+    """Its parts in order, and what stands between them."""
+
+    parts: list[str]
+    between: str = " "
+
+    def without(self, parts: Sequence[str]) -> str:
+        """Its text but for these parts; empty where no more is left than what they were of."""
+        left = [part for part in self.parts if part not in parts]
+        return "" if all(map(_OF_ARGUMENTS.match, left)) else self.between.join(left)
+
+
+def router_description(selector: str, texts: Mapping[str, str]) -> str:
+    """The description of a router whose members are chosen by ``selector``: the canonical's, the
+    values, and what only some of them say of how arguments are written. ``texts`` are the members'
+    own descriptions by value, that of the canonical first.
     """
-    clean = {value: cleandoc(without_hidden(text)).strip() for value, text in texts.items()}
-    alone = _said_by_some(clean)
-    (value, lead), *others = clean.items()
-    paragraphs = _parts(lead)
-    first = paragraphs[0][0] if paragraphs else ""
-    if set(alone[value]) == {first}:
-        alone[value] = []  # the lead says it, or nothing would say what the tool does
-    elif alone[value]:
-        left = [
-            [part for part in one if part == first or part not in alone[value]]
-            for one in paragraphs
-        ]
-        lead = "\n\n".join(" ".join(one) for one in left if one)
-    for value, text in others if vary and len(texts) <= MOST_NAMED else ():
-        job = _SENTENCE_ENDS.split(text.partition("\n")[0])[0]
-        if job not in alone[value] and text_words(job) - text_words(f"{lead} {value}"):
-            alone[value].insert(0, job)
-    named = list(texts)
-    more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
-    how = f"Choose with `{selector}` which one does it: {', '.join(named[:MOST_NAMED])}{more}."
-    between = "\n\n" if "\n" in lead else " "
+    paragraphs = {value: _paragraphs(text) for value, text in texts.items()}
+    alone = _said_by_some(paragraphs)
+    canonical, own = next(iter(paragraphs.items()))
+    first = own[0].parts[0] if own else ""
+    if set(alone[canonical]) == {first}:
+        alone[canonical] = []  # the lead says it, or nothing would say what the tool does
+    away = [part for part in alone[canonical] if part != first]
+    lead = "\n\n".join(text for one in own if (text := one.without(away)))
+    more = ", …" if len(texts) > MOST_NAMED else "."
+    values = f"`{selector}`: {', '.join(list(texts)[:MOST_NAMED])}{more}"
     notes: dict[tuple[str, ...], list[str]] = {}
     for value, parts in alone.items():
         notes.setdefault(tuple(parts), []).append(value)
+    between = "\n\n" if "\n" in lead else " "
     said = [_note(_only(selector, of), parts) for parts, of in notes.items() if parts]
-    return "\n\n".join([f"{_ended(lead)}{between}{how}".strip(), *said])
+    return "\n\n".join([f"{lead}{between}{values}".strip(), *said])
+
+
+def selector_description(texts: Mapping[str, str]) -> str:
+    """The description of a router's selector: by its values the first sentence of each member, in
+    the members' own words and language; members that say the same stand together.
+    """
+    values_by_job: dict[object, list[str]] = {}
+    jobs: dict[object, str] = {}
+    for value, text in texts.items():
+        job = _first_sentence(text)
+        key = text_words(job) or job
+        jobs.setdefault(key, job)
+        values_by_job.setdefault(key, []).append(f"`{value}`")
+    said = [
+        _ended(f"{', '.join(values)}{': ' if jobs[key] else ''}{jobs[key]}")
+        for key, values in values_by_job.items()
+    ]
+    more = ["…"] if len(said) > MOST_NAMED else []
+    return " ".join([*said[:MOST_NAMED], *more]) if any(jobs.values()) else ""
 
 
 def argument_description(selector: str, texts: Mapping[str, str]) -> str:
@@ -82,9 +109,9 @@ def argument_description(selector: str, texts: Mapping[str, str]) -> str:
     of ``selector``, in order): the first, and beside it each that says how it is written where not
     all do.
     """
-    given = {value: text for value, text in texts.items() if text.strip()}
     clean = {value: " ".join(without_hidden(text).split()) for value, text in texts.items()}
-    alone = _said_by_some(clean)
+    alone = _said_by_some({value: _paragraphs(text) for value, text in clean.items()})
+    given = {value: text for value, text in clean.items() if text}
     if not any(alone.values()):
         return next(iter(given.values()), "")
     notes: dict[frozenset[str], list[str]] = {}
@@ -96,27 +123,30 @@ def argument_description(selector: str, texts: Mapping[str, str]) -> str:
     return " ".join([*lead, *said])
 
 
+def _first_sentence(text: str) -> str:
+    paragraphs = _paragraphs(text)
+    line = paragraphs[0].parts[0].partition("\n")[0] if paragraphs else ""
+    return _SENTENCE_ENDS.split(line)[0].rstrip(":：")
+
+
 def _only(selector: str, values: Sequence[str]) -> str:
-    return f"With `{selector}` = {', '.join(values)}:"
+    return f"`{selector}` = {', '.join(values)}:"
 
 
 def _note(head: str, parts: Sequence[str]) -> str:
     if not any("\n" in part for part in parts):
-        return f"{head} {' '.join(map(_ended, parts))}"
-    return "\n".join([head, "\n\n".join(map(_ended, parts))])
+        return f"{head} {' '.join(parts)}"
+    return "\n".join([head, "\n\n".join(parts)])
 
 
-def _said_by_some(texts: Mapping[str, str]) -> dict[str, list[str]]:
+def _said_by_some(texts: Mapping[str, Sequence[_Paragraph]]) -> dict[str, list[str]]:
     """By value the parts of its text on how arguments are written that not all of the texts say."""
-    forms = {value: _forms([text]) for value, text in texts.items()}
+    parts = {value: [part for one in text for part in one.parts] for value, text in texts.items()}
+    forms = {value: _forms(own) for value, own in parts.items()}
     shared = frozenset.intersection(*forms.values())
     return {
-        value: [
-            part
-            for part in chain.from_iterable(_parts(text) if forms[value] - shared else ())
-            if _forms([part]) - shared and not _OF_RESULTS.match(part)
-        ]
-        for value, text in texts.items()
+        value: [p for p in own if _forms([p]) - shared and not _OF_RESULTS.match(p)]
+        for value, own in parts.items()
     }
 
 
@@ -129,38 +159,60 @@ def _forms(texts: Iterable[str]) -> frozenset[str]:
     return frozenset(given | (named - {"format"} if given else named))
 
 
-def _parts(text: str) -> list[list[str]]:
-    """The paragraphs of a text, each as its sentences; a list is one part, with what it is of."""
-    paragraphs: list[list[str]] = []
-    for block in re.split(r"\n\s*\n", text):
-        lines = block.strip("\n").split("\n")
-        if _OF_ARGUMENTS.match(lines[0].strip()):
-            paragraphs.append([_ended(line.strip()) for line in _entries(lines[1:])])
-        elif any(map(_LIST_LINE.match, lines[1:])):
-            paragraphs.append(["\n".join(lines)])
-        else:
-            paragraphs.append(_SENTENCE_ENDS.split(" ".join(map(str.strip, lines))))
-        if len(paragraphs) > 1 and paragraphs[-2][-1].endswith(":") and _LIST_LINE.match(lines[0]):
-            last = paragraphs.pop()
-            paragraphs[-1][-1] = "\n".join([paragraphs[-1][-1], *last])
-    return [paragraph for paragraph in paragraphs if paragraph]
+def _paragraphs(text: str) -> list[_Paragraph]:
+    """A text without what is hidden and without the indentation of its source: each paragraph as
+    its sentences, ended; a list is one part with what it is of, one of arguments has a part for
+    each.
+    """
+    paragraphs: list[_Paragraph] = []
+    for number, piece in enumerate(_FENCED.split(cleandoc(without_hidden(text)).strip())):
+        blocks = [piece] if number % 2 else re.split(r"\n\s*\n", piece)
+        for block in blocks:
+            if number % 2:
+                paragraphs.append(_Paragraph([dedent(block).strip()]))
+            elif lines := _lines(block):
+                is_list = bool(_BULLET.match(lines[0]) or any(map(_ENTRY.match, lines[1:])))
+                if is_list and paragraphs and paragraphs[-1].parts[-1].endswith(":"):
+                    lines = [paragraphs[-1].parts.pop(), *lines]
+                paragraphs.append(_paragraph(lines, is_list))
+    return [one for one in paragraphs if one.parts]
 
 
-def _entries(lines: Sequence[str]) -> list[str]:
-    """The lines of a list of arguments, each with those that go on under it."""
-    entries: list[str] = []
-    depth = len(lines[0]) - len(lines[0].lstrip()) if lines else 0
-    for line in lines:
-        if entries and len(line) - len(line.lstrip()) > depth:
-            entries[-1] += f" {line.strip()}"
+def _paragraph(lines: list[str], is_list: bool) -> _Paragraph:
+    if _OF_ARGUMENTS.match(lines[0]):
+        return _Paragraph(lines, "\n")
+    if is_list:
+        return _Paragraph(["\n".join(lines)])
+    return _Paragraph(_SENTENCE_ENDS.split(" ".join(lines)))
+
+
+def _lines(block: str) -> list[str]:
+    """The lines of a paragraph, those that only go on joined to the one before; entries of lists
+    begin their own, deeper ones two spaces in.
+    """
+    lines: list[str] = []
+    depth = outer = 0
+    last = ""
+    for line in filter(str.strip, block.split("\n")):
+        bare, indent = line.strip(), len(line) - len(line.lstrip())
+        before = lines[-1] if lines else ""
+        in_list, is_bullet = bool(_ENTRY.match(before)), bool(_BULLET.match(before))
+        goes_on = bare[0].islower() or (len(last) >= _SHORT_LINE and not is_bullet)
+        beside_list = in_list and indent <= depth and not goes_on
+        if _ENTRY.match(bare):
+            outer, depth = (outer if in_list else indent), indent
+            lines.append(f"  {bare}" if indent > outer and _BULLET.match(bare) else bare)
+        elif not before or before.endswith((":", "：")) or beside_list:
+            lines.append(bare)
         else:
-            entries.append(line)
-    return entries
+            lines[-1] = f"{before if goes_on or in_list else _ended(before)} {bare}"
+        last = bare
+    return [line if _BULLET.match(line) else _ended(line) for line in lines]
 
 
 def _ended(text: str) -> str:
     """The text with a full stop, if no sign ends it."""
     text = text.rstrip()
-    if not text or text.endswith(_ENDS) or _LIST_LINE.match(text.rpartition("\n")[2]):
+    if not text or not (text[-1].isalnum() or text[-1] in _CLOSING) or text.endswith("```"):
         return text
     return f"{text}{'。' if text[-1] >= _IDEOGRAPHS else '.'}"

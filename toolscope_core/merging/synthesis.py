@@ -22,7 +22,11 @@ from toolscope_core.judging.phrasing import unshared
 from toolscope_core.judging.reading import ToolReading, read_tool
 from toolscope_core.judging.selector import selector_of
 from toolscope_core.merging.families import own_words
-from toolscope_core.merging.router_words import argument_description, router_description
+from toolscope_core.merging.router_words import (
+    argument_description,
+    router_description,
+    selector_description,
+)
 from toolscope_core.model.argument_map import ArgumentMap
 from toolscope_core.model.cluster import Document, Kind
 from toolscope_core.model.tool import JsonObject, Parameter, Tool, canonical_json
@@ -200,11 +204,13 @@ def _router(
     selector, values = _selector(ordered, properties, family, apart)
     if not one_schema:
         needed += _always_supplied(ordered, pairs, properties)
-    properties[selector] = {
-        "type": "string",
-        "enum": [values[tool.id] for tool in ordered],
-        "description": "Which of the merged tools does the work.",
+    texts = {
+        values[tool.id]: "" if tool.id in blocked and tool is not canonical else tool.description
+        for tool in ordered
     }
+    properties[selector] = {"type": "string", "enum": list(texts)}
+    if what := selector_description(texts):
+        properties[selector] = {**properties[selector], "description": what}
     schema |= {"properties": properties, "required": [*needed, selector]}
     maps = []
     for tool in members:
@@ -218,12 +224,7 @@ def _router(
         maps.append(alpha)
     if not one_schema:  # only now, or the words of one would be held against the values of another
         _describe(selector, values, ordered, pairs, properties)
-    texts = {
-        values[tool.id]: "" if tool.id in blocked and tool is not canonical else tool.description
-        for tool in ordered
-    }
-    by_server = all(values[tool.id] == tool.owner for tool in ordered)
-    text = router_description(selector, texts, vary=family and not by_server)
+    text = router_description(selector, texts)
     document = Document(canonical.name, text, schema, None, merged_annotations(members))
     return Synthesis("router", canonical.id, document, tuple(maps), selector, apart)
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from toolscope_core.llm.document_answers import Written
 from toolscope_core.model.cluster import Cluster, Document
 from ui.documents import argument_editor, document_choice, try_it
 from ui.documents.document_checks import document_checks
@@ -15,7 +16,7 @@ from ui.documents.document_form import Form
 from ui.documents.drafts import Draft
 from ui.documents.edited_documents import Documents
 from ui.documents.try_it import signature
-from ui.documents.written_documents import Written, WrittenDocuments
+from ui.documents.written_documents import WrittenDocuments
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import argument_panel, cluster_card, decision_buttons, decision_trail
 from ui.shared.cards.cards import Card, sources_in_words
@@ -207,8 +208,7 @@ def _offer(cluster: Cluster, draft: Draft, written: Written) -> None:
             st.caption(safe_text.untrusted(change.place))
             st.html(safe_text.word_diff(change.before, change.after))
         for violation in written.violations:
-            more = "" if violation.excerpt in violation.message else f": {violation.excerpt}"
-            st.warning(safe_text.untrusted(f"{violation.message}{more}"), icon=":material/rule:")
+            st.warning(safe_text.untrusted(violation.sentence), icon=":material/rule:")
         invalid = any(violation.code == "invalid" for violation in written.violations)
         suffix = f"{cluster.id}_{cluster.version[:8]}"
         if invalid:

@@ -66,7 +66,7 @@ PROMPTS = [
         (SplitQuestion("Find it.", (A,)), SplitQuestion("Mail it.", (B, C))),
         "2 a34d3c210c9e",
     ),
-    (SynthesisTask(), (MergeDraft((A, B), ROUTER.document, ROUTER.kind),), "2 8d05f5a1a610"),
+    (SynthesisTask(), (MergeDraft((A, B), ROUTER),), "2 b61ef856c102"),
     (WORKER_TASK, JOBS, "1 08d7d40b555f"),
 ]
 

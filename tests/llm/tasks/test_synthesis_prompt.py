@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 import pytest
 
 from tests.llm.tasks.strategies import keyed, reader, tool
 from tests.support.catalogs import accepting
+from tests.support.replies import asked
 from toolscope_core.llm.tasks.synthesis_prompt import MergeDraft, SynthesisTask, written
 from toolscope_core.merging.synthesis import synthesise
 
@@ -13,8 +16,7 @@ def takes(*names):
 
 
 def drafted(*members):
-    made = synthesise(members)
-    return MergeDraft(members, made.document, made.kind)
+    return MergeDraft(members, synthesise(members))
 
 
 PRUNE = drafted(tool("find", schema=takes("text")), tool("search", schema=takes("text")))
@@ -74,14 +76,57 @@ def test_hidden_characters_do_not_get_out():
 def test_another_canonical_is_another_question():
     members = PRUNE.members
     made = [synthesise(members, chosen=one.id) for one in members]
-    subjects = {TASK.subjects(MergeDraft(members, m.document, m.kind)) for m in made}
+    subjects = {TASK.subjects(MergeDraft(members, m)) for m in made}
     assert len({m.canonical for m in made}) == 2
     assert len(subjects) == 2
 
 
+def shown(item):
+    """The question, and the texts by their names, as a model reads them."""
+    texts, questions = asked(TASK.request(keyed(TASK, item)))
+    return questions, {name.partition(" ")[2]: text for name, text in texts.items()}
+
+
+@pytest.mark.parametrize("stays", ["find", "search"])
+def test_a_prune_names_the_tool_that_stays(stays):
+    questions, texts = shown(MergeDraft(PRUNE.members, synthesise(PRUNE.members, chosen=stays)))
+    ((token,),) = questions.values()
+    assert texts[token]["name"] == stays
+    assert "routes" not in texts
+
+
+def test_a_router_shows_where_calls_went_and_whose():
+    members = (
+        tool("seek", "Seek.", id="a", server="desk", schema=takes("query")),
+        tool("search", "Search.", id="b", server="shelf", schema=takes("colour", "size")),
+    )
+    merged = synthesise(members)
+    _, texts = shown(MergeDraft(members, merged))
+    routes = {row["value"]: row for row in texts["routes"]["routes"]}
+    assert texts["routes"]["selector"] == merged.selector == "server"
+    assert {value: texts[row["tool"]]["server"] for value, row in routes.items()} == {
+        "desk": "desk",
+        "shelf": "shelf",
+    }
+    assert routes["shelf"]["arguments"] == {"colour": "colour", "size": "size"}
+
+
+def test_what_has_no_place_in_the_draft_is_shown_as_nothing():
+    (own, other) = ROUTER.merged.arguments
+    arguments = (own, replace(other, moves=other.moves[:1], dropped={"size": "It is gone."}))
+    item = replace(ROUTER, merged=replace(ROUTER.merged, arguments=arguments))
+    arguments = [row["arguments"] for row in item.routes["routes"]]
+    assert {"colour": "colour", "size": None} in arguments
+
+
+def test_another_server_is_another_question():
+    members = tuple(replace(one, server="desk") for one in PRUNE.members)
+    assert TASK.subjects(PRUNE) != TASK.subjects(drafted(*members))
+
+
 def test_the_order_of_the_members_is_not_in_the_question():
     (key,) = keyed(TASK, ROUTER)
-    turned = MergeDraft(ROUTER.members[::-1], ROUTER.document, ROUTER.kind)
+    turned = drafted(*ROUTER.members[::-1])
     assert TASK.request({key: ROUTER}) == TASK.request({key: turned})
 
 

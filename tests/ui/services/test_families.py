@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
@@ -10,11 +9,11 @@ from tests.support.scripted import judge_says
 from tests.ui.services import family_catalog, small_workspace
 from tests.ui.services.small_workspace import by_name
 from toolscope_core.judging.relation_words import apart_of, serving_of
+from toolscope_core.llm import document_answers
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.tool import Tool
 from ui.catalog.overview import NextStep, Overview
-from ui.documents import written_documents
 from ui.documents.document_checks import document_checks
 from ui.graph.components import MergeGraphs
 from ui.shared.cards.queue import Standing
@@ -255,16 +254,12 @@ def test_the_words_of_a_model_are_held_against_the_router(own, monkeypatch):
     work, i = own
     seen = []
     monkeypatch.setattr(
-        written_documents, "violations", lambda document, made, *_: seen.append(made) or ()
+        document_answers, "violations", lambda document, made, *_: seen.append(made) or ()
     )
-    monkeypatch.setattr(written_documents, "written", lambda item, value: item.document)
+    monkeypatch.setattr(document_answers, "written", lambda item, value: item.document)
 
-    def asking(task, items):
-        return [SimpleNamespace(value={})]
-
-    asking.name = "m at host"
     cluster = by_name(work, i, SCHWAB)
-    written_documents.written_for(work.analyses.get(i), cluster, asking)
+    document_answers.written_for(work.analyses.get(i), cluster, "m at host", {}, None)
     assert (seen[0].kind, seen[0].document) == ("router", cluster.document)
 
 

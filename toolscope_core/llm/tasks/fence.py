@@ -87,10 +87,11 @@ def server_subject(server: Server) -> str:
     return digest(server.name, server.description)
 
 
-def plain_prompt_text(text: str) -> PromptText:
-    """What somebody wrote that is no tool, as one JSON text."""
+def plain_prompt_text(value: Any) -> PromptText:
+    """What somebody wrote that is no tool, a text or another JSON value, as JSON."""
     cleaner = _Cleaner()
-    return PromptText(json.dumps(cleaner.of(text), ensure_ascii=False), cleaner.hidden, cleaner.cut)
+    text = json.dumps(cleaner.of(value), ensure_ascii=False)
+    return PromptText(text, cleaner.hidden, cleaner.cut)
 
 
 def cleaned(value: Any) -> Any:

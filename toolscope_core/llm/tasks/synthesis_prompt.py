@@ -13,7 +13,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from toolscope_core.llm.tasks.fence import RULES, PromptText, prompt_text
+from toolscope_core.llm.tasks.fence import RULES, PromptText, plain_prompt_text, prompt_text
 from toolscope_core.llm.tasks.prompt_task import user_prompt
 from toolscope_core.llm.tasks.prompt_versions import PROMPT_VERSIONS
 from toolscope_core.llm.tasks.replies import (
@@ -25,9 +25,11 @@ from toolscope_core.llm.tasks.replies import (
     read_answers,
     reply_schema,
 )
-from toolscope_core.model.cluster import Document, Kind
+from toolscope_core.merging.clusters import documented
+from toolscope_core.merging.synthesis import Synthesis
+from toolscope_core.model.cluster import Cluster, Document, Kind
 from toolscope_core.model.protocols import ChatRequest
-from toolscope_core.model.tool import JsonObject, Tool, digest
+from toolscope_core.model.tool import JsonObject, Tool, canonical_json, digest
 
 LONGEST_NAME = 64
 LONGEST_DESCRIPTION = 4_000
@@ -39,36 +41,95 @@ You write the documentation of a tool that takes the place of several others. Ag
 nothing else before they call it.
 
 {RULES}
-Each question names the tools that are replaced and, last, the draft of the tool that replaces \
-them. Write a description of one to four plain sentences: what it does, for which of the former \
-purposes, what it returns. Say only what the tools shown say; invent no parameter, address, link \
-or tool. Keep every warning, prohibition, permission or irreversible effect that any of them \
-states. Speak of the tool, not to its reader, and do not mention that tools were merged.
-Where the question says so, also give it a name and describe parameters of the draft, each in one \
-sentence; otherwise repeat the draft's name and leave the list of parameters empty.
+Each question has the former tools, t1, t2 and so on with their servers, and the draft of the tool \
+that replaces them. Write a description of one to four plain sentences, in the language of the \
+tools: what it does, for which purposes, what it returns. Say only what the tools shown say; \
+invent no ability, parameter, address, link or tool, and name no former tool. Keep every warning, \
+prohibition, permission, cost and irreversible effect that any of them states. Speak of the tool, \
+not to its reader, and do not mention that tools were merged.
+
+Where a question says that one tool stays, that tool answers every call, as it always did. Promise \
+what its own text and parameters say it does, and nothing that only the others do: none of their \
+results, options, formats or limits. The others show in which words people ask for the same job. \
+Repeat the draft's name and leave the list of parameters empty.
+
+Where a question speaks of routes, every former tool still does its work, and the text "routes" \
+says which argument of the draft selects one, what each of its values stands for, and which \
+argument of the draft each former argument became. Say what the values choose between, and of what \
+only some of them do, for which values it holds. Give the draft a name too, of letters, digits and \
+underscores, like the names of the former tools but of none outside; the draft's own will do. \
+Describe each parameter in one sentence, by value where the former tools want it written in \
+different ways; of the selector say what each value selects.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class MergeDraft:
-    """Tools that become one, with the draft of its document and its kind."""
+    """Tools that become one, and what they become: ``merged`` has the draft of its document."""
 
     members: tuple[Tool, ...]
-    document: Document
-    kind: Kind
+    merged: Synthesis | Cluster
+
+    @property
+    def document(self) -> Document:
+        """The draft."""
+        return self.merged.document
+
+    @property
+    def kind(self) -> Kind:
+        return self.merged.kind
 
     @property
     def draft(self) -> Tool:
         """The document as a tool."""
-        document = self.document
-        return Tool(
-            id="draft",
-            name=document.name,
-            description=document.description,
-            schema=document.schema,
-            returns=document.returns,
-            annotations=document.annotations,
-        )
+        return documented(Tool("draft", ""), self.document)
+
+    @property
+    def kept(self) -> Tool:
+        """The member that gives the merged tool its id; of a prune the one that stays."""
+        return next(tool for tool in self.members if tool.id == self.merged.canonical)
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What each member is called in the prompt, by its fingerprint."""
+        prints = sorted({tool.fingerprint for tool in self.members})
+        return {fingerprint: f"t{number}" for number, fingerprint in enumerate(prints, 1)}
+
+    @property
+    def routes(self) -> JsonObject:
+        """Where the calls of each member go: the value of the selector, and by former argument the
+        one of the draft, ``None`` where it has no place; empty for what is no router.
+        """
+        if self.kind != "router":
+            return {}
+        rows = [
+            {
+                "value": alpha.constants.get(self.merged.selector),
+                "tool": self.names[tool.fingerprint],
+                "arguments": {
+                    **dict.fromkeys(alpha.dropped),
+                    **{move.source: move.target for move in alpha.moves},
+                },
+            }
+            for tool, alpha in zip(self.members, self.merged.arguments, strict=True)
+        ]
+        return {"selector": self.merged.selector, "routes": sorted(rows, key=canonical_json)}
+
+    def shown(self) -> dict[str, PromptText]:
+        """Its texts by their names in the prompt."""
+        by_print = {tool.fingerprint: tool for tool in self.members}
+        texts = {
+            name: prompt_text(by_print[one], (by_print[one].server,))
+            for one, name in self.names.items()
+        }
+        routes = {"routes": plain_prompt_text(self.routes)} if self.routes else {}
+        return {**texts, **routes, "draft": prompt_text(self.draft)}
+
+    def question(self) -> str:
+        """What is asked about it."""
+        if self.routes:
+            return "a name, a description, parameters, by routes"
+        return f"a description; {self.names[self.kept.fingerprint]} stays"
 
 
 class _ParameterWords(Form):
@@ -109,25 +170,22 @@ class SynthesisTask:
     version: str = PROMPT_VERSIONS["synthesis"]
 
     def subjects(self, item: MergeDraft) -> tuple[str, ...]:
-        """The members, and the draft: another canonical is another question."""
-        members = {tool.content_hash for tool in item.members}
-        return tuple(sorted({*members, digest("draft", item.draft.content_hash)}))
+        """The members, and all else that is shown: another canonical is another question."""
+        kept, draft = item.kept.fingerprint, item.draft.content_hash
+        own = digest("draft", draft, kept, item.routes)
+        return tuple(sorted({own, *(tool.fingerprint for tool in item.members)}))
 
     def request(self, items: Mapping[str, MergeDraft]) -> ChatRequest:
-        blocks: dict[str, PromptText] = {}
-        questions: dict[str, str] = {}
-        for key in sorted(items):
-            item, name = items[key], question_id(key)
-            tools = {tool.content_hash: tool for tool in item.members}
-            tokens = {one: f"{name} t{number}" for number, one in enumerate(sorted(tools), 1)}
-            blocks |= {token: prompt_text(tools[one]) for one, token in tokens.items()}
-            blocks[f"{name} draft"] = prompt_text(item.draft)
-            is_router = item.kind == "router"
-            questions[key] = "a name, a description, parameters" if is_router else "a description"
+        texts = {
+            f"{question_id(key)} {name}": text
+            for key in sorted(items)
+            for name, text in items[key].shown().items()
+        }
+        questions = {key: items[key].question() for key in sorted(items)}
         parameters = sum(len(item.draft.parameters) for item in items.values())
         return ChatRequest(
             system=SYSTEM,
-            user=user_prompt(blocks, questions),
+            user=user_prompt(texts, questions),
             name="documents",
             schema=reply_schema(items, WordsForm),
             most_tokens=100 + _TOKENS * len(items) + _TOKENS_A_PARAMETER * parameters,

@@ -14,13 +14,13 @@ from functools import partial
 
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.llm import EndpointModel
-from toolscope_core.llm.merge_questions import ask_for_verdicts, with_documents
+from toolscope_core.llm.document_answers import ask_for_documents
+from toolscope_core.llm.merge_questions import ask_for_verdicts
 from toolscope_core.llm.requests import RunBudget, Terms
 from toolscope_core.llm.requests.model_requests import Asker, ModelRequests
 from toolscope_core.llm.run_configuration import RunKind, configuration, model_without_key
 from toolscope_core.llm.tool_grades import grade_tools
 from toolscope_core.merging.analysis import Analysis
-from toolscope_core.merging.model_verdicts import ModelVerdicts
 from toolscope_core.merging.plan_making import plan_merge
 from toolscope_core.model.configuration import Endpoint, PlanConfig, QuestionConfig
 from toolscope_core.model.decision import Decision
@@ -83,7 +83,7 @@ class ModelRuns:
             return question_estimates(telling, *model_terms)
         if kind == "documents":
             plan = plan_merge(analysis, log, PlanConfig())
-            wording = partial(with_documents, ModelVerdicts(""), plan)
+            wording = partial(ask_for_documents, plan.catalog, plan.clusters)
             return question_estimates(wording, *model_terms)
         links = constraints(analysis.catalog, log)
         return judging_estimates(analysis, links, paper, *model_terms)
@@ -186,11 +186,8 @@ class ModelRuns:
     def _write(self, catalog_id: int, clusters: frozenset[str], progress: Progress) -> ModelRun:
         analysis, log = self._analyses.required(catalog_id), read_log(self._store, catalog_id)
         plan, endpoint = plan_merge(analysis, log, PlanConfig()), self._endpoints.needed()
-        wanted = [cluster.members for cluster in plan.clusters if cluster.id in clusters]
-
-        def work(asking: ModelRequests) -> None:
-            with_documents(ModelVerdicts(asking.name), plan, asking, wanted)
-
+        wanted = [one for one in plan.clusters if not clusters or one.id in clusters]
+        work = partial(ask_for_documents, plan.catalog, wanted)
         run_config = configuration("documents", endpoint, analysis.catalog, analysis)
         return self._asked(catalog_id, run_config, endpoint, work, progress)
 

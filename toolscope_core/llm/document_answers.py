@@ -1,0 +1,134 @@
+"""Words that a model has for merged tools (ToolScope, section 3.2: d* = M_D(C_b)), held against the
+documents made offline.
+
+Each is offered to people, or taken by a command that asks for documents. It is taken as an edit, so
+that it can be read in the log and undone, and only if nothing speaks against it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from toolscope_core.decisions.constraints import edits, suspended_decisions
+from toolscope_core.decisions.decision_lines import decision_of_row
+from toolscope_core.decisions.log import admit
+from toolscope_core.llm.merge_questions import addressing_of, wary_of
+from toolscope_core.llm.requests.model_requests import Asker
+from toolscope_core.llm.tasks.synthesis_prompt import MergeDraft, SynthesisTask, written
+from toolscope_core.merging.analysis import Analysis
+from toolscope_core.merging.faithful import Change, Surroundings, Violation, changes, violations
+from toolscope_core.merging.model_verdicts import ModelVerdicts
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.cluster import Cluster, Document
+from toolscope_core.model.decision import Decision
+from toolscope_core.model.protocols import Answer
+from toolscope_core.model.tool import JsonObject
+
+NOT_ASKED = "it was not asked yet"
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A document in the words of ``judge`` (a model and its host), beside that of a cluster;
+    ``changes`` are against the cluster's own.
+    """
+
+    judge: str
+    document: Document
+    violations: tuple[Violation, ...]
+    changes: tuple[Change, ...]
+
+
+def ask_for_documents(
+    catalog: Catalog, clusters: Iterable[Cluster], asker: Asker
+) -> dict[tuple[str, ...], Answer | None]:
+    """By member ids the answers on the words of clusters; exact copies need none."""
+    tools = catalog.by_id
+    drafts = {
+        cluster.members: MergeDraft(tuple(tools[one] for one in cluster.members), cluster)
+        for cluster in clusters
+    }
+    drafts = {
+        members: draft
+        for members, draft in drafts.items()
+        if len({tool.content_hash for tool in draft.members}) > 1
+    }
+    return dict(zip(drafts, asker(SynthesisTask(), list(drafts.values())), strict=True))
+
+
+def written_for(
+    analysis: Analysis, cluster: Cluster, judge: str, answer: JsonObject, around: Surroundings
+) -> Written:
+    """What the ``judge`` has written of a cluster as it stands, with what speaks against it."""
+    catalog, made = analysis.catalog, analysis.synthesis_of(cluster)
+    members = tuple(catalog.by_id[member] for member in cluster.members)
+    document = written(MergeDraft(members, cluster), answer)
+    return Written(
+        judge,
+        document,
+        violations(document, made, members, around),
+        changes(cluster.document, document),
+    )
+
+
+def surroundings_of(catalog: Catalog, members: Sequence[str], wary: frozenset[str]) -> Surroundings:
+    """What a document of the ``members`` (ids) is held against."""
+    outside = frozenset(tool.name for tool in catalog.tools if tool.id not in members)
+    return Surroundings(outside, wary)
+
+
+def with_documents(
+    analysis: Analysis,
+    clusters: Sequence[Cluster],
+    log: Sequence[Decision],
+    verdicts: ModelVerdicts,
+    asker: Asker,
+) -> ModelVerdicts:
+    """The model's verdicts with its documents for the clusters that nobody edited: those that
+    nothing speaks against, and why others are refused. Of a tool that speaks to models none is
+    asked for: a person reads it first.
+    """
+    catalog = analysis.catalog
+    by_people = {ids for ids, edit in edits(catalog, log).items() if edit.document}
+    own = {one.members: one for one in clusters if frozenset(one.members) not in by_people}
+    addressing, wary = addressing_of(catalog), wary_of(catalog)
+    refused: dict[tuple[str, ...], tuple[str, ...]] = {
+        members: (f"{min(speaking)} speaks to models",)
+        for members in own
+        if (speaking := addressing.intersection(members))
+    }
+    plain = [cluster for members, cluster in own.items() if members not in refused]
+    documents: dict[tuple[str, ...], JsonObject] = {}
+    for members, answer in ask_for_documents(catalog, plain, asker).items():
+        if answer is None or answer.value is None:
+            refused[members] = (answer.reason if answer else asker.message or NOT_ASKED,)
+            continue
+        around = surroundings_of(catalog, members, wary)
+        result = written_for(analysis, own[members], asker.name, answer.value, around)
+        if result.violations:
+            refused[members] = tuple(one.sentence for one in result.violations)
+        elif result.changes:
+            documents[members] = dict(_edited(own[members].document, result.document))
+    return replace(
+        verdicts, documents=documents, refused=refused, spent=asker.spent, message=asker.message
+    )
+
+
+def with_edits(analysis: Analysis, log: Sequence[Decision]) -> tuple[Decision, ...]:
+    """The log, and an edit by the model for each document of it that was taken."""
+    catalog, verdicts, log = analysis.catalog, analysis.model_verdicts, tuple(log)
+    if verdicts is None:
+        return log
+    for members, detail in sorted(verdicts.documents.items()):
+        row = {"action": "edit", "ids": members, "reviewer": verdicts.judge, "detail": detail}
+        edit = decision_of_row(catalog, row)
+        log = (*log, admit(log, edit, None, suspended_decisions(catalog, log)))
+    return log
+
+
+def _edited(before: Document, after: Document) -> Iterator[tuple[str, object]]:
+    """The fields of an edit that makes the one document the other."""
+    for name in ("name", "description", "schema"):
+        if getattr(before, name) != getattr(after, name):
+            yield name, getattr(after, name)
