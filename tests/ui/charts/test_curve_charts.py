@@ -9,11 +9,6 @@ AFTER = CurveVariant("merged<b>", 5, np.array([6, 4, 0]))
 BOTH = Curve((0.5, 0.75, 1.0), 0.6, (BEFORE, AFTER))
 
 
-def test_the_change_is_a_share_of_the_first_variant():
-    assert BOTH.change(AFTER)[:2].tolist() == [-0.25, 0.0]
-    assert np.isnan(BOTH.change(AFTER)[2])
-
-
 def test_both_variants_are_drawn_apart_by_more_than_colour():
     figure = curve_charts.collision_curve(BOTH)
     before, after, change = figure.data
@@ -29,11 +24,6 @@ def test_the_critical_zone_and_the_floor_are_marked():
     zone, floor = curve_charts.collision_curve(BOTH).layout.shapes
     assert (zone.x0, zone.x1) == (0.85, 1.0)
     assert floor.x0 == floor.x1 == 0.6
-
-
-def test_a_single_variant_has_no_change():
-    figure = curve_charts.collision_curve(Curve(BOTH.thresholds, 0.6, (BEFORE,), ("merged",)))
-    assert len(figure.data) == 1
 
 
 @pytest.mark.parametrize("after", [BEFORE, AFTER])

@@ -49,13 +49,6 @@ def test_cosines_of_tools_go_out_as_hundredths_and_turn_colour_at_the_threshold(
     assert [stop[0] for stop in cells.colorscale] == pytest.approx([0, at, at, 1])
 
 
-def test_means_keep_their_empty_cells():
-    cells = heatmap(MEANS, 0.6).data[0]
-    assert cells.z[0, 0] is None
-    assert cells.z[1, 2] == pytest.approx(0.75)
-    assert (cells.zmin, cells.zmax) == (pytest.approx(0.2), 1)
-
-
 def test_every_cell_to_choose_has_a_point_on_both_sides_of_the_diagonal():
     points = heatmap(COUNTS, 0.6).data[1]
     one, two = (chart_style.label(name) for name in COUNTS.rows[:2])
@@ -74,12 +67,6 @@ def test_a_grid_of_two_kinds_has_each_point_once():
     assert [cell_at(WIDE, point) for point in (-1, 0, 1)] == [None, 0, None]
     assert list(figure.layout.xaxis.ticktext) == ["a", "b"]
     assert list(figure.layout.yaxis.ticktext) == ["q"]
-
-
-def test_clicks_come_through():
-    layout = heatmap(NEAR, 0.6).layout
-    assert layout.dragmode == "pan"
-    assert layout.hovermode == "closest"
 
 
 def test_names_label_positions_so_that_equal_names_stay_apart():

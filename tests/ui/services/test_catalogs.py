@@ -32,11 +32,6 @@ def test_equal_content_again_is_no_new_version_and_other_content_is(catalogs):
     assert len(catalogs.open(first.id).tools) == 1
 
 
-def test_a_catalog_needs_a_name(catalogs):
-    with pytest.raises(CatalogError, match="no name"):
-        catalogs.add("  ", catalog(MAIL))
-
-
 def test_a_catalog_is_opened_once(catalogs):
     record = catalogs.add("Desk", catalog(MAIL))
     assert catalogs.open(record.id) is catalogs.open(record.id)

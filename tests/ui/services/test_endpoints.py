@@ -9,7 +9,6 @@ from tests.ui.services.small_workspace import catalog
 from toolscope_core.llm.endpoints import Endpoints, on_this_machine
 from toolscope_core.model.configuration import Budget, Endpoint, Prices
 from toolscope_core.model.environment import ApiKey, read_environment
-from toolscope_core.model.errors import ConfigError
 from toolscope_core.store import Store
 from ui.shared.services.workspace import Workspace
 
@@ -50,12 +49,6 @@ def test_a_model_costs_what_the_table_says_whatever_the_endpoint(store):
     assert found.get().prices == FULL.prices, "the endpoint of the environment names that model"
     found.save_prices({})
     assert found.get().prices is None
-
-
-def test_without_an_endpoint_the_remedy_is_told(store):
-    with pytest.raises(ConfigError, match="Settings page"):
-        endpoints(store).needed()
-    assert endpoints(store, base_url="http://127.0.0.1:1/v1").get() is None
 
 
 def test_a_key_is_found_for_its_own_origin_only(store):

@@ -8,7 +8,7 @@ from tests.ui.services import small_workspace as tools_of
 from tests.ui.services.small_workspace import by_name
 from toolscope_core.model.errors import ConfigError, DecisionError, ModelError, StoreError
 from toolscope_core.store import keep_result
-from ui.evaluation.evaluations import SYNTHETIC, Evaluations, Wanted
+from ui.evaluation.evaluations import Evaluations, Wanted
 from ui.shared.services.experiments import Experiments
 from ui.shared.services.loaded_queries import LoadedQueries
 
@@ -152,14 +152,6 @@ def test_the_stress_test_has_both_toolsets(small_workspace):
         for side in ("as it is", "all proposals")
         for split in ("whole", "by rule")
     ]
-
-
-def test_without_a_query_set_requests_are_made(small_workspace):
-    work, catalog_id = small_workspace
-    number = work.service(Evaluations).run(catalog_id, Wanted())
-    made = work.service(Experiments).get(number)
-    assert made.configuration["queries"] == SYNTHETIC
-    assert work.service(Evaluations).query_sets(catalog_id) == ("q.jsonl", SYNTHETIC)
 
 
 def test_it_is_exported_as_json_and_as_a_table_that_runs_nothing(small_workspace):

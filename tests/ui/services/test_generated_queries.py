@@ -28,17 +28,19 @@ def server():
 
 
 @pytest.fixture
-def asked(own, server):
-    work, catalog_id = own
-    work.endpoints.save(Endpoint(server.url, "m", concurrency=1))
-    return work, catalog_id
+def own(own, server):
+    own[0].endpoints.save(Endpoint(server.url, "m", concurrency=1))
+    return own
 
 
 @pytest.fixture
-def written(asked):
-    work, catalog_id = asked
-    work.service(GeneratedQueries).run(catalog_id, WANTED)
-    return work, catalog_id
+def generated_queries(work):
+    return work.service(GeneratedQueries)
+
+
+@pytest.fixture
+def written(generated_queries, catalog_id):
+    generated_queries.run(catalog_id, WANTED)
 
 
 def run(work, catalog_id, wanted=WANTED):
@@ -57,8 +59,8 @@ def sets(work, catalog_id):
     return {view.name: view for view in work.service(LoadedQueries).sets(catalog_id)}
 
 
-def test_the_estimate_is_what_is_then_asked(asked, server):
-    work, catalog_id = asked
+def test_the_estimate_is_what_is_then_asked(own, server):
+    work, catalog_id = own
     work.endpoints.save(Endpoint(server.url, "m", prices=Prices(1.0, 2.0)))
     estimate = work.service(GeneratedQueries).estimate(catalog_id, WANTED)
     assert not server.received and estimate.cost > 0
@@ -75,9 +77,9 @@ def test_the_estimate_is_what_is_then_asked(asked, server):
     )
 
 
-def test_nothing_is_a_query_set_before_somebody_keeps_it(written):
-    work, catalog_id = written
-    generated_queries = work.service(GeneratedQueries)
+def test_nothing_is_a_query_set_before_somebody_keeps_it(
+    work, catalog_id, generated_queries, written
+):
     queries = rows(work, catalog_id)
     assert len(queries) == 4 and {row.state for row in queries} == {"waiting"}
     assert sets(work, catalog_id) == {} and generated_queries.file(catalog_id) == b""
@@ -98,9 +100,9 @@ def test_nothing_is_a_query_set_before_somebody_keeps_it(written):
     assert work.service(Experiments).get(number).is_done
 
 
-def test_the_set_is_what_is_kept_and_what_others_changed_meanwhile_stays(written):
-    work, catalog_id = written
-    generated_queries = work.service(GeneratedQueries)
+def test_the_set_is_what_is_kept_and_what_others_changed_meanwhile_stays(
+    work, catalog_id, generated_queries, written
+):
     one, two, *_ = rows(work, catalog_id)
     assert generated_queries.decide(catalog_id, [one, two], "kept") == 2
     kept_one, kept_two, *_ = rows(work, catalog_id)
@@ -121,9 +123,9 @@ def test_the_set_is_what_is_kept_and_what_others_changed_meanwhile_stays(written
         generated_queries.edit(catalog_id, other, "Mail the list of my files to Bob.")
 
 
-def test_an_edit_is_kept_for_all_versions_and_one_that_cannot_be_used_is_refused(written):
-    work, catalog_id = written
-    generated_queries = work.service(GeneratedQueries)
+def test_an_edit_is_kept_for_all_versions_and_one_that_cannot_be_used_is_refused(
+    work, catalog_id, generated_queries, written
+):
     shown = rows(work, catalog_id)[0]
     for bad in ("Mail it.", "x" * 601, "Mail the list of my files\u200b to Ann."):
         with pytest.raises(ConfigError, match="cannot be kept"):
@@ -141,8 +143,8 @@ def test_an_edit_is_kept_for_all_versions_and_one_that_cannot_be_used_is_refused
     assert sets(work, newer)[SET_NAME].content.queries
 
 
-def test_a_budget_pauses_and_the_rest_is_asked_later(asked, server):
-    work, catalog_id = asked
+def test_a_budget_pauses_and_the_rest_is_asked_later(own, server):
+    work, catalog_id = own
     work.endpoints.save(Endpoint(server.url, "m", concurrency=1, budget=Budget(calls=3)))
     job = run(work, catalog_id)
     assert job.state == "paused" and len(server.received) == 3
@@ -153,8 +155,8 @@ def test_a_budget_pauses_and_the_rest_is_asked_later(asked, server):
     assert [one.state for one in work.service(Judging).runs(catalog_id)] == ["done"]
 
 
-def test_an_endpoint_that_fails_stops_the_run_and_the_same_run_goes_on(asked, server):
-    work, catalog_id = asked
+def test_an_endpoint_that_fails_stops_the_run_and_the_same_run_goes_on(own, server):
+    work, catalog_id = own
     server.mode = "quota"
     assert run(work, catalog_id).state == "failed"
     server.mode = "ok"
@@ -162,8 +164,8 @@ def test_an_endpoint_that_fails_stops_the_run_and_the_same_run_goes_on(asked, se
 
 
 @pytest.mark.parametrize("mode", ["refusal", "malformed"])
-def test_a_model_that_never_answers_well_leaves_reasons(asked, server, mode):
-    work, catalog_id = asked
+def test_a_model_that_never_answers_well_leaves_reasons(own, server, mode):
+    work, catalog_id = own
     server.mode = mode
     assert run(work, catalog_id).state == "done"
     queries = rows(work, catalog_id)
@@ -173,9 +175,9 @@ def test_a_model_that_never_answers_well_leaves_reasons(asked, server, mode):
     assert sets(work, catalog_id) == {}
 
 
-def test_tools_with_queries_of_people_come_last_and_copies_are_pointed_out(written, server):
-    work, catalog_id = written
-    generated_queries = work.service(GeneratedQueries)
+def test_tools_with_queries_of_people_come_last_and_copies_are_pointed_out(
+    work, catalog_id, generated_queries, written, server
+):
     first = rows(work, catalog_id)[0]
     own = {"query": first.text.upper(), "gold": list(first.tools)}
     work.service(LoadedQueries).add(catalog_id, json.dumps(own).encode(), "people.jsonl")
@@ -191,8 +193,8 @@ def test_tools_with_queries_of_people_come_last_and_copies_are_pointed_out(writt
     assert shown.name not in leaders
 
 
-def test_a_dropped_query_makes_no_copy_of_another(asked, server):
-    work, catalog_id = asked
+def test_a_dropped_query_makes_no_copy_of_another(own, server):
+    work, catalog_id = own
     generated_queries = work.service(GeneratedQueries)
     server.answer = served(writing(polish=lambda text: "Ann wants to know it by noon."))
     generated_queries.run(catalog_id, WANTED)
@@ -201,11 +203,3 @@ def test_a_dropped_query_makes_no_copy_of_another(asked, server):
     generated_queries.decide(catalog_id, [views[0].query], "dropped")
     views = generated_queries.views(catalog_id)
     assert [bool(view.flaws) for view in views] == [False, False, True, True]
-
-
-def test_without_an_endpoint_the_remedy_is_told(own):
-    work, catalog_id = own
-    with pytest.raises(ConfigError, match="no model is chosen"):
-        work.service(GeneratedQueries).start(catalog_id, WANTED)
-    with pytest.raises(ConfigError, match="no model is chosen"):
-        work.service(GeneratedQueries).estimate(catalog_id, WANTED)

@@ -25,7 +25,7 @@ QUERIES = [
 
 
 @pytest.fixture(scope="module")
-def small_workspace(shared):
+def own(shared):
     work, catalog_id = shared
     work.service(LoadedQueries).add(
         catalog_id, "\n".join(map(json.dumps, QUERIES)).encode(), "logged.jsonl"
@@ -38,8 +38,7 @@ def small_workspace(shared):
     return work, catalog_id
 
 
-def test_both_sides_are_trained_and_searched(small_workspace):
-    work, catalog_id = small_workspace
+def test_both_sides_are_trained_and_searched(work, catalog_id):
     view = work.service(LearnedSearches).view(catalog_id, "usage")
     assert view.before.method == "tool2vec"
     assert (view.before.queries, view.before.stale) == (12, 0)
@@ -54,8 +53,7 @@ def test_both_sides_are_trained_and_searched(small_workspace):
         assert getattr(by_text, side).places[0].parts[3] == 0.0
 
 
-def test_nothing_is_learned_where_nothing_was_trained(small_workspace):
-    work, catalog_id = small_workspace
+def test_nothing_is_learned_where_nothing_was_trained(work, catalog_id):
     assert work.service(LearnedSearches).view(catalog_id, "learned") is None
     place = (
         work.service(Searches)
@@ -65,8 +63,7 @@ def test_nothing_is_learned_where_nothing_was_trained(small_workspace):
     assert place.parts[3] == 0.0
 
 
-def test_evaluations_list_it_and_ask_what_it_did_not_learn_from(small_workspace):
-    work, catalog_id = small_workspace
+def test_evaluations_list_it_and_ask_what_it_did_not_learn_from(work, catalog_id):
     sides = work.service(Evaluations).sides.names(catalog_id)
     assert {"as it is, by usage", "accepted and safe, by usage"} <= set(sides)
     assert "as it is, learned" not in sides
@@ -85,8 +82,7 @@ def test_evaluations_list_it_and_ask_what_it_did_not_learn_from(small_workspace)
     assert result["after"]["name"] == "as it is, by usage"
 
 
-def test_a_damaged_model_is_said_and_can_be_removed(small_workspace):
-    work, catalog_id = small_workspace
+def test_a_damaged_model_is_said_and_can_be_removed(work, catalog_id):
     (card,) = work.service(Searches).cache.folder.glob("learned/*/usage/before/model.json")
     whole = card.read_bytes()
     card.write_bytes(whole.replace(b"recall@5", b"recall#5"))

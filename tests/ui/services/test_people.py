@@ -97,8 +97,7 @@ def test_kappa_is_that_of_the_textbook_and_says_where_there_is_none():
     assert cohens_kappa([], []) is None and cohens_kappa([True], [True]) is None
 
 
-def test_a_queue_is_divided_and_given_back(own):
-    work, catalog_id = own
+def test_a_queue_is_divided_and_given_back(work, catalog_id):
     assert work.service(People).owners(catalog_id) == {}
     with pytest.raises(DecisionError, match="two people or more"):
         work.service(People).divide(catalog_id, Shares(("ann",), "random"))

@@ -30,11 +30,6 @@ def test_sources_are_compared_by_identity_and_the_state_by_equality():
     assert cache.get("key", (other,), make, state=(2, "a")) == 3
 
 
-def test_each_key_has_its_own_value():
-    cache, (make, _), source = ResultCache(), counting(), object()
-    assert [cache.get(key, (source,), make) for key in "abab"] == [1, 2, 1, 2]
-
-
 def test_none_is_no_value_and_is_asked_for_again():
     cache, values = ResultCache(), [None, None, 3]
     assert [cache.get("key", (), lambda: values.pop(0)) for _ in range(4)] == [None, None, 3, 3]

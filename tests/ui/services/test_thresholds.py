@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from tests.support.fakes import WordEmbedder
 from tests.ui.services import small_workspace
-from toolscope_core.merging.pipeline import own_thresholds
 from toolscope_core.model.configuration import MergeThresholds
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Pair, PairScores
@@ -181,7 +180,3 @@ def test_decisions_count(shared):
     after = work.service(Thresholds).moved(record.id, thresholds).now
     assert len(after.groups) == len(before.groups) - 1
     assert work.service(Thresholds).sweep(record.id, thresholds, "probability").rejected[0] == 1
-
-
-def test_the_own_cut_is_that_of_the_judge(analysis):
-    assert own_thresholds(analysis) == MergeThresholds(0.6, analysis.judge.weights.merge_at)

@@ -29,11 +29,6 @@ def first(work):
     return work.catalogs.newest()[0]
 
 
-def test_a_first_version_has_none_before_it_and_a_new_name_changes_nothing(work):
-    assert work.catalogs.earlier(first(work)) == ()
-    assert work.service(Versions).ahead("Other", catalog(SUM)) is None
-
-
 def test_the_same_catalog_again_is_said_to_be_the_same(work):
     found = work.service(Versions).ahead(" Desk ", catalog())
     assert found.same
@@ -49,19 +44,6 @@ def test_the_same_catalog_again_is_said_to_be_the_same(work):
         == "nothing that a caller sees has changed"
     )
     assert work.service(Versions).ahead("Desk", catalog(SUM)).summary == "7 removed; 7 breaking"
-
-
-def test_what_a_new_version_would_change_is_told_before_and_after(work):
-    ahead = work.service(Versions).ahead("Desk", catalog(*NEXT))
-    assert ahead.summary == "1 removed, 1 changed; 1 breaking"
-    assert [(row.change, row.field) for row in ahead.rows] == [
-        ("removed", ""),
-        ("changed", "description"),
-    ]
-    assert [(item.tool, item.new) for item in ahead.reworded] == [(MAIL.id, CHANGED.description)]
-    record = work.catalogs.add("Desk", catalog(*NEXT))
-    (earlier,) = work.catalogs.earlier(record)
-    assert work.service(Versions).since(record, earlier) == ahead
 
 
 def test_an_accepted_merge_keeps_what_it_kept_when_a_tool_changes(work):
