@@ -121,14 +121,6 @@ def test_tools_without_a_description_have_a_document(open_app):
     assert not tab.at.exception
 
 
-def test_without_merges_single_tools_can_be_edited(open_app):
-    page = open_app(SUM).open("documents")
-    assert not page.at.exception
-    assert page.widget("text_input", "name_").value == SUM.name
-    page.at.query_params["texts"] = "Merges"
-    page.at.run()
-
-
 @pytest.fixture
 def single(open_app):
     page = open_app(on("alpha", FILES), on("beta", FILES), SUM)
@@ -203,18 +195,6 @@ def test_opening_a_document_with_values_and_nested_keywords_changes_nothing(nest
     assert nested.button("discard_").disabled
     shown = json.loads(nested.at.code[-1].value)
     assert canonical_json(shown) == canonical_json(only(nested).document.schema)
-
-
-def test_a_changed_description_leaves_the_schema_and_the_prune_alone(nested):
-    before = only(nested)
-    nested.widget("text_area", "description_").set_value("Says a text in another language.").run()
-    nested.press("save_")
-    after = only(nested)
-    assert (after.kind, after.state) == ("prune", "accepted")
-    assert after.document.schema == before.document.schema
-    assert nested.review.log(nested.catalog_id)[-1].detail == {
-        "description": "Says a text in another language."
-    }
 
 
 def test_a_cell_of_the_table_changes_its_keyword_only(nested):
@@ -292,17 +272,6 @@ def test_an_argument_map_is_edited_in_place_and_says_at_once_what_it_loses(page)
     assert any("dropped by hand: one mailbox only" in reason for reason in mail.reasons)
     page.review.decide(1, "accept", mail, "ann")
     assert by_name(page.work, 1, "send_mail").state == "accepted"
-
-
-def test_an_earlier_version_is_restored(page):
-    for text in ("First.", "Second."):
-        page.widget("text_area", "description_").set_value(text).run()
-        page.press("save_")
-    first = page.review.log(1)[0].seq
-    page.press(f"restore_{first}_")
-    assert "Restored the document of" in page.text
-    assert by_name(page.work, 1, "send_mail").document.description == "First."
-    assert len(page.review.log(1)) == 3, "restoring is an edit of its own"
 
 
 def test_a_call_is_tried_on_the_merged_tool(page):

@@ -48,12 +48,6 @@ def test_the_first_page_counts_each_kind_and_leads_to_it(page):
     assert not by_label["Review families"].disabled
 
 
-def test_where_nothing_is_of_a_kind_its_link_is_off(open_app, monkeypatch):
-    judge_says(monkeypatch)
-    page = open_app(*family_catalog.RECIPES).open("catalog")
-    assert links(page)["Review families"].disabled and links(page)["Review duplicates"].disabled
-
-
 def test_pairs_that_the_judge_is_unsure_of_are_a_step_with_a_link(open_app, monkeypatch):
     judge_says(monkeypatch, {family_catalog.pairs(family_catalog.RECIPES)[0]: 0.6})
     page = open_app(*family_catalog.RECIPES).open("catalog")
@@ -160,15 +154,6 @@ def test_a_filter_shows_duplicates_or_families(page):
     assert list(queue(page)["name"]) == ["get_recipe"]
 
 
-def test_the_filter_comes_from_the_address_and_says_where_else_something_waits(page):
-    page.open("review", show="Families")
-    assert title(page) == SCHWAB
-    for name in (SCHWAB, "pearstore_orders"):
-        page.review.decide(1, "accept", by_name(page.work, 1, name), "bob")
-    page.at.run()
-    assert "Nothing left to review in this list. Choose *All* for the other clusters." in page.text
-
-
 def test_the_card_of_a_family_shows_selector_argument_and_that_a_gateway_is_needed(page):
     page.open("review", show="Families")
     assert r"**provider\: schwab / fidelity / robinhood**" in page.text
@@ -198,13 +183,6 @@ def test_whether_all_words_match_stands_on_the_card_of_a_prune(page):
     )
 
 
-def test_a_family_is_accepted_as_one(page):
-    page.open("review", show="Families").press(f"accept_{by_name(page.work, 1, SCHWAB).id}")
-    (decision,) = page.review.standing(1)
-    assert decision.detail["relation"] == "parametric"
-    assert title(page) == "pearstore_orders"
-
-
 def test_one_job_is_shown_before_it_is_said(page):
     shown = by_name(page.work, 1, SCHWAB)
     page.open("review", show="Families").press(f"one_job_{shown.id}")
@@ -217,12 +195,6 @@ def test_one_job_is_shown_before_it_is_said(page):
     assert after.relation == "duplicate"
     assert f"{after.document.name.replace('_', chr(92) + '_')}**" in seen
     assert "**As one job**" not in page.text
-
-
-def test_a_look_at_one_job_is_closed_by_cancel(page):
-    page.open("review", show="Families").press("one_job_")
-    page.press("one_job_cancel_")
-    assert "**As one job**" not in page.text and page.review.standing(1) == ()
 
 
 def test_blind_has_no_look_at_one_job(page):
@@ -288,10 +260,3 @@ def test_the_document_of_a_family_is_untouched_until_somebody_edits_it(page):
     assert page.button("reset_").disabled
     assert "Family: can be one tool only behind a gateway" in page.text
     assert r"**provider\: schwab / fidelity / robinhood**" in page.text
-
-
-def test_the_graph_shows_families_as_their_own_kind(page):
-    page.open("graph")
-    assert "do the same job: **1**. Families, which only a gateway could merge: **2**" in page.text
-    table = page.at.dataframe[0].value
-    assert sorted(table["kind"]) == ["family", "family", "prune"]

@@ -59,11 +59,6 @@ def test_a_request_in_the_address_shows_both_toolsets(page):
     assert "One of them answers the request, the other does not" in page.text
 
 
-def test_a_request_that_nothing_comes_near_is_said(page):
-    page.open("retrieval", q="purple giraffes")
-    assert "Perhaps no tool does this" in page.text and tables(page)
-
-
 def test_a_typed_request_is_searched(page):
     page.open("retrieval")
     assert "Type a request" in page.text and not tables(page)
@@ -129,11 +124,6 @@ def test_a_failed_building_is_said_and_not_begun_again_unasked(slow, page, monke
     assert "no model; get one" in page.text.replace("\\", "")
     assert [button for button in page.at.button if button.key == "index"]
     assert not tables(page)
-
-
-def test_without_a_query_set_the_way_to_one_is_shown(open_app):
-    page = open_app().open("retrieval")
-    assert not [box for box in page.at.selectbox if box.key == "picked"]
 
 
 def planned(page):

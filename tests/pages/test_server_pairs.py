@@ -39,12 +39,6 @@ def test_all_are_accepted_with_one_undo(page):
     assert len(listed(page)) == 2
 
 
-def test_all_are_rejected(page):
-    page.press("together_").press("reject_all_")
-    assert [one.action for one in page.review.log(1)] == ["reject", "reject"]
-    assert page.review.progress(1).waiting == 0
-
-
 def test_the_other_servers_tools_are_kept_before_anything_is_accepted(page):
     page.press("together_").press("keep_beta")
     assert set(listed(page)["kept"]) == {"beta"}
@@ -52,11 +46,6 @@ def test_the_other_servers_tools_are_kept_before_anything_is_accepted(page):
     assert page.button("keep_beta").disabled
     page.press("undo_batch_")
     assert set(listed(page)["kept"]) == {"alpha"}
-
-
-def test_an_address_of_no_pair_shows_the_first(open_app):
-    page = open_app(*BOTH).open("review", show="By server pair", servers="gone")
-    assert len(listed(page)) == 2
 
 
 def test_of_two_stores_both_are_kept_until_a_person_keeps_one(open_app, stores_apart):
