@@ -32,3 +32,7 @@ def test_the_example_is_measured_and_a_merge_is_taken_back(watched):
     page.get_by_test_id("stMain").get_by_role("button", name="Open").click()
     expect(page.get_by_text(re.compile("queries won"))).to_be_visible()
     assert re.search("x=[0-9]", watched.settled().url)
+    page = watched.open("review", catalog="Example")
+    page.locator("h1").click()
+    page.keyboard.press("u")
+    expect(page.get_by_text("0 of 9 reviewed")).to_be_visible()

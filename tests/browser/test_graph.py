@@ -127,29 +127,6 @@ def test_arrows_and_enter_choose_a_tool(watched, tmp_path):
     expect(page.locator("h3", has_text="count_words")).to_be_visible()
 
 
-@pytest.mark.nightly
-def test_a_split_at_a_bridge_is_decided_stays_and_can_be_undone(watched, tmp_path):
-    page = add(watched, tmp_path, "split")
-    click(page, 2, 3)
-    expect(page.locator("h3", has_text=BRIDGE)).to_be_visible()
-    expect(page.get_by_text("splits into 1 and 3 tools")).to_be_visible()
-    page.get_by_role("button", name="Split here").click()
-    expect(page.get_by_text("kept out; 3 tools still to be decided")).to_be_visible()
-    count = "root => root.view.nodes.length"
-    expect(page.locator(".network .legend")).not_to_contain_text("bridge")
-    assert page.locator(".network").evaluate(count) == 3
-    page.reload()
-    page.locator(".network canvas").wait_for()
-    expect(page.get_by_text("All decisions (1)")).to_be_visible()
-    watched.settled()
-    assert page.locator(".network").evaluate(count) == 3
-    page.get_by_text("All decisions (").click()
-    page.get_by_role("button", name="Undo").first.click()
-    expect(page.locator(".network .legend")).to_contain_text("bridge")
-    watched.settled()
-    assert page.locator(".network").evaluate(count) == 4
-
-
 def test_the_table_leads_to_the_bridge_by_keys(watched, tmp_path):
     page = add(watched, tmp_path, "twin")
     table = open_table(watched)

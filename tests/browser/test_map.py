@@ -75,19 +75,6 @@ def test_a_single_panel_stays_as_it_is_until_the_selection_is_cleared(watched):
     assert selected(page) == count
 
 
-@pytest.mark.nightly
-def test_a_box_selects_too_and_other_colours_keep_it(watched):
-    page = open_map(watched, method="PCA")
-    page.locator(".js-plotly-plot").first.hover()
-    page.locator('.modebar-btn[data-val="select"]').first.click()
-    drag(page, (0.1, 0.1), (0.95, 0.95))
-    count = selected(page)
-    watched.settled()
-    page.get_by_text("Density contours").click()
-    expect(page.locator(".js-plotly-plot .contourlayer path").first).to_be_attached()
-    assert selected(page) == count
-
-
 @pytest.mark.nightly  # UMAP is compiled first, for half a minute
 def test_umap_is_computed_aside_and_then_shown_in_the_dark_too(watched):
     watched.page.emulate_media(color_scheme="dark")

@@ -32,15 +32,3 @@ def test_a_request_is_typed_compared_and_shared(watched):
     assert "pair=" in watched.settled().url
     page.go_back()
     expect(page.get_by_text("As it is: 69 tools")).to_be_visible()
-
-
-def test_a_query_of_the_example_is_picked_and_servers_are_shown(watched):
-    page = watched.open("retrieval", catalog="Example")
-    page.get_by_role("combobox", name="Pick one of").click()
-    page.keyboard.type("Boil this report")
-    page.get_by_role("option", name="Boil this report").click()
-    expect(page.get_by_text("1 of 1").first).to_be_visible(timeout=120_000)
-    watched.settled()
-    page.get_by_role("radio", name="servers").click()
-    expect(page.get_by_text("As it is: 7 servers")).to_be_visible()
-    assert "find=servers" in watched.settled().url

@@ -70,19 +70,3 @@ def test_a_row_opens_the_drawer_and_the_way_leads_on_to_a_pair(watched):
     expect(page.get_by_role("heading", name="Overlap", exact=True)).to_be_visible()
     expect(page.get_by_text("Reasons")).to_be_visible()
     expect(drawer).to_have_count(0)
-
-
-@pytest.fixture
-def dark(watched):
-    watched.page.emulate_media(color_scheme="dark")
-    return watched
-
-
-def test_in_the_dark_the_chip_can_be_read(dark):
-    page = dark.open("")
-    expect(page.get_by_text("Worst collisions")).to_be_visible(timeout=120_000)
-    tick(dark, 1)
-    text = page.get_by_text("1 tool from the table of tools")
-    expect(text).to_be_visible()
-    light = text.evaluate("node => getComputedStyle(node).color.match(/\\d+/g).map(Number)")
-    assert min(light[:3]) > 180

@@ -5,16 +5,14 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.test_main_job import EVIL, PROPOSALS
-from tests.browser.test_pairs import BAD
+from tests.browser.test_main_job import BAD, EVIL, PROPOSALS
 from tests.support.model_server import ModelServer
 from tests.support.replies import answering, same_verb, served
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
 
-WORDS = {"description": f"Does it. {EVIL}"}
-REPLY = answering(same_verb, document=lambda tools: WORDS)
+REPLY = answering(same_verb)
 
 
 def hostile(request):
@@ -122,36 +120,3 @@ def test_from_the_settings_to_a_plan_and_back_to_offline(watched, model):
     page.get_by_role("combobox", name="Verdicts used for proposals").click()
     page.get_by_role("option", name="offline judge only").click()
     expect(page.get_by_text("Judge: offline").first).to_be_visible()
-
-
-@pytest.mark.nightly
-def test_grades_and_words_of_a_hostile_model_run_nothing(watched, model):
-    page = watched.open("", catalog="Example")
-    expect(page.get_by_text(PROPOSALS).first).to_be_visible(timeout=120_000)
-    page = watched.open("settings", catalog="Example")
-    fill(watched, "textbox", "Base URL", model.url)
-    fill(watched, "textbox", "Model", "m")
-    page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_role("button", name="Save", exact=True)).to_be_disabled()
-    watched.open("", catalog="Example", part="Documentation")
-    page.get_by_role("button", name="Grade documentation").click()
-    expect(page.get_by_text("Nothing is left to ask")).to_be_visible(timeout=60_000)
-    harmless(watched)
-    watched.open("", catalog="Example")
-    page.get_by_text("Documentation", exact=True).first.wait_for()
-    harmless(watched)
-    panel(watched, "documents", "Suggest wording with a model")
-    page.get_by_role("button", name="Suggest for all documents").click()
-    expect(page.get_by_text("Nothing is left to ask")).to_be_visible(timeout=60_000)
-    watched.settled()
-    merged = page.get_by_role("combobox", name="Merged tool", exact=True)
-    merged.scroll_into_view_if_needed()
-    watched.settled()  # a list that opens while the page scrolls closes at once
-    merged.click()
-    page.get_by_role("option", name=re.compile("^summarize")).click()
-    expect(page.get_by_text("Suggested by")).to_be_visible(timeout=60_000)
-    harmless(watched)
-    expect(page.get_by_role("button", name="Use this wording")).to_be_disabled()
-    watched.open("settings", catalog="Example")
-    page.get_by_role("button", name="Remove").click()
-    expect(page.get_by_role("button", name="Remove")).to_be_disabled()

@@ -100,16 +100,6 @@ def test_all_tools_of_a_document_share_one_budget(small_budget):
     assert 0 < len(shortened) < 30
 
 
-def test_parts_with_something_beside_their_reference_are_worked_out_once():
-    schemas = {
-        f"S{i}": {"allOf": [{**named(f"S{i + 1}"), "title": title} for title in "ab"]}
-        for i in range(90)
-    }
-    last = {"S90": {"properties": {"y": {"type": "string"}}}}
-    (tool,) = read({**accepting(x=named("S0")), "$defs": {**schemas, **last}}).tools
-    assert tool.schema["$defs"]["S0"]["properties"] == {"y": {"type": "string"}}
-
-
 def graphs():
     """Schemas whose parts, properties and items name each other at random."""
     ends = st.lists(st.integers(0, 9), max_size=3)
@@ -172,14 +162,6 @@ def test_what_fits_is_carried_whole_beside_what_does_not(small_budget):
     assert shortened == [big.id]
 
 
-def test_what_is_left_out_allows_anything(small_budget):
-    catalog = openapi([component("S0")], everything_leads_to_everything(40))
-    text = canonical_json(catalog.tools[0].returns)
-    names = set(catalog.tools[0].returns["$defs"])
-    assert all(f"#/$defs/{name}" in text for name in names)
-    assert "components/schemas" not in text
-
-
 def shared_parameters(operations, parameters):
     """Many paths that are one item, whose parameters all of them would carry."""
     listed = [
@@ -196,12 +178,6 @@ def test_what_operations_share_by_reference_is_charged(small_budget):
     assert catalog.tools
     assert "written out to more than" in catalog.problems[0].reason
     assert sum(map(size, catalog.tools)) < 5_000
-
-
-def test_many_invalid_keywords_are_set_aside_in_one_pass():
-    properties = {f"p{i}": {"type": "string", "minLength": "x"} for i in range(2_000)}
-    (tool,) = read({"type": "object", "properties": properties}).tools
-    assert tool.schema["properties"]["p1999"]["x-invalid"] == {"minLength": "x"}
 
 
 def test_a_key_as_long_as_a_file_is_not_repeated_for_each_value_below_it():

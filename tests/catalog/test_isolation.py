@@ -7,7 +7,6 @@ import signal
 import socket
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -110,14 +109,6 @@ def test_a_slow_file_keeps_nobody_else_waiting(monkeypatch):
     assert refused
 
 
-def test_several_at_once_get_each_their_own():
-    def count(n):
-        return len(read_isolated([Source(f"{n}.jsonl", lines(n))]).tools)
-
-    with ThreadPoolExecutor(8) as threads:
-        assert list(threads.map(count, range(1, 9))) == list(range(1, 9))
-
-
 def test_a_process_that_was_ended_is_started_again():
     read_isolated([ODD])
     os.kill(isolation._waiting.process.pid, signal.SIGKILL)
@@ -141,13 +132,6 @@ def test_it_takes_no_module_from_where_its_parent_stands(monkeypatch, tmp_path):
     monkeypatch.setattr(isolation, "_waiting", isolation._ReadingProcess())
     assert read_isolated([ODD]).tools
     isolation._waiting.end()
-
-
-def test_it_imports_what_its_parent_can(monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", "vendored")
-    assert isolation._python_path().split(os.pathsep) == [str(isolation.ROOT), "vendored"]
-    monkeypatch.delenv("PYTHONPATH")
-    assert isolation._python_path() == str(isolation.ROOT)
 
 
 def test_without_such_processes_it_is_read_here(monkeypatch):

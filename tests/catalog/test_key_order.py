@@ -5,8 +5,6 @@ import random
 from dataclasses import asdict
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from tests.merging.test_pipeline import analysed
 from tests.support.catalogs import DATA, read_json
@@ -77,63 +75,6 @@ def test_bundles_of_files_do_not_depend_on_the_order_of_keys(path, tmp_path):
     )
     for one, same in both:
         assert [name for name in one if one[name] != same.get(name)] == []
-
-
-NAMES = st.sampled_from(["city", "day", "type", "name", "required", "unit", "b", "a", "zone"])
-LEAVES = st.fixed_dictionaries(
-    {"type": st.sampled_from(["string", "integer", "boolean"])},
-    optional={"description": st.sampled_from(["The city.", "A day.", "Which unit."])},
-)
-PROPERTIES = st.dictionaries(
-    NAMES, LEAVES | LEAVES.map(lambda leaf: {"type": "array", "items": leaf}), max_size=4
-)
-
-
-@st.composite
-def schemas(draw):
-    properties = draw(PROPERTIES)
-    required = draw(
-        st.lists(st.sampled_from(sorted(properties)), unique=True) if properties else st.just([])
-    )
-    nested = {"type": "object", "properties": draw(PROPERTIES), "description": "More."}
-    return {"type": "object", "properties": {**properties, "more": nested}, "required": required}
-
-
-@st.composite
-def catalogs(draw):
-    """A small catalog in one of five formats, with tools that are alike."""
-    form = draw(st.sampled_from(["mcp", "openai", "gemini", "neutral", "bfcl"]))
-    records = []
-    for number in range(draw(st.integers(2, 4))):
-        name = f"{draw(st.sampled_from(['get', 'fetch', 'read']))}_weather_{number}"
-        text = draw(st.sampled_from(["Get the weather.", "Fetch the weather of a city.", "Read."]))
-        schema = draw(schemas())
-        plain = {"name": name, "description": text, "parameters": schema}
-        records.append(
-            {
-                "mcp": {"name": name, "description": text, "inputSchema": schema},
-                "openai": {"type": "function", "function": plain},
-                "gemini": plain,
-                "neutral": {"id": name, "server": "s", **plain, "members": [name]},
-                "bfcl": {**plain, "parameters": {**schema, "type": "dict"}},
-            }[form]
-        )
-    whole = {
-        "mcp": {"tools": records},
-        "gemini": [{"functionDeclarations": records}],
-        "neutral": {"version": 1, "servers": [{"name": "s", "description": ""}], "tools": records},
-    }
-    return whole.get(form, records)
-
-
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(catalogs(), st.randoms(use_true_random=False))
-def test_bundles_of_any_catalog_do_not_depend_on_the_order_of_keys(tmp_path, value, chance):
-    one, other = read_json(value), read_json(shuffled(value, chance))
-    for files, same in zip(bundles(one, tmp_path), bundles(other, tmp_path), strict=True):
-        assert [name for name in files if files[name] != same.get(name)] == []
 
 
 def test_parameters_stand_required_first_and_then_by_name():

@@ -53,15 +53,6 @@ def test_places_below_the_top_are_pointers_outer_ones_first():
     assert found.schema["properties"]["the_filter"]["properties"].keys() == {"from_to", "deep"}
 
 
-def test_names_inside_renamed_names_map_there_and_back():
-    schema = obj(x=obj(**{"a b": obj(**{"c d": obj(**{"e f": TEXT})})}))
-    found = renaming(schema, GEMINI)
-    alpha = composed(ArgumentMap("t", "t"), NewNames(found.top, found.nested))
-    call = {"x": {"a b": {"c d": {"e f": "1"}}}}
-    assert map_call(alpha, call).arguments == {"x": {"a_b": {"c_d": {"e_f": "1"}}}}
-    assert unmap_call(alpha, map_call(alpha, call).arguments, {}).arguments == call
-
-
 def test_every_word_on_a_name_follows():
     part = {
         **obj(**{"a b": TEXT, "c": TEXT}),
@@ -96,13 +87,6 @@ def test_where_a_name_cannot_change_safely_nothing_does(part, said):
     found = renaming(schema, GEMINI)
     assert said in found.obstacle
     assert (found.names, found.nested) == ({}, ())
-
-
-def test_a_circle_without_bad_names_is_no_obstacle():
-    tree = obj(kids={"items": {"$ref": "#/$defs/t"}}, name=TEXT)
-    schema = {**obj(**{"a b": TEXT, "x": {"$ref": "#/$defs/t"}}), "$defs": {"t": tree}}
-    assert renaming(schema, GEMINI).top == {"a b": "a_b"}
-    assert nested(schema) == []
 
 
 def test_one_definition_used_twice_has_two_places(monkeypatch):

@@ -1,5 +1,4 @@
 import json
-import random
 from collections import Counter
 from pathlib import Path
 
@@ -9,13 +8,10 @@ from hypothesis import strategies as st
 
 from tests.support.catalogs import DATA, accepting, json_source, read_data, read_text
 from tests.support.catalogs import read_json as read
-from tests.support.properties import examples
-from toolscope_core.catalog.formats.format_table import OUTPUTS
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import Source, load_paths
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.errors import CatalogError
-from toolscope_core.model.tool import canonical_json
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "catalog.json"
 
@@ -265,46 +261,6 @@ def test_line_endings_and_broken_lines_of_jsonl():
     assert catalog.problems[0].position == "t.jsonl: line 2"
 
 
-def test_surrogates_in_server_names_do_not_escape():
-    catalog = read([{"server": "\ud800", "description": "\udc00", "tools": [{"name": "a"}]}])
-    assert catalog.servers == (Server("\\ud800", "\\udc00"),)
-
-
-KEYS = (
-    "name tools server id function parameters type properties arguments required description "
-    "annotations returns items inputSchema servers x"
-).split()
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(KEYS) | st.text(max_size=3), inner, max_size=4)
-    ),
-    max_leaves=25,
-)
-
-
-@examples(200)
-@given(st.lists(json_values, max_size=4), st.sampled_from([None, *OUTPUTS]))
-def test_any_json_is_a_catalog_or_a_catalog_error(values, forced):
-    try:
-        catalog = read([{"name": "one"}, *values], forced=forced)
-    except CatalogError:
-        return
-    assert len({tool.id for tool in catalog.tools}) == len(catalog.tools)
-    for tool in catalog.tools:
-        canonical_json(tool.raw).encode()
-
-
-@examples(100)
-@given(
-    st.binary(max_size=60) | st.text(max_size=60).map(lambda text: text.encode("utf-8", "ignore"))
-)
-def test_any_bytes_are_a_catalog_or_a_catalog_error(data):
-    with pytest.raises(CatalogError):
-        read_catalog([Source("x", data)])
-
-
 records = st.fixed_dictionaries(
     {"name": st.sampled_from(["a", "b", " "])},
     optional={
@@ -367,23 +323,6 @@ def test_benchmark_catalogs(benchmark_catalog, name, format, tools, servers):
     catalog = benchmark_catalog(name)
     assert (catalog.format, len(catalog.tools), len(catalog.servers)) == (format, tools, servers)
     assert (catalog.problems, catalog.blocked) == ((), frozenset())
-
-
-@pytest.mark.shared_data
-def test_the_labelled_pairs_name_known_tools(shared_data, benchmark_catalog):
-    for name in ("bfcl", "bfcl-live", "ultratool", "docker-mcp"):
-        ids = set(benchmark_catalog(name).by_id)
-        lines = (shared_data / "pairs" / f"{name}.jsonl").read_text().splitlines()
-        assert {json.loads(line)[side] for line in lines for side in ("left", "right")} <= ids
-
-
-@pytest.mark.shared_data
-def test_shuffled_lines_of_a_benchmark_make_the_same_catalog(shared_data):
-    source = load_paths([shared_data / "bfcl/tools.jsonl"])[0]
-    lines = source.data.decode().splitlines()
-    random.Random(3).shuffle(lines)
-    shuffled = Source(source.label, "\n".join(lines).encode())
-    assert read_catalog([shuffled]) == read_catalog([source])
 
 
 def page(name, cursor=None, **around):

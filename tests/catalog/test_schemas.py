@@ -20,12 +20,6 @@ def test_nothing_said(value):
     assert read_parameters(value) is None
 
 
-def test_a_schema_that_only_names_its_dialect_has_no_parameters():
-    assert "properties" not in read_parameters(
-        {"$schema": "http://json-schema.org/draft-07/schema"}
-    )
-
-
 @pytest.mark.parametrize(
     "value",
     [{}, [], EMPTY, {"type": "object", "properties": []}, {"type": "object", "properties": None}],

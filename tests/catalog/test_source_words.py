@@ -6,8 +6,6 @@ import pytest
 
 from tests.support.catalogs import read_openapi
 from toolscope_core.catalog.source_words import declared_as, identifier, source_name, source_text
-from toolscope_core.embedding.tool_text import tool_text
-from toolscope_core.judging.reading import read_tool
 from toolscope_core.model.tool import Tool
 from ui.shared.tools.catalog_tables import matching, tool_rows
 
@@ -65,15 +63,6 @@ def test_the_summary_stands_before_the_description_unless_it_says_the_same():
     assert source_text(alone) == alone.description == "Add it"
     again = tool(operationId="a", summary="Add it.", description="This will add it twice.")
     assert source_text(again) == again.description
-
-
-def test_judge_and_search_by_meaning_read_what_the_document_says():
-    made = tool(**LABELS)
-    reading = read_tool(made)
-    assert (reading.verb, reading.nouns) == ("add", ("action", "custom", "label"))
-    assert reading.phrase[:2] == ("custom", "label")
-    assert {"action", "label", "runner"} <= reading.plain | set(reading.content)
-    assert tool_text(made).startswith("actions_add_custom_labels: Add custom labels to a runner. ")
 
 
 def test_the_list_finds_and_shows_it():

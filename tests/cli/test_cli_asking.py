@@ -102,7 +102,12 @@ def test_documents_of_a_model_are_in_the_bundle_and_the_refused_are_listed(serve
     changed = {tool for tool in plain if worded[tool] != plain[tool]}
     assert changed and all(worded[tool] == f"In short: {plain[tool]}" for tool in changed)
     assert changed <= {tool for members in by_model for tool in members}
-    assert manifest["configuration"]["judge"]["prompts"].keys() == {"judge", "audit", "family audit", "synthesis"}
+    assert manifest["configuration"]["judge"]["prompts"].keys() == {
+        "judge",
+        "audit",
+        "family audit",
+        "synthesis",
+    }
     merge(tmp_path / "again", "--accept", "all", "--decisions", tmp_path / "b/decisions.jsonl")
     assert described(tmp_path / "again") == worded
 

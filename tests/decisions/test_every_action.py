@@ -279,7 +279,8 @@ class Office(RuleBasedStateMachine):
             tools[f"{one}-2"] = replace(tools.pop(one), id=f"{one}-2")
         before, log, old = self.settled(), self.log, self.tools
         self.take_version(tools.values())
-        assert self.log == log, "decisions belong to the name"
+        held, now = ([replace(one, ids=()) for one in rows] for rows in (log, self.log))
+        assert now == held, "decisions belong to the name, and follow a tool that moved"
         unchanged = {one for one, tool in self.tools.items() if old.get(one) == tool}
         queue = self.programs[0].review.queue(self.id)
         waiting = {card.members for card in queue if not card.newcomers}

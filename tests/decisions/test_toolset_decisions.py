@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from itertools import combinations
 
 import pytest
 from hypothesis import given
@@ -233,17 +232,3 @@ def test_a_bundle_is_rebuilt_from_its_decisions_whatever_they_are(example, tmp_p
         again = read_decisions(example.catalog, tmp_path / "decisions.jsonl")
         assert again == log
         assert files(example, again, config) == first
-
-
-def test_a_recut_leaves_the_rest_proposed_and_keeps_the_dropped_out(example):
-    big = next(c for c in plan_merge(example, (), ALL).clusters if len(c.members) > 2)
-    out = big.members[0]
-    groups = [list(big.members[1:]), [out]]
-    detail = {"groups": groups, "relation": big.relation}
-    log = logged(example, {"action": "recut", "ids": big.members, "detail": detail})
-    plan = plan_merge(example, log, PlanConfig())
-    (left,) = [c for c in plan.clusters if c.members == big.members[1:]]
-    assert left.state == "proposed"
-    for pair in combinations(big.members, 2):
-        if out in pair:
-            assert not [c for c in plan.clusters if set(pair) <= set(c.members)]

@@ -171,8 +171,9 @@ def test_no_page_is_changed_by_the_address_of_another(monkeypatch, work, untouch
     for page, parameters in PAGES.items():
         if not parameters:
             continue
+        app = open_page(monkeypatch, work, page, **parameters)
         for other in PAGES.keys() - {page}:
-            app = open_page(monkeypatch, work, page, **parameters)
+            app.query_params.update(parameters)
             widgets, *shown = turn_to(app, other)
             before, *shown_before = untouched[other]
             changed = {key for key in widgets | before if widgets.get(key) != before.get(key)}

@@ -54,9 +54,3 @@ def test_what_is_not_ticked_is_left_alone(page):
     assert page.button("bulk_accept_").label == "Accept the 1 ticked"
     page.press("bulk_accept_")
     assert page.review.progress(1).accepted == 1
-
-
-def test_nothing_ticked_decides_nothing(page):
-    page.at.session_state[table_key(page)] = {"selection": {"rows": []}}
-    page.at.run()
-    assert page.button("bulk_accept_").disabled and page.button("bulk_reject_").disabled

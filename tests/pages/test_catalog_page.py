@@ -77,21 +77,6 @@ def test_finding_narrows_the_table(monkeypatch, work):
     assert "1 of 8 tools" in words(app)
 
 
-def test_a_catalog_that_was_never_analysed_offers_it(monkeypatch, work):
-    work.catalogs.add("New", small_workspace.catalog(small_workspace.MAIL, small_workspace.SUM))
-    app = open_page(monkeypatch, work, catalog="New")
-    assert app.button(key="analyse")
-    assert len(app.metric) == 2
-    assert len(shown(app)) == 2, "the tools can be read meanwhile"
-
-
-def test_a_reviewed_catalog_leads_to_the_export(monkeypatch, work):
-    small_workspace.add_analysed(work, "Apart", small_workspace.MAIL, small_workspace.SUM)
-    app = open_page(monkeypatch, work, catalog="Apart")
-    assert r"**Nothing is proposed\: export**" in links(app)
-    assert "All collisions are reviewed" in words(app)
-
-
 def test_an_upload_is_previewed_and_stored_only_by_the_button(monkeypatch, work):
     app = upload(open_page(monkeypatch, work), GOOD)
     assert "2 tools" in words(app)
@@ -195,26 +180,6 @@ def test_other_tools_under_a_known_name_are_offered_a_name_of_their_own(monkeypa
     assert app.text_input(key="name_0").value == "Desk-2", "three of four names would be gone"
 
 
-def blocks(block):
-    yield block
-    for child in block.children.values():
-        if hasattr(child, "children"):
-            yield from blocks(child)
-
-
-def test_a_new_version_is_called_so_where_it_is_added(monkeypatch, work):
-    app = upload(open_page(monkeypatch, work), GOOD, "Desk.json")
-    app.text_input(key="name_0").set_value(" Desk ").run()
-    button = app.button(key="add_0")
-    assert button.label == "Add as version 2 of Desk"
-    (row,) = [one for one in blocks(app.main) if button in one.children.values()]
-    beside = [one.value for one in row.children.values() if one.type == "info"]
-    assert len(beside) == 1 and "This would be version 2: 8 removed" in beside[0]
-    app.text_input(key="name_0").set_value("Office").run()
-    assert app.button(key="add_0").label == "Add catalog"
-    assert "This would be version" not in words(app)
-
-
 def test_servers_without_tools_are_said_to_be_all_that_there_is(monkeypatch, work):
     app = upload(open_page(monkeypatch, work), b'{"mcpServers": {"fs": {"command": "npx"}}}')
     assert "0 tools on 1 server" in words(app)
@@ -232,37 +197,6 @@ def test_a_file_without_tools_is_one_sentence_and_the_page_stays(monkeypatch, wo
     assert not [button for button in app.button if button.key == "add_0"]
 
 
-def test_a_format_can_be_forced(monkeypatch, work):
-    app = upload(open_page(monkeypatch, work), GOOD)
-    assert "format **mcp**" in words(app)
-    app.selectbox(key="format_0_0").select("generic").run()
-    assert "format **generic**" in words(app)
-
-
-def test_an_openapi_document_is_called_one(monkeypatch, work):
-    document = {
-        "openapi": "3.0.0",
-        "info": {"title": "Herbs", "version": "1"},
-        "paths": {"/sage": {"get": {"operationId": "get_sage", "responses": {}}}},
-    }
-    app = upload(open_page(monkeypatch, work), canonical_json(document).encode())
-    assert "format **openapi**" in words(app)
-
-
-def test_the_tokens_say_nothing_of_safe_merges_where_there_are_none(monkeypatch, work):
-    for name, tools, delta in (
-        ("Apart", (small_workspace.MAIL, small_workspace.SUM), ""),
-        (
-            "Copies",
-            (small_workspace.FILES, replace(small_workspace.FILES, id="alpha/list_files-2")),
-            "after safe merges",
-        ),
-    ):
-        small_workspace.add_analysed(work, name, *tools)
-        app = open_page(monkeypatch, work, catalog=name)
-        assert app.metric[2].delta.endswith(delta) and bool(app.metric[2].delta) is bool(delta)
-
-
 def test_files_of_several_kinds_are_told_apart_and_make_one_catalog(monkeypatch, work):
     app = open_page(monkeypatch, work)
     files = app.file_uploader(key="upload_0").upload("a.json", GOOD, "application/json")
@@ -272,17 +206,6 @@ def test_files_of_several_kinds_are_told_apart_and_make_one_catalog(monkeypatch,
     assert list(shown(app)["format"]) == ["mcp", "csv"]
     app.selectbox(key="format_0_1").select("mcp").run()
     assert list(shown(app)["format"]) == ["mcp", "mcp"]
-
-
-def test_of_many_files_the_format_is_asked_once(monkeypatch, work):
-    app = open_page(monkeypatch, work)
-    files = app.file_uploader(key="upload_0")
-    for row in range(6):
-        files = files.upload(f"{row}.json", GOOD, "application/json")
-    files.run()
-    assert app.selectbox(key="format_0_0").label == "Format of all 6 files"
-    app.selectbox(key="format_0_0").select("generic").run()
-    assert list(shown(app)["format"]) == ["generic"] * 6
 
 
 def test_a_catalog_without_a_name_is_refused_and_nothing_is_lost(monkeypatch, work):
@@ -297,14 +220,6 @@ def test_a_catalog_without_a_name_is_refused_and_nothing_is_lost(monkeypatch, wo
 def test_every_part_has_something_to_say(monkeypatch, work, part):
     app = open_page(monkeypatch, work, part=part)
     assert len(app.dataframe) + len(app.success) == 1
-
-
-def test_a_hostile_text_is_shown_as_text(monkeypatch, work):
-    evil = small_workspace.tool("![x](http://evil.test/a)", "<img>", "![x](http://evil.test/b)")
-    hidden = small_workspace.tool("alpha", "plain", "a\u200bb hidden")
-    work.catalogs.add("![x](http://evil.test/c)", small_workspace.catalog(evil, hidden))
-    app = open_page(monkeypatch, work, catalog="![x](http://evil.test/c)")
-    assert "![x](" not in words(app)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""One thing has one number: what the pages of four catalogs show, before and after decisions."""
+"""One thing has one number: what the pages of three catalogs show, before and after decisions."""
 
 import re
 from collections import defaultdict
@@ -9,10 +9,7 @@ from tests.pages.screen import open_page, words
 from toolscope_core.model.environment import read_environment
 from ui.shared.services.workspace import Workspace
 
-SHARED = [
-    pytest.param(name, marks=pytest.mark.shared_data)
-    for name in ("livemcpbench", "bfcl", "docker-mcp")
-]
+SHARED = [pytest.param(name, marks=pytest.mark.shared_data) for name in ("livemcpbench", "bfcl")]
 
 
 @pytest.fixture(params=["Example", *SHARED])

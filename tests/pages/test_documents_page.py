@@ -46,13 +46,6 @@ def test_a_better_description_is_saved_and_stays_a_prune(page):
     assert notice in page.text.replace("\\", "")
 
 
-def test_a_new_name_says_that_it_needs_a_gateway(page):
-    page.widget("text_input", "name_").set_value("mail_it").run()
-    assert "needs a gateway" in page.at.warning[0].value
-    page.press("save_")
-    assert by_name(page.work, 1, "mail_it").kind == "router"
-
-
 @pytest.mark.parametrize(
     ("kind", "start", "value", "told"),
     [
@@ -112,21 +105,6 @@ def test_another_merge_can_be_picked(page):
     wanted = by_name(page.work, 1, "get_weather").id
     page.at.selectbox(key="merge").set_value(wanted).run()
     assert page.widget("text_input", "name_").value == "get_weather"
-
-
-def test_tools_without_a_description_have_a_document(open_app):
-    tab = open_app(tool("s", "note", ""), tool("t", "note", ""))
-    (cluster,) = tab.review.plan(tab.catalog_id).clusters
-    tab.open("documents", merge=cluster.id)
-    assert not tab.at.exception
-
-
-def test_without_merges_single_tools_can_be_edited(open_app):
-    page = open_app(SUM).open("documents")
-    assert not page.at.exception
-    assert page.widget("text_input", "name_").value == SUM.name
-    page.at.query_params["texts"] = "Merges"
-    page.at.run()
 
 
 @pytest.fixture
@@ -205,31 +183,6 @@ def test_opening_a_document_with_values_and_nested_keywords_changes_nothing(nest
     assert canonical_json(shown) == canonical_json(only(nested).document.schema)
 
 
-def test_a_changed_description_leaves_the_schema_and_the_prune_alone(nested):
-    before = only(nested)
-    nested.widget("text_area", "description_").set_value("Says a text in another language.").run()
-    nested.press("save_")
-    after = only(nested)
-    assert (after.kind, after.state) == ("prune", "accepted")
-    assert after.document.schema == before.document.schema
-    assert nested.review.log(nested.catalog_id)[-1].detail == {
-        "description": "Says a text in another language."
-    }
-
-
-def test_a_cell_of_the_table_changes_its_keyword_only(nested):
-    before = only(nested).document.schema
-    parameters(nested, edited_rows={1: {"description": "Into what."}})
-    nested.press("save_")
-    assert only(nested).document.schema == {
-        **before,
-        "properties": {
-            **before["properties"],
-            "to": {**before["properties"]["to"], "description": "Into what."},
-        },
-    }
-
-
 def test_what_was_typed_waits_while_other_pages_are_open(page):
     page.widget("text_input", "name_").set_value("mail_it").run()
     parameters(page, edited_rows={0: {"name": "recipient"}})
@@ -292,17 +245,6 @@ def test_an_argument_map_is_edited_in_place_and_says_at_once_what_it_loses(page)
     assert any("dropped by hand: one mailbox only" in reason for reason in mail.reasons)
     page.review.decide(1, "accept", mail, "ann")
     assert by_name(page.work, 1, "send_mail").state == "accepted"
-
-
-def test_an_earlier_version_is_restored(page):
-    for text in ("First.", "Second."):
-        page.widget("text_area", "description_").set_value(text).run()
-        page.press("save_")
-    first = page.review.log(1)[0].seq
-    page.press(f"restore_{first}_")
-    assert "Restored the document of" in page.text
-    assert by_name(page.work, 1, "send_mail").document.description == "First."
-    assert len(page.review.log(1)) == 3, "restoring is an edit of its own"
 
 
 def test_a_call_is_tried_on_the_merged_tool(page):

@@ -42,15 +42,6 @@ def test_hostile_text_that_would_go_out_is_said(monkeypatch, open_app):
     assert not page.at.error, "the fix takes it out"
 
 
-def test_the_policy_decides_what_goes_out(page):
-    page.at.selectbox(key="accept").set_value("auto").run()
-    assert figures(page)["Tools"] == "8 → 7"
-    page.at.selectbox(key="accept").set_value("all").run()
-    assert figures(page)["Tools"] == "8 → 4"
-    merges = page.at.dataframe[-1].value
-    assert list(merges["gone"].iloc[0]) == ["beta/get_weather"]
-
-
 def test_the_bundle_is_made_on_demand_and_goes_stale_with_a_decision(page):
     page.press("prepare")
     (button,) = page.at.get("download_button")
@@ -61,18 +52,6 @@ def test_the_bundle_is_made_on_demand_and_goes_stale_with_a_decision(page):
     page.review.decide(1, "accept", by_name(page.work, 1, "send_mail"), "bob")
     page.at.run()
     assert not page.at.get("download_button")
-    assert figures(page)["Tools"] == "8 → 6"
-
-
-def test_an_accepted_router_is_left_out_until_asked_for(page):
-    mail = by_name(page.work, 1, "send_mail")
-    draft = page.work.service(Documents).draft(1, mail)
-    draft = replace(draft, document=replace(draft.document, name="mail.it"))
-    page.work.service(Documents).edit(1, mail, draft, "bob")
-    page.review.decide(1, "accept", by_name(page.work, 1, "mail.it"), "bob")
-    page.at.run()
-    assert "as they need a gateway and routers are off: 1 merge" in page.text
-    page.at.toggle(key="routers").set_value(True).run()
     assert figures(page)["Tools"] == "8 → 6"
 
 
@@ -136,20 +115,6 @@ def test_one_tool_that_no_client_of_mcp_reads_is_held_back_and_named(monkeypatch
     assert page.at.get("download_button")
     assert "route" not in page.at.code[0].value
     assert "add_numbers" in page.at.code[0].value
-
-
-def test_tokens_are_labelled_and_given_by_shape(page):
-    assert "Tokens per prompt as openai-chat (estimate)" in figures(page)
-    assert "Tokens: estimate" in page.text
-    shapes = table(page, "shape", "before")
-    assert list(shapes["shape"]) == [
-        "openai-chat",
-        "openai-responses",
-        "anthropic",
-        "mcp",
-        "gemini",
-    ]
-    assert (shapes["after"] <= shapes["before"]).all()
 
 
 def test_the_rules_of_clients_are_listed_with_their_fixes(page):

@@ -31,35 +31,6 @@ def queue(page, key="queue"):
     return table
 
 
-# The first page ------------------------------------------------------------------------------
-
-
-def test_the_first_page_counts_each_kind_and_leads_to_it(page):
-    page.open("catalog")
-    figures = {metric.label: metric.value for metric in page.at.metric}
-    assert figures["Duplicates"] == "1"
-    assert figures["Families a gateway could merge"] == "2"
-    assert int(figures["Siblings to tell apart"]) >= 1
-    by_label = links(page)
-    assert by_label["Review duplicates"].query_string == "show=Duplicates"
-    assert by_label["Review families"].query_string == "show=Families"
-    assert by_label["Compare siblings"].query_string == "verdict=keep"
-    assert "Review 2 families" in by_label
-    assert not by_label["Review families"].disabled
-
-
-def test_where_nothing_is_of_a_kind_its_link_is_off(open_app, monkeypatch):
-    judge_says(monkeypatch)
-    page = open_app(*family_catalog.RECIPES).open("catalog")
-    assert links(page)["Review families"].disabled and links(page)["Review duplicates"].disabled
-
-
-def test_pairs_that_the_judge_is_unsure_of_are_a_step_with_a_link(open_app, monkeypatch):
-    judge_says(monkeypatch, {family_catalog.pairs(family_catalog.RECIPES)[0]: 0.6})
-    page = open_app(*family_catalog.RECIPES).open("catalog")
-    assert links(page)["Decide on 1 undecided pair"].query_string == "show=Undecided"
-
-
 # Undecided pairs -----------------------------------------------------------------------------
 
 
@@ -102,26 +73,18 @@ def test_undecided_pairs_are_answered_one_after_the_other_and_undone(undecided):
 def test_pairs_of_the_same_servers_are_asked_together_and_none_that_reads_and_writes(
     open_app, monkeypatch
 ):
-    tools = [
-        small_workspace.tool(
-            server, f"{verb}_{noun}", f"{verb} a {noun}.", what=small_workspace.TEXT
-        )
+    said = [
+        (server, verb, noun)
         for noun, servers in (("task", "ab"), ("cat", "ac"), ("note", "ab"))
         for server, verb in zip(servers, ("get", "fetch"), strict=True)
     ]
-    tools += [
+    said += [("a", "get", "page"), ("b", "delete", "page")]
+    what = {"what": small_workspace.TEXT}
+    tools = [
         small_workspace.tool(
-            "a",
-            "get_page",
-            "Get a page of the site by its name in full.",
-            what=small_workspace.TEXT,
-        ),
-        small_workspace.tool(
-            "b",
-            "delete_page",
-            "Delete a page of the site by its name in full.",
-            what=small_workspace.TEXT,
-        ),
+            server, f"{verb}_{noun}", f"{verb} a {noun} of the site by its name in full.", **what
+        )
+        for server, verb, noun in said
     ]
     ids = [tool.id for tool in tools]
     task, cat, note, page = zip(ids[::2], ids[1::2], strict=True)
@@ -160,15 +123,6 @@ def test_a_filter_shows_duplicates_or_families(page):
     assert list(queue(page)["name"]) == ["get_recipe"]
 
 
-def test_the_filter_comes_from_the_address_and_says_where_else_something_waits(page):
-    page.open("review", show="Families")
-    assert title(page) == SCHWAB
-    for name in (SCHWAB, "pearstore_orders"):
-        page.review.decide(1, "accept", by_name(page.work, 1, name), "bob")
-    page.at.run()
-    assert "Nothing left to review in this list. Choose *All* for the other clusters." in page.text
-
-
 def test_the_card_of_a_family_shows_selector_argument_and_that_a_gateway_is_needed(page):
     page.open("review", show="Families")
     assert r"**provider\: schwab / fidelity / robinhood**" in page.text
@@ -198,13 +152,6 @@ def test_whether_all_words_match_stands_on_the_card_of_a_prune(page):
     )
 
 
-def test_a_family_is_accepted_as_one(page):
-    page.open("review", show="Families").press(f"accept_{by_name(page.work, 1, SCHWAB).id}")
-    (decision,) = page.review.standing(1)
-    assert decision.detail["relation"] == "parametric"
-    assert title(page) == "pearstore_orders"
-
-
 def test_one_job_is_shown_before_it_is_said(page):
     shown = by_name(page.work, 1, SCHWAB)
     page.open("review", show="Families").press(f"one_job_{shown.id}")
@@ -217,12 +164,6 @@ def test_one_job_is_shown_before_it_is_said(page):
     assert after.relation == "duplicate"
     assert f"{after.document.name.replace('_', chr(92) + '_')}**" in seen
     assert "**As one job**" not in page.text
-
-
-def test_a_look_at_one_job_is_closed_by_cancel(page):
-    page.open("review", show="Families").press("one_job_")
-    page.press("one_job_cancel_")
-    assert "**As one job**" not in page.text and page.review.standing(1) == ()
 
 
 def test_blind_has_no_look_at_one_job(page):
@@ -265,14 +206,6 @@ def test_a_pair_of_a_family_says_so_and_shows_both_probabilities(page):
     assert figures == {"Same job": "0.00", "Family": "0.70"}
 
 
-def test_the_table_of_pairs_is_filtered_by_family(page):
-    page.open("overlap", verdict="family")
-    table = page.at.dataframe[0].value
-    assert set(table["verdict"]) == {"family"} and len(table) == 4
-    assert table["differs"][0] and table["relation"][0] == "the same operation for another value"
-    assert "left_server" not in table, "nothing to show in a catalog without servers"
-
-
 @pytest.mark.usefixtures("through_the_app")
 def test_the_drawer_knows_families(page):
     page.open("review", tool=tool_key(BANKS[0]))
@@ -288,10 +221,3 @@ def test_the_document_of_a_family_is_untouched_until_somebody_edits_it(page):
     assert page.button("reset_").disabled
     assert "Family: can be one tool only behind a gateway" in page.text
     assert r"**provider\: schwab / fidelity / robinhood**" in page.text
-
-
-def test_the_graph_shows_families_as_their_own_kind(page):
-    page.open("graph")
-    assert "do the same job: **1**. Families, which only a gateway could merge: **2**" in page.text
-    table = page.at.dataframe[0].value
-    assert sorted(table["kind"]) == ["family", "family", "prune"]

@@ -80,9 +80,3 @@ def test_where_nothing_overlaps_the_closest_pair_is_named(monkeypatch, desk_work
     said = words(open_page(monkeypatch, work, "graph", catalog="Apart"))
     assert "the judge would merge no tools" in said
     assert r"send\_mail" in said
-
-
-def test_before_the_analysis_the_page_offers_it(monkeypatch, desk_work):
-    work, _ = desk_work
-    work.catalogs.add("New", small_workspace.catalog(small_workspace.MAIL))
-    assert open_page(monkeypatch, work, "graph", catalog="New").button(key="analyse")

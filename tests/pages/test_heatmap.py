@@ -5,7 +5,6 @@ from tests.ui.services import small_workspace
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import digest
-from ui.overlap.collisions import block_grid, blocks_of
 from ui.overlap.heatmaps import Heatmaps
 
 EVIL = "![x](http://evil.test/p.png) <img src=x onerror=alert(1)> [go](javascript:alert(2))"
@@ -46,12 +45,6 @@ def test_the_first_level_is_servers_by_pairs(monkeypatch, work):
     assert "done by" in app.dataframe[-1].value.columns
 
 
-@pytest.mark.parametrize("measure", ["mean", "closest pair"])
-def test_the_measure_stands_in_the_address(monkeypatch, work, measure):
-    app = heatmap(monkeypatch, work, heatmap_measure=measure)
-    assert {"mean": "mean", "closest pair": "max"}[measure] in table(app).columns
-
-
 def test_clicks_go_down_and_the_breadcrumb_up(monkeypatch, work):
     heatmaps = work.service(Heatmaps)
     app = heatmap(monkeypatch, work)
@@ -75,13 +68,6 @@ def test_clicks_go_down_and_the_breadcrumb_up(monkeypatch, work):
     assert "Showing 3 servers" in words(app)
 
 
-def test_a_row_of_the_table_goes_down_too(monkeypatch, work):
-    app = heatmap(monkeypatch, work)
-    app.session_state[f"{key_of(work, 'servers', 'pairs')}_rows"] = {"selection": {"rows": [0]}}
-    app.run()
-    assert set(place(app)) == {"one", "other"}
-
-
 def test_a_link_shows_the_same(monkeypatch, work):
     app = heatmap(monkeypatch, work, one="alpha", other="beta")
     assert "4 by 3 tools" in words(app)
@@ -101,20 +87,6 @@ def test_a_link_that_leads_nowhere_says_so_and_shows_the_top(monkeypatch, work, 
     assert "The link names something that is not in this catalog" in words(app)
     assert "Showing 3 servers" in words(app)
     assert place(app) == {}
-
-
-def test_a_lost_pair_shows_its_blocks(monkeypatch, work):
-    app = heatmap(
-        monkeypatch, work, one="alpha", other="beta", cell=pair_key(Pair.of("gone", "beta/x"))
-    )
-    assert "4 by 3 tools" in words(app)
-
-
-def test_another_grouping_starts_at_the_top(monkeypatch, work):
-    app = heatmap(monkeypatch, work, one="alpha", other="beta")
-    app.get_by_key("heatmap_by").set_value("clusters").run()
-    assert place(app) == {}
-    assert "clusters, similar ones side by side; number of tools" in words(app)
 
 
 def test_all_tools_at_once(monkeypatch, work):
@@ -152,22 +124,6 @@ def test_no_query_reaches_two_tools_that_differ(monkeypatch, work):
     app = heatmap(monkeypatch, work, heatmap_show="Queries")
     app.get_by_key("heatmap_queries").set_value("add up numbers").run()
     assert "No query matches" in words(app)
-
-
-def test_tools_without_servers_are_seen_by_clusters(monkeypatch, work):
-    bare = [
-        small_workspace.tool("", n, "Send a mail to a person.", to=small_workspace.TEXT)
-        for n in ("a", "b")
-    ]
-    record = work.catalogs.add("Bare", small_workspace.catalog(*bare))
-    analysis = work.analyses.run(record.id)
-    app = heatmap(monkeypatch, work, catalog="Bare")
-    blocks = blocks_of(work.review.plan(record.id), "clusters")
-    if block_grid(analysis, blocks, "pairs").blocks:
-        assert "Showing 1 cluster," in words(app)
-    else:
-        assert "There is no such block yet" in words(app)
-    assert "Server by server" not in words(app)
 
 
 def test_hostile_names_are_shown_as_text_on_every_level(monkeypatch, work):

@@ -1,7 +1,5 @@
 """What stands beside the merge graph, on a chain of three tools."""
 
-import re
-
 import pytest
 
 from tests.support.scripted import judge_says
@@ -44,14 +42,6 @@ def test_the_bridges_are_offered_first(chain):
     (bridges,) = [t.value for t in app.at.dataframe if (t.key or "").startswith("bridges_")]
     assert list(bridges["cutting it leaves"]) == ["2 and 1", "1 and 2"]
     assert list(bridges["tool A"]) == ["add_new_book", "add_book"], "the weakest first"
-
-
-def test_a_bridge_says_what_falls_apart(chain):
-    text = at_edge(chain, NEW, REGISTER).text
-    assert r"add\_new\_book — register\_book" in text
-    assert re.search(r"Merge \(judge\), probability 0\.9\d\.", text)
-    assert "splits into 2 and 1 tools" in text
-    assert r"- s0/add\_book, s1/add\_new\_book" in text
 
 
 def test_split_here_makes_the_decision_and_draws_what_becomes_of_it(chain):
@@ -103,8 +93,3 @@ def test_a_selected_tool_shows_its_links(chain):
     (links,) = [t.value for t in app.at.dataframe if (t.key or "").startswith("links_")]
     assert sorted(links["neighbour"]) == ["add_book", "register_book"]
     assert app.button("open_graph_")
-
-
-def test_several_selected_tools_are_counted(chain):
-    kept = chain.work.service(Selections).keep(chain.catalog_id, [NEW, ADD], "the map")
-    assert "**2 selected tools** are drawn here." in chain.open("graph", sel=kept.key).text

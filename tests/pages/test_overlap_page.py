@@ -100,26 +100,6 @@ def test_a_pair_is_kept_apart_and_the_decision_undone(monkeypatch, work):
     assert shown_pair(app) == "send\\_mail and send\\_mail"
 
 
-def test_a_pair_is_sent_to_review_and_its_card_is_a_click_away(monkeypatch, work):
-    pair = Pair.of("alpha/list_files", "beta/add_numbers")
-    app = open_page(monkeypatch, work, "overlap", pair=pair_key(pair))
-    app.button(key=f"propose_{pair_key(pair)}").click().run()
-    assert "Sent to review" in words(app)
-    assert "Cluster: proposed" in words(app)
-    assert "Open in Review" in [link.proto.label for link in app.get("page_link")]
-
-
-def test_a_refused_decision_says_what_it_contradicts(monkeypatch, work):
-    pair = Pair.of("alpha/send_mail", "beta/send_mail")
-    catalog_id = work.catalogs.newest()[0].id
-    work.review.decide(
-        catalog_id, "accept", small_workspace.by_name(work, catalog_id, "send_mail"), "bob"
-    )
-    app = open_page(monkeypatch, work, "overlap", pair=pair_key(pair))
-    app.button(key=f"never_{pair_key(pair)}").click().run()
-    assert "contradicts decision 1" in words(app)
-
-
 def test_filters_come_from_the_address_and_narrow_the_pairs(monkeypatch, work):
     app = open_page(monkeypatch, work, "overlap", verdict="merge", of="gamma", least="0.9")
     assert len(table(app))
@@ -132,14 +112,6 @@ def test_filters_that_nothing_passes_say_so(monkeypatch, work):
     assert "No pair matches these filters" in words(app)
 
 
-@pytest.mark.parametrize("view", ["Heatmap", "Map"])
-def test_every_picture_has_a_table(monkeypatch, work, view):
-    app = open_page(monkeypatch, work, "overlap", view=view)
-    assert len(app.get("plotly_chart")) == 1
-    assert len(table(app))
-    assert [expander.label for expander in app.expander] == ["Data table and downloads"]
-
-
 def test_a_catalog_without_overlap_names_its_closest_pair(monkeypatch, work):
     small_workspace.add_analysed(work, "Apart", small_workspace.MAIL, small_workspace.SUM)
     said = words(open_page(monkeypatch, work, "overlap", catalog="Apart"))
@@ -147,34 +119,6 @@ def test_a_catalog_without_overlap_names_its_closest_pair(monkeypatch, work):
     assert r"send\_mail" in said
     small_workspace.add_analysed(work, "Alone", small_workspace.MAIL)
     assert "No two tools" in words(open_page(monkeypatch, work, "overlap", catalog="Alone"))
-
-
-def test_before_the_analysis_the_page_offers_it(monkeypatch, work):
-    work.catalogs.add("New", small_workspace.catalog(small_workspace.MAIL))
-    app = open_page(monkeypatch, work, "overlap", catalog="New")
-    assert app.button(key="analyse")
-    assert not app.dataframe
-
-
-def test_a_hostile_tool_is_shown_as_text(monkeypatch, work):
-    evil = [
-        small_workspace.tool(s, "<img src=x onerror=alert(1)>", "![x](http://evil.test)")
-        for s in "ab"
-    ]
-    small_workspace.add_analysed(work, "Evil", *evil)
-    app = open_page(monkeypatch, work, "overlap", catalog="Evil")
-    assert "![x](" not in words(app)
-    assert all("<img" not in element.proto.body for element in app.get("html"))
-
-
-def test_the_curve_compares_before_and_after(monkeypatch, work):
-    app = open_page(monkeypatch, work, "overlap", view="Curve")
-    assert "Exact counts over all pairs" in words(app)
-    assert len(app.get("plotly_chart")) == 1
-    marks, twin = (frame.value for frame in app.dataframe)
-    assert marks["from"].tolist() == [0.7, 0.8, 0.85, 0.9, 0.95]
-    assert list(marks.columns) == list(twin.columns)
-    assert len(twin) == 51
 
 
 def test_a_large_curve_is_counted_while_the_page_stays(monkeypatch, work):
@@ -248,15 +192,6 @@ def test_what_appears_is_named(monkeypatch, work):
     app.slider(key="probability").set_value(0.85).run()
     assert metrics(app)["Pairs to merge"] == "0"
     assert "The clusters are the same as in the plan" in words(app)
-
-
-def test_a_hostile_name_is_text_beside_the_sliders(monkeypatch, work):
-    evil = [
-        small_workspace.tool("a", f"![x](http://evil.test) {n}", "Send it.") for n in ("one", "two")
-    ]
-    small_workspace.add_analysed(work, "Evil", *evil)
-    app = open_page(monkeypatch, work, "overlap", catalog="Evil", view="Threshold", probability="0.5")  # fmt: skip
-    assert "![x](" not in words(app)
 
 
 @pytest.mark.parametrize("view", ["Curve", "Threshold", "Heatmap", "Map"])

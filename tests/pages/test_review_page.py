@@ -91,12 +91,6 @@ def test_rows_are_sorted_by_a_column_without_regard_to_case():
     assert sorted_rows(table, "tools", True) == [1, 0, 2]
 
 
-def test_a_link_opens_the_card_it_names(page):
-    page.at.query_params["cluster"] = by_name(page.work, 1, "list_files").id
-    page.at.run()
-    assert shown(page) == "list_files"
-
-
 def test_a_long_notice_keeps_its_beginning_and_its_end(page):
     page.at.session_state["notice"] = (False, f"first {'middle ' * 500}last")
     page.at.run()
@@ -167,30 +161,6 @@ def test_two_clusters_are_joined(page):
     assert [d.action for d in page.review.log(1)] == ["propose"]
 
 
-def test_cutting_can_be_left_and_records_nothing(page):
-    page.press("parts_").press("reshape_apart").press("reshape_cancel")
-    assert page.review.log(1) == ()
-    assert page.button(f"accept_{card_id(page)}").label == "Accept"
-
-
-def test_what_somebody_decided_meanwhile_is_told_before_it_is_recorded(page):
-    page.press("parts_")
-    page.review.decide(1, "accept", by_name(page.work, 1, "send_mail"), "bob")
-    page.at.run()
-    assert [d.action for d in page.review.log(1)] == ["accept"]
-
-
-def test_the_member_the_judge_is_least_sure_of_is_dropped_by_one_button(page):
-    page.press("loosest_")
-    assert len(by_name(page.work, 1, "send_mail").members) == 2
-
-
-def test_the_next_member_gives_the_name_and_then_the_first_again(page):
-    for kept in ("beta", "gamma", "alpha"):
-        page.press("name_")
-        assert by_name(page.work, 1, "send_mail").canonical == f"{kept}/send_mail"
-
-
 def test_a_note_is_kept_listed_and_removed(page):
     page.press("flag_")
     page.widget("text_input", "note_").set_value("ask *the* owner")
@@ -252,34 +222,6 @@ def test_accept_safe_says_what_it_does_and_is_undone_as_one(page):
     assert page.button("accept_safe").disabled
     page.press("undo_batch_")
     assert page.review.progress(1).accepted == 0
-
-
-def test_undo_takes_back_all_that_was_decided_at_once(page):
-    rows = [("accept", cluster, {}) for cluster in page.review.queue(1)[:2]]
-    page.review.decide_each(1, "reviewer", rows)
-    page.at.run()
-    latest = page.review.log(1)[-1].seq
-    assert page.button(f"undo_{latest}").label == "Undo 2"
-    page.press(f"undo_{latest}")
-    assert page.review.progress(1).accepted == 0
-
-
-def test_the_undo_of_a_batch_goes_with_the_next_decision(page):
-    page.press("accept_safe").press("take_safe_")
-    assert page.button("undo_batch_")
-    page.press(f"accept_{card_id(page)}")
-    assert not [b for b in page.at.button if (b.key or "").startswith("undo_batch_")]
-    assert page.review.progress(1).accepted == 2
-
-
-def test_when_nothing_waits_the_page_leads_to_export(page):
-    for cluster in page.review.queue(1):
-        page.review.decide(1, "accept", cluster, "bob")
-    page.at.run()
-    assert "Nothing left to review" in page.text
-    assert not page.at.exception
-    page.press("recent_undo_3")
-    assert len(page.review.queue(1)) == 1
 
 
 def test_a_newcomer_is_kept_out_with_the_same_button(open_app):

@@ -58,21 +58,6 @@ def test_each_catalog_has_its_own_selection(monkeypatch, work, kept):
     assert "**2 tools**" in sidebar(app)
 
 
-def test_a_link_brings_only_these(monkeypatch, work, kept):
-    app = open_page(monkeypatch, work, sel=kept.key, only="1")
-    assert app.sidebar.toggle(key="only").value
-
-
-@pytest.mark.parametrize("page", ["overlap", "graph", "review", "documents", "export"])
-def test_the_selection_goes_along_to_every_page(monkeypatch, work, kept, page):
-    app = open_page(monkeypatch, work, sel=kept.key)
-    app.query_params.clear()
-    app.switch_page(f"pages/{page}.py").run()
-    assert not app.exception
-    assert "**2 tools** from" in sidebar(app)
-    assert app.query_params["sel"] == kept.key
-
-
 def rows(app, start):
     (found,) = [table for table in app.dataframe if (table.key or "").startswith(start)]
     return found.value
@@ -121,13 +106,6 @@ def test_a_selection_without_clusters_leaves_an_empty_queue_and_says_so(monkeypa
         app = open_page(monkeypatch, work, page, sel=alone.key, only="1")
         empty = {"review": "None of 3 clusters passes the filters and holds selected tools."}
         assert empty.get(page, "0 of 3 clusters hold selected tools.") in words(app)
-
-
-def test_the_members_of_a_card_can_be_selected(monkeypatch, work):
-    app = open_page(monkeypatch, work, "review")
-    (button,) = [b for b in app.button if b.label == "Select members"]
-    button.click().run()
-    assert "tools** from a cluster" in sidebar(app)
 
 
 def test_the_drawer_shows_a_tool_and_selects_what_is_near(monkeypatch, work):

@@ -44,12 +44,6 @@ def test_all_are_accepted_with_one_undo(page):
     assert len(listed(page)) == 2
 
 
-def test_all_are_rejected(page):
-    page.press("together_").press("reject_all_")
-    assert [one.action for one in page.review.log(1)] == ["reject", "reject"]
-    assert page.review.progress(1).waiting == 0
-
-
 def test_the_other_servers_tools_are_kept_before_anything_is_accepted(page):
     page.press("together_").press("keep_beta")
     assert decisions(page) == {"prune, keeps beta"}
@@ -68,11 +62,6 @@ def test_what_is_not_ticked_is_left_alone(page):
     assert page.button("accept_all_").label == "Accept the 1 ticked"
     page.press("accept_all_")
     assert list(listed(page)["proposal"]) == ["prune, keeps alpha", "accepted"]
-
-
-def test_an_address_of_no_pair_shows_the_first(open_app):
-    page = open_app(*BOTH).open("review", show="By server pair", servers="gone")
-    assert len(listed(page)) == 2
 
 
 def test_of_two_stores_both_are_kept_until_a_person_keeps_one(open_app, stores_apart):

@@ -154,12 +154,6 @@ def test_an_origin_without_a_key_says_how_to_give_one(open_app, monkeypatch):
     assert "api.openai.com" in told and SECRET not in told
 
 
-def test_review_leads_to_the_settings_as_long_as_no_model_is_chosen(two):
-    two.at.session_state["ask"] = True
-    two.open("review")
-    assert "No model is set up" in two.text
-
-
 def review(page):
     """The Review page with the panel open, as it is after a click."""
     page.at.session_state["ask"] = True
@@ -184,13 +178,6 @@ def test_asking_says_what_it_takes_and_starts(two, server):
 def test_families_are_counted_among_what_was_said(two, server):
     server.answer = served(answering(lambda one, other: "family"))
     assert "0 merge, 1 family, 0 unsure" in review(asked(chosen(two, server))).text
-
-
-def test_the_judge_that_counts_is_chosen(two, server):
-    page = review(asked(chosen(two, server)))
-    assert page.work.service(Judging).used(page.catalog_id) != "offline"
-    page.widget("selectbox", "judge_").set_value("offline").run()
-    assert page.work.service(Judging).used(page.catalog_id) == "offline"
 
 
 def test_a_budget_that_is_used_up_is_raised_and_the_run_goes_on(two, server):

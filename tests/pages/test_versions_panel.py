@@ -23,11 +23,6 @@ def tables(app, alt="breaking ones first"):
     return [t.value for t in app.dataframe if alt in t.proto.alt]
 
 
-def test_a_first_version_says_nothing_of_changes(monkeypatch, work):
-    app = open_page(monkeypatch, work)
-    assert not [e for e in app.expander if "Changes since" in e.label]
-
-
 def test_a_changed_file_under_a_known_name_is_compared_before_it_is_added(monkeypatch, work):
     tools = (small_workspace.MAIL, small_workspace.WEATHER, small_workspace.SUM)
     app = upload(open_page(monkeypatch, work), served(*tools), "office.json")

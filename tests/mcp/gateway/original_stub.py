@@ -55,11 +55,6 @@ def whisper(number, params, arguments, answer):
     said(number, answer)
 
 
-def sleep(number, params, arguments, answer):
-    time.sleep(arguments["seconds"])
-    said(number, answer)
-
-
 def huge(number, params, arguments, answer):
     result(number, {"content": [{"type": "text", "text": "x" * arguments["size"]}]})
 
@@ -147,7 +142,7 @@ def cancelled(number, params, arguments, answer):
 ACTS = {
     act.__name__.replace("_", "-"): act
     for act in (
-        *(structured, die, babble, whisper, sleep, huge, progress, log, ask, rpc_error, strange),
+        *(structured, die, babble, whisper, huge, progress, log, ask, rpc_error, strange),
         *(null_meta, announce, listen, rich, change, touch, cancelled),
     )
 }

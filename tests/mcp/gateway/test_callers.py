@@ -35,17 +35,6 @@ def test_progress_and_logs_reach_the_client_that_calls(toolset, servers):
     assert logs == [("warning", "north: deep", {"seen": 1})]
 
 
-def test_a_call_that_the_client_gives_up_is_cancelled_at_its_original(toolset, servers):
-    async def use(client, gateway):
-        await client.call_tool("get", {"path": "a"})
-        with anyio.move_on_after(0.2):
-            await work(client, "listen")
-        answer = await work_reply(client, "cancelled")
-        return answer, gateway.calls.log.outcomes["cancelled"]
-
-    assert through(toolset, servers, use) == (True, 1)
-
-
 async def sampling(context, params):
     import mcp_types as types
 

@@ -61,15 +61,6 @@ def test_a_server_that_announces_and_is_silent_is_opened_again_and_the_others_go
     assert through(toolset, listing("silent"), use, limits=limits) == ("south", "north", False)
 
 
-def test_many_announcements_are_one_look(toolset, servers):
-    async def use(client, gateway):
-        await work(client, "announce", size=500)
-        await client.call_tool("get", {"path": "a"})
-        return (await work_reply(client, "announce", size=0))["listed"]
-
-    assert through(toolset, servers, use) <= 4
-
-
 @pytest.mark.parametrize("code", [-32000, -32001, -32050])
 def test_an_error_of_the_original_passes_whatever_its_code_and_ends_nothing(toolset, servers, code):
     from mcp import MCPError
@@ -145,13 +136,6 @@ def test_a_notice_that_nobody_reads_ends_nothing(toolset, servers):
 
     held, server = through(toolset, servers, use, notice=closed)
     assert held.startswith(HELD) and server == "north"
-
-
-def test_a_cursor_of_any_length_is_a_cursor(toolset, servers):
-    async def use(client, gateway):
-        return len((await client.list_tools(cursor="9" * 5_000)).tools)
-
-    assert through(toolset, servers, use) == 4
 
 
 def test_what_is_asked_in_a_call_ends_with_it(toolset, servers):

@@ -36,7 +36,8 @@ LEFT_OUT = {
     "gzip-file-as-resource",
 }
 """They answer later or as tasks, name the variables of their process, or ask the network."""
-INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
+
+
 reference_servers = test_real_servers.installed
 
 
@@ -191,83 +192,3 @@ def test_each_merged_tool_does_what_its_originals_do(merged):
     differing = {one: (direct[one], through[one]) for one in direct if direct[one] != through[one]}
     assert differing == {}
     assert sum('"isError": true' not in text for text in direct.values()) >= len(tools) // 2
-
-
-WANTED = {
-    "What time is it in Tokyo now?": "get_current_time",
-    "Store a person in the knowledge graph": "create_entities",
-    "Add two numbers": "get-sum",
-    "Create a new folder": "create_directory",
-    "Change a few lines of a text file": "edit_file",
-}
-
-
-def test_the_search_of_the_local_model_finds_a_tool_and_calls_it(merged):
-    config, _, bundle = merged
-    values = fresh(config)
-    command, *args = program("serve", bundle, "--config", config, "--search")
-
-    async def work():
-        async with Client(parameters(command, args), mode="legacy") as client:
-            listed = [tool.name for tool in (await client.list_tools()).tools]
-            best = {}
-            for request in WANTED:
-                result = await client.call_tool("search_tools", {"query": request, "limit": 3})
-                best[request] = [json.loads(part.text)["name"] for part in result.content]
-            read = {"name": "read_text_file", "arguments": {"path": str(values["files-b"])}}
-            (family,) = [
-                json.loads(part.text)
-                for part in (
-                    await client.call_tool("search_tools", {"query": "read a text file"})
-                ).content
-                if json.loads(part.text)["name"].startswith("read_text_file")
-            ]
-            selector = set(family["inputSchema"]["properties"]) - {"path", "head", "tail"}
-            read["arguments"] |= dict.fromkeys(selector, "files-b")
-            called = await client.call_tool("call_tool", {**read, "name": family["name"]})
-            return listed, best, called.content[0].text
-
-    listed, best, text = asyncio.run(work())
-    assert listed == ["search_tools", "call_tool"]
-    missed = {
-        request: names
-        for request, names in best.items()
-        if not any(name.startswith(WANTED[request]) for name in names)
-    }
-    assert missed == {}
-    assert text == "first line\nsecond line\n"
-
-
-def test_the_inspector_lists_and_calls_the_merged_tools(merged):
-    config, _, bundle = merged
-    place = config.parent / "inspector"
-    place.mkdir(exist_ok=True)
-    npm = shutil.which("npm")
-    packages = ["node@22", INSPECTOR]
-    here = ["--prefix", str(place)]  # not beside the servers, in the folder above
-    subprocess.run([npm, "install", "--silent", "--no-audit", *here, *packages], check=True)
-    binaries = place / "node_modules" / ".bin"
-    environment = {**os.environ, "PATH": f"{binaries}{os.pathsep}{os.environ['PATH']}"}
-
-    command, *args = program("serve", bundle, "--config", config)
-    own = place / "inspector.json"
-    entry = {"command": command, "args": args, "env": {"PYTHONPATH": str(ROOT)}}
-    own.write_text(json.dumps({"mcpServers": {"tools": entry}}))
-
-    def inspect(*words):
-        asked = [str(binaries / "mcp-inspector"), "--cli", "--config", str(own)]
-        done = subprocess.run(
-            [*asked, "--server", "tools", *words],
-            cwd=ROOT,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
-
-    names = {tool["name"] for tool in inspect("--method", "tools/list")["tools"]}
-    assert names == set(read_served_bundle(bundle).table.routes)
-    words = ("--method", "tools/call", "--tool-name", "echo", "--tool-arg", "message=hello")
-    assert inspect(*words)["content"] == [{"type": "text", "text": "Echo: hello"}]

@@ -90,15 +90,6 @@ def test_a_prune_calls_the_tool_that_stayed_with_its_own_schema(toolset):
     }
 
 
-def test_what_an_export_with_routers_would_add_is_known(tmp_path):
-    served = read_served_bundle(write_stub_toolset(tmp_path, routers=False))
-    assert served.withheld == (("north/work", "south/work"),)
-    names = ("get", "north_same", "south_same", "north_work", "south_work")
-    assert set(served.table.routes) == {*names}
-    properties = served.table.routes["north_work"].record["inputSchema"]["properties"]
-    assert set(properties) == {"act", "seconds", "size", "params"}
-
-
 @pytest.mark.parametrize("file", ["clusters.json", "neutral.json", "manifest.json"])
 @pytest.mark.parametrize("content", ["", '"text"', None])
 def test_a_damaged_bundle_is_refused_in_words(tmp_path, file, content):

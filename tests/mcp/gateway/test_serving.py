@@ -13,7 +13,7 @@ import httpx2
 import pytest
 from typer.testing import CliRunner
 
-from tests.mcp.gateway.stub_toolset import configuration, stub_reply, work, write_stub_toolset
+from tests.mcp.gateway.stub_toolset import configuration, stub_reply, write_stub_toolset
 from tests.mcp.servers.stubs import MARK, living, new_mark, wait_until
 from toolscope_core.cli import app
 
@@ -137,26 +137,6 @@ def test_over_http_for_whoever_has_the_token_and_nothing_is_left_when_it_is_kill
     statuses = {"no token": 401, "another token": 401, "another name": 421, "another page": 403}
     assert refused == statuses
     assert [answer["server"] for answer in answers] == ["north", "south"]
-
-
-def test_over_http_no_client_is_told_what_a_server_wrote_for_another(toolset, config):
-    async def said(url, mode, **arguments):
-        async with client_at(url, mode) as client:
-            return (await work(client, **arguments)).content[0].text
-
-    async def run(url):
-        texts = []
-        for mode in ("legacy", "auto"):
-            await said(url, mode, act="babble", params="the first")
-            texts.append(await said(url, mode, act="babble", params="the second", size=3))
-        return texts
-
-    with served_over_http(toolset, config[0]) as (url, _):
-        texts = asyncio.run(run(url))
-    assert all(
-        text.startswith("north writes what is no message on its standard output; it has to keep")
-        for text in texts
-    )
 
 
 @pytest.mark.nightly

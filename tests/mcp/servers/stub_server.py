@@ -38,10 +38,6 @@ def answer(request):
     if method == "prompts/list":
         return {"prompts": [{"name": "one"}]}
     if method == "tools/call":
-        if ACT == "dies-in-call":
-            sys.stderr.write("Traceback\nout of memory\n")
-            sys.stderr.flush()
-            os._exit(3)
         return {"content": [{"type": "text", "text": json.dumps(params["arguments"])}]}
     return None
 
@@ -53,7 +49,7 @@ def tools(cursor):
         return page if at == 950 else {**page, "nextCursor": str(at + 50)}
     if ACT == "dies-in-list":
         os._exit(3)
-    if ACT in ("mute", "stubborn-mute"):
+    if ACT == "mute":
         time.sleep(600)
     if ACT == "environment":
         return {"tools": [tool("show", json.dumps(sorted(os.environ)))]}
@@ -118,7 +114,6 @@ STARTS = {
     "endless": endless,
     "floods": floods,
     "stubborn": stubborn,
-    "stubborn-mute": stubborn,
     "parent": parent,
 }
 

@@ -33,14 +33,6 @@ def test_references_are_filled_in_from_the_environment():
     assert one.cwd.startswith("/")
 
 
-def test_an_address_and_its_headers():
-    entry = {"url": "https://x.example/${HOME}", "headers": {"Authorization": "Bearer ${TOK}"}}
-    one = launch(entry)
-    assert one.url == "https://x.example//srv/me"
-    assert one.headers == {"Authorization": "Bearer tok-secret-1"}
-    assert one.clean("the header tok-secret-1 is wrong") == "the header [key] is wrong"
-
-
 def test_a_launch_shows_no_value():
     one = launch({"command": "x", "args": ["--key", "abcd-1"], "env": {"TOKEN": "tok-lit-2"}})
     assert "abcd-1" not in repr(one)

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import logging
-import time
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -81,10 +80,6 @@ def test_a_flood_of_standard_error_is_read_and_cut():
     assert len(offer.tools) == 2
     assert offer.stderr.endswith("noise noise")
     assert len(offer.stderr) <= 400
-
-
-def test_a_server_that_is_slow_is_waited_for():
-    assert len(read("slow", 0.1).tools) == 2
 
 
 @pytest.mark.parametrize("act", ["stubborn", "parent"])
@@ -166,17 +161,6 @@ def test_cancelling_ends_the_server():
 
     asyncio.run(cancelled())
     assert living(mark) == []
-
-
-def test_many_servers_wait_side_by_side():
-    async def many():
-        one = launch("slow", 0.5)
-        return await asyncio.gather(*(read_offer(one, QUICK) for _ in range(6)))
-
-    started = time.monotonic()
-    offers = asyncio.run(many())
-    assert [len(offer.tools) for offer in offers] == [2] * 6
-    assert time.monotonic() - started < 3.0  # in a row it is more than 3
 
 
 def test_nothing_of_a_server_is_logged(caplog):

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -13,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.connect_speed import LIMIT, seconds_over_the_slowest
-from tests.mcp.servers.stubs import MARK, configuration, entry, living, new_mark, wait_until
+from tests.mcp.servers.stubs import MARK, configuration, living, new_mark, wait_until
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import load_paths
 from toolscope_core.mcp.servers.survey import read_offers
@@ -91,14 +90,6 @@ def test_reference_servers_become_a_catalog(installed, tmp_path):
     assert "also offers, not read: 7 resources" in done.stdout
 
 
-def test_what_was_read_is_the_same_the_next_time(installed, tmp_path):
-    config, _ = installed
-    for name in ("one.json", "two.json"):
-        connect(config, tmp_path / name, "files-a", "memory", "time")
-    one, two = (read_catalog(load_paths([tmp_path / name])) for name in ("one.json", "two.json"))
-    assert one.version == two.version
-
-
 NEWEST = """
 from mcp.server.mcpserver import MCPServer
 server = MCPServer("newest", instructions="Add.")
@@ -150,27 +141,3 @@ def offer_of(server):
 def test_many_servers_take_little_longer_than_the_slowest():
     over = min(seconds_over_the_slowest(24, 1.0) for _ in range(3))
     assert over <= LIMIT
-
-
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-def test_a_command_that_is_killed_leaves_no_server(tmp_path, number):
-    mark = new_mark()
-    entries = {
-        f"{act}-{n}": entry(act, **{MARK: mark})
-        for act in ("mute", "stubborn-mute")
-        for n in range(4)
-    }
-    config = tmp_path / "mcp.json"
-    config.write_text(json.dumps({"mcpServers": entries}))
-    asked = [word for name in entries for word in ("--server", name)]
-    command = [sys.executable, "-m", "toolscope_core", "connect", str(config)]
-    with subprocess.Popen(
-        [*command, "--out", str(tmp_path / "c.json"), *asked],
-        cwd=ROOT,
-        stderr=subprocess.DEVNULL,
-        env=dict(os.environ),
-    ) as program:
-        wait_until(lambda: len(living(mark)) == len(entries), 60)
-        program.send_signal(number)
-    wait_until(lambda: living(mark) == [], 15)
-    assert not (tmp_path / "c.json").exists()

@@ -139,16 +139,3 @@ def test_an_address_alone_is_a_server_named_for_its_host():
     assert configuration.entry("tools.example.com") == {"url": "https://tools.example.com/mcp"}
     with pytest.raises(ConfigError, match="cannot be used; give one like"):
         configuration_of_url("https://[")
-
-
-def test_whether_a_server_can_be_started_without_its_configuration():
-    value = {
-        "mcpServers": {
-            "plain": {"command": "x", "args": ["a"]},
-            "reference": {"command": "x", "env": {"A": "${B}"}},
-            "literal": {"command": "x", "env": {"A": "b"}},
-            "masked": {"command": "x", "args": ["--token", "b"]},
-        }
-    }
-    needs = {server.name for server in read(value).servers if server.needs_configuration}
-    assert needs == {"literal", "masked"}

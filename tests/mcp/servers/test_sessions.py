@@ -16,27 +16,10 @@ from toolscope_core.mcp.servers.raw_pages import RawPages
 from toolscope_core.mcp.servers.server_definitions import read_configuration
 from toolscope_core.mcp.servers.server_processes import ProcessRecord
 from toolscope_core.mcp.servers.sessions import connected, load_sdk
-from toolscope_core.model.errors import ServerConnectionError
 
 load_sdk()
 KEY = "s3cr3t-value-xyz"
 SHORT = replace(QUICK, start_seconds=0.4)
-
-
-def test_a_server_that_dies_in_a_call_is_named_with_its_last_words():
-    mark = new_mark()
-
-    async def call():
-        async with connected(launch("dies-in-call", **{MARK: mark}), QUICK) as server:
-            await server.client.call_tool("read", {"path": "a"})
-
-    with pytest.raises(ServerConnectionError) as caught:
-        asyncio.run(call())
-    assert str(caught.value) == (
-        "stub ended with status 3 in a call; it says: Traceback | out of memory; start it by hand "
-        "to see why"
-    )
-    assert living(mark) == []
 
 
 def test_an_error_of_the_caller_stays_what_it_is():

@@ -47,7 +47,7 @@ def server():
 
 
 @pytest.fixture
-def toolset(server):
+def own(server):
     work, catalog_id = open_families()
     work.endpoints.save(Endpoint(server.url, "m"))
     yield work, catalog_id
@@ -55,14 +55,11 @@ def toolset(server):
 
 
 @pytest.fixture
-def servers(toolset, tmp_path):
-    return (
-        toolset[0].service(LiveServers).configuration("mcp.json", configuration(tmp_path).encode())
-    )
+def servers(own, tmp_path):
+    return own[0].service(LiveServers).configuration("mcp.json", configuration(tmp_path).encode())
 
 
-def test_both_toolsets_are_worked_with_and_kept_as_an_experiment(toolset, servers, server):
-    work, catalog_id = toolset
+def test_both_toolsets_are_worked_with_and_kept_as_an_experiment(work, catalog_id, servers, server):
     runs = work.service(AgentRuns)
     estimate = runs.estimate(catalog_id, WANTED)
     assert (estimate.queries, estimate.most_calls) == (3, 48)
@@ -88,8 +85,9 @@ def test_both_toolsets_are_worked_with_and_kept_as_an_experiment(toolset, server
     assert len(sheet.splitlines()) == 1 + 2 * 3 and "get, read_file" in sheet
 
 
-def test_a_run_that_the_budget_stopped_goes_on_and_repeats_nothing(toolset, servers, server):
-    work, catalog_id = toolset
+def test_a_run_that_the_budget_stopped_goes_on_and_repeats_nothing(
+    work, catalog_id, servers, server
+):
     work.endpoints.save(Endpoint(server.url, "m", budget=Budget(calls=5)))
     job = work.service(AgentRuns).start(catalog_id, WANTED, servers, KEYS)
     with pytest.raises(JobError, match="the budget is used up"):
@@ -105,17 +103,14 @@ def test_a_run_that_the_budget_stopped_goes_on_and_repeats_nothing(toolset, serv
     assert len(server.received) == 5 + 2 * 4 + 12, "asked for again it is done again"
 
 
-def test_the_agent_may_be_given_the_best_tools_of_each_request(toolset, servers, server):
-    work, catalog_id = toolset
+def test_the_agent_may_be_given_the_best_tools_of_each_request(work, catalog_id, servers, server):
     server.turn = lambda body: {"content": "Nothing to do."}
     wanted = replace(WANTED, first=1, config=AgentConfig(k=2))
     work.service(AgentRuns).run(catalog_id, wanted, servers, KEYS)
-    offered = [len(one.body["tools"]) for one in server.received]
-    assert offered == [2, 2]
+    assert [len(one.body["tools"]) for one in server.received] == [2, 2]
 
 
-def test_what_cannot_be_started_is_refused_before(toolset, servers, server):
-    work, catalog_id = toolset
+def test_what_cannot_be_started_is_refused_before(work, catalog_id, servers, server):
     start = work.service(AgentRuns).start
     with pytest.raises(ConfigError, match="the server 'south' is not chosen"):
         start(catalog_id, WANTED, servers, {"north": "north"})
@@ -130,9 +125,8 @@ def test_what_cannot_be_started_is_refused_before(toolset, servers, server):
 
 
 def test_a_server_that_cannot_be_started_is_an_error_of_its_calls(
-    toolset, servers, server, tmp_path
+    work, catalog_id, servers, server, tmp_path
 ):
-    work, catalog_id = toolset
     broken = json.loads(configuration(tmp_path))
     broken["mcpServers"]["north"]["command"] = "/no/such/command"
     text = json.dumps(broken).encode()

@@ -1,5 +1,4 @@
 import gc
-import threading
 import uuid
 
 import pytest
@@ -25,20 +24,6 @@ def opened():
         work.close()
 
 
-class Held:
-    """An embedder that waits until it is let go."""
-
-    name = "fake-held"
-
-    def __init__(self):
-        self.asked, self.go = threading.Event(), threading.Event()
-
-    def encode(self, texts):
-        self.asked.set()
-        assert self.go.wait(10)
-        return WordEmbedder().encode(texts)
-
-
 def test_a_finished_analysis_is_kept_and_rebuilt_after_a_restart(opened):
     work, i = open_workspace()
     found = work.analyses.get(i)
@@ -56,41 +41,6 @@ def test_a_big_catalog_is_not_rebuilt_while_a_page_waits(opened, monkeypatch):
     work.close()
     monkeypatch.setattr(analyses, "REBUILT_AT_ONCE", 3)
     assert opened().analyses.get(i) is None
-
-
-def test_a_catalog_that_was_never_analysed_has_no_analysis(opened):
-    work = opened()
-    i = work.catalogs.add("Desk", catalog()).id
-    assert work.analyses.get(i) is None
-    assert work.analyses.job(i) is None
-
-
-def test_two_starts_are_one_job(opened):
-    held = Held()
-    work = opened(held)
-    i = work.catalogs.add("Desk", catalog(tool_named_anew())).id
-    first = work.analyses.start(i)
-    assert held.asked.wait(10)
-    assert work.analyses.start(i) == first
-    assert work.analyses.get(i) is None
-    held.go.set()
-    steps = []
-    work.analyses.wait(first, steps.append)
-    assert work.analyses.watch(first).state == "done"
-    assert work.analyses.get(i) is not None
-
-
-def test_a_cancelled_analysis_says_so_and_leaves_none(opened):
-    held = Held()
-    work = opened(held)
-    i = work.catalogs.add("Desk", catalog(tool_named_anew())).id
-    job = work.analyses.start(i)
-    assert held.asked.wait(10)
-    assert work.analyses.cancel(job).cancel_requested
-    held.go.set()
-    with pytest.raises(JobError, match="cancelled"):
-        work.analyses.wait(job)
-    assert work.analyses.get(i) is None
 
 
 def test_a_failure_is_told_in_its_own_words(opened):

@@ -12,8 +12,7 @@ from ui.shared.cards.queue import REASON_KINDS, reason_kind
 
 
 @pytest.fixture
-def clusters(own):
-    work, catalog_id = own
+def clusters(work, catalog_id):
     return [
         replace(
             by_name(work, catalog_id, name), weakest_edge=edge, reasons=reasons, state="proposed"
@@ -60,11 +59,6 @@ def test_the_sample_of_a_batch_is_random_and_always_the_same_and_counts_the_last
     ]
     audit = audit_of(batch, 10, answers)
     assert audit.answers == {sample[0].seq: True} and audit.wrong == 0
-
-
-def test_two_of_thirty_wrong_is_the_interval_of_wilson():
-    share, low, high = share_interval([True] * 28 + [False] * 2)
-    assert (round(share, 2), round(low, 2), round(high, 2)) == (0.93, 0.79, 0.98)
 
 
 def test_a_sample_is_as_large_as_its_interval_asks_for_and_never_larger_than_the_batch():

@@ -4,14 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from tests.support.model_server import ModelServer
-from tests.ui.services.small_workspace import catalog
 from toolscope_core.llm.endpoints import Endpoints, on_this_machine
 from toolscope_core.model.configuration import Budget, Endpoint, Prices
 from toolscope_core.model.environment import ApiKey, read_environment
-from toolscope_core.model.errors import ConfigError
 from toolscope_core.store import Store
-from ui.shared.services.workspace import Workspace
 
 SECRET = "sk-secret-0123456789"
 FULL = Endpoint(
@@ -54,12 +50,6 @@ def test_a_model_costs_what_the_table_says_whatever_the_endpoint(store):
     assert found.get().prices is None
 
 
-def test_without_an_endpoint_the_remedy_is_told(store):
-    with pytest.raises(ConfigError, match="Settings page"):
-        endpoints(store).needed()
-    assert endpoints(store, base_url="http://127.0.0.1:1/v1").get() is None
-
-
 def test_a_key_is_found_for_its_own_origin_only(store):
     keys = (ApiKey("https://models.example", SECRET),)
     found = endpoints(store, keys=keys)
@@ -80,19 +70,3 @@ def test_a_key_is_found_for_its_own_origin_only(store):
 )
 def test_what_is_on_this_machine(origin, here):
     assert on_this_machine(origin) is here
-
-
-def test_the_environment_chooses_the_embeddings_of_the_desk(monkeypatch):
-    with ModelServer() as server:
-        monkeypatch.setenv("TOOLSCOPE_BASE_URL", server.url)
-        monkeypatch.setenv("TOOLSCOPE_EMBEDDINGS_MODEL", "e")
-        work = Workspace(read_environment())
-        record = work.catalogs.add("Desk", catalog())
-        work.analyses.wait(work.analyses.start(record.id))
-        assert work.analyses.get(record.id).model == f"e@{server.url}"
-        assert {got.path for got in server.received} == {"/v1/embeddings"}
-        work.close()
-        monkeypatch.setenv("TOOLSCOPE_EMBEDDINGS_MODEL", "other")
-        again = Workspace(read_environment())
-        assert again.analyses.get(record.id) is None, "another model has analysed nothing yet"
-        again.close()

@@ -7,7 +7,7 @@ from tests.ui.services import small_workspace
 from toolscope_core.catalog.sources import Source
 from toolscope_core.catalog.tokens import Costs, tool_tokens
 from toolscope_core.model.catalog import Catalog, Finding, Problem
-from toolscope_core.model.errors import CatalogError, JobError
+from toolscope_core.model.errors import JobError
 from toolscope_core.model.pair import Pair, PairScores
 from toolscope_core.model.tool import Tool, canonical_json
 from ui.catalog.overview import Overview
@@ -26,10 +26,21 @@ COST = {tool.id: tool_tokens(tool) for tool in small_workspace.TOOLS}
 
 
 @pytest.fixture(scope="module")
-def seen(shared):
-    """The workspace as a page sees it."""
+def own(shared):
+    """One for all tests; each adds catalogs under names of its own."""
+    return shared
+
+
+@pytest.fixture(scope="module")
+def analysis(shared):
     work, catalog_id = shared
-    return work, catalog_id, work.analyses.get(catalog_id), work.review.plan(catalog_id)
+    return work.analyses.get(catalog_id)
+
+
+@pytest.fixture(scope="module")
+def plan(shared):
+    work, catalog_id = shared
+    return work.review.plan(catalog_id)
 
 
 def source(*tools, label="tools.json"):
@@ -41,16 +52,6 @@ def record(name, description="Do it."):
 
 
 # --- what a catalog holds ---------------------------------------------------------------------
-
-
-def test_tools_are_found_by_all_words_and_by_server(seen):
-    work, catalog_id, *_ = seen
-    catalog_tables = work.service(CatalogTables)
-    assert len(catalog_tables.tools(catalog_id)) == len(small_workspace.TOOLS)
-    found = catalog_tables.tools(catalog_id, "MAIL person")
-    assert [row.id for row in found] == [f"{s}/send_mail" for s in ("alpha", "beta", "gamma")]
-    assert [row.server for row in catalog_tables.tools(catalog_id, "mail", "beta")] == ["beta"]
-    assert catalog_tables.tools(catalog_id, "mail weather") == ()
 
 
 def test_rows_count_declared_parameters_and_findings():
@@ -76,8 +77,7 @@ def test_rows_count_declared_parameters_and_findings():
     assert catalog_tables.finding_rows(catalog)[0].excerpt == "<U+200B>"
 
 
-def test_servers_come_by_size_with_their_share_of_the_tokens(seen):
-    work, catalog_id, *_ = seen
+def test_servers_come_by_size_with_their_share_of_the_tokens(work, catalog_id):
     rows = work.service(CatalogTables).servers(catalog_id)
     assert [(row.name, row.tools) for row in rows] == [("alpha", 4), ("beta", 3), ("gamma", 1)]
     assert sum(row.tokens for row in rows) == work.service(Overview).figures(catalog_id).tokens > 0
@@ -102,35 +102,11 @@ def test_rejects_are_csv_without_formulas():
 # --- adding -----------------------------------------------------------------------------------
 
 
-def test_adding_stores_what_was_previewed_and_analyses_it(own):
-    work, _ = own
-    files = [source(record("one"), record("two"))]
-    seen = work.catalogs.preview(files)
-    added = work.add("Mine", files)
-    assert work.catalogs.open(added.id).tools == seen.tools
-    work.analyses.wait(work.analyses.job(added.id).id)
-    assert work.analyses.get(added.id) is not None
-    job = work.analyses.job(added.id)
-    assert work.add("Mine", files) == added
-    assert work.analyses.job(added.id) == job, "equal content is not analysed again"
-
-
-def test_a_preview_is_read_once_and_again_for_other_bytes_or_another_format(own):
-    work, _ = own
+def test_a_preview_is_read_once_and_again_for_other_bytes_or_another_format(work):
     files = [source(record("one"))]
     assert work.catalogs.preview(files) is work.catalogs.preview(files)
     assert work.catalogs.preview([source(record("other"))]).tools[0].name == "other"
     assert work.catalogs.preview(files, "mcp").format == "mcp"
-
-
-def test_a_file_without_tools_is_refused_in_words_and_nothing_is_stored(own):
-    work, _ = own
-    stored = work.catalogs.newest()
-    with pytest.raises(CatalogError, match=r"bad\.json"):
-        work.add("Bad", [Source("bad.json", b"{not json")])
-    with pytest.raises(CatalogError, match="no name"):
-        work.add(" ", [source(record("one"))])
-    assert work.catalogs.newest() == stored
 
 
 # --- overlap ----------------------------------------------------------------------------------
@@ -154,21 +130,7 @@ def test_what_needs_an_analysis_says_so(own):
             ask(record.id)
 
 
-def test_the_forecast_counts_safe_merges_only(seen):
-    work, catalog_id, *_ = seen
-    before, after = (
-        work.service(Overview).figures(catalog_id),
-        work.service(Overview).forecast(catalog_id),
-    )
-    assert (before.tools, before.servers, before.blocked) == (8, 3, 0)
-    assert (after.accepted, after.safe) == (0, 1)
-    assert after.tools_after == 7, "copies on one server are safe, copies on several are not"
-    files = work.service(CatalogTables).tools(catalog_id, "list_files")
-    assert before.tokens - after.tokens_after == pytest.approx(files[0].tokens, abs=2)
-
-
-def test_pairs_come_ranked_and_filtered_and_the_cap_is_told(seen):
-    work, catalog_id, analysis, _ = seen
+def test_pairs_come_ranked_and_filtered_and_the_cap_is_told(work, catalog_id, analysis):
     pair_lists = work.service(PairLists)
     found = pair_lists.matching(catalog_id, PairFilter())
     keys = [(-row.probability, -row.similarity, row.left_id, row.right_id) for row in found.rows]
@@ -190,34 +152,7 @@ def test_pairs_come_ranked_and_filtered_and_the_cap_is_told(seen):
     assert few.matching == found.matching
 
 
-def test_pairs_of_selected_tools_come_first_or_alone(seen):
-    work, catalog_id, *_ = seen
-    pair_lists = work.service(PairLists)
-    named = frozenset({"alpha/list_files", "alpha/list_files-2"})
-    everything = pair_lists.matching(catalog_id, PairFilter(least=0.5))
-    found = pair_lists.matching(catalog_id, PairFilter(least=0.5, tools=named))
-    counts = [row.selected for row in found.rows]
-    assert found.matching == everything.matching
-    assert counts == sorted(counts, key=lambda count: count == 0)
-    assert 2 in counts and 0 in counts
-    alone = pair_lists.matching(catalog_id, PairFilter(least=0.5, tools=named, only=True))
-    assert alone.rows == tuple(row for row in found.rows if row.selected)
-    assert alone.matching == len(alone.rows) < found.matching
-
-
-def test_the_table_and_the_verdict_agree(seen):
-    work, catalog_id, analysis, _ = seen
-    for row in work.service(PairLists).matching(catalog_id, PairFilter()).rows:
-        verdict = analysis.verdict(Pair.of(row.left_id, row.right_id))
-        assert verdict.outcome == row.verdict
-        assert verdict.probability == pytest.approx(row.probability)
-        assert [verdict.pair.left, verdict.pair.right] == [row.left_id, row.right_id]
-        assert verdict.evidence
-        assert (row.left_tokens, row.right_tokens) == (COST[row.left_id], COST[row.right_id])
-
-
-def test_the_verdict_follows_the_thresholds_of_the_judge(seen):
-    analysis = seen[2]
+def test_the_verdict_follows_the_thresholds_of_the_judge(analysis):
     weights = analysis.judge.weights
     below = weights.merge_at - 1e-6
     at = np.array([weights.merge_at, below, below, weights.unsure_at, 0.01, 0.0])
@@ -236,8 +171,7 @@ def test_the_verdict_follows_the_thresholds_of_the_judge(seen):
     ], "by their own probability"
 
 
-def test_a_catalog_without_overlap_tells_its_closest_pair(own):
-    work, _ = own
+def test_a_catalog_without_overlap_tells_its_closest_pair(work):
     pair_lists = work.service(PairLists)
     record = work.catalogs.add(
         "Apart",
@@ -256,18 +190,6 @@ def test_a_catalog_without_overlap_tells_its_closest_pair(own):
 # --- the merge graph --------------------------------------------------------------------------
 
 
-def test_every_cluster_has_a_row_the_largest_first(seen):
-    work, catalog_id, _, plan = seen
-    rows = work.service(MergeGraphs).clusters(catalog_id)
-    assert {row.id for row in rows} == {cluster.id for cluster in plan.clusters}
-    assert [row.size for row in rows] == [3, 2, 2]
-    mail = rows[0]
-    assert mail.tokens == sum(COST[f"{server}/send_mail"] for server in ("alpha", "beta", "gamma"))
-    assert mail.saved == mail.tokens - tool_tokens(small_workspace.MAIL)
-    assert (mail.servers, mail.state, mail.bridges) == ("alpha, beta, gamma", "proposed", 0)
-    assert mail.members == "send_mail, send_mail, send_mail"
-
-
 IDS = a, b, c, d = ("alpha/get_weather", "alpha/list_files", "beta/add_numbers", "gamma/send_mail")
 CHAIN = {Pair.of(a, b): 0.9, Pair.of(b, c): 0.8, Pair.of(c, d): 0.7}
 
@@ -284,8 +206,7 @@ def chained(plan, *members):
     return replace(mail, id="chain", members=members)
 
 
-def test_a_chain_shows_its_bridges_and_its_missing_links(seen):
-    plan = seen[3]
+def test_a_chain_shows_its_bridges_and_its_missing_links(plan):
     one = merging(plan, [chained(plan, a, b, c)])
     (row,) = components.cluster_rows(one, Costs())
     assert (row.bridges, row.intransitive, row.component) == (2, 1, 1)
@@ -295,27 +216,25 @@ def test_a_chain_shows_its_bridges_and_its_missing_links(seen):
     assert [edge.parts for edge in drawn.edges] == [(1, 3), (2, 2), (3, 1)]
 
 
-def test_what_a_person_accepts_is_no_bridge_and_makes_nothing_denser(seen):
+def test_what_a_person_accepts_is_no_bridge_and_makes_nothing_denser(plan):
     """Four tools accepted as one: the judge joins three of the six pairs, whoever accepts them."""
     accepted = {"links": components.Constraints(must=(frozenset(IDS),))}
     star = {Pair.of(a, other): 0.1 for other in (b, c, d)}
-    one = merging(seen[3], [chained(seen[3], *IDS)], joined=star, **accepted)
+    one = merging(plan, [chained(plan, *IDS)], joined=star, **accepted)
     (row,) = components.cluster_rows(one, Costs())
     assert (row.bridges, row.density, row.intransitive) == (0, 0.5, 2)
     drawn = components.network_of(one, ["chain"])
     assert {edge.pair: edge.probability for edge in drawn.edges} == {**star, **CHAIN}
     assert {edge.parts for edge in drawn.edges} == {None}
     assert components.bridge_of(one, Pair.of(b, c)) is None
-    only_star = merging(
-        seen[3], [chained(seen[3], *IDS)], {Pair.of(a, b): 0.9}, joined=star, **accepted
-    )
+    only_star = merging(plan, [chained(plan, *IDS)], {Pair.of(a, b): 0.9}, joined=star, **accepted)
     (row,) = components.cluster_rows(only_star, Costs())
     assert (row.bridges, row.density, row.intransitive) == (0, 0.17, 0)
     assert components.bridge_of(only_star, Pair.of(a, b)) is None
 
 
-def test_a_component_without_a_cluster_has_a_row_too(seen):
-    apart = merging(seen[3])
+def test_a_component_without_a_cluster_has_a_row_too(plan):
+    apart = merging(plan)
     (row,) = components.cluster_rows(apart, Costs())
     assert (row.state, row.size, row.weakest, row.kind) == ("taken apart", 4, 0.7, "")
     assert (row.tokens, row.saved) == (sum(COST[tool_id] for tool_id in IDS), 0)
@@ -323,12 +242,12 @@ def test_a_component_without_a_cluster_has_a_row_too(seen):
     assert len(components.network_of(apart, [row.id]).nodes) == 4
 
 
-def test_what_people_and_the_judge_say_beside_the_graph_is_drawn(seen):
+def test_what_people_and_the_judge_say_beside_the_graph_is_drawn(plan):
     links = components.Constraints(
         cannot=frozenset({Pair.of(a, d), Pair.of(a, "beta/send_mail")}), must=(frozenset({a, b}),)
     )
     doubts = {Pair.of(a, c): 0.6, Pair.of(a, "beta/send_mail"): 0.5, Pair.of(a, d): 0.5}
-    drawn = components.network_of(merging(seen[3], links=links, unsure=doubts), [a])
+    drawn = components.network_of(merging(plan, links=links, unsure=doubts), [a])
     assert {edge.pair: edge.link for edge in drawn.edges} == {
         Pair.of(a, b): "joined",
         Pair.of(b, c): "merge",
@@ -338,25 +257,24 @@ def test_what_people_and_the_judge_say_beside_the_graph_is_drawn(seen):
     }
 
 
-def test_too_large_a_component_keeps_its_strongest_edges(seen):
-    few = components.network_of(merging(seen[3]), [a], limit=3)
+def test_too_large_a_component_keeps_its_strongest_edges(plan):
+    few = components.network_of(merging(plan), [a], limit=3)
     assert {node.id for node in few.nodes} == {a, b, c}
     assert few.left_out == 1
     assert {edge.pair for edge in few.edges} == {Pair.of(a, b), Pair.of(b, c)}
 
 
-def test_all_components_are_drawn_whole_the_larger_first(seen):
+def test_all_components_are_drawn_whole_the_larger_first(plan):
     e, f = "alpha/send_mail", "beta/send_mail"
     edges = {**CHAIN, Pair.of(e, f): 0.99}
-    everything = merging(seen[3], edges=edges)
+    everything = merging(plan, edges=edges)
     assert len(components.network_of(everything).nodes) == 6
     drawn = components.network_of(everything, limit=5)
     assert {node.id for node in drawn.nodes} == set(IDS)
     assert drawn.left_out == 2
 
 
-def test_a_bridge_knows_its_sides_and_the_cluster_to_split(seen):
-    plan = seen[3]
+def test_a_bridge_knows_its_sides_and_the_cluster_to_split(plan):
     one = merging(plan, [chained(plan, a, b, c)])
     found = components.bridge_of(one, Pair.of(b, c))
     assert found.sides == ((a, b), (c, d))
@@ -366,10 +284,9 @@ def test_a_bridge_knows_its_sides_and_the_cluster_to_split(seen):
     assert components.bridge_of(ring, Pair.of(a, b)) is None
 
 
-def test_copies_stand_with_their_first_on_one_side_of_a_bridge(seen):
+def test_copies_stand_with_their_first_on_one_side_of_a_bridge(plan):
     """The copy of the last tool has the smaller id, so sides and pair run against each other."""
     copy = "alpha/add_numbers"
-    plan = seen[3]
     edges = {Pair.of(a, b): 0.9, Pair.of(b, d): 0.8, Pair.of(copy, d): 1.0, Pair.of(copy, b): 1.0}
     edges[Pair.of(a, c)] = 0.9
     doubled = merging(plan, edges=edges, copies={copy: d})
@@ -399,23 +316,3 @@ def test_every_bridge_of_a_random_graph_weighs_what_falls_apart():
             sides = graph.without(pair)
             assert pair.left in sides[0]
             assert sizes == tuple(sum(weights[tool] for tool in side) for side in sides)
-
-
-def test_only_the_chosen_components_are_drawn(seen):
-    work, catalog_id, *_ = seen
-    merge_graphs = work.service(MergeGraphs)
-    mail, other, _ = merge_graphs.clusters(catalog_id)
-    drawn = merge_graphs.network(catalog_id, [mail.id])
-    assert [node.name for node in drawn.nodes] == ["send_mail"] * 3
-    assert len(merge_graphs.network(catalog_id, [mail.id, other.id]).nodes) == 5
-    assert merge_graphs.network(catalog_id, []).nodes == ()
-    assert len(merge_graphs.network(catalog_id).nodes) == 7
-    assert merge_graphs.network(catalog_id) is merge_graphs.network(catalog_id), "worked out once"
-
-
-def test_a_rejected_pair_leaves_the_graph_and_is_drawn_as_apart(own):
-    work, catalog_id = own
-    mail = small_workspace.by_name(work, catalog_id, "send_mail")
-    work.review.decide(catalog_id, "drop", mail, "ann", {"drop": ["gamma/send_mail"]})
-    rows = work.service(MergeGraphs).clusters(catalog_id)
-    assert max(row.size for row in rows) == 2

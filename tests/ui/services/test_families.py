@@ -1,6 +1,5 @@
 """Families on the screen: counted, queued, drawn, edited and exported apart from duplicates."""
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -10,20 +9,17 @@ from tests.ui.services import family_catalog, small_workspace
 from tests.ui.services.small_workspace import by_name
 from toolscope_core.judging.relation_words import apart_of, serving_of
 from toolscope_core.llm import document_answers
-from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.tool import Tool
-from ui.catalog.overview import NextStep, Overview
+from ui.catalog.overview import Overview
 from ui.documents.document_checks import document_checks
 from ui.graph.components import MergeGraphs
 from ui.shared.cards.queue import Standing
-from ui.shared.pairs.pair_list import PairFilter, PairLists, pair_counts
+from ui.shared.pairs.pair_list import PairFilter, PairLists
 from ui.shared.pairs.pair_view import Pairs
-from ui.shared.services.exports import Exports
 
 BANKS = tuple(tool.id for tool in family_catalog.BANKS)
 SCHWAB = "get_positions_schwab"
-LOCK = Pair.of("lock_door", "unlock_door")
 
 
 @pytest.fixture
@@ -33,58 +29,29 @@ def own(monkeypatch):
     work.close()
 
 
-def names(clusters):
-    return [cluster.document.name for cluster in clusters]
-
-
 # Counted and queued --------------------------------------------------------------------------
 
 
-def test_duplicates_families_and_siblings_are_counted_apart(own):
-    work, i = own
+def test_duplicates_families_and_siblings_are_counted_apart(work, catalog_id):
     pair_lists = work.service(PairLists)
-    counts = work.review.progress(i).clusters
+    counts = work.review.progress(catalog_id).clusters
     assert (counts.duplicates, counts.families) == (Standing(1, 0), Standing(2, 0))
     assert (counts.prunes, counts.safe, counts.waiting_in_words) == (
         1,
         1,
         "1 duplicate, 2 families",
     )
-    pairs = pair_lists.counts(i)
-    assert pairs.siblings == pairs.keep == pair_lists.matching(i, PairFilter("keep")).matching >= 1
-    assert pair_lists.counts(i) is pairs, "counted once"
-    work.review.decide(i, "accept", by_name(work, i, SCHWAB), "ann")
-    after = work.review.progress(i).clusters
-    assert (after.duplicates, after.families) == (Standing(1, 0), Standing(1, 1))
-
-
-def test_what_a_rejection_leaves_is_counted():
-    work, i = small_workspace.open_workspace()
-    mail = by_name(work, i, "send_mail")
-    assert (work.review.progress(i).total, work.review.progress(i).left) == (3, 0)
-    pair = Pair.of("alpha/send_mail", "beta/send_mail")
-    version = work.service(Pairs).view(i, pair).version
-    work.toolsets.never_merge(i, (pair.left, pair.right), version, "ann")
-    progress = work.review.progress(i)
-    assert (progress.waiting, progress.rejected, progress.left, progress.total) == (3, 1, 1, 4)
-    assert set(mail.members) > set(by_name(work, i, "send_mail").members)
-    work.close()
-
-
-def test_the_next_steps_name_families_apart(own):
-    work, i = own
-    steps = work.service(Overview).steps(i)
-    assert steps[:2] == (
-        NextStep("Review 1 duplicate", "review", {"show": "Duplicates"}),
-        NextStep("Review 2 families", "review", {"show": "Families"}),
+    pairs = pair_lists.counts(catalog_id)
+    assert (
+        pairs.siblings
+        == pairs.keep
+        == pair_lists.matching(catalog_id, PairFilter("keep")).matching
+        >= 1
     )
-    assert work.review.progress(i).clusters.families.waiting == 2
-    work.review.decide_each(i, "ann", [("accept", one, {}) for one in work.review.safe(i).clusters])
-    work.review.decide(i, "accept", by_name(work, i, SCHWAB), "ann")
-    assert [step.text for step in work.service(Overview).steps(i)][:2] == [
-        "Review 1 family",
-        "No duplicate waits: export",
-    ]
+    assert pair_lists.counts(catalog_id) is pairs, "counted once"
+    work.review.decide(catalog_id, "accept", by_name(work, catalog_id, SCHWAB), "ann")
+    after = work.review.progress(catalog_id).clusters
+    assert (after.duplicates, after.families) == (Standing(1, 0), Standing(1, 1))
 
 
 def test_a_family_is_not_counted_among_the_pairs_in_doubt(monkeypatch):
@@ -100,11 +67,10 @@ def test_a_family_is_not_counted_among_the_pairs_in_doubt(monkeypatch):
 # Decided -------------------------------------------------------------------------------------
 
 
-def test_a_member_dropped_from_a_family_leaves_a_family(own):
-    work, i = own
-    seen = by_name(work, i, SCHWAB)
-    work.review.decide(i, "drop", seen, "ann", {"drop": [BANKS[0]]})
-    cluster = by_name(work, i, SCHWAB)
+def test_a_member_dropped_from_a_family_leaves_a_family(work, catalog_id):
+    seen = by_name(work, catalog_id, SCHWAB)
+    work.review.decide(catalog_id, "drop", seen, "ann", {"drop": [BANKS[0]]})
+    cluster = by_name(work, catalog_id, SCHWAB)
     assert (cluster.members, cluster.state) == (BANKS[1:], "accepted")
     assert (cluster.kind, cluster.relation, cluster.selector) == (
         "router",
@@ -113,48 +79,11 @@ def test_a_member_dropped_from_a_family_leaves_a_family(own):
     )
 
 
-def test_a_split_family_is_a_family_and_a_tool(own):
-    work, i = own
-    groups = [[BANKS[0], SCHWAB], [BANKS[1]]]
-    work.review.decide(i, "split", by_name(work, i, SCHWAB), "ann", {"groups": groups})
-    cluster = by_name(work, i, SCHWAB)
-    assert cluster.members == (BANKS[0], SCHWAB)
-    assert (cluster.state, cluster.relation) == ("accepted", "parametric")
-
-
-# The card ------------------------------------------------------------------------------------
-
-
-def test_the_card_of_a_family_has_its_selector_and_no_reason_twice(own):
-    work, i = own
-    card = work.review.card(i, by_name(work, i, SCHWAB))
-    assert card.selector.in_words == "provider: schwab / fidelity / robinhood"
-    assert dict(card.selector.values)[BANKS[1]] == "robinhood"
-    assert card.selector.schema["enum"] == ["schwab", "fidelity", "robinhood"]
-    assert any(reason.startswith("a family") for reason in card.cluster.reasons)
-    assert not any(reason.startswith("a family") for reason in card.doubts)
-    assert card.unmatched == ()
-    assert card.evidence[0].family == 0.7, "the weakest as a family"
-    assert card.evidence[0].outcome == "family"
-
-
-def test_unmatched_words_stand_apart_from_other_reasons(own):
-    work, i = own
-    assert work.review.card(i, by_name(work, i, "get_recipe")).unmatched == ()
-    version = work.service(Pairs).view(i, LOCK).version
-    work.toolsets.send_to_review(i, (LOCK.left, LOCK.right), version, "ann")
-    card = work.review.card(i, work.service(Pairs).view(i, LOCK).card)
-    assert card.selector is None
-    assert card.unmatched == ("`lock_door` says lock where `unlock_door` says unlock",)
-    assert set(card.doubts) == set(card.cluster.reasons) - set(card.unmatched) != set()
-
-
 # Pairs ---------------------------------------------------------------------------------------
 
 
-def test_a_pair_says_relation_who_serves_whom_and_the_words_apart(own):
-    work, i = own
-    family = work.service(Pairs).view(i, Pair.of(*BANKS[:2]))
+def test_a_pair_says_relation_who_serves_whom_and_the_words_apart(work, catalog_id):
+    family = work.service(Pairs).view(catalog_id, Pair.of(*BANKS[:2]))
     assert family.verdict.outcome == "family"
     assert family.relation == (
         "The same operation for another provider: fidelity / robinhood.",
@@ -162,8 +91,8 @@ def test_a_pair_says_relation_who_serves_whom_and_the_words_apart(own):
         "Only get_positions_fidelity says fidelity.",
         "Only get_positions_robinhood says robinhood.",
     )
-    assert family.family_at == work.analyses.get(i).judge.weights.family_at
-    same = work.service(Pairs).view(i, Pair.of("fetch_recipe", "get_recipe")).relation
+    assert family.family_at == work.analyses.get(catalog_id).judge.weights.family_at
+    same = work.service(Pairs).view(catalog_id, Pair.of("fetch_recipe", "get_recipe")).relation
     assert same[1:] == (
         "By their arguments, each could take every call of the other.",
         "Each says all that the other says.",
@@ -188,24 +117,12 @@ def test_what_tells_two_tools_apart_is_said_of_pairs_that_nobody_is_sure_of():
     assert apart("merge") == ("Each says all that the other says.",)
 
 
-def test_siblings_are_the_pairs_kept_apart_that_the_judge_calls_related():
-    work, _i = small_workspace.open_workspace()
-    record = work.prepare()
-    analysis = work.analyses.get(record.id)
-    scores = analysis.scores
-    verdicts = analysis.judge.verdicts(scores.left, scores.right)
-    related = sum(v.outcome == "keep" and v.relation == "related" for v in verdicts)
-    assert pair_counts(analysis).siblings == related > 0
-    work.close()
-
-
 # The graph -----------------------------------------------------------------------------------
 
 
-def test_a_family_is_a_row_of_the_graph_and_drawn_by_its_own_links(own):
-    work, i = own
+def test_a_family_is_a_row_of_the_graph_and_drawn_by_its_own_links(work, catalog_id):
     merge_graphs = work.service(MergeGraphs)
-    rows = {row.name: row for row in merge_graphs.clusters(i)}
+    rows = {row.name: row for row in merge_graphs.clusters(catalog_id)}
     assert {name: row.kind for name, row in rows.items()} == {
         SCHWAB: "family",
         "pearstore_orders": "family",
@@ -213,35 +130,19 @@ def test_a_family_is_a_row_of_the_graph_and_drawn_by_its_own_links(own):
     }
     bank = rows[SCHWAB]
     assert (bank.size, bank.density, bank.weakest, bank.bridges) == (3, 1.0, 0.7, 0)
-    part = merge_graphs.network(i, [bank.id])
+    part = merge_graphs.network(catalog_id, [bank.id])
     assert [node.id for node in part.nodes] == list(BANKS)
     assert {edge.link for edge in part.edges} == {"family"} and len(part.edges) == 3
     assert not any(edge.joins for edge in part.edges)
-    whole = merge_graphs.network(i)
+    whole = merge_graphs.network(catalog_id)
     assert len(whole.nodes) == 7 and whole.left_out == 0
 
 
-def test_a_family_with_a_tool_of_another_component_is_one_whole_row(monkeypatch):
-    """Schwab hangs on a chain that correction cut, and is of a family with a fourth bank."""
-    other = family_catalog.positions("vanguard")
-    merges = {(BANKS[0], BANKS[1]): 0.95, (BANKS[1], SCHWAB): 0.9}
-    judge_says(monkeypatch, merges, {(SCHWAB, other.id): 0.8})
-    work, i = small_workspace.open_workspace(*family_catalog.BANKS, other)
-    rows = {row.kind: row for row in work.service(MergeGraphs).clusters(i)}
-    assert (rows["prune"].tool_ids, len(work.service(MergeGraphs).clusters(i))) == (BANKS[:2], 2)
-    assert rows["family"].tool_ids == (SCHWAB, other.id)
-    part = work.service(MergeGraphs).network(i, [rows["family"].id])
-    assert {SCHWAB, other.id} <= {node.id for node in part.nodes} and part.left_out == 0
-    assert "family" in {edge.link for edge in part.edges}
-    work.close()
-
-
-def test_an_accepted_family_is_one_row_and_joined_by_the_person(own):
-    work, i = own
-    work.review.decide(i, "accept", by_name(work, i, SCHWAB), "ann")
-    (bank,) = [row for row in work.service(MergeGraphs).clusters(i) if row.size == 3]
+def test_an_accepted_family_is_one_row_and_joined_by_the_person(work, catalog_id):
+    work.review.decide(catalog_id, "accept", by_name(work, catalog_id, SCHWAB), "ann")
+    (bank,) = [row for row in work.service(MergeGraphs).clusters(catalog_id) if row.size == 3]
     assert (bank.kind, bank.state) == ("family", "accepted")
-    edges = work.service(MergeGraphs).network(i, [bank.id]).edges
+    edges = work.service(MergeGraphs).network(catalog_id, [bank.id]).edges
     assert sorted(edge.link for edge in edges) == ["family", "joined", "joined"]
     assert (bank.density, bank.bridges, bank.intransitive) == (1.0, 0, 0), "as before it was"
     assert {edge.probability for edge in edges} == {0.7, 0.8}, "the judge's, of a family"
@@ -250,32 +151,17 @@ def test_an_accepted_family_is_one_row_and_joined_by_the_person(own):
 # Documents and export ------------------------------------------------------------------------
 
 
-def test_the_words_of_a_model_are_held_against_the_router(own, monkeypatch):
-    work, i = own
+def test_the_words_of_a_model_are_held_against_the_router(work, catalog_id, monkeypatch):
     seen = []
     monkeypatch.setattr(
         document_answers, "violations", lambda document, made, *_: seen.append(made) or ()
     )
     monkeypatch.setattr(document_answers, "written", lambda item, value: item.document)
 
-    cluster = by_name(work, i, SCHWAB)
-    document_answers.written_for(work.analyses.get(i), cluster, "m at host", {}, None)
+    cluster = by_name(work, catalog_id, SCHWAB)
+    analysis = work.analyses.get(catalog_id)
+    document_answers.written_for(analysis, cluster, "m at host", {}, None)
     assert (seen[0].kind, seen[0].document) == ("router", cluster.document)
-
-
-def test_a_family_is_exported_with_a_selector_only_when_asked(own):
-    work, i = own
-    exports = work.service(Exports)
-    work.review.decide(i, "accept", by_name(work, i, SCHWAB), "ann")
-    figures = exports.figures(i, PlanConfig())
-    assert (figures.withheld, figures.clusters.waiting_in_words) == (1, "1 duplicate, 1 family")
-    assert exports.figures(i, PlanConfig(routers=True)).merges[0].kind == "router"
-    files = exports.bundle(i, PlanConfig(routers=True), "neutral")
-    (merged,) = [t for t in json.loads(files["toolset.json"])["tools"] if t["id"] == SCHWAB]
-    selector = merged["parameters"]["properties"]["provider"]
-    assert selector["enum"] == ["schwab", "fidelity", "robinhood"]
-    maps = json.loads(files["arguments.json"])["maps"]
-    assert maps[BANKS[0]]["constants"] == {"provider": "fidelity"}
 
 
 BOTH_WAYS = Tool("a", "get_door", "Get a door.")
@@ -299,10 +185,9 @@ def test_nobody_is_said_to_serve_whom_where_parameters_are_not_known():
     assert sentence(known, known) == both, "by the maps, though the verdict says that none serves"
 
 
-def test_a_merge_of_unknown_parameters_is_not_called_lossless(own):
-    work, i = own
-    cluster = by_name(work, i, "get_recipe")
-    tools = [work.catalogs.open(i).by_id[member] for member in cluster.members]
+def test_a_merge_of_unknown_parameters_is_not_called_lossless(work, catalog_id):
+    cluster = by_name(work, catalog_id, "get_recipe")
+    tools = [work.catalogs.open(catalog_id).by_id[member] for member in cluster.members]
     assert all(one.holds for one in document_checks(cluster, tools)[1:3])
     silent = document_checks(cluster, [replace(tool, schema=None) for tool in tools])
     unknown = f"the parameters of {', '.join(cluster.members)} are not known"

@@ -9,7 +9,7 @@ import pytest
 from tests.support.model_server import ModelServer
 from tests.support.replies import served, writing
 from tests.ui.services import small_workspace
-from toolscope_core.model.configuration import Budget, Endpoint, Prices, QueryGeneration
+from toolscope_core.model.configuration import Endpoint, QueryGeneration
 from toolscope_core.model.errors import ConfigError, JobError, StoreError
 from toolscope_core.store import SET_NAME
 from ui.evaluation.evaluations import Evaluations, Wanted
@@ -28,22 +28,24 @@ def server():
 
 
 @pytest.fixture
-def asked(own, server):
-    work, catalog_id = own
-    work.endpoints.save(Endpoint(server.url, "m", concurrency=1))
-    return work, catalog_id
+def own(own, server):
+    own[0].endpoints.save(Endpoint(server.url, "m", concurrency=1))
+    return own
 
 
 @pytest.fixture
-def written(asked):
-    work, catalog_id = asked
-    work.service(GeneratedQueries).run(catalog_id, WANTED)
-    return work, catalog_id
+def generated_queries(work):
+    return work.service(GeneratedQueries)
 
 
-def run(work, catalog_id, wanted=WANTED):
+@pytest.fixture
+def written(generated_queries, catalog_id):
+    generated_queries.run(catalog_id, WANTED)
+
+
+def run(work, catalog_id):
     """How a job that was waited for ended."""
-    job = work.service(GeneratedQueries).start(catalog_id, wanted)
+    job = work.service(GeneratedQueries).start(catalog_id, WANTED)
     with suppress(JobError):
         work.analyses.wait(job)
     return work.analyses.watch(job)
@@ -57,27 +59,9 @@ def sets(work, catalog_id):
     return {view.name: view for view in work.service(LoadedQueries).sets(catalog_id)}
 
 
-def test_the_estimate_is_what_is_then_asked(asked, server):
-    work, catalog_id = asked
-    work.endpoints.save(Endpoint(server.url, "m", prices=Prices(1.0, 2.0)))
-    estimate = work.service(GeneratedQueries).estimate(catalog_id, WANTED)
-    assert not server.received and estimate.cost > 0
-    assert {name: one.questions for name, one in estimate.tasks.items()} == {
-        "query drafts": 4,
-        "query polish": 4,
-    }
-    assert run(work, catalog_id).state == "done"
-    assert len(server.received) == estimate.calls == 5
-    assert work.service(GeneratedQueries).estimate(catalog_id, WANTED).questions == 0
-    (ran,) = work.service(Judging).runs(catalog_id)
-    assert (
-        ran.kind == "queries" and ran.calls == 5 and ran.configuration["generation"]["count"] == 4
-    )
-
-
-def test_nothing_is_a_query_set_before_somebody_keeps_it(written):
-    work, catalog_id = written
-    generated_queries = work.service(GeneratedQueries)
+def test_nothing_is_a_query_set_before_somebody_keeps_it(
+    work, catalog_id, generated_queries, written
+):
     queries = rows(work, catalog_id)
     assert len(queries) == 4 and {row.state for row in queries} == {"waiting"}
     assert sets(work, catalog_id) == {} and generated_queries.file(catalog_id) == b""
@@ -98,9 +82,9 @@ def test_nothing_is_a_query_set_before_somebody_keeps_it(written):
     assert work.service(Experiments).get(number).is_done
 
 
-def test_the_set_is_what_is_kept_and_what_others_changed_meanwhile_stays(written):
-    work, catalog_id = written
-    generated_queries = work.service(GeneratedQueries)
+def test_the_set_is_what_is_kept_and_what_others_changed_meanwhile_stays(
+    work, catalog_id, generated_queries, written
+):
     one, two, *_ = rows(work, catalog_id)
     assert generated_queries.decide(catalog_id, [one, two], "kept") == 2
     kept_one, kept_two, *_ = rows(work, catalog_id)
@@ -121,9 +105,9 @@ def test_the_set_is_what_is_kept_and_what_others_changed_meanwhile_stays(written
         generated_queries.edit(catalog_id, other, "Mail the list of my files to Bob.")
 
 
-def test_an_edit_is_kept_for_all_versions_and_one_that_cannot_be_used_is_refused(written):
-    work, catalog_id = written
-    generated_queries = work.service(GeneratedQueries)
+def test_an_edit_is_kept_for_all_versions_and_one_that_cannot_be_used_is_refused(
+    work, catalog_id, generated_queries, written
+):
     shown = rows(work, catalog_id)[0]
     for bad in ("Mail it.", "x" * 601, "Mail the list of my files\u200b to Ann."):
         with pytest.raises(ConfigError, match="cannot be kept"):
@@ -141,29 +125,10 @@ def test_an_edit_is_kept_for_all_versions_and_one_that_cannot_be_used_is_refused
     assert sets(work, newer)[SET_NAME].content.queries
 
 
-def test_a_budget_pauses_and_the_rest_is_asked_later(asked, server):
-    work, catalog_id = asked
-    work.endpoints.save(Endpoint(server.url, "m", concurrency=1, budget=Budget(calls=3)))
-    job = run(work, catalog_id)
-    assert job.state == "paused" and len(server.received) == 3
-    assert rows(work, catalog_id) == [], "none is finished"
-    work.endpoints.save(Endpoint(server.url, "m", concurrency=1))
-    assert run(work, catalog_id).state == "done"
-    assert len(server.received) == 5 and len(rows(work, catalog_id)) == 4
-    assert [one.state for one in work.service(Judging).runs(catalog_id)] == ["done"]
-
-
-def test_an_endpoint_that_fails_stops_the_run_and_the_same_run_goes_on(asked, server):
-    work, catalog_id = asked
-    server.mode = "quota"
-    assert run(work, catalog_id).state == "failed"
-    server.mode = "ok"
-    assert run(work, catalog_id).state == "done" and len(rows(work, catalog_id)) == 4
-
-
 @pytest.mark.parametrize("mode", ["refusal", "malformed"])
-def test_a_model_that_never_answers_well_leaves_reasons_until_it_does(asked, server, mode):
-    work, catalog_id = asked
+def test_a_model_that_never_answers_well_leaves_reasons_until_it_does(
+    work, catalog_id, server, mode
+):
     server.mode = mode
     job = run(work, catalog_id)
     assert job.state == "failed" and "4 of 4 answers" in job.message
@@ -179,9 +144,9 @@ def test_a_model_that_never_answers_well_leaves_reasons_until_it_does(asked, ser
     assert {row.key for row in again} == {row.key for row in queries}
 
 
-def test_tools_with_queries_of_people_come_last_and_copies_are_pointed_out(written, server):
-    work, catalog_id = written
-    generated_queries = work.service(GeneratedQueries)
+def test_tools_with_queries_of_people_come_last_and_copies_are_pointed_out(
+    work, catalog_id, generated_queries, written, server
+):
     first = rows(work, catalog_id)[0]
     own = {"query": first.text.upper(), "gold": list(first.tools)}
     work.service(LoadedQueries).add(catalog_id, json.dumps(own).encode(), "people.jsonl")
@@ -197,8 +162,8 @@ def test_tools_with_queries_of_people_come_last_and_copies_are_pointed_out(writt
     assert shown.name not in leaders
 
 
-def test_a_dropped_query_makes_no_copy_of_another(asked, server):
-    work, catalog_id = asked
+def test_a_dropped_query_makes_no_copy_of_another(own, server):
+    work, catalog_id = own
     generated_queries = work.service(GeneratedQueries)
     server.answer = served(writing(polish=lambda text: "Ann wants to know it by noon."))
     generated_queries.run(catalog_id, WANTED)
@@ -207,11 +172,3 @@ def test_a_dropped_query_makes_no_copy_of_another(asked, server):
     generated_queries.decide(catalog_id, [views[0].query], "dropped")
     views = generated_queries.views(catalog_id)
     assert [bool(view.flaws) for view in views] == [False, False, True, True]
-
-
-def test_without_an_endpoint_the_remedy_is_told(own):
-    work, catalog_id = own
-    with pytest.raises(ConfigError, match="no model is chosen"):
-        work.service(GeneratedQueries).start(catalog_id, WANTED)
-    with pytest.raises(ConfigError, match="no model is chosen"):
-        work.service(GeneratedQueries).estimate(catalog_id, WANTED)

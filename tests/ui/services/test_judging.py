@@ -15,9 +15,6 @@ from toolscope_core.model.configuration import Budget, Endpoint, PlanConfig, Pri
 from toolscope_core.model.environment import ApiKey, read_environment
 from toolscope_core.model.errors import ConfigError, JobError
 from toolscope_core.model.tool import canonical_json
-from ui.documents.drafts import Draft
-from ui.documents.edited_documents import Documents
-from ui.documents.written_documents import WrittenDocuments
 from ui.graph.components import MergeGraphs
 from ui.shared.pairs.pair_list import PairFilter, PairLists
 from ui.shared.pairs.pair_view import Pairs
@@ -46,7 +43,7 @@ def opened(server, secret=""):
 
 
 @pytest.fixture
-def small_workspace(server):
+def own(server):
     work, catalog_id = opened(server, SECRET)
     work.endpoints.save(Endpoint(server.url, "m", concurrency=2))
     yield work, catalog_id
@@ -73,8 +70,12 @@ def like_the_offline_judge(work, catalog_id):
     return answering(lambda a, b: own[frozenset((canonical_json(a), canonical_json(b)))])
 
 
-def test_a_run_that_is_done_makes_the_plan(server, small_workspace):
-    work, catalog_id = small_workspace
+@pytest.fixture
+def judging(work):
+    return work.service(Judging)
+
+
+def test_a_run_that_is_done_makes_the_plan(server, work, catalog_id, judging):
     before = work.review.plan(catalog_id)
     assert (
         work.analyses.judge_of(catalog_id) == OFFLINE
@@ -85,24 +86,25 @@ def test_a_run_that_is_done_makes_the_plan(server, small_workspace):
     assert work.analyses.judge_of(catalog_id) == f"m at {host}"
     after = work.review.plan(catalog_id)
     assert after.clusters != before.clusters
-    (ran,) = work.service(Judging).runs(catalog_id)
+    (ran,) = judging.runs(catalog_id)
     assert ran.state == "done" and ran.calls == len(server.received) and ran.tokens_in > 0
     again = run(work, catalog_id)
-    assert again.state == "done" and work.service(Judging).runs()[0].calls == 0
-    work.service(Judging).use(catalog_id, OFFLINE)
+    assert again.state == "done" and judging.runs()[0].calls == 0
+    judging.use(catalog_id, OFFLINE)
     assert work.review.plan(catalog_id) == before
-    work.service(Judging).use(catalog_id, ran.id)
-    assert work.service(Judging).used(catalog_id) == ran.id
+    judging.use(catalog_id, ran.id)
+    assert judging.used(catalog_id) == ran.id
     assert work.review.plan(catalog_id).clusters == after.clusters
 
 
 @pytest.mark.parametrize("mode", ["refusal", "truncated", "malformed"])
-def test_a_run_whose_answers_cannot_be_used_fails_and_judges_nothing(server, small_workspace, mode):
-    work, catalog_id = small_workspace
+def test_a_run_whose_answers_cannot_be_used_fails_and_judges_nothing(
+    server, work, catalog_id, judging, mode
+):
     before, server.mode = work.review.plan(catalog_id), mode
     job = run(work, catalog_id)
     assert job.state == "failed" and "answers of m at" in job.message
-    (ran,) = work.service(Judging).runs(catalog_id)
+    (ran,) = judging.runs(catalog_id)
     assert ran.state == "failed" and "cannot be used" in ran.message
     assert work.analyses.judge_of(catalog_id) == OFFLINE
     assert work.review.plan(catalog_id) == before
@@ -110,8 +112,7 @@ def test_a_run_whose_answers_cannot_be_used_fails_and_judges_nothing(server, sma
     assert run(work, catalog_id).state == "done"
 
 
-def test_every_view_hears_the_same_judge(server, small_workspace):
-    work, catalog_id = small_workspace
+def test_every_view_hears_the_same_judge(server, work, catalog_id):
     run(work, catalog_id)
     model_verdicts = work.analyses.model_verdicts(catalog_id)
     judge, rows = (
@@ -135,8 +136,7 @@ def test_every_view_hears_the_same_judge(server, small_workspace):
     assert {c.id for c in plan.clusters if c.state == "proposed"} <= graph
 
 
-def test_where_the_judges_differ_is_a_queue_order_a_column_and_on_the_card(small_workspace):
-    work, catalog_id = small_workspace
+def test_where_the_judges_differ_is_a_queue_order_a_column_and_on_the_card(work, catalog_id):
     assert work.review.disagreements(catalog_id) == ()
     run(work, catalog_id)
     differ = work.review.disagreements(catalog_id)
@@ -155,8 +155,7 @@ def test_where_the_judges_differ_is_a_queue_order_a_column_and_on_the_card(small
     assert inside and {d.pair for d in inside} <= {d.pair for d in differ}
 
 
-def test_another_process_rebuilds_the_same_opinions_and_asks_nobody(server, small_workspace):
-    work, catalog_id = small_workspace
+def test_another_process_rebuilds_the_same_opinions_and_asks_nobody(server, work, catalog_id):
     run(work, catalog_id)
     plan, count = work.review.plan(catalog_id), len(server.received)
     other, _ = opened(server)
@@ -165,13 +164,14 @@ def test_another_process_rebuilds_the_same_opinions_and_asks_nobody(server, smal
     other.close()
 
 
-def test_an_answer_that_arrives_changes_no_plan_until_the_run_is_done(server, small_workspace):
-    work, catalog_id = small_workspace
+def test_an_answer_that_arrives_changes_no_plan_until_the_run_is_done(
+    server, work, catalog_id, judging
+):
     work.endpoints.save(Endpoint(server.url, "m", concurrency=1, budget=Budget(calls=1)))
     assert run(work, catalog_id).state == "paused"
     assert work.analyses.judge_of(catalog_id) == OFFLINE
-    (paused,) = work.service(Judging).choices(catalog_id)
-    work.service(Judging).use(catalog_id, paused.id)
+    (paused,) = judging.choices(catalog_id)
+    judging.use(catalog_id, paused.id)
     plan = work.review.plan(catalog_id)
     assert any(
         v.outcome == "unanalysed"
@@ -192,23 +192,7 @@ def test_an_answer_that_arrives_changes_no_plan_until_the_run_is_done(server, sm
     assert work.review.plan(catalog_id) != plan
 
 
-def test_a_budget_pauses_and_what_is_left_is_all_that_is_asked(server, small_workspace):
-    work, catalog_id = small_workspace
-    work.endpoints.save(Endpoint(server.url, "m", budget=Budget(calls=2)))
-    job = run(work, catalog_id)
-    assert job.state == "paused" and job.message.startswith("paused: budget: 2 calls")
-    assert len(server.received) == 2 and work.service(Judging).runs()[0].state == "paused"
-    assert run(work, catalog_id).state == "paused" and len(server.received) == 2
-    work.endpoints.save(Endpoint(server.url, "m"))
-    assert run(work, catalog_id).state == "done"
-    (only,) = work.service(Judging).runs(catalog_id)
-    assert only.calls == len(server.received) > 2
-    names = questions_of(server.received)
-    assert len(names) == len(set(names)), "nothing is asked twice"
-
-
-def test_the_estimate_is_what_is_then_asked(server, small_workspace):
-    work, catalog_id = small_workspace
+def test_the_estimate_is_what_is_then_asked(server, work, catalog_id):
     work.endpoints.save(Endpoint(server.url, "m", prices=Prices(1.0, 2.0)))
     server.answer = served(like_the_offline_judge(work, catalog_id))
     for kind in ("judge", "documents", "quality"):
@@ -221,61 +205,35 @@ def test_the_estimate_is_what_is_then_asked(server, small_workspace):
         assert work.service(ModelRuns).estimate(catalog_id, kind).questions == 0
 
 
-def test_less_is_asked_than_in_the_papers_way(server, small_workspace):
-    work, catalog_id = small_workspace
-    own, paper = (work.service(ModelRuns).estimate(catalog_id, paper=way) for way in (False, True))
-    assert own.saved[0] == paper.questions - own.questions > 0
-    assert own.saved[1] > 0 and paper.saved == (0, 0)
-    assert run(work, catalog_id, paper=True).state == "done"
-    assert work.service(Judging).runs()[0].configuration["questions"]["paper"]
-    left = work.service(ModelRuns).estimate(catalog_id)
-    assert (left.questions, left.tasks["audit"].calls) == (1, 0), "a family lacks a pair"
-
-
-def test_a_refused_key_stops_the_run_in_words_and_it_goes_on(server, small_workspace):
-    work, catalog_id = small_workspace
+def test_a_refused_key_stops_the_run_in_words_and_it_goes_on(server, work, catalog_id, judging):
     server.mode = "refused-key"
     job = run(work, catalog_id)
     assert job.state == "failed" and server.origin in job.message and SECRET not in job.message
-    assert work.service(Judging).runs()[0].state == "stopped"
+    assert judging.runs()[0].state == "stopped"
     assert work.analyses.judge_of(catalog_id) == OFFLINE
     server.mode = "ok"
     assert run(work, catalog_id).state == "done"
-    assert [one.state for one in work.service(Judging).runs()] == ["done"]
+    assert [one.state for one in judging.runs()] == ["done"]
 
 
-def test_a_run_can_be_cancelled_and_goes_on(server, small_workspace):
-    work, catalog_id = small_workspace
+def test_a_run_can_be_cancelled_and_goes_on(server, work, catalog_id, judging):
     answer = server.answer
 
     def cancelling(body):
-        work.analyses.cancel(work.service(Judging).job(catalog_id).id)
+        work.analyses.cancel(judging.job(catalog_id).id)
         return answer(body)
 
     server.answer = cancelling
     work.endpoints.save(Endpoint(server.url, "m", concurrency=1))
     assert run(work, catalog_id).state == "cancelled"
-    assert work.service(Judging).runs()[0].state == "cancelled"
+    assert judging.runs()[0].state == "cancelled"
     server.answer = answer
     assert run(work, catalog_id).state == "done"
     names = questions_of(server.received)
     assert len(names) == len(set(names))
 
 
-def test_another_model_is_another_run(server, small_workspace):
-    work, catalog_id = small_workspace
-    run(work, catalog_id)
-    work.endpoints.save(Endpoint(server.url, "other"))
-    assert run(work, catalog_id).state == "done"
-    newest, oldest = work.service(Judging).runs(catalog_id)
-    assert newest.configuration["model"] == "other" and newest.calls == oldest.calls > 0
-    assert work.analyses.judge_of(catalog_id).startswith("other at ")
-    work.service(Judging).use(catalog_id, oldest.id)
-    assert work.analyses.judge_of(catalog_id).startswith("m at ")
-
-
-def test_a_run_under_an_older_prompt_is_not_mixed_in(server, small_workspace, monkeypatch):
-    work, catalog_id = small_workspace
+def test_a_run_under_an_older_prompt_is_not_mixed_in(server, work, catalog_id, monkeypatch):
     run(work, catalog_id)
     monkeypatch.setitem(PROMPT_VERSIONS, "judge", "next")
     other, _ = opened(server)
@@ -285,38 +243,6 @@ def test_a_run_under_an_older_prompt_is_not_mixed_in(server, small_workspace, mo
     assert run(other, catalog_id).state == "done"
     assert len(other.service(Judging).runs()) == 2
     other.close()
-
-
-def test_grades_are_read_back_without_asking(server, small_workspace):
-    work, catalog_id = small_workspace
-    assert work.service(Judging).grades(catalog_id) == {}
-    assert run(work, catalog_id, "quality").state == "done"
-    grades, count = work.service(Judging).grades(catalog_id), len(server.received)
-    assert len(grades) == len(work.catalogs.open(catalog_id).tools)
-    assert {grade.band for grade in grades.values()} == {"Medium"}
-    assert work.service(Judging).grades(catalog_id) is grades and len(server.received) == count
-    assert work.analyses.judge_of(catalog_id) == OFFLINE, "grades are no verdicts"
-
-
-def test_words_are_offered_with_what_speaks_against_and_a_person_takes_them(
-    server, small_workspace
-):
-    work, catalog_id = small_workspace
-    said = {"description": "Fetches a note from https://evil.example."}
-    server.answer = served(answering(same_verb, document=lambda tools: said))
-    clusters = {c.members: c for c in work.review.plan(catalog_id).clusters if c.kind == "prune"}
-    cluster = next(c for c in clusters.values() if "fetch_note" in c.members[0])
-    assert work.service(WrittenDocuments).of(catalog_id, cluster) is None
-    assert run(work, catalog_id, "documents", clusters=[cluster.id]).state == "done"
-    assert len(server.received) == 1
-    written = work.service(WrittenDocuments).of(catalog_id, cluster)
-    assert written.document.description == said["description"]
-    assert "address" in {one.code for one in written.violations}
-    assert [change.place for change in written.changes] == ["description"]
-    assert cluster in work.review.plan(catalog_id).clusters, "offered, not applied"
-    work.service(Documents).edit(catalog_id, cluster, Draft(written.document), "ann")
-    now = work.review.cluster(catalog_id, cluster.id)
-    assert now.document.description == said["description"]
 
 
 def test_without_an_endpoint_nothing_starts(server):
@@ -334,9 +260,8 @@ def _quality_run(work, catalog_id, server):
     return work.service(ModelRuns).run(catalog_id, "quality").id
 
 
-def test_the_key_is_in_no_file_log_or_bundle(server, small_workspace, tmp_path, caplog):
+def test_the_key_is_in_no_file_log_or_bundle(server, work, catalog_id, tmp_path, caplog, judging):
     caplog.set_level(logging.DEBUG)
-    work, catalog_id = small_workspace
     server.contents.extend(["KEY", '{"answers": ["KEY"]}'])
     for mode in ("echo-key", "refused-key", "ok"):
         server.mode = mode
@@ -348,7 +273,7 @@ def test_the_key_is_in_no_file_log_or_bundle(server, small_workspace, tmp_path, 
     assert kept and not [path for path in kept if SECRET.encode() in path.read_bytes()]
     representations = repr(
         (
-            work.service(Judging).runs(),
+            judging.runs(),
             work.analyses.model_verdicts(catalog_id),
             work.endpoints.get(),
         )
@@ -356,11 +281,10 @@ def test_the_key_is_in_no_file_log_or_bundle(server, small_workspace, tmp_path, 
     assert SECRET not in representations + caplog.text
 
 
-def test_calls_made_without_a_price_count_once_there_is_one(server, small_workspace):
-    work, catalog_id = small_workspace
+def test_calls_made_without_a_price_count_once_there_is_one(server, work, catalog_id, judging):
     work.endpoints.save(Endpoint(server.url, "m", concurrency=1, budget=Budget(calls=1)))
     assert run(work, catalog_id).state == "paused"
-    (paused,) = work.service(Judging).runs(catalog_id)
+    (paused,) = judging.runs(catalog_id)
     assert paused.cost is None and len(server.received) == 1
     prices = Prices(1e6, 1e6)
     spent = prices.cost(paused.tokens_in, paused.tokens_out)
@@ -371,8 +295,7 @@ def test_calls_made_without_a_price_count_once_there_is_one(server, small_worksp
         assert (len(server.received) > 1) == (state == "done")
 
 
-def test_variants_are_written_once_and_wait_for_a_person(server, small_workspace):
-    work, catalog_id = small_workspace
+def test_variants_are_written_once_and_wait_for_a_person(server, work, catalog_id, judging):
     server.answer = served(answering())
     estimate = work.service(ModelRuns).estimate(catalog_id, "variants")
     assert run(work, catalog_id, "variants").state == "done"
@@ -382,23 +305,5 @@ def test_variants_are_written_once_and_wait_for_a_person(server, small_workspace
         ("waiting", f"m at {server.origin.removeprefix('http://')}")
     }
     assert work.service(Variants).accepted(catalog_id) == {}
-    assert work.service(Judging).runs(catalog_id)[0].calls == estimate.calls
+    assert judging.runs(catalog_id)[0].calls == estimate.calls
     assert work.service(ModelRuns).estimate(catalog_id, "variants").questions == 0
-
-
-def test_variants_of_a_run_that_was_paused_are_on_offer_and_the_rest_is_asked_later(
-    server, small_workspace
-):
-    work, catalog_id = small_workspace
-    server.answer = served(answering())
-    limited = replace(work.endpoints.get(), budget=Budget(calls=2))
-    work.endpoints.save(limited)
-    assert run(work, catalog_id, "variants").state == "paused"
-    some, every = (
-        len(work.service(Variants).views(catalog_id)),
-        len(work.catalogs.open(catalog_id).tools),
-    )
-    assert 0 < some < every
-    work.endpoints.save(replace(limited, budget=Budget()))
-    assert run(work, catalog_id, "variants").state == "done"
-    assert len(work.service(Variants).views(catalog_id)) == every

@@ -11,7 +11,7 @@ from ui.evaluation.evaluations import Evaluations, Wanted
 from ui.shared.services.experiments import Experiments
 from ui.shared.services.learned_searches import LearnedSearches
 from ui.shared.services.loaded_queries import LoadedQueries
-from ui.shared.services.searches import Lookup, Searches
+from ui.shared.services.searches import Searches
 
 ASKED = "put a letter in the post box nine"
 QUERIES = [
@@ -25,7 +25,7 @@ QUERIES = [
 
 
 @pytest.fixture(scope="module")
-def small_workspace(shared):
+def own(shared):
     work, catalog_id = shared
     work.service(LoadedQueries).add(
         catalog_id, "\n".join(map(json.dumps, QUERIES)).encode(), "logged.jsonl"
@@ -38,35 +38,7 @@ def small_workspace(shared):
     return work, catalog_id
 
 
-def test_both_sides_are_trained_and_searched(small_workspace):
-    work, catalog_id = small_workspace
-    view = work.service(LearnedSearches).view(catalog_id, "usage")
-    assert view.before.method == "tool2vec"
-    assert (view.before.queries, view.before.stale) == (12, 0)
-    assert view.after is not None and view.after.tools < view.before.tools
-    assert view.after.figures.queries == 12, "relabelled to the merged tool"
-    by_text = work.service(Searches).look(catalog_id, Lookup(ASKED, 3))
-    by_usage = work.service(Searches).look(catalog_id, Lookup(ASKED, 3, ranking="usage"))
-    for side in ("before", "after"):
-        first = getattr(by_usage, side).places[0]
-        assert first.name == "send_mail"
-        assert first.parts[3] > 0.0
-        assert getattr(by_text, side).places[0].parts[3] == 0.0
-
-
-def test_nothing_is_learned_where_nothing_was_trained(small_workspace):
-    work, catalog_id = small_workspace
-    assert work.service(LearnedSearches).view(catalog_id, "learned") is None
-    place = (
-        work.service(Searches)
-        .look(catalog_id, Lookup(ASKED, 1, ranking="learned"))
-        .before.places[0]
-    )
-    assert place.parts[3] == 0.0
-
-
-def test_evaluations_list_it_and_ask_what_it_did_not_learn_from(small_workspace):
-    work, catalog_id = small_workspace
+def test_evaluations_list_it_and_ask_what_it_did_not_learn_from(work, catalog_id):
     sides = work.service(Evaluations).sides.names(catalog_id)
     assert {"as it is, by usage", "accepted and safe, by usage"} <= set(sides)
     assert "as it is, learned" not in sides
@@ -85,8 +57,7 @@ def test_evaluations_list_it_and_ask_what_it_did_not_learn_from(small_workspace)
     assert result["after"]["name"] == "as it is, by usage"
 
 
-def test_a_damaged_model_is_said_and_can_be_removed(small_workspace):
-    work, catalog_id = small_workspace
+def test_a_damaged_model_is_said_and_can_be_removed(work, catalog_id):
     (card,) = work.service(Searches).cache.folder.glob("learned/*/usage/before/model.json")
     whole = card.read_bytes()
     card.write_bytes(whole.replace(b"recall@5", b"recall#5"))

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from tests.mcp.servers.stubs import MARK, QUICK, TOKEN, configuration, entry, living, new_mark
+from tests.mcp.servers.stubs import QUICK, TOKEN, configuration, entry
 from toolscope_core.mcp.servers.offers import ServerOffer
 from toolscope_core.model.errors import ConfigError
-from ui.shared.services.live_servers import LiveServers, Survey, changed_servers
+from ui.shared.services.live_servers import LiveServers, Survey
 from ui.shared.services.versions import Versions
 
 
@@ -75,11 +75,11 @@ def test_no_value_is_in_the_store(work, catalog_id):
         assert secret not in repr(survey)
 
 
-def test_nothing_is_started_for_visitors_unless_that_is_allowed(work, catalog_id):
-    config, before = configuration(good=entry("good")), work.service(LiveServers).job(catalog_id)
+def test_nothing_is_started_for_visitors_unless_that_is_allowed(work, catalog_id, live):
+    config, before = configuration(good=entry("good")), live.job(catalog_id)
     with pytest.raises(ConfigError, match="TOOLSCOPE_VISITORS_START_SERVERS=1"):
-        work.service(LiveServers).start(catalog_id, config, ["good"], is_shared=True)
-    assert work.service(LiveServers).job(catalog_id) == before
+        live.start(catalog_id, config, ["good"], is_shared=True)
+    assert live.job(catalog_id) == before
     work.settings = replace(work.settings, visitors_start_servers=True)
     live = LiveServers(work)
     assert live.why_off(True) == ""
@@ -95,22 +95,8 @@ def test_only_servers_that_were_chosen_are_started(live, catalog_id, names):
     assert live.job(catalog_id) == before
 
 
-def test_cancelling_ends_the_servers(work, catalog_id):
-    mark = new_mark()
-    config = configuration(mute=entry("mute", **{MARK: mark}))
-    job = work.service(LiveServers).start(catalog_id, config, ["mute"], limits=QUICK)
-    while not living(mark):
-        assert work.analyses.watch(job).live
-    work.analyses.cancel(job)
-    while work.analyses.watch(job).live:
-        pass
-    assert work.analyses.watch(job).state == "cancelled"
-    assert living(mark) == []
-    assert work.service(LiveServers).survey(catalog_id) is None
-
-
 def test_a_server_that_changes_its_tools_suspends_what_was_decided_on_them(
-    work, catalog_id, tmp_path
+    work, catalog_id, tmp_path, live
 ):
     """Accepted, then changed on the server: not merged until somebody looks again."""
     place = tools_file(tmp_path, find="Find notes by words.", find_notes="Find notes by words.")
@@ -125,12 +111,10 @@ def test_a_server_that_changes_its_tools_suspends_what_was_decided_on_them(
     survey = read(
         work,
         record.id,
-        work.service(LiveServers).configuration("mcp.json", as_file(place)),
+        live.configuration("mcp.json", as_file(place)),
         "notes",
     )
-    ahead = work.service(Versions).ahead(
-        "Notes", work.catalogs.preview([work.service(LiveServers).source(survey)])
-    )
+    ahead = work.service(Versions).ahead("Notes", work.catalogs.preview([live.source(survey)]))
     assert ahead.summary.startswith("2 changed")
     assert len(ahead.doubts) == 1
     again = add(work, record.id, survey, "Notes")
@@ -144,29 +128,27 @@ def as_file(place):
     return json.dumps({"mcpServers": {"notes": entry("file", place)}}).encode()
 
 
-def test_servers_that_fail_at_a_refresh_keep_their_tools(work, catalog_id):
+def test_servers_that_fail_at_a_refresh_keep_their_tools(work, catalog_id, live):
     both = configuration(a=entry("good"), b=entry("good"))
     survey = read(work, catalog_id, both, "a", "b")
-    record = work.catalogs.add(
-        "Two", work.catalogs.preview([work.service(LiveServers).source(survey)])
-    )
-    work.service(LiveServers).remember("Two", survey)
+    record = work.catalogs.add("Two", work.catalogs.preview([live.source(survey)]))
+    live.remember("Two", survey)
     broken = configuration(a=entry("good"), b=entry("exits"))
     survey = read(work, record.id, broken, "a", "b")
-    preview = work.catalogs.preview([work.service(LiveServers).source(survey, record.id)])
+    preview = work.catalogs.preview([live.source(survey, record.id)])
     assert preview.version == work.catalogs.open(record.id).version
-    without = work.catalogs.preview([work.service(LiveServers).source(survey)])
+    without = work.catalogs.preview([live.source(survey)])
     assert [tool.id for tool in without.tools] == ["a/read", "a/write"]
-    work.service(LiveServers).remember("Two", survey)
-    names = [server.name for server in work.service(LiveServers).last_read("Two").servers]
+    live.remember("Two", survey)
+    names = [server.name for server in live.last_read("Two").servers]
     assert names == ["a", "b"], "so that it can be tried again"
 
 
-def test_what_needs_no_value_is_read_again_without_its_configuration(work, catalog_id):
+def test_what_needs_no_value_is_read_again_without_its_configuration(work, catalog_id, live):
     plain = {**entry("good"), "env": {"HOME": "${HOME}"}}
     config = configuration(plain=plain, secret=entry("good"))
-    work.service(LiveServers).remember("Again", read(work, catalog_id, config, "plain", "secret"))
-    stored = work.service(LiveServers).last_read("Again").configuration
+    live.remember("Again", read(work, catalog_id, config, "plain", "secret"))
+    stored = live.last_read("Again").configuration
     assert [server.needs_configuration for server in stored.servers] == [False, True]
     survey = read(work, catalog_id, stored, "plain", "secret")
     plain, secret = survey.offers
@@ -174,40 +156,28 @@ def test_what_needs_no_value_is_read_again_without_its_configuration(work, catal
     assert "values in its configuration, which is not kept" in secret.failure
 
 
-def test_a_server_that_is_started_otherwise_than_before_is_known(work, catalog_id):
-    config = configuration(a=entry("good"), b=entry("good"))
-    offers = tuple(ServerOffer(server.name) for server in config.servers)
-    work.service(LiveServers).remember("Otherwise", Survey(config.servers, offers, "then"))
-    before = work.service(LiveServers).last_read("Otherwise")
-    assert changed_servers(config, before) == ()
-    other = configuration(a=entry("good", "more"), b={**entry("good"), "disabled": True})
-    assert [server.name for server in changed_servers(other, before)] == ["a"]
-    later = replace(before, servers=before.servers[1:])
-    assert changed_servers(other, later) == ()
-
-
-def test_what_is_remembered_follows_the_catalogs_name(work, catalog_id):
+def test_what_is_remembered_follows_the_catalogs_name(work, catalog_id, live):
     config = configuration(a=entry("good"))
     work.catalogs.add("One", work.catalogs.open(catalog_id))
-    work.service(LiveServers).remember("One", Survey(config.servers, (ServerOffer("a"),), "then"))
+    live.remember("One", Survey(config.servers, (ServerOffer("a"),), "then"))
     work.catalogs.rename("One", "Other")
-    assert work.service(LiveServers).last_read("One") is None
-    assert work.service(LiveServers).last_read("Other") is not None
+    assert live.last_read("One") is None
+    assert live.last_read("Other") is not None
     work.catalogs.delete("Other")
-    assert work.service(LiveServers).last_read("Other") is None
+    assert live.last_read("Other") is None
 
 
 @pytest.mark.parametrize(
     "value", ["{}", '{"servers": 5, "others": {}}', '{"servers": [{}], "others": {}}']
 )
-def test_a_damaged_row_is_as_none(work, value):
+def test_a_damaged_row_is_as_none(work, value, live):
     config = configuration(a=entry("good"))
     survey = Survey(config.servers, (ServerOffer("a"),), "then")
-    work.service(LiveServers).remember("Hurt", survey)
-    assert work.service(LiveServers).last_read("Hurt") is not None
+    live.remember("Hurt", survey)
+    assert live.last_read("Hurt") is not None
     with closing(sqlite3.connect(work.store.place)) as connection, connection:
         connection.execute("UPDATE server_source SET value = ? WHERE name = ?", (value, '"Hurt"'))
-    assert work.service(LiveServers).last_read("Hurt") is None
+    assert live.last_read("Hurt") is None
 
 
 def test_an_address_is_a_configuration_too(live):

@@ -26,22 +26,19 @@ LINES = "\n".join([*map(json.dumps, ROWS), "no json"]).encode()
         (b"id,text\n1,x", "q.csv", "with the name query"),
     ],
 )
-def test_what_is_no_query_set_is_refused(own, content, name, message):
-    work, catalog_id = own
+def test_what_is_no_query_set_is_refused(work, catalog_id, content, name, message):
     with pytest.raises(ConfigError, match=message):
         work.service(LoadedQueries).add(catalog_id, content, name)
     assert work.service(LoadedQueries).sets(catalog_id) == ()
 
 
-def test_a_set_that_is_too_large_is_refused(own, monkeypatch):
-    work, catalog_id = own
+def test_a_set_that_is_too_large_is_refused(work, catalog_id, monkeypatch):
     monkeypatch.setattr("ui.shared.services.loaded_queries.MOST_BYTES", 10)
     with pytest.raises(ConfigError, match="has 11 bytes; give a query set of at most 10"):
         work.service(LoadedQueries).add(catalog_id, b"x" * 11, "q.jsonl")
 
 
-def test_sets_are_kept_for_all_versions_and_deleted(own):
-    work, catalog_id = own
+def test_sets_are_kept_for_all_versions_and_deleted(work, catalog_id):
     loaded_queries = work.service(LoadedQueries)
     loaded_queries.add(catalog_id, LINES, "q.jsonl")
     loaded_queries.add(catalog_id, b"query\nRain?", "a.csv")

@@ -12,6 +12,8 @@ from ui.overlap import maps as module
 from ui.overlap.maps import Maps
 from ui.shared.services.result_cache import ResultCache
 
+pytestmark = pytest.mark.usefixtures("counts_folder")
+
 
 @pytest.fixture
 def asked(monkeypatch):
@@ -29,16 +31,12 @@ def asked(monkeypatch):
     return calls
 
 
-def test_pca_is_there_at_once_and_made_once(opened):
-    work, catalog_id = opened
-    points = work.service(Maps).points(catalog_id, "PCA")
-    assert points.shape == (8, 2)
-    assert work.service(Maps).points(catalog_id, "PCA") is points
+@pytest.fixture
+def maps(work):
+    return work.service(Maps)
 
 
-def test_a_projection_is_made_by_a_job_once_and_kept_on_disk(opened, asked):
-    work, catalog_id = opened
-    maps = work.service(Maps)
+def test_a_projection_is_made_by_a_job_once_and_kept_on_disk(work, catalog_id, asked, maps):
     assert maps.points(catalog_id, "UMAP") is None
     with pytest.raises(JobError, match="UMAP of this catalog is not computed yet"):
         maps.drawn(catalog_id, "UMAP", "servers", beside=False)
@@ -57,9 +55,7 @@ def test_a_projection_is_made_by_a_job_once_and_kept_on_disk(opened, asked):
         other.close()
 
 
-def test_a_damaged_file_is_made_again(opened, counts_folder, asked):
-    work, catalog_id = opened
-    maps = work.service(Maps)
+def test_a_damaged_file_is_made_again(counts_folder, catalog_id, asked, maps):
     maps.run(catalog_id, "t-SNE")
     (file,) = counts_folder.glob("*.cnt")
     whole = file.read_bytes()
@@ -72,18 +68,14 @@ def test_a_damaged_file_is_made_again(opened, counts_folder, asked):
     assert file.read_bytes() == whole
 
 
-def test_other_parameters_are_another_file(opened, asked, monkeypatch):
-    work, catalog_id = opened
-    maps = work.service(Maps)
+def test_other_parameters_are_another_file(catalog_id, asked, monkeypatch, maps):
     maps.run(catalog_id, "UMAP")
     monkeypatch.setattr(projection, "SEED", 1)
     maps._points = ResultCache()
     assert maps.points(catalog_id, "UMAP") is None
 
 
-def test_what_cannot_be_had_is_refused_with_the_reason(opened, monkeypatch):
-    work, catalog_id = opened
-    maps = work.service(Maps)
+def test_what_cannot_be_had_is_refused_with_the_reason(catalog_id, monkeypatch, maps):
     assert maps.refusal(catalog_id, "UMAP") == "UMAP needs at least 16 tools, here are 8."
     assert maps.refusal(catalog_id, "PCA") == ""
     monkeypatch.setattr(projection, "LEAST_TOOLS", 4)
@@ -94,9 +86,7 @@ def test_what_cannot_be_had_is_refused_with_the_reason(opened, monkeypatch):
         maps.start(catalog_id, "t-SNE")
 
 
-def test_the_merged_panel_is_what_export_would_write(opened):
-    work, catalog_id = opened
-    maps = work.service(Maps)
+def test_the_merged_panel_is_what_export_would_write(work, catalog_id, maps):
     mails = by_name(work, catalog_id, "send_mail")
     work.review.decide(catalog_id, "accept", mails, "ann")
     before, after = maps.drawn(catalog_id, "PCA", "servers", beside=True).panels
@@ -109,9 +99,7 @@ def test_the_merged_panel_is_what_export_would_write(opened):
     assert len(maps.drawn(catalog_id, "PCA", "servers", beside=False).panels) == 1
 
 
-def test_colours_follow_servers_clusters_states_and_fields(opened):
-    work, catalog_id = opened
-    maps = work.service(Maps)
+def test_colours_follow_servers_clusters_states_and_fields(work, catalog_id, maps):
     assert maps.colours(catalog_id) == ("servers", "clusters", "states")
     drawn = {by: maps.drawn(catalog_id, "PCA", by, beside=False) for by in maps.colours(catalog_id)}
     rows = {tool.id: row for row, tool in enumerate(work.catalogs.open(catalog_id).tools)}
@@ -125,9 +113,7 @@ def test_colours_follow_servers_clusters_states_and_fields(opened):
     assert again.panels[0].groups[at] == "accepted"
 
 
-def test_silhouettes_are_measured_once_for_each_toolset(opened, asked):
-    work, catalog_id = opened
-    maps = work.service(Maps)
+def test_silhouettes_are_measured_once_for_each_toolset(work, catalog_id, asked, maps):
     assert maps.silhouettes(catalog_id) is None
     work.analyses.wait(maps.start_silhouettes(catalog_id))
     first = maps.silhouettes(catalog_id)
@@ -145,8 +131,6 @@ def test_silhouettes_are_measured_once_for_each_toolset(opened, asked):
     assert [tools for _, tools, _ in maps.silhouettes(catalog_id).variants] == [8, 5]
 
 
-def test_estimates_grow_with_the_catalog(opened):
-    work, catalog_id = opened
-    maps = work.service(Maps)
+def test_estimates_grow_with_the_catalog(catalog_id, maps):
     assert 0 < maps.seconds(catalog_id, "t-SNE") < maps.seconds(catalog_id, "UMAP")
     assert maps.silhouette_seconds(catalog_id) > 0

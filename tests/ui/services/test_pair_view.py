@@ -43,16 +43,6 @@ def test_a_key_of_no_pair_leads_nowhere(work, catalog_id, key):
 # What is shown -------------------------------------------------------------------------------
 
 
-def test_any_two_tools_can_be_looked_at(work, catalog_id):
-    view = work.service(Pairs).view(catalog_id, FAR)
-    assert view.verdict.outcome == "keep"
-    assert (view.card, view.decisions) == (None, ())
-    assert [tool.id for tool in view.tools] == [FAR.left, FAR.right]
-    assert view.waterfall.names[0] == "before looking"
-    sizes = [abs(added) for added in view.waterfall.added[1:11]]
-    assert sizes == sorted(sizes, reverse=True)
-
-
 def test_neighbours_are_the_nearest_of_the_whole_catalog(work, catalog_id):
     analysis = work.analyses.get(catalog_id)
     near = neighbours(analysis, MAIL)
@@ -129,15 +119,6 @@ def test_sent_to_review_a_pair_gets_a_card_that_nothing_accepts_by_itself(work, 
     assert work.service(Pairs).view(catalog_id, FAR).card is None
 
 
-def test_the_card_holds_the_groups_of_both(work, catalog_id):
-    say(work, catalog_id, LONE)
-    card = work.service(Pairs).view(catalog_id, LONE).card
-    assert len(card.members) == 5, "three mails and two weathers"
-    assert card.weakest_edge < 0.5
-    members = [m for c in work.review.plan(catalog_id).clusters for m in c.members]
-    assert len(members) == len(set(members))
-
-
 def test_an_accepted_merge_is_not_added_to_but_asked(work, catalog_id):
     work.review.decide(catalog_id, "accept", by_name(work, catalog_id, "send_mail"), "ann")
     say(work, catalog_id, FAR)
@@ -156,19 +137,3 @@ def test_where_no_card_may_hold_both_it_is_refused(work, catalog_id):
     say(work, catalog_id, FAR, reject=True)
     with pytest.raises(DecisionError, match="contradicts decision 3"):
         say(work, catalog_id, FAR)
-
-
-def test_tools_kept_apart_never_come_onto_one_card(work, catalog_id):
-    say(work, catalog_id, Pair.of("alpha/get_weather", "beta/send_mail"), reject=True)
-    with pytest.raises(DecisionError, match="no card can hold both"):
-        say(work, catalog_id, LONE)
-
-
-def test_an_accepted_proposal_is_accepted_and_holds_the_proposal(work, catalog_id):
-    asked = say(work, catalog_id, FAR)
-    card = work.service(Pairs).view(catalog_id, FAR).card
-    work.review.decide(catalog_id, "accept", card, "ann")
-    now = work.service(Pairs).view(catalog_id, FAR).card
-    assert (now.state, now.put_forward) == ("accepted", False) or now.state == "conflict"
-    with pytest.raises(DecisionError, match="came later"):
-        work.review.undo(catalog_id, "ann", asked.seq)

@@ -8,15 +8,14 @@ from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove
 from toolscope_core.model.catalog import Finding
 from toolscope_core.model.cluster import Document
 from toolscope_core.model.configuration import PlanConfig
-from toolscope_core.model.errors import JobError, StaleDecisionError
+from toolscope_core.model.errors import StaleDecisionError
 from ui.shared.cards.cards import argument_rows
 from ui.shared.services.exports import Exports
 
 
 @pytest.fixture
-def small_workspace(own):
-    work, catalog_id = own
-    return work.review, catalog_id, work
+def review(work):
+    return work.review
 
 
 def names(clusters):
@@ -26,61 +25,26 @@ def names(clusters):
 # The queue -----------------------------------------------------------------------------------
 
 
-def test_the_riskiest_cluster_comes_first_and_a_frozen_order_is_kept(small_workspace):
-    review, i, work = small_workspace
-    assert names(review.queue(i)) == ["send_mail", "get_weather", "list_files"]
-    frozen = [c.id for c in review.queue(i)][::-1]
-    assert [c.id for c in review.queue(i, frozen)] == frozen
-    assert [c.id for c in review.queue(i, frozen[1:])][:2] == frozen[1:]
-    review.decide(i, "accept", by_name(work, i, "get_weather"), "ann")
-    assert names(review.queue(i, frozen)) == ["list_files", "send_mail"]
-
-
-def test_there_is_no_plan_before_the_analysis(small_workspace):
-    _, _, work = small_workspace
-    other = work.catalogs.add("other", replace(work.catalogs.open(1), tools=(SUM,)))
-    with pytest.raises(JobError, match="not analysed yet"):
-        work.review.plan(other.id)
+def test_the_riskiest_cluster_comes_first_and_a_frozen_order_is_kept(review, catalog_id, work):
+    assert names(review.queue(catalog_id)) == ["send_mail", "get_weather", "list_files"]
+    frozen = [c.id for c in review.queue(catalog_id)][::-1]
+    assert [c.id for c in review.queue(catalog_id, frozen)] == frozen
+    assert [c.id for c in review.queue(catalog_id, frozen[1:])][:2] == frozen[1:]
+    review.decide(catalog_id, "accept", by_name(work, catalog_id, "get_weather"), "ann")
+    assert names(review.queue(catalog_id, frozen)) == ["list_files", "send_mail"]
 
 
 # Decisions -----------------------------------------------------------------------------------
 
 
-def test_a_double_press_is_one_decision(small_workspace):
-    review, i, work = small_workspace
-    seen = by_name(work, i, "send_mail")
-    assert review.decide(i, "accept", seen, "ann") == review.decide(i, "accept", seen, "ann")
-    assert len(review.log(i)) == 1
-
-
-def test_a_dropped_member_leaves_and_the_others_are_accepted(small_workspace):
-    review, i, work = small_workspace
-    review.decide(i, "drop", by_name(work, i, "send_mail"), "ann", {"drop": ["gamma/send_mail"]})
-    rest = by_name(work, i, "send_mail")
-    assert rest.members == ("alpha/send_mail", "beta/send_mail")
-    assert rest.state == "accepted"
-
-
-def test_a_split_and_a_canonical_name_tools_by_id(small_workspace):
-    review, i, work = small_workspace
-    mail = by_name(work, i, "send_mail")
-    review.decide(i, "canonical", mail, "ann", {"canonical": "beta/send_mail"})
-    mail = by_name(work, i, "send_mail")
-    assert mail.canonical == "beta/send_mail"
-    groups = [["alpha/send_mail", "gamma/send_mail"], ["beta/send_mail"]]
-    review.decide(i, "split", mail, "ann", {"groups": groups})
-    assert by_name(work, i, "send_mail").members == ("alpha/send_mail", "gamma/send_mail")
-
-
 def test_accept_safe_leaves_out_what_somebody_decided_meanwhile_and_says_so(
-    small_workspace, monkeypatch
+    review, catalog_id, work, monkeypatch
 ):
-    review, i, work = small_workspace
-    seen = review.plan(i)
-    review.decide(i, "reject", by_name(work, i, "list_files"), "bob")
+    seen = review.plan(catalog_id)
+    review.decide(catalog_id, "reject", by_name(work, catalog_id, "list_files"), "bob")
     monkeypatch.setattr(review, "plan", lambda catalog_id: seen)
     made, (refused,) = review.decide_each(
-        i, "ann", [("accept", one, {}) for one in review.safe(i).clusters]
+        catalog_id, "ann", [("accept", one, {}) for one in review.safe(catalog_id).clusters]
     )
     assert made == ()
     assert "reject by bob" in str(refused)
@@ -203,30 +167,15 @@ def replace_findings(card, tool_id):
 # Export --------------------------------------------------------------------------------------
 
 
-def test_the_figures_tell_what_is_merged_and_what_is_not(small_workspace):
-    review, i, work = small_workspace
-    review.decide(i, "accept", by_name(work, i, "get_weather"), "ann")
-    none = work.service(Exports).figures(i, PlanConfig())
-    assert (none.tools_before, none.tools_after, none.clusters.waiting) == (8, 7, 2)
-    assert none.merges[0].gone == ("beta/get_weather",)
-    assert none.tokens_after < none.tokens_before
-    assert work.service(Exports).figures(i, PlanConfig("auto")).tools_after == 6
-    assert work.service(Exports).figures(i, PlanConfig("all")).tools_after == 4
-    assert work.service(Exports).figures(i, PlanConfig("all")) is work.service(Exports).figures(
-        i, PlanConfig("all")
-    )
-
-
-def test_a_download_is_named_after_catalog_and_content(small_workspace):
-    review, i, work = small_workspace
-    first = work.service(Exports).download(i, "Team / Tools!", PlanConfig())
+def test_a_download_is_named_after_catalog_and_content(review, catalog_id, work):
+    first = work.service(Exports).download(catalog_id, "Team / Tools!", PlanConfig())
     assert first.file_name.startswith("toolscope-team-tools-")
-    assert work.service(Exports).download(i, "Team / Tools!", PlanConfig()) == first
-    review.decide(i, "accept", by_name(work, i, "get_weather"), "ann")
-    later = work.service(Exports).download(i, "Team / Tools!", PlanConfig())
+    assert work.service(Exports).download(catalog_id, "Team / Tools!", PlanConfig()) == first
+    review.decide(catalog_id, "accept", by_name(work, catalog_id, "get_weather"), "ann")
+    later = work.service(Exports).download(catalog_id, "Team / Tools!", PlanConfig())
     assert later.file_name != first.file_name
     assert (
         work.service(Exports)
-        .download(i, "天", PlanConfig())
+        .download(catalog_id, "天", PlanConfig())
         .file_name.startswith("toolscope-catalog-")
     )

@@ -8,7 +8,7 @@ import pytest
 from tests.ui.services.small_workspace import MAIL, TOOLS, catalog
 from toolscope_core.decisions.imported_decisions import decisions_in
 from toolscope_core.model.configuration import PlanConfig
-from toolscope_core.model.errors import ConfigError, DecisionError
+from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.tool import Augmentation
 from ui.evaluation.evaluations import Evaluations, Wanted
 from ui.evaluation.measured_sides import VARIANT_SIDES
@@ -32,12 +32,18 @@ LINES = "\n".join(map(json.dumps, ROWS)).encode()
 
 
 @pytest.fixture
-def loaded(own):
+def variants(work):
+    return work.service(Variants)
+
+
+@pytest.fixture
+def own(own):
     work, catalog_id = own
-    assert work.service(Variants).preview(catalog_id, LINES, "v.jsonl").unknown == ("gone",)
-    assert work.service(Variants).views(catalog_id) == ()
-    assert work.service(Variants).add(catalog_id, LINES, "v.jsonl") == 3
-    return work, catalog_id
+    variants = work.service(Variants)
+    assert variants.preview(catalog_id, LINES, "v.jsonl").unknown == ("gone",)
+    assert variants.views(catalog_id) == ()
+    assert variants.add(catalog_id, LINES, "v.jsonl") == 3
+    return own
 
 
 def states(work, catalog_id):
@@ -51,76 +57,68 @@ def first(work, catalog_id, **change):
     return [place.name for place in view.after.places]
 
 
-def test_nothing_is_read_before_somebody_accepts_it(loaded):
-    work, catalog_id = loaded
+def test_nothing_is_read_before_somebody_accepts_it(work, catalog_id, variants):
     assert set(states(work, catalog_id).values()) == {"waiting"}
-    assert work.service(Variants).accepted(catalog_id) == {}
+    assert variants.accepted(catalog_id) == {}
     assert first(work, catalog_id) != ["get_weather"]
-    work.service(Variants).accept_clean(catalog_id, "ann")
+    variants.accept_clean(catalog_id, "ann")
     assert states(work, catalog_id) == {
         "alpha/send_mail": "accepted",
         "beta/get_weather": "accepted",
         "beta/add_numbers": "waiting",  # it cites an address that its tool does not
     }
     with pytest.raises(DecisionError, match="no variant is chosen"):
-        work.service(Variants).accept_clean(catalog_id, "ann")
+        variants.accept_clean(catalog_id, "ann")
 
 
-def test_searches_read_what_was_accepted_unless_told_otherwise(loaded):
-    work, catalog_id = loaded
+def test_searches_read_what_was_accepted_unless_told_otherwise(work, catalog_id, variants):
     everything = {tool.id: Augmentation(tool.description) for tool in TOOLS}
     asked = Augmentation("", ("Take an umbrella today",))
-    work.service(Variants).decide(catalog_id, {**everything, "beta/get_weather": asked}, "ann")
+    variants.decide(catalog_id, {**everything, "beta/get_weather": asked}, "ann")
     assert first(work, catalog_id) == ["get_weather"]
     assert first(work, catalog_id, variants=False) != ["get_weather"]
 
 
-def test_an_edit_and_a_rejection_hold_until_they_are_taken_back(loaded):
-    work, catalog_id = loaded
-    work.service(Variants).accept_clean(catalog_id, "ann")
-    own = replace(WRITTEN, questions=())
-    edited = work.service(Variants).decide(catalog_id, {"alpha/send_mail": own}, "bob")
-    rejected = work.service(Variants).decide(
-        catalog_id, {"beta/get_weather": Augmentation("")}, "bob"
-    )
+def test_an_edit_and_a_rejection_hold_until_they_are_taken_back(work, catalog_id, variants):
+    variants.accept_clean(catalog_id, "ann")
+    shorter = replace(WRITTEN, questions=())
+    edited = variants.decide(catalog_id, {"alpha/send_mail": shorter}, "bob")
+    rejected = variants.decide(catalog_id, {"beta/get_weather": Augmentation("")}, "bob")
     assert states(work, catalog_id)["alpha/send_mail"] == "edited"
     assert states(work, catalog_id)["beta/get_weather"] == "rejected"
-    assert work.service(Variants).accepted(catalog_id) == {"alpha/send_mail": own}
+    assert variants.accepted(catalog_id) == {"alpha/send_mail": shorter}
     work.review.undo(catalog_id, "bob", rejected.seq)
     work.review.undo(catalog_id, "bob", edited.seq)
-    assert work.service(Variants).accepted(catalog_id)["alpha/send_mail"] == WRITTEN
+    assert variants.accepted(catalog_id)["alpha/send_mail"] == WRITTEN
 
 
-def test_merges_and_variants_do_not_wait_for_each_other(loaded):
-    work, catalog_id = loaded
+def test_merges_and_variants_do_not_wait_for_each_other(work, catalog_id, variants):
     mail = next(c for c in work.review.queue(catalog_id) if "alpha/send_mail" in c.members)
     both = dict.fromkeys(("alpha/send_mail", "beta/send_mail"), WRITTEN)
-    written = work.service(Variants).decide(catalog_id, both, "ann")
+    written = variants.decide(catalog_id, both, "ann")
     accepted = work.review.decide(catalog_id, "accept", mail, "ann")  # as it was shown before
     assert work.review.decide(catalog_id, "accept", mail, "ann") == accepted
     work.review.undo(catalog_id, "ann", written.seq)
-    again = work.service(Variants).decide(catalog_id, both, "ann")
+    again = variants.decide(catalog_id, both, "ann")
     work.review.undo(catalog_id, "ann", accepted.seq)
     assert again in work.review.standing(catalog_id)
 
 
-def test_a_changed_tool_loses_its_variant_and_the_others_keep_theirs(loaded):
-    work, catalog_id = loaded
-    work.service(Variants).accept_clean(catalog_id, "ann")
+def test_a_changed_tool_loses_its_variant_and_the_others_keep_theirs(work, catalog_id, variants):
+    variants.accept_clean(catalog_id, "ann")
     changed = [
         replace(tool, description="Post a letter.") if tool.id == MAIL.id else tool
         for tool in TOOLS
     ]
     newer = work.catalogs.add("Desk", catalog(*changed)).id
-    assert set(work.service(Variants).accepted(newer)) == {"beta/get_weather"}
+    assert set(variants.accepted(newer)) == {"beta/get_weather"}
     assert "alpha/send_mail" not in states(work, newer)
 
 
-def test_the_bundle_has_them_by_the_ids_that_leave_and_replays_them(loaded):
-    work, catalog_id = loaded
+def test_the_bundle_has_them_by_the_ids_that_leave_and_replays_them(work, catalog_id, variants):
     config = PlanConfig(accept="auto")
     assert "variants.jsonl" not in work.service(Exports).bundle(catalog_id, config)
-    work.service(Variants).accept_clean(catalog_id, "ann")
+    variants.accept_clean(catalog_id, "ann")
     files = work.service(Exports).bundle(catalog_id, config)
     rows = [json.loads(line) for line in files["variants.jsonl"].splitlines()]
     leaving = {item.tool.id for item in work.review.plan(catalog_id, config).tools}
@@ -142,16 +140,9 @@ def test_a_decision_of_another_form_is_refused(own, written):
         decisions_in(work.catalogs.open(catalog_id), line, "d.jsonl")
 
 
-def test_a_file_of_another_catalog_is_refused(own):
-    work, catalog_id = own
-    with pytest.raises(ConfigError, match="no variant of a tool of this catalog"):
-        work.service(Variants).add(catalog_id, json.dumps(ROWS[3]).encode(), "v.jsonl")
-
-
-def test_they_are_measured_beside_the_toolset_as_it_is(loaded):
-    work, catalog_id = loaded
+def test_they_are_measured_beside_the_toolset_as_it_is(work, catalog_id, variants):
     assert "with variants" not in work.service(Evaluations).sides.names(catalog_id)
-    work.service(Variants).accept_clean(catalog_id, "ann")
+    variants.accept_clean(catalog_id, "ann")
 
     assert set(VARIANT_SIDES) <= set(work.service(Evaluations).sides.names(catalog_id))
     for side in VARIANT_SIDES:
@@ -159,9 +150,8 @@ def test_they_are_measured_beside_the_toolset_as_it_is(loaded):
         assert work.service(Experiments).get(number).is_done
 
 
-def test_on_request_the_toolset_says_what_was_accepted(loaded):
-    work, catalog_id = loaded
-    work.service(Variants).accept_clean(catalog_id, "ann")
+def test_on_request_the_toolset_says_what_was_accepted(work, catalog_id, variants):
+    variants.accept_clean(catalog_id, "ann")
 
     def descriptions(**more):
         files = work.service(Exports).bundle(
@@ -172,8 +162,8 @@ def test_on_request_the_toolset_says_what_was_accepted(loaded):
         tools = json.loads(files["toolset.json"])["tools"]
         return {tool["id"]: tool["description"] for tool in tools}
 
-    own, expanded = descriptions(), descriptions(expanded=True)
-    changed = {one for one in own if own[one] != expanded[one]}
+    plain, expanded = descriptions(), descriptions(expanded=True)
+    changed = {one for one in plain if plain[one] != expanded[one]}
     assert changed == {"alpha/send_mail", "beta/get_weather"}
     assert expanded["alpha/send_mail"] == WRITTEN.expanded
     assert work.service(Exports).figures(catalog_id, PlanConfig(expanded=True)).tokens_after != (
@@ -181,9 +171,8 @@ def test_on_request_the_toolset_says_what_was_accepted(loaded):
     )
 
 
-def test_what_people_edited_or_merged_keeps_its_wording(loaded):
-    work, catalog_id = loaded
-    work.service(Variants).accept_clean(catalog_id, "ann")
+def test_what_people_edited_or_merged_keeps_its_wording(work, catalog_id, variants):
+    variants.accept_clean(catalog_id, "ann")
     config = PlanConfig(accept="all", expanded=True)
     plan = work.review.plan(catalog_id, config)
     plain = work.review.plan(catalog_id, replace(config, expanded=False))

@@ -2,7 +2,7 @@ import pytest
 
 from tests.ui.services.small_workspace import by_name
 from toolscope_core.decisions.constraints import constraints
-from toolscope_core.model.errors import DecisionError, StaleDecisionError
+from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.pair import Pair
 from ui.shared.services import toolsets
 
@@ -39,17 +39,3 @@ def test_too_many_at_once_are_refused_with_the_reason(work, catalog_id, monkeypa
     with pytest.raises(DecisionError, match=r"3 tools are 3 pairs .* select at most 2"):
         say(work, catalog_id, THREE, reject=True)
     assert work.review.log(catalog_id) == ()
-
-
-def test_tools_of_two_accepted_merges_fit_no_card(work, catalog_id):
-    for name in ("send_mail", "get_weather"):
-        work.review.decide(catalog_id, "accept", by_name(work, catalog_id, name), "bob")
-    with pytest.raises(DecisionError, match="no card can hold all of"):
-        say(work, catalog_id, ("alpha/get_weather", "alpha/send_mail", "beta/add_numbers"))
-
-
-def test_a_set_seen_before_somebody_decided_is_refused(work, catalog_id):
-    old = work.toolsets.version(catalog_id, THREE)
-    say(work, catalog_id, THREE[:2], reject=True)
-    with pytest.raises(StaleDecisionError):
-        work.toolsets.never_merge(catalog_id, THREE, old, "bob")

@@ -4,7 +4,6 @@ import json
 
 from tests.ui.services.small_workspace import MAIL, by_name, on, open_workspace
 from ui.catalog.usage_logs import UsageLogs
-from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.usage_evidence import UsageEvidence
 
 BETA = on("beta", MAIL)
@@ -44,21 +43,6 @@ def test_logs_are_added_once_and_forgotten():
     assert not {MAIL.id, BETA.id} & set(unused)
     work.service(UsageEvidence).delete(catalog, work.service(UsageEvidence).logs(catalog)[0].key)
     assert work.service(UsageEvidence).figures(catalog).calls == 1
-
-
-def test_requests_are_kept_only_with_consent():
-    work, catalog = open_workspace()
-    work.service(UsageLogs).add(catalog, TRACE, "trace.json")
-    assert work.service(LoadedQueries).sets(catalog) == ()
-    assert "Write to Ann" not in json.dumps(
-        [log.value for log in work.service(UsageEvidence).logs(catalog)]
-    )
-    work.service(UsageLogs).add(catalog, TRACE, "trace.json", with_queries=True)
-    (kept,) = work.service(LoadedQueries).sets(catalog)
-    assert kept.name == "trace requests.jsonl"
-    assert [(one.text, one.gold) for one in kept.content.queries] == [
-        ("Write to Ann", (frozenset({BETA.id}),))
-    ]
 
 
 def test_the_queue_may_begin_with_what_is_used_most():
