@@ -45,10 +45,11 @@ def test_the_first_page_says_what_is_loaded_and_what_comes_next(monkeypatch, wor
 
 def test_the_first_page_shows_the_worst_collisions_with_a_line_and_a_link_each(monkeypatch, work):
     app = open_page(monkeypatch, work)
-    assert [label for label in links(app) if label.startswith("Same job 1.00")] == [
-        r"Same job 1.00: **get\_weather · alpha** and **get\_weather · beta**",
-        r"Same job 1.00: **list\_files · alpha** and **list\_files · alpha**",
-        r"Same job 1.00: **send\_mail · alpha** and **send\_mail · beta**",
+    alike = "Similarity 1.00, same name"
+    assert [label for label in links(app) if label.startswith(alike)] == [
+        rf"{alike}, two servers: **get\_weather · alpha** and **get\_weather · beta**",
+        rf"{alike}, two servers: **send\_mail · alpha** and **send\_mail · beta**",
+        rf"{alike}: **list\_files · alpha** and **list\_files · alpha**",
     ]
     assert words(app).count(r"Exact copies\: name") == 3
     pair = Pair.of("alpha/get_weather", "beta/get_weather")

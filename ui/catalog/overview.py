@@ -52,6 +52,7 @@ class Forecast:
 
 
 WORST = 5
+_OF_NAMES, _OF_SERVERS = 0.2, 0.05
 
 _REFUSED: Mapping[Rule, str] = {
     "name": "name",
@@ -73,9 +74,16 @@ class Collision:
     left_server: str
     right: str
     right_server: str
-    probability: float
+    similarity: float
     reason: str
     key: str
+
+    @property
+    def in_words(self) -> str:
+        """Why they are confused: how alike, whether by name as well, and where."""
+        texts = f"Similarity {self.similarity:.2f}"
+        names = ", same name" if self.left == self.right else ""
+        return f"{texts}{names}{', two servers' if self.left_server != self.right_server else ''}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,18 +173,15 @@ class Overview:
 def worst_collisions(
     analysis: Analysis, plan: MergePlan, settled: frozenset[Pair], count: int = WORST
 ) -> tuple[Collision, ...]:
-    """The most probable merges, then the closest, each tool in one of them at most.
+    """The pairs that an agent confuses most, each tool in one of them at most: families and
+    neighbours as well as duplicates, by how alike texts and names are, those on two servers first.
 
     Left out is what people settled: pairs in ``settled``, and pairs inside an accepted cluster.
     """
-    scores, tools = analysis.scores, analysis.catalog.tools
     home = {m: c.id for c in plan.clusters if c.state == "accepted" for m in c.members}
-    likely = np.flatnonzero(scores.probability >= analysis.judge.weights.unsure_at)
-    order = np.lexsort((likely, -scores.similarity[likely], -scores.probability[likely]))
     pairs: list[Pair] = []
     taken: set[str] = set()
-    for row in likely[order].tolist():
-        pair = Pair.of(tools[scores.left[row]].id, tools[scores.right[row]].id)
+    for pair in most_confused(analysis):
         merged = pair.left in home and home[pair.left] == home.get(pair.right)
         if merged or pair in settled or taken & {pair.left, pair.right}:
             continue
@@ -185,6 +190,25 @@ def worst_collisions(
         if len(pairs) == count:
             break
     return tuple(_collision(analysis, pair) for pair in pairs)
+
+
+def most_confused(analysis: Analysis) -> Iterator[Pair]:
+    """Candidate pairs, the most alike first. To the cosine of their texts, 1 at most, comes what
+    their names share (``_OF_NAMES`` at most) and ``_OF_SERVERS`` where they are on two servers,
+    which an agent cannot tell by the name it calls.
+    """
+    from rapidfuzz.distance import Levenshtein
+
+    scores, tools = analysis.scores, analysis.catalog.tools
+    ends = zip(scores.left.tolist(), scores.right.tolist(), strict=True)
+    alike = [
+        float(similarity)
+        + _OF_NAMES * Levenshtein.normalized_similarity(tools[a].name, tools[b].name)
+        + _OF_SERVERS * (tools[a].server != tools[b].server)
+        for (a, b), similarity in zip(ends, scores.similarity, strict=True)
+    ]
+    for row in np.argsort(-np.array(alike), kind="stable").tolist():
+        yield Pair.of(tools[scores.left[row]].id, tools[scores.right[row]].id)
 
 
 def reading_steps(problems: int, blocked: int) -> Iterator[NextStep]:
@@ -245,7 +269,7 @@ def _collision(analysis: Analysis, pair: Pair) -> Collision:
         left_server=left.home,
         right=right.name,
         right_server=right.home,
-        probability=verdict.probability,
+        similarity=verdict.similarity,
         reason=" ".join(verdict.evidence[:lines]),
         key=pair_key(pair),
     )

@@ -151,9 +151,13 @@ def _overlap(catalog_id: int) -> None:
 
 
 def _worst(collisions: Sequence[Collision]) -> None:
-    st.markdown("**Worst collisions**")
+    st.markdown(
+        "**Worst confusions**",
+        help="The tools that an agent mistakes for each other most easily: by their texts, their "
+        "names, and whether another server has one like it.",
+    )
     if not collisions:
-        st.caption("All collisions are reviewed.")
+        st.caption("All of them are reviewed.")
     for item in collisions:
         names = [
             safe_text.untrusted(f"{name} · {server}" if server else name)
@@ -161,7 +165,7 @@ def _worst(collisions: Sequence[Collision]) -> None:
         ]
         page_frame.page_link(
             "overlap",
-            f"Same job {item.probability:.2f}: **{names[0]}** and **{names[1]}**",
+            f"{item.in_words}: **{names[0]}** and **{names[1]}**",
             pair=item.key,
         )
         st.caption(safe_text.untrusted(item.reason))
