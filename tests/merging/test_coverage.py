@@ -7,6 +7,7 @@ import pytest
 from tests.support.fakes import WordEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.merging.coverage import (
+    UNSURE,
     Link,
     ServerCoverage,
     configured_names,
@@ -77,6 +78,19 @@ def test_instances_are_named_by_their_configuration():
         "work (`npx -y files /home/work`)",
         "other",
     ]
+
+
+def test_what_is_as_likely_as_not_counts_is_said_and_merges_nothing_unseen():
+    tools = [tool("a", "search", "query"), tool("b", "find", "query")]
+    servers = coverage(*tools, links=[("a/search", "b/find")])
+    unsure = {
+        one: {two: Link(0.6, False, True) for two in row} for one, row in servers.links.items()
+    }
+    servers = replace(servers, links=unsure, _served={})
+    one = servers.of("a", ["b"])
+    assert [(row.way, row.lost) for row in one.served] == [("gateway", (UNSURE,))]
+    assert "b does the job of its only tool (1 perhaps)" in one.in_words
+    assert advise(servers).switch_off and not without_loss(advise(servers), ())
 
 
 def test_another_kind_of_result_is_said():

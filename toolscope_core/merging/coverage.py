@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations, product
 from typing import Literal
@@ -33,6 +33,11 @@ from toolscope_core.model.tool import Tool, canonical_json
 Way = Literal["as it is", "mapped", "gateway", "alike"]
 """How a tool is served by another: with the same arguments; with arguments under other names; with
 something lost, or behind a gateway that keeps it; not at all, they only look alike.
+"""
+
+UNSURE = "perhaps another job"
+"""Lost where it is as likely as not that two tools do one job: between two servers that share more
+it mostly is one.
 """
 
 COVERED = 0.8
@@ -116,6 +121,8 @@ class Coverage:
         who = self.others[0] if len(self.others) == 1 else " and ".join(self.others)
         of_tools = f"{len(self.served)} of its {self.tools} tools"
         of_tools = "its only tool" if self.tools == 1 else of_tools
+        perhaps = sum(UNSURE in one.lost for one in self.served)
+        of_tools += f" ({perhaps} perhaps)" if perhaps else ""
         does = "does" if len(self.others) == 1 else "do"
         return (
             f"Switch off {self.server}: {who} {does} the job of {of_tools}; "
@@ -138,10 +145,13 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """How sure it is that two tools do one job; ``alike`` where nobody would merge them yet."""
+    """How sure it is that two tools do one job: not at all where they are only ``alike``, not yet
+    where they are ``unsure`` (nobody would merge them, and it is as likely as not).
+    """
 
     probability: float
     alike: bool
+    unsure: bool = False
 
 
 @dataclass(frozen=True)
@@ -249,7 +259,10 @@ class ServerCoverage:
     def _served_by(self, tool: Tool, other: Tool, link: Link) -> Served:
         key = tool.id, other.id
         if key not in self._served:
-            self._served[key] = serve(tool, other, link.alike)
+            served = serve(tool, other, link.alike)
+            if link.unsure and served.way != "alike":
+                served = replace(served, way="gateway", lost=(UNSURE, *served.lost))
+            self._served[key] = served
         return self._served[key]
 
     def are_on_one_account(self, one: str, other: str) -> bool | None:
@@ -364,8 +377,9 @@ def server_coverage(
         if cluster.relation != "parametric" and cluster.kind != "unknown"
         for a, b in combinations(cluster.members, 2)
     }
+    unsure = unsure_pairs(analysis)
     for pairs, alike in (
-        (unsure_pairs(analysis), True),
+        (unsure, True),
         (family_edges(analysis), True),
         (cards, False),
         (edges_at(analysis), False),
@@ -376,5 +390,7 @@ def server_coverage(
                 copies[analysis.copies[pair.left]], copies[analysis.copies[pair.right]]
             ):
                 if a != b and gone.isdisjoint((a, b)) and Pair.of(a, b) not in decided.cannot:
-                    links[a][b] = links[b][a] = Link(probability, alike)
+                    likely = pairs is unsure and probability >= EVEN
+                    link = Link(probability, alike and not likely, likely)
+                    links[a][b] = links[b][a] = link
     return ServerCoverage(analysis.catalog, links, gone, decided)
