@@ -18,7 +18,6 @@ from toolscope_core.store import (
     append_decision,
     contents,
     copy_store,
-    copying,
     end_job,
     keep_selection,
     load_catalog,
@@ -100,11 +99,6 @@ def test_a_copy_that_differs_is_no_copy(source, target, monkeypatch):
     with pytest.raises(StoreError, match=r"table decision did not arrive as it was \(2 rows read"):
         copy_store(source, target)
     assert not any(table.rows for table in contents(target)), "all or nothing"
-
-
-def test_many_rows_are_copied_in_parts(source, target, monkeypatch):
-    monkeypatch.setattr(copying, "AT_ONCE", 2)
-    assert copy_store(source, target) == contents(source)
 
 
 def test_the_command_copies_and_says_what(source, target, tmp_path):

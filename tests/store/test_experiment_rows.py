@@ -48,8 +48,3 @@ def test_they_go_one_by_one_or_with_their_catalog(store, save):
         keep_result(store, numbers[0], {}, 0.0, is_done=True)
     delete_catalog(store, "one")
     assert list_experiments(store, save("one", "a")) == ()
-
-
-def test_an_unknown_catalog_is_refused(store):
-    with pytest.raises(StoreError, match="has no catalog 99"):
-        open_experiment(store, 99, "stress", {})

@@ -27,22 +27,6 @@ def test_one_job_of_a_kind_runs_on_a_catalog_at_a_time(store):
     assert latest_job(store, 1).id == "j4"
 
 
-def test_progress_is_what_was_written_last(store):
-    start_job(store, "j1", 1, "merge")
-    assert record_step(store, "j1", Step("embed", 3, 9))
-    job = get_job(store, "j1")
-    assert (job.stage, job.done, job.total) == ("embed", 3, 9)
-    assert latest_job(store, 1) == job
-    assert latest_job(store, 2) is None
-
-
-def test_a_cancelled_job_is_told_at_its_next_step(store):
-    start_job(store, "j1", 1, "merge")
-    assert request_cancel(store, "j1").cancel_requested
-    assert not record_step(store, "j1", Step("embed", 1, 9))
-    assert end_job(store, "j1", "cancelled", "by ann").message == "by ann"
-
-
 def test_a_job_that_ended_stays_as_it_ended(store):
     start_job(store, "j1", 1, "merge")
     ended = end_job(store, "j1", "failed", "no model")

@@ -44,14 +44,6 @@ def test_a_call_and_its_answers_are_kept_all_or_nothing(store):
     assert read_calls(store, "run") == () and not StoredLedger(store).answers(["k1"])
 
 
-def test_many_keys_are_found(store):
-    ledger = StoredLedger(store)
-    answers = [replace(ANSWER, key=f"k{number}") for number in range(2_000)]
-    ledger.commit(CALL, answers)
-    keys = [answer.key for answer in answers] + ["none"]
-    assert list(ledger.answers(keys)) == keys[:-1]
-
-
 def test_threads_commit_at_the_same_time(store):
     ledger = StoredLedger(store)
 

@@ -1,6 +1,3 @@
-import pytest
-
-from toolscope_core.model.errors import StoreError
 from toolscope_core.store import (
     delete_catalog,
     delete_query_file,
@@ -36,8 +33,3 @@ def test_they_stay_with_the_name_over_versions_and_go_with_it(store, save):
     assert files(store, second) == [("q.jsonl", b"x")]
     delete_catalog(store, "three")
     assert files(store, save("three", "a")) == []
-
-
-def test_an_unknown_catalog_is_refused(store):
-    with pytest.raises(StoreError, match="has no catalog 99"):
-        keep_query_file(store, 99, "q.jsonl", b"")

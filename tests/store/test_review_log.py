@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from toolscope_core.model.decision import Decision
-from toolscope_core.model.errors import DecisionError, StoreError
+from toolscope_core.model.errors import DecisionError
 from toolscope_core.store import append_decision, read_log
 
 DECISION = Decision(
@@ -43,9 +43,3 @@ def test_the_log_belongs_to_the_name_and_outlives_a_version(store, save):
     assert append_decision(store, new, lambda log: DECISION).seq == 2
     assert read_log(store, 1) == read_log(store, new)
     assert read_log(store, 2) == ()
-
-
-def test_an_unknown_catalog_is_refused(store):
-    for ask in (read_log, lambda *where: append_decision(*where, lambda log: DECISION)):
-        with pytest.raises(StoreError, match="no catalog 5"):
-            ask(store, 5)

@@ -58,9 +58,3 @@ def test_an_unknown_catalog_is_refused_and_an_unknown_key_is_nothing(store, plac
     with pytest.raises(StoreError, match="has no catalog 99"):
         keep_selection(store, 99, "the map", ["x"])
     assert get_selection(store, places[0], "0" * 16) is None
-
-
-def test_thirty_thousand_tools_are_kept(store, places):
-    ids = [f"server {number % 50}/tool {number}" for number in range(30_000)]
-    kept = keep_selection(store, places[0], "the map", ids)
-    assert get_selection(store, places[0], kept.key).tool_ids == frozenset(ids)

@@ -1,6 +1,5 @@
 """What only a file has: pragmas, files that cannot be used, a copy before a migration."""
 
-import os
 import sqlite3
 import threading
 from contextlib import closing
@@ -102,16 +101,6 @@ def test_a_damaged_database_is_named_so(store, path):
     path.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
     with pytest.raises(StoreError, match="damaged; put a backup in its place"):
         save_catalog(store, "n", CATALOG)
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_file_that_may_not_be_written_is_refused(store, path):
-    store.close()
-    path.chmod(0o444)
-    path.parent.chmod(0o555)
-    with pytest.raises(StoreError, match="write permission"):
-        save_catalog(store, "n", CATALOG)
-    path.parent.chmod(0o755)
 
 
 def test_a_store_that_refuses_writing_says_so(store):
