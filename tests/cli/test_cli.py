@@ -148,35 +148,6 @@ def test_decisions_are_applied_and_come_out_again(tmp_path, bundle):
     assert (third / "relabel.json").read_bytes() == (out / "relabel.json").read_bytes()
 
 
-@pytest.mark.parametrize("also", ["", " Fast."])
-def test_an_accepted_merge_whose_tool_was_renamed_waits(tmp_path, also):
-    def tools(name, text):
-        schema = {"type": "object", "properties": {"query": {"type": "string"}}}
-        return {"tools": [{"name": name, "description": text, "inputSchema": schema}]}
-
-    def servers(name, text):
-        write_json(tmp_path / "alpha.json", tools(name, text))
-        return tmp_path / "alpha.json", tmp_path / "beta.json"
-
-    text = "Search for nodes in the knowledge graph by a query."
-    write_json(tmp_path / "beta.json", tools("search_nodes", text))
-    log, out, again = tmp_path / "log.jsonl", tmp_path / "one", tmp_path / "two"
-    first = read_catalog(load_paths([*servers("search_nodes", text)]))
-    row = {"action": "accept", "ids": [tool.id for tool in first.tools], "reviewer": "ann"}
-    write_json(log, row)
-    merging = ("merge", *servers("search_nodes", text), "--accept", "auto", "--decisions")
-    run(*merging, log, "--out", out)
-    assert read_json(out / "clusters.json")[0]["state"] == "accepted"
-    servers("find_nodes", text + also)
-    done = run(*merging, out / "decisions.jsonl", "--out", again)
-    assert "decisions: 1 of this catalog\n" in done.output
-    (cluster,) = read_json(again / "clusters.json")
-    assert (cluster["state"], len(cluster["members"])) == ("stale", 2)
-    (row,) = read_lines(again / "decisions.jsonl")
-    assert any(one.endswith("find_nodes") for one in row["ids"])
-    assert set(row["tools"]) == set(row["ids"]), "so that the next name is found too"
-
-
 def test_decisions_of_another_catalog_are_counted_and_alone_refused(tmp_path):
     other = {"action": "reject", "ids": ["x", "y"], "members": ["f" * 64, "e" * 64], "seq": 1}
     other |= {"reviewer": "ann", "at": "2026-01-01T00:00:00Z"}
@@ -253,15 +224,6 @@ def record(name, description, **properties):
     return {"name": name, "description": description, "parameters": schema}
 
 
-def test_merge_counts_the_families_among_its_proposals(tmp_path):
-    tools = list(map(price, PRICES))
-    catalog = write_json(tmp_path / "t.json", tools)
-    output = run("merge", catalog, "--out", tmp_path / "b").output
-    assert "0 clusters merged, 1 proposed for review, families among them: 1" in output
-    write_json(catalog, tools[:1])
-    assert "among them" not in run("merge", catalog, "--out", tmp_path / "b").output
-
-
 def test_inspect_tells_format_counts_problems_findings_tokens(tmp_path):
     tools = [{"name": "a", "description": "x\u200by", "inputSchema": {"type": "object"}}, 7]
     file = write_json(tmp_path / "mixed.json", {"tools": tools})
@@ -274,6 +236,8 @@ def test_inspect_tells_format_counts_problems_findings_tokens(tmp_path):
     assert "1 tool " in text
     assert "block" in text
     assert "problem" in text
+    other = write_json(tmp_path / "other.json", {"tools": tools[:1]})
+    assert "files that name no server count as one each" in run("inspect", file, other).output
 
 
 def test_diff_fails_where_callers_break_and_only_there(tmp_path):
@@ -401,10 +365,6 @@ def test_bad_input_is_one_sentence_and_exit_2(tmp_path, monkeypatch, args, word)
     [
         ({"schema": {"type": "object", "properties": {"city": 5}}}, "properties/city"),
         ({"schema": {"type": "object", "properties": {"city": False}}}, "`city`"),
-        ({"schema": {"type": "string"}}, "of an object"),
-        ({"name": "a b"}, "'a b'"),
-        ({"description": " "}, "description is empty"),
-        ({"description": 5}, "is 5; give a text"),
         ({"schema": "x"}, "is 'x'; give a JSON object"),
     ],
 )

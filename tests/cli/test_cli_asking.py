@@ -302,10 +302,3 @@ def test_a_budget_pauses_the_writing_and_nothing_is_lost(server, tmp_path):
     told = run(*asked).output
     assert len(server.received) > 2 and "known before" in told
     assert "0 known before" not in told
-
-
-def test_a_model_that_refuses_leaves_tools_without_a_variant(server, tmp_path):
-    server.mode = "refusal"
-    told = run("augment", EXAMPLE, "--out", tmp_path / "v.jsonl").output
-    assert f"{len(TOOLS)} without one" in told
-    assert (tmp_path / "v.jsonl").read_text() == ""

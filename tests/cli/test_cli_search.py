@@ -93,14 +93,6 @@ def test_a_set_is_measured_before_and_after_a_merge(queries, tmp_path):
     assert "merged" not in report
 
 
-def test_nothing_merged_changes_no_figure(queries, tmp_path):
-    bundle = tmp_path / "bundle"
-    run("merge", EXAMPLE, "--out", bundle, "--accept", "none")
-    report = run_json("evaluate", EXAMPLE, "--queries", queries, "--bundle", bundle)
-    assert report["merged"]["metrics"] == report["metrics"]
-    assert set(report["p"].values()) == {1.0}
-
-
 def test_a_bundle_of_other_tools_is_refused(queries, tmp_path):
     write_json(tmp_path / "o.json", [{"name": "a", "description": "Does it."}])
     run("merge", tmp_path / "o.json", "--out", tmp_path / "other")
