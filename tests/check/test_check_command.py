@@ -9,10 +9,7 @@ from tests.check.compared_bundle import (
     ACCEPTED,
     BEFORE,
     MAIL,
-    OTHER_MAIL,
-    SUM,
     on,
-    reworded,
     write_bundle,
     write_catalog,
 )
@@ -103,12 +100,6 @@ def test_a_catalog_is_a_baseline_too(here):
     assert "overlap  gamma/send_mail, alpha/send_mail" in done.stdout
     unchanged = run("check", "tools.json", "--baseline", "tools.json", "--max-new-overlaps", 0)
     assert unchanged.stdout.splitlines()[0] == "6 tools; nothing that a caller sees has changed"
-
-
-def test_a_decision_on_a_changed_tool_waits(here):
-    write_catalog(here / "tools.json", *BEFORE.tools[:1], reworded(OTHER_MAIL, "Mail it."), SUM)
-    done = run("check", "tools.json", "--baseline", "bundle", "--fail-on", "stale", code=1)
-    assert "stale    alpha/send_mail, beta/send_mail: decision 1 (accept) waits" in done.stdout
 
 
 def test_a_record_that_cannot_be_read_is_told(here):

@@ -39,7 +39,6 @@ from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.configuration import AnalysisConfig
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.model.pair import Pair
 
 APP = AppPlace("https://tools.example/app/", "Our tools")
 ALIVE = "@octocat #12 <img src=//x> ![a](//b) [c](https://d) `e` ``f`` | :tada: \u202e\x1b[2J\ud800"
@@ -92,14 +91,6 @@ def test_every_case_is_listed_with_where_to_look(told):
     assert overlap.tools[0] in {tool.id for tool in report.catalog.tools}
     with pytest.raises(ConfigError):
         AppPlace("javascript:alert(1)", "x")
-
-
-def test_an_address_is_the_one_that_the_page_opens():
-    pair = Pair.of(MAIL.id, OTHER_MAIL.id)
-    local = AppPlace("http://localhost:8501", "a/b & <c>\ud800")
-    assert local.address(pair) == (
-        f"http://localhost:8501/overlap?catalog=a%2Fb+%26+%3Cc%3E%3F&pair={pair_key(pair)}"
-    )
 
 
 def test_what_was_added_at_the_end_of_a_long_text_is_seen(tmp_path):

@@ -8,11 +8,8 @@ from hypothesis import strategies as st
 
 from tests.merging.strategies import tools
 from toolscope_core.catalog import renamed_tools as module
-from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.renamed_tools import new_ids_of
-from toolscope_core.catalog.sources import load_paths
 from toolscope_core.check.versions.diff import diff
-from toolscope_core.evaluation.example import example_path
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.tool import Tool
 
@@ -105,11 +102,6 @@ def test_too_many_unmatched_tools_are_not_compared(monkeypatch):
     monkeypatch.setattr(module, "MOST_PAIRS", 0)
     found = diff(catalog(GET), catalog(tool("fetch_note", GET.description, "note_id")))
     assert (len(found.added), len(found.removed), len(found.changed)) == (1, 1, 0)
-
-
-def test_the_example_equals_itself():
-    example = read_catalog(load_paths([example_path()]))
-    assert diff(example, example).rows == ()
 
 
 @st.composite
