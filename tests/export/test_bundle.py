@@ -15,13 +15,12 @@ from tests.support.catalogs import accepting, example_catalog, read_json
 from tests.support.decisions import decision_on, logged
 from tests.ui.services.small_workspace import open_workspace
 from toolscope_core.catalog.clients.client_table import CLIENT_FILES
-from toolscope_core.catalog.sources import load_paths
 from toolscope_core.catalog.tokens import Tokenizer
 from toolscope_core.decisions.imported_decisions import read_decisions
 from toolscope_core.export.bundle import bundle_files, verdict_row, zipped
 from toolscope_core.files import folders
 from toolscope_core.files.folders import write_folder
-from toolscope_core.merging.calls import map_call, relabel_query, unmap_call
+from toolscope_core.merging.calls import relabel_query
 from toolscope_core.merging.pipeline import plan_merge
 from toolscope_core.merging.relabelling import read_relabelling
 from toolscope_core.merging.renaming import with_tools
@@ -129,13 +128,6 @@ def test_a_name_that_lives_on_is_no_alias(tmp_path):
     assert "search" not in loaded(files, "aliases.json").get("", {})
 
 
-def test_pairs_carry_their_evidence(files, analysis):
-    rows = pairs_in(files)
-    assert len(rows) == len(analysis.scores)
-    assert [(r["left"], r["right"]) for r in rows] == sorted((r["left"], r["right"]) for r in rows)
-    assert all(row["evidence"] for row in rows)
-
-
 def test_a_pair_says_how_its_tools_are_related(files, analysis):
     rows = pairs_in(files)
     pairs = [Pair(row["left"], row["right"]) for row in rows]
@@ -212,20 +204,6 @@ def test_a_family_is_a_router_with_a_selector_that_says_what_differs(shops):
     counts = loaded(files, "manifest.json")["counts"]
     assert counts["clusters_by_relation"] == {"parametric": 1}
     assert (counts["families"], counts["duplicates_to_prune"], counts["siblings"]) == (1, 0, 0)
-
-
-def test_a_call_of_each_member_of_a_family_leads_to_its_own_value_and_back(shops, tmp_path):
-    write_folder(bundle_of(shops), tmp_path / "b")
-    arguments = read_relabelling(tmp_path / "b").arguments
-    schema = plan_merge(shops, (), ALL).clusters[0].document.schema
-    for tool, shop in zip(PRICES, ("amazon", "ebay", "walmart"), strict=True):
-        item, _ = tool.schema["properties"]
-        for call in ({item: "kettle"}, {item: "kettle", "currency": "EUR"}):
-            mapped = map_call(arguments[tool.id], call)
-            assert (mapped.lost, mapped.arguments["provider"]) == ((), shop)
-            Draft202012Validator(schema).validate(mapped.arguments)
-            types = {parameter.name: parameter.type for parameter in tool.parameters}
-            assert unmap_call(arguments[tool.id], mapped.arguments, types).arguments == call
 
 
 @pytest.mark.parametrize("dropped", [(), ("get_amazon_price",)])
@@ -347,17 +325,6 @@ def test_another_version_is_refused_in_words(files, tmp_path, file, version):
     assert "export the bundle again" in str(refused.value)
 
 
-@pytest.mark.parametrize("version", [1, 3])
-def test_a_bundle_of_another_version_is_no_catalog(files, tmp_path, version):
-    write_folder(files, tmp_path / "b")
-    assert [source.label for source in load_paths([tmp_path / "b"])] == ["neutral.json"]
-    about = {**loaded(files, "manifest.json"), "version": version}
-    (tmp_path / "b" / "manifest.json").write_text(json.dumps(about), "utf-8")
-    words = f"manifest.json is not a bundle's file of version 2: its version is {version}; export"
-    with pytest.raises(CatalogError, match=words):
-        load_paths([tmp_path / "b"])
-
-
 def test_a_neutral_toolset_of_another_version_is_refused(analysis):
     plan = plan_merge(analysis, (), ALL)
     toolset = loaded(bundle_files(analysis, plan, (), ALL, "neutral"), "toolset.json")
@@ -378,12 +345,6 @@ def test_a_neutral_toolset_of_another_version_is_refused(analysis):
             read(**version)
     records = read_json(toolset["tools"])
     assert len(records.tools) == len(plan.tools), "records alone have no version"
-
-
-def test_a_folder_that_is_a_file_is_refused(files, tmp_path):
-    (tmp_path / "out").write_text("x", "utf-8")
-    with pytest.raises(ExportError, match="it is a file"):
-        write_folder(files, tmp_path / "out")
 
 
 def test_a_tool_that_no_client_of_mcp_reads_is_left_out_of_the_bundle_and_named(tmp_path):
