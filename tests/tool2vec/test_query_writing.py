@@ -14,7 +14,7 @@ from toolscope_core.evaluation.query_sets import Query, queries_of
 from toolscope_core.llm.requests import RunBudget, Terms
 from toolscope_core.llm.requests.model_requests import ModelRequests
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import Budget, QueryGeneration
+from toolscope_core.model.configuration import QueryGeneration
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.tool2vec.query_checks import QueryChecks
 from toolscope_core.tool2vec.query_writing import (
@@ -110,28 +110,6 @@ def test_what_fails_is_a_value_with_its_reason():
 
 def test_a_question_that_comes_again_is_one():
     assert len(asked(9)) == 9 and len(written(writing(), count=9)) == 4, "of four different tools"
-
-
-def test_a_budget_leaves_questions_open_and_the_rest_is_asked_later():
-    ledger, model = MemoryLedger(), writing()
-    first = written(model, budget=RunBudget(Budget(calls=2)), ledger=ledger)
-    assert [one.is_open for one in first].count(True) == 4, "none is polished yet"
-    second = written(model, budget=RunBudget(Budget(calls=4)), ledger=ledger)
-    assert not any(one.is_open for one in second)
-    assert len(ledger.calls) == 5, "four drafts, and one call for all that is polished"
-    assert second == written(model, budget=RunBudget(Budget(calls=0)), ledger=ledger)
-
-
-def test_another_model_is_another_query():
-    class Other(ScriptedModel):
-        name = "other"
-
-    askers = (
-        ModelRequests(kind(writing()), MemoryLedger(), Terms("run"))
-        for kind in (ScriptedModel, Other)
-    )
-    one, two = (queries_of_model(asked(), asker) for asker in askers)
-    assert {query.key for query in one}.isdisjoint(query.key for query in two)
 
 
 def test_a_copy_of_what_people_asked_is_pointed_out():
