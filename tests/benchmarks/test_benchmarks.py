@@ -1,7 +1,5 @@
 """The parts of the benchmarks that decide what their tables say."""
 
-import json
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +12,6 @@ from benchmarks.llm_calls import Labels, interval
 from benchmarks.measuring import f1_of_masks
 from benchmarks.merge_quality import calls_kept
 from benchmarks.mutated_documents import HUNG, Reading, Worker, sources, table
-from benchmarks.stage_profile import Watch, one_percent_changed
 from benchmarks.train_judge import Labelled, as_json, fit, folds, left_out, prunable
 from tests.support.fakes import WordEmbedder
 from toolscope_core.catalog.sources import Source
@@ -103,23 +100,6 @@ def test_a_gold_call_is_kept_if_its_mapped_form_is_valid_and_maps_back(target_ty
     assert calls_kept(calls, {"a": old}, {"b": new}, maps) == [is_kept]
 
 
-def test_the_watch_of_an_outer_stage_stands_still_while_an_inner_one_runs():
-    watch = Watch()
-    inner = watch.around("inner", lambda: time.sleep(0.05))
-    watch.around("outer", lambda: (inner(), inner()))()
-    assert watch.seconds["inner"] >= 0.1
-    assert watch.seconds["outer"] < 0.05
-
-
-def test_one_tool_of_a_hundred_says_more(tmp_path):
-    catalog = tmp_path / "tools.jsonl"
-    rows = [{"name": str(n), "description": "Does it."} for n in range(201)]
-    catalog.write_text("\n".join(map(json.dumps, rows)), "utf-8")
-    (tmp_path / "run").mkdir()
-    changed = one_percent_changed(catalog, str(tmp_path / "run")).read_text("utf-8").splitlines()
-    assert [n for n, line in enumerate(changed) if "It is quick." in line] == [0, 100, 200]
-
-
 def test_labels_answer_and_the_rest_is_counted_as_offline(tmp_path):
     names = ("find_notes", "search_notes", "find_files")
     tools = tuple(Tool(name, name, f"Will {name}.") for name in sorted(names))
@@ -179,14 +159,6 @@ def test_a_judge_is_left_out_of_a_catalog_and_of_others_by_its_author():
     assert left_out(catalogs, "bfcl") == fit(catalogs[1:])
 
 
-def test_each_kind_of_label_counts_as_much_where_there_are_enough():
-    share = train_judge._balanced(drawn("bfcl", size=90))
-    kind = np.arange(90) % 3
-    assert [share[kind == one].sum() for one in range(3)] == pytest.approx([1.0, 1.0, 1.0])
-    few = train_judge._balanced(drawn("bfcl", size=30))
-    assert few.sum() == pytest.approx(1.0)
-
-
 def test_the_folds_judge_every_pair_once_by_judges_that_saw_neither_server():
     servers = [f"s{at}" for at in range(12)]
     tools = tuple(Tool(name, name, server=name) for name in servers)
@@ -219,26 +191,6 @@ def test_a_pair_is_prunable_where_one_schema_takes_all_calls():
         right=np.array([1, 2], dtype=np.int32),
     )
     assert prunable(catalog).tolist() == [True, False]
-
-
-def test_newer_labels_come_before_those_of_the_first_rounds(tmp_path, monkeypatch):
-    monkeypatch.setenv("TOOLSCOPE_DATA", str(tmp_path))
-    rows = {
-        "relations": [("a", "b", "parametric", 3)],
-        "pairs": [("b", "a", "duplicate", 3), ("a", "c", "duplicate", 2), ("a", "d", "related", 1)],
-    }
-    for folder, labels in rows.items():
-        (tmp_path / folder).mkdir()
-        names = ("left", "right", "relation", "confidence")
-        lines = [json.dumps(dict(zip(names, label, strict=True))) for label in labels]
-        (tmp_path / folder / "bfcl.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
-    merged = train_judge._labels("bfcl")
-    assert [(one["left"], one["right"], one["relation"]) for one in merged] == [
-        ("a", "b", "parametric"),
-        ("a", "c", "duplicate"),
-        ("a", "d", "related"),
-    ]
-    assert [one.get("weight", 1.0) for one in merged] == [1.0, 0.25, 0.6]
 
 
 def test_damaged_documents_depend_on_the_seed_alone_and_are_read(capsys):
