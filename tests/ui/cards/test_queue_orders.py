@@ -47,13 +47,6 @@ def test_orders(clusters, by, expected):
     assert [names[one.id] for one in found] == expected.split()
 
 
-def test_a_random_audit_is_the_same_each_time_and_not_the_other_orders(clusters):
-    own, _ = clusters
-    first = in_order(own.values(), "audit", {}, {}, {})
-    assert first == in_order(reversed(list(own.values())), "audit", {}, {}, {})
-    assert sorted(one.id for one in first) == sorted(one.id for one in own.values())
-
-
 def test_the_list_is_narrowed_by_words_and_by_a_server(clusters):
     own, tools = clusters
 

@@ -14,12 +14,6 @@ ALPHA = with_given(OLD, FOUND, NEW.schema, {"moves": {"town": {"to": "city"}}})
 DOCUMENT = document_of(NEW)
 
 
-def test_a_call_goes_there_and_back():
-    tried = try_call(OLD, ALPHA, DOCUMENT, '{"town": "Oslo"}')
-    assert (tried.new, tried.back, tried.lost) == ({"city": "Oslo"}, {"town": "Oslo"}, ())
-    assert tried.undone and not tried.problems
-
-
 def test_a_whole_call_of_a_vendor_is_read_too():
     text = '{"function": {"name": "old", "arguments": "{\\"town\\": \\"Oslo\\"}"}}'
     assert try_call(OLD, ALPHA, DOCUMENT, text).new == {"city": "Oslo"}
@@ -29,12 +23,6 @@ def test_what_is_lost_and_what_the_merged_tool_refuses_is_told():
     tried = try_call(OLD, ALPHA, DOCUMENT, '{"days": 3}')
     assert tried.lost == ("days",) and not tried.undone
     assert "required property" in tried.problems[0]
-
-
-def test_a_call_that_the_old_tool_does_not_take_is_told():
-    tried = try_call(OLD, ALPHA, DOCUMENT, '{"nope": 1}')
-    assert tried.refusals[0] == "`nope` is no argument of it"
-    assert any("town" in one for one in tried.refusals[1:])
 
 
 @pytest.mark.parametrize("text", ["{", "[1]", "[" * 100_000])

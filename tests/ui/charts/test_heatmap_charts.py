@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ui.overlap import figures, heatmap_charts
+from ui.overlap import heatmap_charts
 from ui.overlap.figures import Grid
 from ui.overlap.heatmap_charts import cell_at, heatmap
 from ui.shared.charts import chart_style
@@ -87,13 +87,6 @@ def test_of_many_names_the_pointer_knows_all_and_some_are_written():
     assert len(layout.xaxis.ticktext) <= heatmap_charts.LABELS
 
 
-def test_names_that_look_alike_are_categories_of_their_own():
-    names = tuple(f"{'a' * 50}{number}" for number in range(40))
-    figure = heatmap(Grid(names, names, np.eye(40), "cosine", np.zeros((0, 2), np.int64)), 0.6)
-    assert len(set(figure.data[0].x)) == len(set(figure.data[0].y)) == 40
-    assert {name.rstrip("\u200b\u200c") for name in figure.data[0].x} == {"a" * 47 + "…"}
-
-
 def test_a_heatmap_that_nobody_can_read_is_refused():
     with pytest.raises(ValueError, match="at most 1000"):
         heatmap(square(1_001), 0.6)
@@ -107,48 +100,11 @@ def test_a_full_heatmap_of_all_tools_stays_below_two_megabytes():
     assert len(heatmap(Grid(names, names, values, "cosine", cells), 0.6).to_json()) < 2_000_000
 
 
-def test_the_longest_label_has_room_and_a_wide_letter_takes_more():
-    def room(name):
-        margin = heatmap(grid("cosine", [[1.0]], [], names=(name,)), 0.6).layout.margin
-        return margin.l, margin.b
-
-    assert room("a" * 30) > room("a" * 10)
-    assert room("\u6587" * 10)[0] > room("a" * 10)[0]
-    assert room("<" * 10) == room("a" * 10)
-    beside, below = room("a" * 20)
-    assert below < beside, "columns are slanted"
-
-
-def test_an_empty_heatmap_is_drawn():
-    empty = grid("pairs", np.zeros((0, 0)), [], names=())
-    assert heatmap(empty, 0.6).data[0].z.size == 0
-    assert figures.grid_rows(empty) == []
-
-
 @pytest.mark.parametrize("shown", [COUNTS, MEANS, NEAR, WIDE])
 def test_the_ground_is_transparent_and_no_markup_of_the_catalog_is_sent(shown):
     figure = heatmap(shown, 0.6)
     assert figure.layout.paper_bgcolor == "rgba(0,0,0,0)"
     assert "<b>" not in json.dumps(json.loads(figure.to_json()))
-
-
-def test_the_table_has_the_cells_to_choose_in_their_order():
-    assert figures.grid_rows(COUNTS) == [
-        {"one": HOSTILE, "other": HOSTILE, "pairs": 100.0},
-        {"one": "one", "other": HOSTILE, "pairs": 10.0},
-    ]
-    assert [row["cosine"] for row in figures.grid_rows(NEAR)] == [0.75, 0.5]
-
-
-def test_what_is_not_kept_stands_back_on_the_same_scale():
-    kept = np.array([[False, True, False], [True, True, True], [False, True, False]])
-    faded, bright, points = heatmap(replace(COUNTS, kept=kept), 0.6).data
-    assert faded.opacity == heatmap_charts.FADED and bright.opacity is None
-    assert not faded.showscale
-    assert (faded.zmax, faded.colorscale) == (bright.zmax, bright.colorscale)
-    assert set(bright.z[~kept]) == {None}
-    assert bright.z[kept].tolist() == faded.z[kept].tolist()
-    assert len(points.x) == 4
 
 
 def test_hidden_cosines_are_gaps():

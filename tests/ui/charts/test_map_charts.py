@@ -20,29 +20,12 @@ SCORES = Silhouettes(
 )
 
 
-def test_a_group_has_a_trace_in_each_panel_and_one_place_in_the_legend():
-    first, second, third, fourth = map_charts.tool_map(MAP).data
-    assert (first.name, list(first.x), first.xaxis) == ("a", [0, 2], "x")
-    assert list(first.hovertext) == ["get<br>a", "&lt;b&gt;x&lt;/b&gt;<br>a"]
-    assert (second.name, list(second.x), second.xaxis) == ("a", [0], "x2")
-    assert (first.showlegend, second.showlegend) == (True, False)
-    assert (third.name, third.marker.color) == ("no server", map_charts.GREY)
-    assert list(fourth.x) == [4]
-    assert second.marker.size == 10, "a merged tool is larger"
-
-
 def test_of_very_many_tools_the_pointer_tells_the_names_alone(monkeypatch):
     monkeypatch.setattr(map_charts, "MANY", 1)
     map_charts._hovers.cache_clear()
     first = map_charts.tool_map(MAP).data[0]
     map_charts._hovers.cache_clear()
     assert list(first.hovertext) == ["get", "&lt;b&gt;x&lt;/b&gt;"]
-
-
-def test_panels_share_their_axes():
-    layout = map_charts.tool_map(MAP).layout
-    assert (layout.xaxis2.matches, layout.yaxis2.matches) == ("x", "y")
-    assert layout.xaxis.domain[1] < layout.xaxis2.domain[0]
 
 
 def test_the_points_chosen_are_rows_of_the_catalog():
@@ -97,15 +80,6 @@ def test_density_counts_every_point_where_it_is():
     row, column = np.unravel_index(grid.argmax(), grid.shape)
     assert (row, column) == (48, 16), "y is the row"
     assert grid.sum() == pytest.approx(3.0)
-
-
-def test_words_stand_on_every_panel_and_can_be_left_out():
-    said = [note.text for note in map_charts.tool_map(MAP).layout.annotations]
-    assert said.count("mail · &lt;b&gt;x&lt;/b&gt;") == 2
-    bare = map_charts.tool_map(MAP, labels=False).layout.annotations
-    assert [note.text for note in bare] == ["before, 3 tools", "after, 2 tools"]
-    some = map_charts.tool_map(MAP, [0], labels=False, only=True).layout.annotations
-    assert [note.text for note in some] == ["before, 1 of 3 tools", "after, 1 of 2 tools"]
 
 
 @pytest.mark.parametrize(

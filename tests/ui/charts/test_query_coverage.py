@@ -3,10 +3,8 @@
 import pytest
 
 from ui.shared.charts.query_coverage import (
-    BINS,
     QueryCoverage,
     bin_of,
-    coverage_bars,
     coverage_rows,
 )
 
@@ -18,18 +16,6 @@ VIEW = QueryCoverage(("a", "a", "b", "b", "<b>c</b>"), (0, 2, 0, 0, 12))
 )
 def test_the_bins(number, name):
     assert bin_of(number) == name
-
-
-def test_bars_are_tools_by_server():
-    figure = coverage_bars(VIEW)
-    bars = {bar.name: list(bar.y) for bar in figure.data}
-    assert bars == {
-        "a": [1, 0, 1, 0, 0, 0, 0],
-        "b": [2, 0, 0, 0, 0, 0, 0],
-        "&lt;b&gt;c&lt;/b&gt;": [0, 0, 0, 0, 0, 0, 1],
-    }
-    assert all(tuple(bar.x) == BINS for bar in figure.data)
-    assert VIEW.covered == 2
 
 
 def test_the_table_has_the_server_with_most_tools_left_first():

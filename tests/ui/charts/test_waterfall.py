@@ -1,7 +1,5 @@
 import math
 
-import pytest
-
 from ui.shared.charts.waterfall import Waterfall, waterfall, waterfall_rows
 
 VIEW = Waterfall(
@@ -23,17 +21,6 @@ def test_names_are_plain_text_and_the_sum_is_told_as_a_probability():
     names = waterfall(VIEW).layout.yaxis.ticktext
     assert names[1] == "&lt;b&gt;words&lt;/b&gt;"
     assert names[-1] == "together: 0.73"
-
-
-def test_the_verdicts_are_marked_where_they_begin():
-    figure = waterfall(VIEW)
-    assert [shape.x0 for shape in figure.layout.shapes] == pytest.approx([math.log(4), 0.0])
-    assert [note.text for note in figure.layout.annotations] == [
-        "merge from 0.80",
-        "unsure from 0.50",
-    ]
-    low, high = figure.layout.xaxis.range
-    assert low < -1.0 and high > 1.5
 
 
 def test_the_table_ends_at_the_probability():

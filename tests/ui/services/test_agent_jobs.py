@@ -107,8 +107,7 @@ def test_the_agent_may_be_given_the_best_tools_of_each_request(work, catalog_id,
     server.turn = lambda body: {"content": "Nothing to do."}
     wanted = replace(WANTED, first=1, config=AgentConfig(k=2))
     work.service(AgentRuns).run(catalog_id, wanted, servers, KEYS)
-    offered = [len(one.body["tools"]) for one in server.received]
-    assert offered == [2, 2]
+    assert [len(one.body["tools"]) for one in server.received] == [2, 2]
 
 
 def test_what_cannot_be_started_is_refused_before(work, catalog_id, servers, server):

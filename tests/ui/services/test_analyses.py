@@ -43,13 +43,6 @@ def test_a_big_catalog_is_not_rebuilt_while_a_page_waits(opened, monkeypatch):
     assert opened().analyses.get(i) is None
 
 
-def test_a_catalog_that_was_never_analysed_has_no_analysis(opened):
-    work = opened()
-    i = work.catalogs.add("Desk", catalog()).id
-    assert work.analyses.get(i) is None
-    assert work.analyses.job(i) is None
-
-
 def test_a_failure_is_told_in_its_own_words(opened):
     class Broken(WordEmbedder):
         name = "fake-broken"

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.ui.services.small_workspace import MAIL, SUM, catalog
+from tests.ui.services.small_workspace import MAIL, catalog
 from toolscope_core.catalog.sources import Source
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import CatalogError, StoreError
@@ -21,15 +21,6 @@ def test_a_preview_stores_nothing(catalogs):
     assert catalogs.newest() == ()
     with pytest.raises(CatalogError):
         catalogs.preview([Source("a.json", b"[]")], "no such format")
-
-
-def test_equal_content_again_is_no_new_version_and_other_content_is(catalogs):
-    first = catalogs.add(" Desk ", catalog(MAIL))
-    assert catalogs.add("Desk", catalog(MAIL)) == first
-    second = catalogs.add("Desk", catalog(MAIL, SUM))
-    other = catalogs.add("Other", catalog(MAIL))
-    assert {record.id for record in catalogs.newest()} == {second.id, other.id}
-    assert len(catalogs.open(first.id).tools) == 1
 
 
 def test_a_catalog_is_opened_once(catalogs):

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.ui.services import known_angles, small_workspace
+from tests.ui.services import known_angles
 from tests.ui.services.known_angles import cos
 from toolscope_core.merging.pipeline import plan_merge
 from toolscope_core.model.catalog import Catalog
@@ -12,7 +12,6 @@ from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Tool
 from ui.overlap import collisions
 from ui.overlap.collisions import block_grid, blocks_of, groupings, tile, whole
-from ui.overlap.figures import grid_rows
 
 
 @pytest.fixture(scope="module")
@@ -112,19 +111,6 @@ def test_only_the_strongest_blocks_are_shown(known, plan, monkeypatch):
     assert found.total == 3
 
 
-def test_clusters_are_blocks_and_the_rest_is_outside(tmp_path, monkeypatch):
-    work, catalog_id = small_workspace.open_workspace()
-    analysis, plan = work.analyses.get(catalog_id), work.review.plan(catalog_id)
-    blocks = blocks_of(plan, "clusters")
-    assert {b.key for b in blocks} == {c.id for c in plan.clusters}
-    assert {b.name for b in blocks} >= {"send_mail", "get_weather"}
-    found = block_grid(analysis, blocks, "pairs")
-    assert (
-        found.outside == len(small_workspace.TOOLS) - sum(len(c.members) for c in plan.clusters) > 0
-    )
-    work.close()
-
-
 def test_no_blocks_make_an_empty_grid(known):
     found = block_grid(known, (), "mean")
     assert (found.blocks, found.total, found.outside) == ((), 0, 6)
@@ -145,17 +131,6 @@ def test_two_blocks_close_up_show_every_cosine(known, plan):
         Pair("a2", "b1"),
         Pair("a3", "b2"),
     }
-
-
-def test_a_block_within_itself_lists_each_pair_once(known, plan):
-    alpha, *_ = blocks_of(plan, "servers")
-    found = tile(known, alpha, alpha)
-    assert found.near == 1
-    assert np.diag(found.grid.values) == pytest.approx(np.ones(3), abs=1e-5)
-    assert [row["cosine"] for row in grid_rows(found.grid)] == pytest.approx(
-        [cos(20), cos(70), cos(90)], abs=1e-4
-    )
-    assert collisions.pair_at(known, found, 0) == Pair("a1", "a2")
 
 
 def test_the_strongest_tools_of_a_large_block_are_shown(known, plan, monkeypatch):

@@ -74,17 +74,6 @@ def test_only_a_text_that_changed_is_embedded(opened):
     again.close()
 
 
-def test_a_large_catalog_is_counted_in_the_background(opened, monkeypatch):
-    work, i = opened
-    monkeypatch.setattr(curves, "COUNTED_AT_ONCE", 4)
-    view = work.service(Curves).curve(i)
-    assert (view.variants, view.waiting) == ((), ("original", "merged"))
-    work.analyses.wait(work.service(Curves).start(i))
-    view = work.service(Curves).curve(i)
-    assert at(view, 1.0) == {"original": 5, "merged": 4}
-    assert work.analyses.job(i).kind == "analyse", "the analysis is still known as done"
-
-
 def test_an_unusable_folder_is_named(opened, counts_folder):
     work, i = opened
     counts_folder.write_text("a file")

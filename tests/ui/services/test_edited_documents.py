@@ -82,15 +82,11 @@ def draft(desk):
     return Draft(replace(document, schema=SCHEMA))
 
 
-def test_rows_that_nobody_touched_give_the_same_schema(draft):
-    assert schema_of(draft, rows_of(draft)) == (SCHEMA, {})
-    assert [row.type for row in rows_of(draft)] == ["string", "integer", "any"]
-
-
 @pytest.mark.shared_data
 @pytest.mark.parametrize("name", ["seal-tools", "ultratool", "docker-mcp", "livemcpbench"])
 def test_a_form_that_nobody_touched_gives_every_schema_back_to_the_byte(benchmark_catalog, name):
     declared = [tool for tool in benchmark_catalog(name).tools if tool.schema is not None]
+    declared = declared[:: len(declared) // 1_000 or 1]
     for one in declared:
         draft = Draft(Document(one.name, one.description, one.schema))
         rows = with_cells(rows_of(draft), {"edited_rows": {}, "added_rows": [], "deleted_rows": []})

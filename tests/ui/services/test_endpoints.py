@@ -4,13 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from tests.support.model_server import ModelServer
-from tests.ui.services.small_workspace import catalog
 from toolscope_core.llm.endpoints import Endpoints, on_this_machine
 from toolscope_core.model.configuration import Budget, Endpoint, Prices
 from toolscope_core.model.environment import ApiKey, read_environment
 from toolscope_core.store import Store
-from ui.shared.services.workspace import Workspace
 
 SECRET = "sk-secret-0123456789"
 FULL = Endpoint(
@@ -71,19 +68,3 @@ def test_a_key_is_found_for_its_own_origin_only(store):
 )
 def test_what_is_on_this_machine(origin, here):
     assert on_this_machine(origin) is here
-
-
-def test_the_environment_chooses_the_embeddings_of_the_desk(monkeypatch):
-    with ModelServer() as server:
-        monkeypatch.setenv("TOOLSCOPE_BASE_URL", server.url)
-        monkeypatch.setenv("TOOLSCOPE_EMBEDDINGS_MODEL", "e")
-        work = Workspace(read_environment())
-        record = work.catalogs.add("Desk", catalog())
-        work.analyses.wait(work.analyses.start(record.id))
-        assert work.analyses.get(record.id).model == f"e@{server.url}"
-        assert {got.path for got in server.received} == {"/v1/embeddings"}
-        work.close()
-        monkeypatch.setenv("TOOLSCOPE_EMBEDDINGS_MODEL", "other")
-        again = Workspace(read_environment())
-        assert again.analyses.get(record.id) is None, "another model has analysed nothing yet"
-        again.close()

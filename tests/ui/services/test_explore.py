@@ -102,18 +102,6 @@ def test_rejects_are_csv_without_formulas():
 # --- adding -----------------------------------------------------------------------------------
 
 
-def test_adding_stores_what_was_previewed_and_analyses_it(work):
-    files = [source(record("one"), record("two"))]
-    seen = work.catalogs.preview(files)
-    added = work.add("Mine", files)
-    assert work.catalogs.open(added.id).tools == seen.tools
-    work.analyses.wait(work.analyses.job(added.id).id)
-    assert work.analyses.get(added.id) is not None
-    job = work.analyses.job(added.id)
-    assert work.add("Mine", files) == added
-    assert work.analyses.job(added.id) == job, "equal content is not analysed again"
-
-
 def test_a_preview_is_read_once_and_again_for_other_bytes_or_another_format(work):
     files = [source(record("one"))]
     assert work.catalogs.preview(files) is work.catalogs.preview(files)
@@ -142,18 +130,6 @@ def test_what_needs_an_analysis_says_so(own):
             ask(record.id)
 
 
-def test_the_forecast_counts_safe_merges_only(work, catalog_id):
-    before, after = (
-        work.service(Overview).figures(catalog_id),
-        work.service(Overview).forecast(catalog_id),
-    )
-    assert (before.tools, before.servers, before.blocked) == (8, 3, 0)
-    assert (after.accepted, after.safe) == (0, 1)
-    assert after.tools_after == 7, "copies on one server are safe, copies on several are not"
-    files = work.service(CatalogTables).tools(catalog_id, "list_files")
-    assert before.tokens - after.tokens_after == pytest.approx(files[0].tokens, abs=2)
-
-
 def test_pairs_come_ranked_and_filtered_and_the_cap_is_told(work, catalog_id, analysis):
     pair_lists = work.service(PairLists)
     found = pair_lists.matching(catalog_id, PairFilter())
@@ -174,30 +150,6 @@ def test_pairs_come_ranked_and_filtered_and_the_cap_is_told(work, catalog_id, an
     few = pair_list(analysis, PairFilter(), COST, limit=2)
     assert few.rows == found.rows[:2]
     assert few.matching == found.matching
-
-
-def test_pairs_of_selected_tools_come_first_or_alone(work, catalog_id):
-    pair_lists = work.service(PairLists)
-    named = frozenset({"alpha/list_files", "alpha/list_files-2"})
-    everything = pair_lists.matching(catalog_id, PairFilter(least=0.5))
-    found = pair_lists.matching(catalog_id, PairFilter(least=0.5, tools=named))
-    counts = [row.selected for row in found.rows]
-    assert found.matching == everything.matching
-    assert counts == sorted(counts, key=lambda count: count == 0)
-    assert 2 in counts and 0 in counts
-    alone = pair_lists.matching(catalog_id, PairFilter(least=0.5, tools=named, only=True))
-    assert alone.rows == tuple(row for row in found.rows if row.selected)
-    assert alone.matching == len(alone.rows) < found.matching
-
-
-def test_the_table_and_the_verdict_agree(work, catalog_id, analysis):
-    for row in work.service(PairLists).matching(catalog_id, PairFilter()).rows:
-        verdict = analysis.verdict(Pair.of(row.left_id, row.right_id))
-        assert verdict.outcome == row.verdict
-        assert verdict.probability == pytest.approx(row.probability)
-        assert [verdict.pair.left, verdict.pair.right] == [row.left_id, row.right_id]
-        assert verdict.evidence
-        assert (row.left_tokens, row.right_tokens) == (COST[row.left_id], COST[row.right_id])
 
 
 def test_the_verdict_follows_the_thresholds_of_the_judge(analysis):
@@ -236,17 +188,6 @@ def test_a_catalog_without_overlap_tells_its_closest_pair(work):
 
 
 # --- the merge graph --------------------------------------------------------------------------
-
-
-def test_every_cluster_has_a_row_the_largest_first(work, catalog_id, plan):
-    rows = work.service(MergeGraphs).clusters(catalog_id)
-    assert {row.id for row in rows} == {cluster.id for cluster in plan.clusters}
-    assert [row.size for row in rows] == [3, 2, 2]
-    mail = rows[0]
-    assert mail.tokens == sum(COST[f"{server}/send_mail"] for server in ("alpha", "beta", "gamma"))
-    assert mail.saved == mail.tokens - tool_tokens(small_workspace.MAIL)
-    assert (mail.servers, mail.state, mail.bridges) == ("alpha, beta, gamma", "proposed", 0)
-    assert mail.members == "send_mail, send_mail, send_mail"
 
 
 IDS = a, b, c, d = ("alpha/get_weather", "alpha/list_files", "beta/add_numbers", "gamma/send_mail")

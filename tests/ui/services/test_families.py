@@ -1,6 +1,5 @@
 """Families on the screen: counted, queued, drawn, edited and exported apart from duplicates."""
 
-import json
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -10,7 +9,6 @@ from tests.support.scripted import judge_says
 from tests.ui.services import family_catalog, small_workspace
 from tests.ui.services.small_workspace import by_name
 from toolscope_core.judging.relation_words import apart_of, serving_of
-from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.tool import Tool
 from ui.catalog.overview import Overview
@@ -20,7 +18,6 @@ from ui.graph.components import MergeGraphs
 from ui.shared.cards.queue import Standing
 from ui.shared.pairs.pair_list import PairFilter, PairLists
 from ui.shared.pairs.pair_view import Pairs
-from ui.shared.services.exports import Exports
 
 BANKS = tuple(tool.id for tool in family_catalog.BANKS)
 SCHWAB = "get_positions_schwab"
@@ -56,19 +53,6 @@ def test_duplicates_families_and_siblings_are_counted_apart(work, catalog_id):
     work.review.decide(catalog_id, "accept", by_name(work, catalog_id, SCHWAB), "ann")
     after = work.review.progress(catalog_id).clusters
     assert (after.duplicates, after.families) == (Standing(1, 0), Standing(1, 1))
-
-
-def test_what_a_rejection_leaves_is_counted():
-    work, i = small_workspace.open_workspace()
-    mail = by_name(work, i, "send_mail")
-    assert (work.review.progress(i).total, work.review.progress(i).left) == (3, 0)
-    pair = Pair.of("alpha/send_mail", "beta/send_mail")
-    version = work.service(Pairs).view(i, pair).version
-    work.toolsets.never_merge(i, (pair.left, pair.right), version, "ann")
-    progress = work.review.progress(i)
-    assert (progress.waiting, progress.rejected, progress.left, progress.total) == (3, 1, 1, 4)
-    assert set(mail.members) > set(by_name(work, i, "send_mail").members)
-    work.close()
 
 
 def test_a_family_is_not_counted_among_the_pairs_in_doubt(monkeypatch):
@@ -155,21 +139,6 @@ def test_a_family_is_a_row_of_the_graph_and_drawn_by_its_own_links(work, catalog
     assert len(whole.nodes) == 7 and whole.left_out == 0
 
 
-def test_a_family_with_a_tool_of_another_component_is_one_whole_row(monkeypatch):
-    """Schwab hangs on a chain that correction cut, and is of a family with a fourth bank."""
-    other = family_catalog.positions("vanguard")
-    merges = {(BANKS[0], BANKS[1]): 0.95, (BANKS[1], SCHWAB): 0.9}
-    judge_says(monkeypatch, merges, {(SCHWAB, other.id): 0.8})
-    work, i = small_workspace.open_workspace(*family_catalog.BANKS, other)
-    rows = {row.kind: row for row in work.service(MergeGraphs).clusters(i)}
-    assert (rows["prune"].tool_ids, len(work.service(MergeGraphs).clusters(i))) == (BANKS[:2], 2)
-    assert rows["family"].tool_ids == (SCHWAB, other.id)
-    part = work.service(MergeGraphs).network(i, [rows["family"].id])
-    assert {SCHWAB, other.id} <= {node.id for node in part.nodes} and part.left_out == 0
-    assert "family" in {edge.link for edge in part.edges}
-    work.close()
-
-
 def test_an_accepted_family_is_one_row_and_joined_by_the_person(work, catalog_id):
     work.review.decide(catalog_id, "accept", by_name(work, catalog_id, SCHWAB), "ann")
     (bank,) = [row for row in work.service(MergeGraphs).clusters(catalog_id) if row.size == 3]
@@ -197,20 +166,6 @@ def test_the_words_of_a_model_are_held_against_the_router(work, catalog_id, monk
     cluster = by_name(work, catalog_id, SCHWAB)
     written_documents.written_for(work.analyses.get(catalog_id), cluster, asking)
     assert (seen[0].kind, seen[0].document) == ("router", cluster.document)
-
-
-def test_a_family_is_exported_with_a_selector_only_when_asked(work, catalog_id):
-    exports = work.service(Exports)
-    work.review.decide(catalog_id, "accept", by_name(work, catalog_id, SCHWAB), "ann")
-    figures = exports.figures(catalog_id, PlanConfig())
-    assert (figures.withheld, figures.clusters.waiting_in_words) == (1, "1 duplicate, 1 family")
-    assert exports.figures(catalog_id, PlanConfig(routers=True)).merges[0].kind == "router"
-    files = exports.bundle(catalog_id, PlanConfig(routers=True), "neutral")
-    (merged,) = [t for t in json.loads(files["toolset.json"])["tools"] if t["id"] == SCHWAB]
-    selector = merged["parameters"]["properties"]["provider"]
-    assert selector["enum"] == ["schwab", "fidelity", "robinhood"]
-    maps = json.loads(files["arguments.json"])["maps"]
-    assert maps[BANKS[0]]["constants"] == {"provider": "fidelity"}
 
 
 BOTH_WAYS = Tool("a", "get_door", "Get a door.")

@@ -1,7 +1,6 @@
 """Queries of a model, over real HTTP: asked for, paused, gone on with, reviewed, kept as a set."""
 
 import json
-from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -9,8 +8,8 @@ import pytest
 from tests.support.model_server import ModelServer
 from tests.support.replies import served, writing
 from tests.ui.services import small_workspace
-from toolscope_core.model.configuration import Budget, Endpoint, Prices, QueryGeneration
-from toolscope_core.model.errors import ConfigError, JobError, StoreError
+from toolscope_core.model.configuration import Endpoint, QueryGeneration
+from toolscope_core.model.errors import ConfigError, StoreError
 from toolscope_core.store import SET_NAME
 from ui.evaluation.evaluations import Evaluations, Wanted
 from ui.shared.services.experiments import Experiments
@@ -43,38 +42,12 @@ def written(generated_queries, catalog_id):
     generated_queries.run(catalog_id, WANTED)
 
 
-def run(work, catalog_id, wanted=WANTED):
-    """How a job that was waited for ended."""
-    job = work.service(GeneratedQueries).start(catalog_id, wanted)
-    with suppress(JobError):
-        work.analyses.wait(job)
-    return work.analyses.watch(job)
-
-
 def rows(work, catalog_id):
     return [view.query for view in work.service(GeneratedQueries).views(catalog_id)]
 
 
 def sets(work, catalog_id):
     return {view.name: view for view in work.service(LoadedQueries).sets(catalog_id)}
-
-
-def test_the_estimate_is_what_is_then_asked(own, server):
-    work, catalog_id = own
-    work.endpoints.save(Endpoint(server.url, "m", prices=Prices(1.0, 2.0)))
-    estimate = work.service(GeneratedQueries).estimate(catalog_id, WANTED)
-    assert not server.received and estimate.cost > 0
-    assert {name: one.questions for name, one in estimate.tasks.items()} == {
-        "query drafts": 4,
-        "query polish": 4,
-    }
-    assert run(work, catalog_id).state == "done"
-    assert len(server.received) == estimate.calls == 5
-    assert work.service(GeneratedQueries).estimate(catalog_id, WANTED).questions == 0
-    (ran,) = work.service(Judging).runs(catalog_id)
-    assert (
-        ran.kind == "queries" and ran.calls == 5 and ran.configuration["generation"]["count"] == 4
-    )
 
 
 def test_nothing_is_a_query_set_before_somebody_keeps_it(
@@ -141,38 +114,6 @@ def test_an_edit_is_kept_for_all_versions_and_one_that_cannot_be_used_is_refused
     (view, *_) = generated_queries.views(newer)
     assert "gone" in {flaw.code for flaw in view.flaws}
     assert sets(work, newer)[SET_NAME].content.queries
-
-
-def test_a_budget_pauses_and_the_rest_is_asked_later(own, server):
-    work, catalog_id = own
-    work.endpoints.save(Endpoint(server.url, "m", concurrency=1, budget=Budget(calls=3)))
-    job = run(work, catalog_id)
-    assert job.state == "paused" and len(server.received) == 3
-    assert rows(work, catalog_id) == [], "none is finished"
-    work.endpoints.save(Endpoint(server.url, "m", concurrency=1))
-    assert run(work, catalog_id).state == "done"
-    assert len(server.received) == 5 and len(rows(work, catalog_id)) == 4
-    assert [one.state for one in work.service(Judging).runs(catalog_id)] == ["done"]
-
-
-def test_an_endpoint_that_fails_stops_the_run_and_the_same_run_goes_on(own, server):
-    work, catalog_id = own
-    server.mode = "quota"
-    assert run(work, catalog_id).state == "failed"
-    server.mode = "ok"
-    assert run(work, catalog_id).state == "done" and len(rows(work, catalog_id)) == 4
-
-
-@pytest.mark.parametrize("mode", ["refusal", "malformed"])
-def test_a_model_that_never_answers_well_leaves_reasons(own, server, mode):
-    work, catalog_id = own
-    server.mode = mode
-    assert run(work, catalog_id).state == "done"
-    queries = rows(work, catalog_id)
-    assert len(queries) == 4 and {row.state for row in queries} == {"failed"}
-    assert all(row.reason and not row.text for row in queries)
-    assert work.service(GeneratedQueries).decide(catalog_id, queries, "kept") == 0
-    assert sets(work, catalog_id) == {}
 
 
 def test_tools_with_queries_of_people_come_last_and_copies_are_pointed_out(

@@ -15,7 +15,6 @@ from toolscope_core.store import (
     get_job,
     request_cancel,
     save_catalog,
-    start_job,
 )
 from toolscope_core.store.background import jobs
 from toolscope_core.store.background.jobs import JobRunner
@@ -229,17 +228,6 @@ def test_heartbeats_keep_the_lease_of_running_and_waiting_jobs(store, monkeypatc
     runner.close()
 
 
-def test_a_new_runner_marks_the_jobs_of_dead_processes_only(store, runner):
-    gate = Gate()
-    alive = runner.submit(2, "merge", gate)
-    start_job(store, "dead", 1, "merge", lease=-1)
-    JobRunner(store).close()
-    assert get_job(store, "dead").state == "interrupted"
-    assert get_job(store, alive).live
-    gate.let.set()
-    ended(store, alive)
-
-
 def test_closing_interrupts_what_runs_and_what_waits_and_takes_no_more(store):
     runner = JobRunner(store)
     gate = Gate(forever)
@@ -253,8 +241,3 @@ def test_closing_interrupts_what_runs_and_what_waits_and_takes_no_more(store):
         assert "start it again" in job.message
     with pytest.raises(StoreError, match="program is ending"):
         runner.submit(1, "merge", forever)
-
-
-def test_an_unknown_catalog_is_refused(runner):
-    with pytest.raises(StoreError, match="no catalog 9"):
-        runner.submit(9, "merge", forever)

@@ -15,9 +15,6 @@ from toolscope_core.model.configuration import Budget, Endpoint, PlanConfig, Pri
 from toolscope_core.model.environment import ApiKey, read_environment
 from toolscope_core.model.errors import ConfigError, JobError
 from toolscope_core.model.tool import canonical_json
-from ui.documents.drafts import Draft
-from ui.documents.edited_documents import Documents
-from ui.documents.written_documents import WrittenDocuments
 from ui.graph.components import MergeGraphs
 from ui.shared.pairs.pair_list import PairFilter, PairLists
 from ui.shared.pairs.pair_view import Pairs
@@ -180,20 +177,6 @@ def test_an_answer_that_arrives_changes_no_plan_until_the_run_is_done(
     assert work.review.plan(catalog_id) != plan
 
 
-def test_a_budget_pauses_and_what_is_left_is_all_that_is_asked(server, work, catalog_id, judging):
-    work.endpoints.save(Endpoint(server.url, "m", budget=Budget(calls=2)))
-    job = run(work, catalog_id)
-    assert job.state == "paused" and job.message.startswith("paused: budget: 2 calls")
-    assert len(server.received) == 2 and judging.runs()[0].state == "paused"
-    assert run(work, catalog_id).state == "paused" and len(server.received) == 2
-    work.endpoints.save(Endpoint(server.url, "m"))
-    assert run(work, catalog_id).state == "done"
-    (only,) = judging.runs(catalog_id)
-    assert only.calls == len(server.received) > 2
-    names = questions_of(server.received)
-    assert len(names) == len(set(names)), "nothing is asked twice"
-
-
 def test_the_estimate_is_what_is_then_asked(server, work, catalog_id):
     work.endpoints.save(Endpoint(server.url, "m", prices=Prices(1.0, 2.0)))
     server.answer = served(like_the_offline_judge(work, catalog_id))
@@ -205,16 +188,6 @@ def test_the_estimate_is_what_is_then_asked(server, work, catalog_id):
         assert len(questions_of(server.received)) == estimate.questions
         assert len(server.received) == estimate.calls
         assert work.service(ModelRuns).estimate(catalog_id, kind).questions == 0
-
-
-def test_less_is_asked_than_in_the_papers_way(server, own):
-    work, catalog_id = own
-    own, paper = (work.service(ModelRuns).estimate(catalog_id, paper=way) for way in (False, True))
-    assert own.saved[0] == paper.questions - own.questions > 0
-    assert own.saved[1] > 0 and paper.saved == (0, 0)
-    assert run(work, catalog_id, paper=True).state == "done"
-    assert work.service(Judging).runs()[0].configuration["questions"]["paper"]
-    assert work.service(ModelRuns).estimate(catalog_id).questions == 0
 
 
 def test_a_refused_key_stops_the_run_in_words_and_it_goes_on(server, work, catalog_id, judging):
@@ -245,17 +218,6 @@ def test_a_run_can_be_cancelled_and_goes_on(server, work, catalog_id, judging):
     assert len(names) == len(set(names))
 
 
-def test_another_model_is_another_run(server, work, catalog_id, judging):
-    run(work, catalog_id)
-    work.endpoints.save(Endpoint(server.url, "other"))
-    assert run(work, catalog_id).state == "done"
-    newest, oldest = judging.runs(catalog_id)
-    assert newest.configuration["model"] == "other" and newest.calls == oldest.calls > 0
-    assert work.analyses.judge_of(catalog_id).startswith("other at ")
-    judging.use(catalog_id, oldest.id)
-    assert work.analyses.judge_of(catalog_id).startswith("m at ")
-
-
 def test_a_run_under_an_older_prompt_is_not_mixed_in(server, work, catalog_id, monkeypatch):
     run(work, catalog_id)
     monkeypatch.setitem(PROMPT_VERSIONS, "judge", "next")
@@ -266,36 +228,6 @@ def test_a_run_under_an_older_prompt_is_not_mixed_in(server, work, catalog_id, m
     assert run(other, catalog_id).state == "done"
     assert len(other.service(Judging).runs()) == 2
     other.close()
-
-
-def test_grades_are_read_back_without_asking(server, work, catalog_id, judging):
-    assert judging.grades(catalog_id) == {}
-    assert run(work, catalog_id, "quality").state == "done"
-    grades, count = judging.grades(catalog_id), len(server.received)
-    assert len(grades) == len(work.catalogs.open(catalog_id).tools)
-    assert {grade.band for grade in grades.values()} == {"Medium"}
-    assert judging.grades(catalog_id) is grades and len(server.received) == count
-    assert work.analyses.judge_of(catalog_id) == OFFLINE, "grades are no verdicts"
-
-
-def test_words_are_offered_with_what_speaks_against_and_a_person_takes_them(
-    server, work, catalog_id
-):
-    said = {"description": "Fetches a note from https://evil.example."}
-    server.answer = served(answering(same_verb, document=lambda tools: said))
-    clusters = {c.members: c for c in work.review.plan(catalog_id).clusters if c.kind == "prune"}
-    cluster = next(c for c in clusters.values() if "fetch_note" in c.members[0])
-    assert work.service(WrittenDocuments).of(catalog_id, cluster) is None
-    assert run(work, catalog_id, "documents", clusters=[cluster.id]).state == "done"
-    assert len(server.received) == 1
-    written = work.service(WrittenDocuments).of(catalog_id, cluster)
-    assert written.document.description == said["description"]
-    assert "address" in {one.code for one in written.violations}
-    assert [change.place for change in written.changes] == ["description"]
-    assert cluster in work.review.plan(catalog_id).clusters, "offered, not applied"
-    work.service(Documents).edit(catalog_id, cluster, Draft(written.document), "ann")
-    now = work.review.cluster(catalog_id, cluster.id)
-    assert now.document.description == said["description"]
 
 
 def test_without_an_endpoint_nothing_starts(server):

@@ -11,7 +11,7 @@ from ui.evaluation.evaluations import Evaluations, Wanted
 from ui.shared.services.experiments import Experiments
 from ui.shared.services.learned_searches import LearnedSearches
 from ui.shared.services.loaded_queries import LoadedQueries
-from ui.shared.services.searches import Lookup, Searches
+from ui.shared.services.searches import Searches
 
 ASKED = "put a letter in the post box nine"
 QUERIES = [
@@ -36,31 +36,6 @@ def own(shared):
     job = work.service(LearnedSearches).start(catalog_id, "tool2vec")
     work.analyses.wait(job)
     return work, catalog_id
-
-
-def test_both_sides_are_trained_and_searched(work, catalog_id):
-    view = work.service(LearnedSearches).view(catalog_id, "usage")
-    assert view.before.method == "tool2vec"
-    assert (view.before.queries, view.before.stale) == (12, 0)
-    assert view.after is not None and view.after.tools < view.before.tools
-    assert view.after.figures.queries == 12, "relabelled to the merged tool"
-    by_text = work.service(Searches).look(catalog_id, Lookup(ASKED, 3))
-    by_usage = work.service(Searches).look(catalog_id, Lookup(ASKED, 3, ranking="usage"))
-    for side in ("before", "after"):
-        first = getattr(by_usage, side).places[0]
-        assert first.name == "send_mail"
-        assert first.parts[3] > 0.0
-        assert getattr(by_text, side).places[0].parts[3] == 0.0
-
-
-def test_nothing_is_learned_where_nothing_was_trained(work, catalog_id):
-    assert work.service(LearnedSearches).view(catalog_id, "learned") is None
-    place = (
-        work.service(Searches)
-        .look(catalog_id, Lookup(ASKED, 1, ranking="learned"))
-        .before.places[0]
-    )
-    assert place.parts[3] == 0.0
 
 
 def test_evaluations_list_it_and_ask_what_it_did_not_learn_from(work, catalog_id):

@@ -10,7 +10,7 @@ import pytest
 from tests.mcp.servers.stubs import QUICK, TOKEN, configuration, entry
 from toolscope_core.mcp.servers.offers import ServerOffer
 from toolscope_core.model.errors import ConfigError
-from ui.shared.services.live_servers import LiveServers, Survey, changed_servers
+from ui.shared.services.live_servers import LiveServers, Survey
 from ui.shared.services.versions import Versions
 
 
@@ -154,18 +154,6 @@ def test_what_needs_no_value_is_read_again_without_its_configuration(work, catal
     plain, secret = survey.offers
     assert len(plain.tools) == 2
     assert "values in its configuration, which is not kept" in secret.failure
-
-
-def test_a_server_that_is_started_otherwise_than_before_is_known(catalog_id, live):
-    config = configuration(a=entry("good"), b=entry("good"))
-    offers = tuple(ServerOffer(server.name) for server in config.servers)
-    live.remember("Otherwise", Survey(config.servers, offers, "then"))
-    before = live.last_read("Otherwise")
-    assert changed_servers(config, before) == ()
-    other = configuration(a=entry("good", "more"), b={**entry("good"), "disabled": True})
-    assert [server.name for server in changed_servers(other, before)] == ["a"]
-    later = replace(before, servers=before.servers[1:])
-    assert changed_servers(other, later) == ()
 
 
 def test_what_is_remembered_follows_the_catalogs_name(work, catalog_id, live):

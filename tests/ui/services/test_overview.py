@@ -1,23 +1,8 @@
 from dataclasses import replace
 
 from tests.ui.services import small_workspace
-from toolscope_core.model.pair import Pair
 from ui.catalog.overview import NextStep, Overview, export_steps, review_steps
 from ui.shared.cards.queue import progressed
-from ui.shared.pairs.pair_view import Pairs
-
-
-def test_each_tool_is_in_one_of_the_worst_collisions_at_most(work, catalog_id):
-    worst = work.service(Overview).worst(catalog_id)
-    assert [(c.left, c.right, c.right_server) for c in worst] == [
-        ("get_weather", "get_weather", "beta"),
-        ("list_files", "list_files", "alpha"),
-        ("send_mail", "send_mail", "beta"),
-    ]
-    assert worst[0].reason.startswith("Exact copies")
-    pair = Pair.of("alpha/get_weather", "beta/get_weather")
-    assert work.service(Pairs).named(catalog_id, worst[0].key) == pair
-    assert work.service(Overview).worst(catalog_id) is worst, "counted once a plan"
 
 
 def test_what_people_settled_is_no_collision_any_more(work, catalog_id):

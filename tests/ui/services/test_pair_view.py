@@ -119,15 +119,6 @@ def test_sent_to_review_a_pair_gets_a_card_that_nothing_accepts_by_itself(work, 
     assert work.service(Pairs).view(catalog_id, FAR).card is None
 
 
-def test_the_card_holds_the_groups_of_both(work, catalog_id):
-    say(work, catalog_id, LONE)
-    card = work.service(Pairs).view(catalog_id, LONE).card
-    assert len(card.members) == 5, "three mails and two weathers"
-    assert card.weakest_edge < 0.5
-    members = [m for c in work.review.plan(catalog_id).clusters for m in c.members]
-    assert len(members) == len(set(members))
-
-
 def test_an_accepted_merge_is_not_added_to_but_asked(work, catalog_id):
     work.review.decide(catalog_id, "accept", by_name(work, catalog_id, "send_mail"), "ann")
     say(work, catalog_id, FAR)
@@ -146,9 +137,3 @@ def test_where_no_card_may_hold_both_it_is_refused(work, catalog_id):
     say(work, catalog_id, FAR, reject=True)
     with pytest.raises(DecisionError, match="contradicts decision 3"):
         say(work, catalog_id, FAR)
-
-
-def test_tools_kept_apart_never_come_onto_one_card(work, catalog_id):
-    say(work, catalog_id, Pair.of("alpha/get_weather", "beta/send_mail"), reject=True)
-    with pytest.raises(DecisionError, match="no card can hold both"):
-        say(work, catalog_id, LONE)

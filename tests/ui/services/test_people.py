@@ -5,13 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from tests.ui.services.small_workspace import by_name
 from toolscope_core.evaluation.agreement import cohens_kappa
 from toolscope_core.model.cluster import Cluster, Document
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.tool import Tool
-from ui.history.second_looks import agreement, disagreements, progress_of, record_look, to_look_at
+from ui.history.second_looks import agreement, disagreements, to_look_at
 from ui.shared.cards.queue import Filters, matching
 from ui.shared.services.people import People, Shares, shared_out
 
@@ -50,6 +49,11 @@ def test_by_server_a_server_is_one_persons():
     own = frozenset(one for one, person in owners.items() if person == "ann")
     listed = matching(CLUSTERS, TOOLS, Filters(clusters=own))
     assert {one.id for one in listed} == own
+
+
+def test_one_person_is_none_to_divide_among(work, catalog_id):
+    with pytest.raises(DecisionError, match="two people or more"):
+        work.service(People).divide(catalog_id, Shares(("ann", "ann"), "random"))
 
 
 SEEN = {name: Tool(name, name, "words") for name in ("u", *(f"t{seq}" for seq in range(10)))}
@@ -95,24 +99,3 @@ def test_kappa_is_that_of_the_textbook_and_says_where_there_is_none():
     second = [True] * 20 + [False] * 5 + [True] * 10 + [False] * 15
     assert cohens_kappa(first, second) == pytest.approx(0.4)
     assert cohens_kappa([], []) is None and cohens_kappa([True], [True]) is None
-
-
-def test_a_queue_is_divided_and_given_back(work, catalog_id):
-    assert work.service(People).owners(catalog_id) == {}
-    with pytest.raises(DecisionError, match="two people or more"):
-        work.service(People).divide(catalog_id, Shares(("ann",), "random"))
-    work.service(People).divide(catalog_id, Shares(("ann", "bob"), "random"))
-    waiting = {one.id for one in work.review.queue(catalog_id)}
-    assert set(work.service(People).owners(catalog_id)) == waiting
-    made = work.review.decide(catalog_id, "accept", by_name(work, catalog_id, "send_mail"), "ann")
-    owners, log = work.service(People).owners(catalog_id), work.review.log(catalog_id)
-    rows = {one.person: one for one in progress_of(log, owners, ("ann", "bob"))}
-    assert (rows["ann"].made, rows["ann"].standing, rows["bob"].made) == (1, 1, 0)
-    assert sum(one.waiting for one in rows.values()) == len(waiting) - 1
-    (shown,) = to_look_at(log, work.catalogs.open(catalog_id).by_id, "bob", 20)
-    assert shown == made
-    record_look(work, catalog_id, shown, False, "bob")
-    assert agreement(work.review.log(catalog_id)).same == 0
-    assert work.review.plan(catalog_id).applied, "a second look changes no merge"
-    work.service(People).divide(catalog_id, None)
-    assert work.service(People).owners(catalog_id) == {}

@@ -7,30 +7,12 @@ from toolscope_core.model.errors import DecisionError, StaleDecisionError
 from ui.shared.services.reshapes import APART, groups_of
 
 
-def members(work, catalog_id):
-    return {cluster.members for cluster in work.review.plan(catalog_id).clusters}
-
-
 def test_the_proposal_as_it_is_cannot_be_recorded(work, catalog_id):
     mail = by_name(work, catalog_id, "send_mail")
     seen = work.reshapes.preview(catalog_id, mail, dict.fromkeys(mail.members, 1), "ann")
     assert seen.decision is None and seen.clusters[0].members == mail.members
     with pytest.raises(DecisionError, match="move a tool first"):
         work.reshapes.record(catalog_id, seen)
-
-
-def test_a_lone_tool_is_added_and_a_cluster_joined(work, catalog_id):
-    files, mail = by_name(work, catalog_id, "list_files"), by_name(work, catalog_id, "send_mail")
-    parts = work.reshapes.with_tool(catalog_id, dict.fromkeys(files.members, 1), "beta/add_numbers")
-    assert set(parts.values()) == {1}
-    parts = work.reshapes.with_cluster(catalog_id, parts, mail.id)
-    assert {parts[one] for one in mail.members} == {2}
-    joined = dict.fromkeys(parts, 1)
-    seen = work.reshapes.preview(catalog_id, files, joined, "ann")
-    assert seen.decision.action == "propose"
-    work.reshapes.record(catalog_id, seen)
-    (grown,) = [c for c in work.review.plan(catalog_id).clusters if len(c.members) == 6]
-    assert grown.state == "proposed" and grown.put_forward
 
 
 def test_what_people_decided_before_is_told(work, catalog_id):

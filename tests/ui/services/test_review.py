@@ -37,24 +37,6 @@ def test_the_riskiest_cluster_comes_first_and_a_frozen_order_is_kept(review, cat
 # Decisions -----------------------------------------------------------------------------------
 
 
-def test_a_double_press_is_one_decision(review, catalog_id, work):
-    seen = by_name(work, catalog_id, "send_mail")
-    assert review.decide(catalog_id, "accept", seen, "ann") == review.decide(
-        catalog_id, "accept", seen, "ann"
-    )
-    assert len(review.log(catalog_id)) == 1
-
-
-def test_a_split_and_a_canonical_name_tools_by_id(review, catalog_id, work):
-    mail = by_name(work, catalog_id, "send_mail")
-    review.decide(catalog_id, "canonical", mail, "ann", {"canonical": "beta/send_mail"})
-    mail = by_name(work, catalog_id, "send_mail")
-    assert mail.canonical == "beta/send_mail"
-    groups = [["alpha/send_mail", "gamma/send_mail"], ["beta/send_mail"]]
-    review.decide(catalog_id, "split", mail, "ann", {"groups": groups})
-    assert by_name(work, catalog_id, "send_mail").members == ("alpha/send_mail", "gamma/send_mail")
-
-
 def test_accept_safe_leaves_out_what_somebody_decided_meanwhile_and_says_so(
     review, catalog_id, work, monkeypatch
 ):
@@ -183,19 +165,6 @@ def replace_findings(card, tool_id):
 
 
 # Export --------------------------------------------------------------------------------------
-
-
-def test_the_figures_tell_what_is_merged_and_what_is_not(review, catalog_id, work):
-    review.decide(catalog_id, "accept", by_name(work, catalog_id, "get_weather"), "ann")
-    none = work.service(Exports).figures(catalog_id, PlanConfig())
-    assert (none.tools_before, none.tools_after, none.clusters.waiting) == (8, 7, 2)
-    assert none.merges[0].gone == ("beta/get_weather",)
-    assert none.tokens_after < none.tokens_before
-    assert work.service(Exports).figures(catalog_id, PlanConfig("auto")).tools_after == 6
-    assert work.service(Exports).figures(catalog_id, PlanConfig("all")).tools_after == 4
-    assert work.service(Exports).figures(catalog_id, PlanConfig("all")) is work.service(
-        Exports
-    ).figures(catalog_id, PlanConfig("all"))
 
 
 def test_a_download_is_named_after_catalog_and_content(review, catalog_id, work):

@@ -8,7 +8,7 @@ import pytest
 from tests.ui.services.small_workspace import MAIL, TOOLS, catalog
 from toolscope_core.decisions.imported_decisions import decisions_in
 from toolscope_core.model.configuration import PlanConfig
-from toolscope_core.model.errors import ConfigError, DecisionError
+from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.tool import Augmentation
 from ui.evaluation.evaluations import Evaluations, Wanted
 from ui.evaluation.measured_sides import VARIANT_SIDES
@@ -132,16 +132,12 @@ def test_the_bundle_has_them_by_the_ids_that_leave_and_replays_them(work, catalo
 @pytest.mark.parametrize(
     "written", [None, [], [{"expanded": 5}], [{"expanded": "", "questions": 1}]]
 )
-def test_a_decision_of_another_form_is_refused(work, catalog_id, written):
+def test_a_decision_of_another_form_is_refused(own, written):
+    work, catalog_id = own
     row = {"action": "augment", "ids": ["alpha/send_mail"], "reviewer": "ann"}
     line = json.dumps({**row, "detail": {"variants": written}}).encode()
     with pytest.raises(DecisionError, match="line 1"):
         decisions_in(work.catalogs.open(catalog_id), line, "d.jsonl")
-
-
-def test_a_file_of_another_catalog_is_refused(catalog_id, variants):
-    with pytest.raises(ConfigError, match="no variant of a tool of this catalog"):
-        variants.add(catalog_id, json.dumps(ROWS[3]).encode(), "v.jsonl")
 
 
 def test_they_are_measured_beside_the_toolset_as_it_is(work, catalog_id, variants):

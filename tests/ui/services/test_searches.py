@@ -5,7 +5,6 @@ import json
 import pytest
 
 from tests.ui.services.small_workspace import by_name
-from ui.shared.pairs.pair_view import Pairs
 from ui.shared.services import searches
 from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.searches import Lookup, Searches
@@ -50,14 +49,6 @@ def test_three_copies_take_three_places_before_and_one_after(small_workspace):
     assert all(sum(p.parts) == pytest.approx(p.score) for p in view.before.places)
 
 
-def test_the_copies_are_what_confuses_the_request(small_workspace):
-    ties = look(small_workspace, "send a mail to a person", k=4).confusions
-    assert {tie.kind for tie in ties[:3]} == {"the same job"}
-    assert [(tie.first.rank, tie.second.rank) for tie in ties[:3]] == [(1, 2), (1, 3), (2, 3)]
-    pair = small_workspace[0].service(Pairs).named(small_workspace[1], ties[0].key)
-    assert {pair.left, pair.right} == {ties[0].first.id, ties[0].second.id}
-
-
 def test_of_a_query_that_a_set_has_the_answers_are_marked_on_both_sides(small_workspace):
     view = look(small_workspace, "send a mail", k=3)
     assert {place.id for place in view.before.places if place.answers} == {
@@ -69,37 +60,6 @@ def test_of_a_query_that_a_set_has_the_answers_are_marked_on_both_sides(small_wo
     assert view.after.places[0].answers and view.after.places[0].id == kept
     assert any(tie.hides for tie in view.confusions)
     assert view.confusions[0].hides, "those that hide an answer come first"
-
-
-def test_a_need_that_is_not_served_says_on_which_place_it_is(small_workspace):
-    view = look(small_workspace, "weather, then a mail", k=5)
-    assert view.subqueries == tuple(QUERIES[1]["steps"])
-    assert not view.by_rule
-    weather, numbers = sorted(view.before.needs, key=lambda need: need.rank)
-    assert weather.rank <= 5 < numbers.rank
-    assert view.before.served == 1
-    assert look(small_workspace, "weather, then a mail", split=False).subqueries == ()
-
-
-def test_a_request_of_no_set_is_split_by_rule_and_needs_nothing_known(small_workspace):
-    view = look(small_workspace, "Tell the weather of a city, and list the files in a folder")
-    assert len(view.subqueries) == 2 and view.by_rule
-    assert view.before.needs == () and not any(place.answers for place in view.before.places)
-    assert {place.part for place in view.before.places} == {1, 2}
-
-
-def test_servers_are_found_by_their_tools(small_workspace):
-    view = look(small_workspace, "send a mail", servers=True, k=5)
-    assert (view.before.size, view.after.size) == (3, 3 if len(view.after.places) > 2 else 2)
-    assert view.confusions == ()
-    assert {place.name for place in view.before.places if place.answers} == {"beta", "gamma"}
-    first = view.before.places[0]
-    assert first.made and first.led_by in ("send_mail", "")
-    assert first.parts == ()
-    assert view.from_tools == sum(bool(p.led_by) for p in view.before.places) / 3
-    only = look(small_workspace, "send a mail", servers=True, corpus="tools")
-    assert only.from_tools == 1.0
-    assert look(small_workspace, "send a mail", servers=True, corpus="servers").from_tools == 0.0
 
 
 def test_what_takes_long_is_built_by_a_job(opened, monkeypatch):

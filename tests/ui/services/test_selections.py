@@ -1,4 +1,3 @@
-from ui.shared.tools import tool_selection
 from ui.shared.tools.tool_selection import Selections
 
 
@@ -16,19 +15,3 @@ def test_a_link_is_understood_by_another_process(shared):
     other = Selections(work)
     assert other.get(catalog_id, kept.key) == kept
     assert other.get(catalog_id + 1, kept.key) is None
-
-
-def test_few_selections_stay_in_memory(shared, monkeypatch):
-    work, catalog_id = shared
-    read = []
-    fetch = tool_selection.get_selection
-    monkeypatch.setattr(
-        tool_selection, "get_selection", lambda *args: read.append(args[2]) or fetch(*args)
-    )
-    own = Selections(work)
-    kept = [
-        own.keep(catalog_id, ["beta/send_mail"], str(n))
-        for n in range(tool_selection.MOST_IN_MEMORY + 1)
-    ]
-    assert own.get(catalog_id, kept[-1].key) and not read
-    assert own.get(catalog_id, kept[0].key) and read == [kept[0].key]

@@ -43,22 +43,6 @@ def decide(review, catalog_id, action, pair):
     return review.decide_each(catalog_id, "ann", [(action, one, {}) for one in pair.clusters])
 
 
-def test_two_or_more_proposals_between_two_servers_are_one_pair(opened):
-    review, i, _ = opened
-    pair = only_pair(review, i)
-    assert pair.servers == ("alpha", "beta")
-    assert sorted(one.document.name for one in pair.clusters) == [
-        "get_weather", "list_files", "send_mail",
-    ]  # fmt: skip
-    for sides in pair.sides:
-        assert [[tool.server for tool in side] for side in sides] == [["alpha"], ["beta"]]
-    ids = [cluster.id for cluster in pair.clusters]
-    assert ids == [cluster.id for cluster in review.queue(i) if cluster.id in ids]
-    alone = by_name(opened[2], i, "add_numbers")
-    assert review.server_pair_of(i, alone) is None
-    assert review.server_pair_of(i, pair.clusters[0]) == pair
-
-
 def test_it_says_where_a_guard_asks_for_all_or_none():
     beside = replace(on("beta", FILES), id="beta/move_file", name="move_file",
                      description="Move a file to another folder.")  # fmt: skip
@@ -102,27 +86,6 @@ def test_families_and_cards_of_three_servers_lie_between_each_two_of_them(monkey
     assert [one.relation for one, _ in pair.to_keep("fowl")] == ["duplicate"]
     made, refused = decide(work.review, i, "accept", pair)
     assert (len(made), refused, work.review.progress(i).waiting) == (2, (), 0)
-    work.close()
-
-
-def test_of_two_stores_one_can_be_kept_by_hand(stores_apart):
-    work, i = open_workspace(*BOTH)
-    review = work.review
-    pair = only_pair(review, i)
-    assert {one.kind for one in pair.clusters} == {"router"}
-    assert (pair.kept_on("alpha"), pair.kept_on("beta")) == (0, 0)
-    review.decide_each(
-        i,
-        "ann",
-        [
-            ("canonical", one, {"canonical": kept, "kind": "prune"})
-            for one, kept in pair.to_keep("beta")
-        ],
-    )
-    changed = only_pair(review, i)
-    assert {one.kind for one in changed.clusters} == {"prune"}
-    assert (changed.kept_on("alpha"), changed.kept_on("beta")) == (0, 3)
-    assert not any(one.safe for one in changed.clusters)
     work.close()
 
 

@@ -36,14 +36,6 @@ def flights():
     work.close()
 
 
-def test_alike_tools_that_stay_two_are_listed_the_closest_first(flights):
-    work, i = flights
-    (one,) = work.service(Siblings).pairs(i, 0.6)
-    assert one.pair == PAIR and one.relation in ("related", "parametric")
-    assert one.words == (("goal",), ("origin",))
-    assert work.service(Siblings).pairs(i, 0.99) == ()
-
-
 def test_what_leaves_otherwise_is_not_listed_and_what_people_keep_apart_is(flights):
     work, i = flights
     work.toolsets.leave_out(i, [START.id], "ann", "not used")

@@ -95,18 +95,6 @@ def test_the_next_edge_to_fall_is_the_weakest_that_holds(analysis):
         assert len(plain(found, MergeThresholds(value, 0.85)).groups) == groups
 
 
-@given(scores=SCORES, at=st.tuples(VALUES, VALUES))
-def test_until_the_next_edge_falls_all_clusters_hold(analysis, scores, at):
-    found, thresholds = scored(analysis, scores), MergeThresholds(*at)
-    now = plain(found, thresholds)
-    falls = next_to_fall(found, NOTHING, now)
-    assert len(falls) == (2 if now.groups else 0)
-    for fall in falls:
-        for above, holds in ((0.0, True), (1e-9, False)):
-            there = replace(thresholds, **{fall.measure: fall.value + above})
-            assert (plain(found, there).groups == now.groups) is holds
-
-
 def test_what_people_put_together_does_not_fall(analysis):
     found = scored(analysis, {(1, 2): (0.7, 0.9)})
     links = Constraints(must=(frozenset(ids(1, 2)),))
@@ -136,15 +124,6 @@ def test_decided_pairs_are_labels(analysis):
 # --- over the store ---------------------------------------------------------------------------
 
 
-def test_at_its_own_cut_the_effect_is_the_plan(shared):
-    work, i = shared
-    moved = work.service(Thresholds).moved(i, work.service(Thresholds).in_use(i))
-    assert set(moved.now.groups) == {c.members for c in work.review.plan(i).clusters}
-    assert moved.now is moved.plan
-    assert len(moved.changes) == 0
-    assert moved.now.tools_left == 8 - 2 - 1 - 1
-
-
 @pytest.mark.shared_data
 def test_at_its_own_cut_the_effect_is_the_plan_of_a_real_catalog(benchmark_catalog):
     from toolscope_core.model.environment import read_environment
@@ -167,16 +146,3 @@ def test_a_stricter_cut_tells_what_vanishes(shared):
     moved = work.service(Thresholds).moved(i, MergeThresholds(own.similarity, 0.5))
     assert moved.now.merges >= moved.plan.merges
     assert moved.plan.thresholds == own
-
-
-def test_decisions_count(shared):
-    work, _ = shared
-    record = small_workspace.add_analysed(work, "Decided")
-    thresholds = work.service(Thresholds).in_use(record.id)
-    before = work.service(Thresholds).moved(record.id, thresholds).now
-    work.review.decide(
-        record.id, "reject", small_workspace.by_name(work, record.id, "get_weather"), "ann"
-    )
-    after = work.service(Thresholds).moved(record.id, thresholds).now
-    assert len(after.groups) == len(before.groups) - 1
-    assert work.service(Thresholds).sweep(record.id, thresholds, "probability").rejected[0] == 1

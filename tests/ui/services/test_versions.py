@@ -8,7 +8,6 @@ from tests.ui.services.small_workspace import (
     MAIL,
     SUM,
     TOOLS,
-    WEATHER,
     add_analysed,
     by_name,
     catalog,
@@ -17,7 +16,6 @@ from tests.ui.services.small_workspace import (
 from toolscope_core.check.version_changes import one_line
 from toolscope_core.decisions.constraints import edits
 from toolscope_core.decisions.imported_decisions import decisions_in
-from toolscope_core.model.catalog import Server
 from ui.history.histories import Histories
 from ui.shared.services.versions import Versions
 
@@ -27,23 +25,6 @@ NEXT = (CHANGED, *TOOLS[1:-1])
 
 def first(work):
     return work.catalogs.newest()[0]
-
-
-def test_the_same_catalog_again_is_said_to_be_the_same(work):
-    found = work.service(Versions).ahead(" Desk ", catalog())
-    assert found.same
-    assert found.rows == found.doubts == ()
-    noted = replace(SUM, raw={"title": "Sum"})
-    found = work.service(Versions).ahead("Desk", catalog(*TOOLS[:-1], noted))
-    assert not found.same, "it would be stored"
-    assert found.summary == "1 changed; none breaking"
-    assert [(row.field, row.old, row.new) for row in found.rows] == [("title", "–", "Sum")]
-    described = replace(catalog(), servers=(Server("s", "Sums."),))
-    assert (
-        work.service(Versions).ahead("Desk", described).summary
-        == "nothing that a caller sees has changed"
-    )
-    assert work.service(Versions).ahead("Desk", catalog(SUM)).summary == "7 removed; 7 breaking"
 
 
 def test_an_accepted_merge_keeps_what_it_kept_when_a_tool_changes(work):
@@ -67,23 +48,6 @@ def test_a_later_choice_that_is_suspended_does_not_bring_back_the_one_before(wor
     record = next_version(work, *NEXT)
     standing = edits(work.catalogs.open(record.id), work.review.log(record.id))
     assert frozenset(shown.members) not in standing
-
-
-def test_decisions_on_changed_tools_are_named_before_and_after(work):
-    i = first(work).id
-    for name in ("send_mail", "get_weather"):
-        work.review.decide(i, "accept", by_name(work, i, name), "ann")
-    (told,) = work.service(Versions).ahead("Desk", catalog(*NEXT)).doubts
-    assert told.summary.startswith("accept by ann: alpha/send_mail, ")
-    record = work.catalogs.add("Desk", catalog(*NEXT))
-    (doubt,) = work.service(Versions).since(record, *work.catalogs.earlier(record)).doubts
-    assert doubt.cluster is None, "before the analysis"
-    work.analyses.run(record.id)
-    (doubt,) = work.service(Versions).since(record, *work.catalogs.earlier(record)).doubts
-    assert (doubt.seq, doubt.summary) == (told.seq, told.summary)
-    assert work.review.cluster(record.id, doubt.cluster).state == "stale"
-    again = work.service(Versions).ahead("Desk", catalog(*NEXT, FILES))
-    assert again.doubts == (), "it waits already"
 
 
 def reworded(text):
@@ -163,29 +127,6 @@ def test_values_are_shown_in_one_line(value, line):
 
 POSTED = replace(MAIL, id="alpha/mail_send", name="mail_send")
 RENAMED = (POSTED, *TOOLS[1:])
-
-
-def test_an_accepted_merge_follows_a_renamed_tool_and_waits(work):
-    i = first(work).id
-    decision = work.review.decide(i, "accept", by_name(work, i, "get_weather"), "ann")
-    told = replace(WEATHER, id="alpha/tell_weather", name="tell_weather")
-    new = [told if one == WEATHER else one for one in TOOLS]
-    ahead = work.service(Versions).standing_ahead("Desk", catalog(*new))
-    changes = work.service(Versions).ahead("Desk", catalog(*new))
-    assert changes.summary.startswith("1 renamed") and [one.seq for one in changes.doubts] == [1]
-    record = next_version(work, *new)
-    standing = work.service(Versions).standing(record)
-    assert standing == ahead and standing.gone == ()
-    (waiting,) = standing.wait
-    assert waiting == replace(decision, ids=(told.id, *decision.ids[1:]))
-    (card,) = work.review.queue_part(record, "again")
-    assert (card.state, sorted(card.members)) == ("stale", sorted(waiting.ids))
-    assert work.service(Versions).waiting_on(record, card) == (waiting,)
-    (since,) = work.service(Versions).since_decision(record, waiting)
-    assert [(row.field, row.new) for row in since.rows] == [("name", "tell_weather")]
-    work.review.decide(record.id, "accept", card, "bob")
-    assert work.service(Versions).standing(record).wait == ()
-    assert by_name(work, record.id, card.document.name).state == "accepted"
 
 
 @pytest.mark.parametrize(
