@@ -208,17 +208,6 @@ def test_files_of_several_kinds_are_told_apart_and_make_one_catalog(monkeypatch,
     assert list(shown(app)["format"]) == ["mcp", "mcp"]
 
 
-def test_of_many_files_the_format_is_asked_once(monkeypatch, work):
-    app = open_page(monkeypatch, work)
-    files = app.file_uploader(key="upload_0")
-    for row in range(6):
-        files = files.upload(f"{row}.json", GOOD, "application/json")
-    files.run()
-    assert app.selectbox(key="format_0_0").label == "Format of all 6 files"
-    app.selectbox(key="format_0_0").select("generic").run()
-    assert list(shown(app)["format"]) == ["generic"] * 6
-
-
 def test_a_catalog_without_a_name_is_refused_and_nothing_is_lost(monkeypatch, work):
     app = upload(open_page(monkeypatch, work), GOOD)
     app.text_input(key="name_0").set_value("  ").run()
@@ -231,14 +220,6 @@ def test_a_catalog_without_a_name_is_refused_and_nothing_is_lost(monkeypatch, wo
 def test_every_part_has_something_to_say(monkeypatch, work, part):
     app = open_page(monkeypatch, work, part=part)
     assert len(app.dataframe) + len(app.success) == 1
-
-
-def test_a_hostile_text_is_shown_as_text(monkeypatch, work):
-    evil = small_workspace.tool("![x](http://evil.test/a)", "<img>", "![x](http://evil.test/b)")
-    hidden = small_workspace.tool("alpha", "plain", "a\u200bb hidden")
-    work.catalogs.add("![x](http://evil.test/c)", small_workspace.catalog(evil, hidden))
-    app = open_page(monkeypatch, work, catalog="![x](http://evil.test/c)")
-    assert "![x](" not in words(app)
 
 
 @pytest.fixture

@@ -46,13 +46,6 @@ def test_a_better_description_is_saved_and_stays_a_prune(page):
     assert notice in page.text.replace("\\", "")
 
 
-def test_a_new_name_says_that_it_needs_a_gateway(page):
-    page.widget("text_input", "name_").set_value("mail_it").run()
-    assert "needs a gateway" in page.at.warning[0].value
-    page.press("save_")
-    assert by_name(page.work, 1, "mail_it").kind == "router"
-
-
 @pytest.mark.parametrize(
     ("kind", "start", "value", "told"),
     [
@@ -112,13 +105,6 @@ def test_another_merge_can_be_picked(page):
     wanted = by_name(page.work, 1, "get_weather").id
     page.at.selectbox(key="merge").set_value(wanted).run()
     assert page.widget("text_input", "name_").value == "get_weather"
-
-
-def test_tools_without_a_description_have_a_document(open_app):
-    tab = open_app(tool("s", "note", ""), tool("t", "note", ""))
-    (cluster,) = tab.review.plan(tab.catalog_id).clusters
-    tab.open("documents", merge=cluster.id)
-    assert not tab.at.exception
 
 
 @pytest.fixture
@@ -195,19 +181,6 @@ def test_opening_a_document_with_values_and_nested_keywords_changes_nothing(nest
     assert nested.button("discard_").disabled
     shown = json.loads(nested.at.code[-1].value)
     assert canonical_json(shown) == canonical_json(only(nested).document.schema)
-
-
-def test_a_cell_of_the_table_changes_its_keyword_only(nested):
-    before = only(nested).document.schema
-    parameters(nested, edited_rows={1: {"description": "Into what."}})
-    nested.press("save_")
-    assert only(nested).document.schema == {
-        **before,
-        "properties": {
-            **before["properties"],
-            "to": {**before["properties"]["to"], "description": "Into what."},
-        },
-    }
 
 
 def test_what_was_typed_waits_while_other_pages_are_open(page):

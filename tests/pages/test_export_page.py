@@ -55,18 +55,6 @@ def test_the_bundle_is_made_on_demand_and_goes_stale_with_a_decision(page):
     assert figures(page)["Tools"] == "8 → 6"
 
 
-def test_an_accepted_router_is_left_out_until_asked_for(page):
-    mail = by_name(page.work, 1, "send_mail")
-    draft = page.work.service(Documents).draft(1, mail)
-    draft = replace(draft, document=replace(draft.document, name="mail.it"))
-    page.work.service(Documents).edit(1, mail, draft, "bob")
-    page.review.decide(1, "accept", by_name(page.work, 1, "mail.it"), "bob")
-    page.at.run()
-    assert "as they need a gateway and routers are off: 1 merge" in page.text
-    page.at.toggle(key="routers").set_value(True).run()
-    assert figures(page)["Tools"] == "8 → 6"
-
-
 def table(page, *columns):
     (found,) = [d.value for d in page.at.dataframe if set(columns) <= set(d.value.columns)]
     return found

@@ -31,29 +31,6 @@ def queue(page, key="queue"):
     return table
 
 
-# The first page ------------------------------------------------------------------------------
-
-
-def test_the_first_page_counts_each_kind_and_leads_to_it(page):
-    page.open("catalog")
-    figures = {metric.label: metric.value for metric in page.at.metric}
-    assert figures["Duplicates"] == "1"
-    assert figures["Families a gateway could merge"] == "2"
-    assert int(figures["Siblings to tell apart"]) >= 1
-    by_label = links(page)
-    assert by_label["Review duplicates"].query_string == "show=Duplicates"
-    assert by_label["Review families"].query_string == "show=Families"
-    assert by_label["Compare siblings"].query_string == "verdict=keep"
-    assert "Review 2 families" in by_label
-    assert not by_label["Review families"].disabled
-
-
-def test_pairs_that_the_judge_is_unsure_of_are_a_step_with_a_link(open_app, monkeypatch):
-    judge_says(monkeypatch, {family_catalog.pairs(family_catalog.RECIPES)[0]: 0.6})
-    page = open_app(*family_catalog.RECIPES).open("catalog")
-    assert links(page)["Decide on 1 undecided pair"].query_string == "show=Undecided"
-
-
 # Undecided pairs -----------------------------------------------------------------------------
 
 
@@ -96,26 +73,18 @@ def test_undecided_pairs_are_answered_one_after_the_other_and_undone(undecided):
 def test_pairs_of_the_same_servers_are_asked_together_and_none_that_reads_and_writes(
     open_app, monkeypatch
 ):
-    tools = [
-        small_workspace.tool(
-            server, f"{verb}_{noun}", f"{verb} a {noun}.", what=small_workspace.TEXT
-        )
+    said = [
+        (server, verb, noun)
         for noun, servers in (("task", "ab"), ("cat", "ac"), ("note", "ab"))
         for server, verb in zip(servers, ("get", "fetch"), strict=True)
     ]
-    tools += [
+    said += [("a", "get", "page"), ("b", "delete", "page")]
+    what = {"what": small_workspace.TEXT}
+    tools = [
         small_workspace.tool(
-            "a",
-            "get_page",
-            "Get a page of the site by its name in full.",
-            what=small_workspace.TEXT,
-        ),
-        small_workspace.tool(
-            "b",
-            "delete_page",
-            "Delete a page of the site by its name in full.",
-            what=small_workspace.TEXT,
-        ),
+            server, f"{verb}_{noun}", f"{verb} a {noun} of the site by its name in full.", **what
+        )
+        for server, verb, noun in said
     ]
     ids = [tool.id for tool in tools]
     task, cat, note, page = zip(ids[::2], ids[1::2], strict=True)
@@ -235,14 +204,6 @@ def test_a_pair_of_a_family_says_so_and_shows_both_probabilities(page):
     assert not page.at.exception
     figures = {metric.label: metric.value for metric in page.at.metric}
     assert figures == {"Same job": "0.00", "Family": "0.70"}
-
-
-def test_the_table_of_pairs_is_filtered_by_family(page):
-    page.open("overlap", verdict="family")
-    table = page.at.dataframe[0].value
-    assert set(table["verdict"]) == {"family"} and len(table) == 4
-    assert table["differs"][0] and table["relation"][0] == "the same operation for another value"
-    assert "left_server" not in table, "nothing to show in a catalog without servers"
 
 
 @pytest.mark.usefixtures("through_the_app")

@@ -68,13 +68,6 @@ def test_clicks_go_down_and_the_breadcrumb_up(monkeypatch, work):
     assert "Showing 3 servers" in words(app)
 
 
-def test_a_row_of_the_table_goes_down_too(monkeypatch, work):
-    app = heatmap(monkeypatch, work)
-    app.session_state[f"{key_of(work, 'servers', 'pairs')}_rows"] = {"selection": {"rows": [0]}}
-    app.run()
-    assert set(place(app)) == {"one", "other"}
-
-
 def test_a_link_shows_the_same(monkeypatch, work):
     app = heatmap(monkeypatch, work, one="alpha", other="beta")
     assert "4 by 3 tools" in words(app)
@@ -94,13 +87,6 @@ def test_a_link_that_leads_nowhere_says_so_and_shows_the_top(monkeypatch, work, 
     assert "The link names something that is not in this catalog" in words(app)
     assert "Showing 3 servers" in words(app)
     assert place(app) == {}
-
-
-def test_another_grouping_starts_at_the_top(monkeypatch, work):
-    app = heatmap(monkeypatch, work, one="alpha", other="beta")
-    app.get_by_key("heatmap_by").set_value("clusters").run()
-    assert place(app) == {}
-    assert "clusters, similar ones side by side; number of tools" in words(app)
 
 
 def test_all_tools_at_once(monkeypatch, work):

@@ -4,7 +4,6 @@ import pytest
 import streamlit as st
 
 from tests.pages.screen import open_page, words
-from tests.ui.services import small_workspace
 from toolscope_core.embedding import projection
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.tool import digest
@@ -15,7 +14,6 @@ from ui.shared.tools import tool_selection
 from ui.shared.tools.tool_selection import Selections
 
 pytestmark = pytest.mark.usefixtures("through_the_app")
-EVIL = "![x](http://evil.test/p.png) <img src=x onerror=alert(1)> [go](javascript:alert(2))"
 
 
 @pytest.fixture(autouse=True)
@@ -146,23 +144,6 @@ def test_a_lasso_selects_and_dims_and_an_empty_one_changes_nothing(monkeypatch, 
     assert selected(app, work) == first, "a redrawn figure has lost its selection"
 
 
-def test_what_the_browser_marks_already_is_not_drawn_anew(monkeypatch, work):
-    app = plane(monkeypatch, work, method="PCA", map_beside="false")
-    before = drawn(app)
-    lasso(app, work, (0, 0), (0, 1))
-    assert len(selected(app, work)) == 2
-    assert drawn(app) == before, "the same figure stays on the screen"
-    app.session_state[tool_selection.SELECTED] = {}
-    del app.query_params["sel"]
-    drawn_round(app, work, (0, 0), (0, 1))
-    app.run()
-    assert drawn(app) != before, "another figure has lost the browser's marks"
-    lasso(app, work, (0, 0), (0, 1))
-    drawn_round(app, work, (0, 0), (0, 1))
-    app.toggle(key="contours").set_value(True).run()
-    assert drawn(app)["data"][0]["selectedpoints"] == [0, 1], "drawn anew for another reason"
-
-
 def test_a_lasso_among_only_these_leaves_fewer(monkeypatch, work):
     app = plane(monkeypatch, work, method="PCA", map_beside="false")
     lasso(app, work, (0, 0), (0, 1), (0, 2))
@@ -223,20 +204,3 @@ def test_silhouettes_are_measured_when_asked(monkeypatch, work, quick):
     assert "Of 8 tools 7 are left when merged" in words(app)
     assert "not whether tools are redundant" in words(app)
     assert list(app.dataframe[-1].value.columns) == ["clusters", "as it came in", "merged"]
-
-
-def test_hostile_names_are_shown_as_text(monkeypatch, work):
-    evil = [
-        small_workspace.tool(f"{s} {EVIL}", f"send {EVIL} {i}", EVIL)
-        for i in range(6)
-        for s in "ab"
-    ]
-    record = small_workspace.add_analysed(work, "Evil", *evil)
-    app = plane(monkeypatch, work, catalog="Evil", method="PCA")
-    key = f"map_{record.id}"
-    app.session_state[key] = {"selection": {"points": [{"curve_number": 0, "point_index": 0}]}}
-    app.run()
-    said = words(app) + "".join(button.label for button in app.button)
-    assert "![x](" not in said
-    assert "<img" not in said.replace("\\<", "")
-    assert "<img" not in str(app.get("plotly_chart")[0].proto)

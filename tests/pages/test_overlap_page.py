@@ -121,27 +121,6 @@ def test_a_catalog_without_overlap_names_its_closest_pair(monkeypatch, work):
     assert "No two tools" in words(open_page(monkeypatch, work, "overlap", catalog="Alone"))
 
 
-def test_a_hostile_tool_is_shown_as_text(monkeypatch, work):
-    evil = [
-        small_workspace.tool(s, "<img src=x onerror=alert(1)>", "![x](http://evil.test)")
-        for s in "ab"
-    ]
-    small_workspace.add_analysed(work, "Evil", *evil)
-    app = open_page(monkeypatch, work, "overlap", catalog="Evil")
-    assert "![x](" not in words(app)
-    assert all("<img" not in element.proto.body for element in app.get("html"))
-
-
-def test_the_curve_compares_before_and_after(monkeypatch, work):
-    app = open_page(monkeypatch, work, "overlap", view="Curve")
-    assert "Exact counts over all pairs" in words(app)
-    assert len(app.get("plotly_chart")) == 1
-    marks, twin = (frame.value for frame in app.dataframe)
-    assert marks["from"].tolist() == [0.7, 0.8, 0.85, 0.9, 0.95]
-    assert list(marks.columns) == list(twin.columns)
-    assert len(twin) == 51
-
-
 def test_a_large_curve_is_counted_while_the_page_stays(monkeypatch, work):
     monkeypatch.setattr(curves, "COUNTED_AT_ONCE", 4)
     app = open_page(monkeypatch, work, "overlap", view="Curve")
@@ -213,15 +192,6 @@ def test_what_appears_is_named(monkeypatch, work):
     app.slider(key="probability").set_value(0.85).run()
     assert metrics(app)["Pairs to merge"] == "0"
     assert "The clusters are the same as in the plan" in words(app)
-
-
-def test_a_hostile_name_is_text_beside_the_sliders(monkeypatch, work):
-    evil = [
-        small_workspace.tool("a", f"![x](http://evil.test) {n}", "Send it.") for n in ("one", "two")
-    ]
-    small_workspace.add_analysed(work, "Evil", *evil)
-    app = open_page(monkeypatch, work, "overlap", catalog="Evil", view="Threshold", probability="0.5")  # fmt: skip
-    assert "![x](" not in words(app)
 
 
 @pytest.mark.parametrize("view", ["Curve", "Threshold", "Heatmap", "Map"])

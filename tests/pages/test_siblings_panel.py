@@ -51,13 +51,6 @@ def test_a_word_that_the_tool_does_not_say_is_pointed_out(page):
     assert not page.at.exception and PAIR.left == END.id
 
 
-def test_a_catalog_without_such_pairs_says_so(open_app):
-    page = open_app(START, OTHER)
-    page.open("documents")
-    page.at.segmented_control(key="texts").set_value("Tell apart").run()
-    assert "No pair is left here" in page.text
-
-
 def test_words_that_are_no_part_of_the_job_are_not_offered(open_app):
     longer_text = TEXT_OF_BOTH + " Important: always absolute."
     page = open_app(
