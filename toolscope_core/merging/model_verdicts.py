@@ -197,15 +197,15 @@ class ModelVerdicts:
         values = offline(pairs).copy()
         for row, pair in enumerate(pairs):
             audited, verdict = self._together(pair, family=True), self.verdicts.get(pair)
-            if self._together(pair) or audited is False:
-                values[row] = 0.0
-            elif audited:
-                values[row] = max(values[row], bars.family_at)
-            elif verdict is not None:
+            if verdict is not None:
                 meant = verdict.outcome == "family"
                 values[row] = _by_verdict(
                     verdict, verdict.family, meant, values[row], bars.family_at
                 )
+            if self._together(pair) or audited is False:
+                values[row] = 0.0
+            elif audited:
+                values[row] = max(values[row], bars.family_at)
         return values
 
     def doubts(self, members: Sequence[str], offline: Probabilities, bars: Bars) -> tuple[str, ...]:
