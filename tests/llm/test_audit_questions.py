@@ -18,6 +18,7 @@ from toolscope_core.model.configuration import AnalysisConfig, PlanConfig, Quest
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Pair, PairScores
 from toolscope_core.model.tool import Tool
+from toolscope_core.tool2vec.estimates import judging_estimates
 
 SCHEMA = {"type": "object", "properties": {"limit": {"type": "integer"}}}
 SITES = ("amber_news", "birch_news", "cedar", "dune")
@@ -62,6 +63,23 @@ def test_the_pairs_that_a_family_lacks_are_asked_and_it_stands_whole(lists):
     assert audit.family and audit.members == tuple(ids)
     assert [one.name for one in requests] == ["verdicts", "verdicts", "verdicts", "families"]
     assert cards(lists, model_verdicts) == [("parametric", 4)]
+
+
+def test_an_estimate_counts_what_families_bring(lists):
+    """A model that agrees with the offline judge: the chain is a family, its ends are not."""
+
+    def verdict(one, other):
+        places = sorted(SITES.index(side["name"][4:-9]) for side in (one, other))
+        return ("family", 0.6) if places[1] - places[0] == 1 else ("keep", 1.0)
+
+    model, ledger = ScriptedModel(answering(verdict)), MemoryLedger()
+    takes = judging_estimates(lists, NOBODY, False, model, ledger).tasks
+    assert not model.requests
+    asking = ModelRequests(model, ledger, Terms("run", concurrency=1))
+    ask_for_verdicts(lists, NOBODY, asking)
+    spent = {one.task: (one.questions, one.calls) for one in asking.spent}
+    assert spent == {name: (task.questions, task.calls) for name, task in takes.items()}
+    assert spent["judge"] == (5, 2) and spent["family audit"][0] == 2
 
 
 def test_a_family_is_parted_as_its_audit_says(lists):
