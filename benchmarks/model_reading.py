@@ -247,12 +247,15 @@ def _labels(reading: Reading) -> Iterator[JsonObject]:
 
 
 def _answer_rows(folder: Path) -> Iterator[tuple[str, JsonObject]]:
-    """By question all answers in a folder: a line each, those of a list, or of ``answers``."""
+    """By question all answers in a folder: a line each, those of a list, or of ``answers``. What
+    names no question is somebody's own notes.
+    """
     for path in sorted((*folder.glob("*.json"), *folder.glob("*.jsonl"))):
         if path.name == RUN:
             continue
         try:
-            yield from ((str(row["question"]), row) for row in _rows_of(path))
+            rows = [row for row in _rows_of(path) if "question" in row]
+            yield from ((str(row["question"]), row) for row in rows)
         except (ValueError, KeyError, TypeError) as error:
             raise ConfigError(f"{path.name} cannot be read: {error}; mend its JSON") from None
 

@@ -89,7 +89,7 @@ def test_a_prompt_with_a_missing_or_unusable_answer_is_named(folder, capsys):
     assert len(list(folder.glob("verdicts-*.md"))) == 2, "nothing is written anew"
 
 
-@pytest.mark.parametrize("text", ["{", '{"question": "x"', "[1]", "[{}]"])
+@pytest.mark.parametrize("text", ["{", '{"question": "x"', "[1]", "{}"])
 def test_an_answer_that_is_no_json_is_named(folder, text):
     (folder / "mine.json").write_text(text, "utf-8")
     with pytest.raises(ConfigError, match=r"mine\.json cannot be read"):

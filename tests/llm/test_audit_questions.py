@@ -9,15 +9,16 @@ from tests.support.fakes import MemoryLedger, ScriptedModel, WordEmbedder
 from tests.support.replies import answering
 from tests.support.scripted import judge_says
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.llm.merge_questions import ask_for_verdicts
+from toolscope_core.llm.merge_questions import ask_for_verdicts, pairs_to_ask
 from toolscope_core.llm.requests import Terms
 from toolscope_core.llm.requests.model_requests import ModelRequests
 from toolscope_core.merging.pipeline import analyse, plan_merge, with_verdicts
 from toolscope_core.model.catalog import Catalog, Server
-from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
+from toolscope_core.model.configuration import AnalysisConfig, PlanConfig, QuestionConfig
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Pair, PairScores
 from toolscope_core.model.tool import Tool
+from toolscope_core.tool2vec.estimates import judging_estimates
 
 SCHEMA = {"type": "object", "properties": {"limit": {"type": "integer"}}}
 SITES = ("amber_news", "birch_news", "cedar", "dune")
@@ -64,6 +65,23 @@ def test_the_pairs_that_a_family_lacks_are_asked_and_it_stands_whole(lists):
     assert cards(lists, model_verdicts) == [("parametric", 4)]
 
 
+def test_an_estimate_counts_what_families_bring(lists):
+    """A model that agrees with the offline judge: the chain is a family, its ends are not."""
+
+    def verdict(one, other):
+        places = sorted(SITES.index(side["name"][4:-9]) for side in (one, other))
+        return ("family", 0.6) if places[1] - places[0] == 1 else ("keep", 1.0)
+
+    model, ledger = ScriptedModel(answering(verdict)), MemoryLedger()
+    takes = judging_estimates(lists, NOBODY, False, model, ledger).tasks
+    assert not model.requests
+    asking = ModelRequests(model, ledger, Terms("run", concurrency=1))
+    ask_for_verdicts(lists, NOBODY, asking)
+    spent = {one.task: (one.questions, one.calls) for one in asking.spent}
+    assert spent == {name: (task.questions, task.calls) for name, task in takes.items()}
+    assert spent["judge"] == (5, 2) and spent["family audit"][0] == 2
+
+
 def test_a_family_is_parted_as_its_audit_says(lists):
     model_verdicts, _ = asked(
         lists,
@@ -74,6 +92,22 @@ def test_a_family_is_parted_as_its_audit_says(lists):
         ],
     )
     assert cards(lists, model_verdicts) == [("parametric", 2), ("parametric", 2)]
+
+
+def test_a_tool_that_a_family_lacks_is_asked_about_with_its_likeliest_case(tmp_path, monkeypatch):
+    """It shares no words with them, so it is no candidate; once is enough."""
+    tools = [*(tool(f"get_{site}_trending") for site in SITES[:2]), tool("x", "Zig zag wholly.")]
+    first, second, lost = (one.id for one in tools)
+    judge_says(monkeypatch, {}, {(first, second): 0.6, (first, lost): 0.5, (second, lost): 0.7})
+    others = [tool(f"ping_{word}", "Ping that host.") for word in ("now", "soon", "late")]
+    analysis = analysed(tmp_path, [*tools, *others])
+    assert Pair(second, lost) not in pairs_to_ask(analysis, NOBODY, QuestionConfig()).pairs
+    whole, _ = asked(analysis, lambda one, other: "family")
+    assert whole.verdicts.keys() == {Pair(first, second), Pair(first, lost), Pair(second, lost)}
+    kept, _ = asked(
+        analysis, lambda one, other: "keep" if "x" in (one["name"], other["name"]) else "family"
+    )
+    assert kept.verdicts.keys() == {Pair(first, second), Pair(second, lost)}
 
 
 def test_pairs_of_tools_that_are_no_family_are_not_asked(lists):

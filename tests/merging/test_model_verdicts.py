@@ -145,17 +145,23 @@ def test_who_does_not_serve_the_others(serves, unfit):
         for pair, side in serves.items()
     ]
     members = "abc" if len(serves) > 1 else "ab"
-    assert verdicts_from(*made).unfit(members, {}) == frozenset(unfit)
+    assert verdicts_from(*made).unfit(members, {}, 0.7) == frozenset(unfit)
 
 
 def test_a_copy_serves_what_its_first_serves():
     made = verdicts_from(replace(verdict_of("merge", pair=AB), serves="left"))
-    assert made.unfit("abc", {"a": "a", "b": "b", "c": "a"}) == {"b"}
+    assert made.unfit("abc", {"a": "a", "b": "b", "c": "a"}, 0.7) == {"b"}
 
 
 def test_a_keep_or_a_family_serves_nobody_and_an_open_answer_says_nothing():
-    assert verdicts_from(verdict_of("keep", 0.1)).unfit("ab", {}) == frozenset("ab")
-    assert verdicts_from(verdict_of("unsure", 0.5)).unfit("ab", {}) == frozenset()
+    assert verdicts_from(verdict_of("keep", 0.1)).unfit("ab", {}, 0.7) == frozenset("ab")
+    assert verdicts_from(verdict_of("unsure", 0.5)).unfit("ab", {}, 0.7) == frozenset()
+
+
+def test_a_hesitant_merge_serves_nobody():
+    hesitant = verdicts_from(verdict_of("merge", 0.69))
+    assert hesitant.unfit("ab", {}, 0.7) == frozenset("ab")
+    assert hesitant.unfit("ab", {}, 0.69) == frozenset()
 
 
 @pytest.mark.parametrize(

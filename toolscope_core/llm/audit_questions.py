@@ -87,8 +87,8 @@ def missing_pairs(
     analysis: Analysis, links: Constraints, model_verdicts: ModelVerdicts
 ) -> list[Pair]:
     """The pairs that were not asked about and that decide a merge or a family: of a tool that would
-    be kept alone and another, then of two that are a family with the same third, the likeliest
-    first by the offline judge.
+    be kept alone and another, then of two that are a family with the same third, and of a tool
+    that a family may lack, the likeliest first by the offline judge.
     """
     judged = with_verdicts(analysis, model_verdicts)
     groups = groups_at(judged, links, own_thresholds(judged))
@@ -99,7 +99,9 @@ def missing_pairs(
         return not (alike or pair in model_verdicts.verdicts or is_decided(pair, links))
 
     kept = sorted(filter(is_open, _pairs_of_kept(judged, groups)))
-    families = sorted(filter(is_open, _pairs_of_families(family_graph(judged, links, groups))))
+    graph = family_graph(judged, links, groups)
+    lacking = _pairs_of_lacking(judged, with_families(judged, links, groups))
+    families = sorted(filter(is_open, _pairs_of_families(graph) | lacking))
     odds = dict(zip(families, analysis.family_probabilities(families).tolist(), strict=True))
     return [*kept, *sorted(families, key=lambda pair: (-odds[pair], pair))]
 
@@ -153,6 +155,25 @@ def _pairs_of_families(graph: RowGraph) -> set[Pair]:
         for neighbours in near.values()
         for a, b in combinations(neighbours, 2)
     }
+
+
+def _pairs_of_lacking(judged: Analysis, groups: Sequence[Group]) -> set[Pair]:
+    """For each family the tools of its servers that are in no group and that the offline judge
+    takes for another of its cases, each with the likeliest member; none that was asked about.
+    """
+    taken = {tool for group in groups for tool in (*group.members, *group.newcomers)}
+    free = [tool for tool in judged.catalog.tools if tool.id not in taken]
+    verdicts = judged.model_verdicts.verdicts if judged.model_verdicts else {}
+    pairs = set()
+    for group in groups:
+        servers = {judged.catalog.by_id[member].server for member in group.members}
+        for tool in free if group.family and not group.decided else ():
+            own = [Pair.of(tool.id, member) for member in group.members]
+            if tool.server in servers and verdicts.keys().isdisjoint(own):
+                odds = judged.family_probabilities(own)
+                if odds.max() >= judged.judge.weights.family_at:
+                    pairs.add(own[int(odds.argmax())])
+    return pairs
 
 
 def _parts(

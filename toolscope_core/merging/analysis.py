@@ -175,7 +175,7 @@ class Analysis:
         """The members that by the model do not serve all the others; none without a model."""
         if self.model_verdicts is None:
             return frozenset()
-        return self.model_verdicts.unfit(members, self.copies)
+        return self.model_verdicts.unfit(members, self.copies, self.judge.weights.auto_at)
 
     def offline(self, pairs: Sequence[Pair]) -> tuple[Verdict, ...]:
         """The offline judge's verdicts on any pairs of tools, in their order, with evidence."""

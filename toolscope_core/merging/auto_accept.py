@@ -102,7 +102,7 @@ def _check_prune(proposal: Proposal) -> Iterator[str]:
             "reachable, which needs a gateway"
         )
     elif synthesis.kind == "router" and proposal.group.unfit.issuperset(proposal.group.members):
-        yield "by the model none of them serves all the others, so a gateway is needed"
+        yield "by the model none of them surely serves all the others, so a gateway is needed"
     elif synthesis.kind == "router":
         yield (
             "the kept tool's own schema does not take every call of the others, so a gateway is "
@@ -142,7 +142,7 @@ def _check_doubts(proposal: Proposal) -> Iterable[str]:
 def _check_serves(proposal: Proposal) -> Iterator[str]:
     kept = proposal.synthesis.canonical
     if proposal.synthesis.kind == "prune" and kept in proposal.group.unfit:
-        yield f"by the model {kept} does not serve all the others"
+        yield f"by the model {kept} does not surely serve all the others"
 
 
 def _check_chain(proposal: Proposal) -> Iterator[str]:

@@ -199,15 +199,15 @@ class ModelVerdicts:
         values = offline(pairs).copy()
         for row, pair in enumerate(pairs):
             audited, verdict = self._together(pair, family=True), self.verdicts.get(pair)
-            if self._together(pair) or audited is False:
-                values[row] = 0.0
-            elif audited:
-                values[row] = max(values[row], bars.family_at)
-            elif verdict is not None:
+            if verdict is not None:
                 meant = verdict.outcome == "family"
                 values[row] = _by_verdict(
                     verdict, verdict.family, meant, values[row], bars.family_at
                 )
+            if self._together(pair) or audited is False:
+                values[row] = 0.0
+            elif audited:
+                values[row] = max(values[row], bars.family_at)
         return values
 
     def doubts(self, members: Sequence[str], offline: Probabilities, bars: Bars) -> tuple[str, ...]:
@@ -231,10 +231,13 @@ class ModelVerdicts:
                 reasons.append(f"{self.judge} gave no usable answer on the cluster: {audit.reason}")
         return tuple(reasons)
 
-    def unfit(self, members: Sequence[str], copies: Mapping[str, str]) -> frozenset[str]:
+    def unfit(
+        self, members: Sequence[str], copies: Mapping[str, str], sure_at: float
+    ) -> frozenset[str]:
         """The members that do not serve all the others: where some do, by verdicts and through
-        each other, all but those; else those of which a verdict says so. A pair that was not
-        asked about says nothing; ``copies`` (tool → the first of equal content) serve each other.
+        each other, all but those; else those of which a verdict says so. A merge below ``sure_at``
+        serves nobody, and a pair that was not asked about says nothing; ``copies`` (tool → the
+        first of equal content) serve each other.
         """
         serves: dict[tuple[str, str], bool] = {}
         for pair in (Pair(a, b) for a, b in combinations(sorted(members), 2)):
@@ -242,8 +245,9 @@ class ModelVerdicts:
             if copies.get(pair.left, pair.left) == copies.get(pair.right, pair.right):
                 serves |= {(pair.left, pair.right): True, (pair.right, pair.left): True}
             elif verdict is not None and verdict.outcome not in ("unanalysed", "unsure"):
-                serves[pair.left, pair.right] = verdict.serves in ("left", "both")
-                serves[pair.right, pair.left] = verdict.serves in ("right", "both")
+                side = verdict.serves if verdict.probability >= sure_at else "none"
+                serves[pair.left, pair.right] = side in ("left", "both")
+                serves[pair.right, pair.left] = side in ("right", "both")
         refused = frozenset(tool for (tool, _), does in serves.items() if not does)
         arrows = nx.DiGraph([ends for ends, does in serves.items() if does])
         whole = {
