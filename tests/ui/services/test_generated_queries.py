@@ -1,6 +1,7 @@
 """Queries of a model, over real HTTP: asked for, paused, gone on with, reviewed, kept as a set."""
 
 import json
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
