@@ -9,6 +9,7 @@ are known only from answers. Answers are rows of any ``*.json`` or ``*.jsonl`` i
 ``read`` takes them as a model's, writes what they raise, and once nothing waits prints the table
 and ``proposed.md``. Labels: those of a group of servers, whose judge then never saw them, or a
 file of rows as in ``relations/``; confidence 2 or 3 counts. *Right*: of one job and on one card.
+``data/readings`` has what readers answered, by catalog: copied into the folder it answers again.
 """
 
 from __future__ import annotations

@@ -118,7 +118,7 @@ def test_what_is_refused_is_listed_with_why_and_the_document_made_offline_stays(
 
 def test_an_answer_that_cannot_be_used_is_refused_with_its_reason(notes):
     after, (before,), log = worded(notes, lambda tools: {"description": ""})
-    assert "empty" in after.model_verdicts.refused[before.members][0]
+    assert "at least 1 character" in after.model_verdicts.refused[before.members][0]
     assert log == ()
 
 
