@@ -47,8 +47,9 @@ def test_a_query_file_is_written_once_and_the_same_again(server, tmp_path):
     assert len(queries) > 6 and not unknown_gold((q.gold for q in queries), TOOLS)
     assert all(2 <= len(query.gold) <= 5 for query in queries)
     before, calls = out.read_bytes(), len(server.received)
-    assert "; 0 calls" in generate(out).output
-    assert out.read_bytes() == before and len(server.received) == calls
+    assert "1 without a query" in output, "the server's words for it name the tool"
+    assert "22 known before" in generate(out).output
+    assert out.read_bytes() == before and len(server.received) == calls + 2, "it is asked again"
     assert "12 questions in 0" not in generate(out, "--seed", 1, "--estimate").output
 
 
@@ -88,10 +89,9 @@ def test_a_budget_pauses_and_goes_on_and_a_model_that_refuses_leaves_reasons(ser
     assert len(server.received) == 3 and not out.exists()
     assert re.search(r"[1-3] known before", generate(out).output) and out.exists()
     server.mode = "refusal"
-    output = generate(out, "--seed", 5, count=2).output
-    assert "2 questions: 0 queries written, 2 without a query" in output
-    assert "2 without a query: " in output and "refused" in output
-    assert out.read_text() == ""
+    before, failed = out.read_text(), generate(out, "--seed", 5, count=2, code=1)
+    assert "2 of 2 answers of" in failed.stderr and "the model refused" in failed.stderr
+    assert out.read_text() == before
 
 
 def test_without_a_model_or_with_odd_numbers_the_remedy_is_told(tmp_path, monkeypatch):
