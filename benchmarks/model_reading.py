@@ -42,6 +42,7 @@ BATCH = 25
 """Questions of one prompt: as many as a reader takes at a time."""
 RUN = "run.json"
 PROPOSED = "proposed.md"
+WAITS = "it waits for its answers"
 _HOW = """
 # What is asked
 
@@ -89,7 +90,7 @@ class FolderModel:
         if not missing:
             return ChatReply({"answers": [self._rows[question] for question in questions]})
         self.waiting[self._prompt(request).name] = missing
-        return ChatReply(None, "it waits for its answers", final=False)
+        return ChatReply(None, WAITS, final=False)
 
     def _prompt(self, request: ChatRequest) -> Path:
         """The file of a prompt, which is written with how to answer it unless it is there."""
@@ -110,6 +111,7 @@ class MemoryAnswers:
 
     def __init__(self) -> None:
         self.rows: dict[str, Answer] = {}
+        self.errors: set[str] = set()
 
     def answers(self, keys: Sequence[str]) -> Mapping[str, Answer]:
         """See ``protocols.Ledger``."""
@@ -117,6 +119,7 @@ class MemoryAnswers:
 
     def commit(self, call: Call, answers: Sequence[Answer]) -> None:
         """See ``protocols.Ledger``."""
+        self.errors |= {call.error} - {""}
         for answer in answers:
             self.rows.setdefault(answer.key, answer)
 
@@ -144,9 +147,8 @@ def read(folder: Path) -> None:
     analysis = _analysed(reading)
     model, ledger = FolderModel(folder), MemoryAnswers()
     ask(analysis, model, ledger, QuestionConfig(batch=reading.batch))
-    unusable = [answer for answer in ledger.rows.values() if answer.value is None]
-    for answer in unusable:
-        print(f"unusable: {answer.key[:12]}: {answer.reason}")
+    for reason in sorted(ledger.errors - {WAITS}):
+        print(f"unusable: {reason}")
     for name, questions in model.waiting.items():
         print(f"waits: {name}: {len(questions)} answers, {questions[0]} the first")
     if model.waiting:

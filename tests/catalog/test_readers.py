@@ -299,7 +299,7 @@ def test_no_order_matters_and_every_record_is_accounted_for(files, rng):
 
 def test_the_example_is_read_whole_and_has_what_the_tour_shows():
     catalog = read_catalog(load_paths([EXAMPLE]))
-    assert (len(catalog.tools), len(catalog.servers), catalog.format) == (64, 6, "mcp")
+    assert (len(catalog.tools), len(catalog.servers), catalog.format) == (69, 7, "mcp")
     assert catalog.problems == ()
     assert catalog.blocked == {"odds-and-ends/create_note"}
     names = Counter(tool.name for tool in catalog.tools)
