@@ -23,7 +23,6 @@ from ui.shared.services.judging import Judging
 from ui.shared.services.live_servers import LiveServers
 from ui.shared.tools import server_choice
 
-AGENT_RUNS = "Agent runs"
 FAILED = "agent_run_failed"
 """Session key: why a run was not started, shown once."""
 ABOUT = (

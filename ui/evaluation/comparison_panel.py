@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
-from toolscope_core.model.numbers import quantity
-from toolscope_core.model.plan import Experiment
+from toolscope_core.model.numbers import listed, quantity
+from toolscope_core.model.tool import JsonObject
 from ui.evaluation.evaluations import Evaluations
+from ui.evaluation.measure_panel import measured
 from ui.shared import page_frame, safe_text
 from ui.shared.pairs.pair_panel import pair_link
 from ui.shared.queries.experiment_tables import (
+    SIGNIFICANT,
+    FigureRow,
     QueryRow,
     band_rows,
     figure_rows,
+    in_words,
     outcomes,
     query_rows,
 )
@@ -20,33 +26,88 @@ from ui.shared.services.experiments import MergeRow, confusion_rows, merge_rows
 from ui.shared.services.judging import Judging
 
 MOST_ROWS = 2_000
-MOST_LINKED = 25
+MAIN = ("recall@10", "nDCG@10", "CSR@10")
+"""The measures that stand first; the others wait under *More figures*."""
 MARKS = {True: "▲ better", False: "▼ worse", None: ""}
 
 
-def figures_panel(experiment: Experiment) -> None:
-    """Size, tokens, gold calls and metrics of both toolsets."""
+def result_panel(catalog_id: int) -> None:
+    """Both toolsets under the same queries, the queries won and lost, and each merge."""
+    experiment = measured(catalog_id, "comparison")
+    if experiment is None:
+        return
     result = experiment.result or {}
+    merges = merge_rows(result)
+    _summary(result, merges)
+    _figures(result)
+    st.subheader("Queries", anchor=False)
+    _queries(result)
+    st.subheader("Merges", anchor=False)
+    _merges(merges)
+
+
+def _summary(result: JsonObject, merges: Sequence[MergeRow]) -> None:
+    """How many queries won and lost, which merges lose, and whether that is more than chance."""
     counts = outcomes(result)
-    before, after = result["before"], result["after"]
-    st.markdown(
-        f"**{counts['won']}** queries won, **{counts['lost']}** lost, "
-        f"**{counts['unchanged']}** unchanged, by nDCG@10."
-    )
+    lines = [
+        f"**{quantity(counts['won'], 'query')} won**, **{counts['lost']:,} lost**, "
+        f"{counts['unchanged']:,} unchanged, by how high their answers stand (nDCG@10)."
+    ]
+    losing = [row for row in merges if row.change < 0]
+    if losing:
+        verb = "loses" if len(losing) == 1 else "lose"
+        names = listed(
+            [f"{safe_text.untrusted(_members(row))} (nDCG {row.change:+.3f})" for row in losing],
+            3,
+            between="; ",
+        )
+        lines.append(f"**{quantity(len(losing), 'merge')} {verb}**: {names}.")
+    elif merges:
+        lines.append("No single merge loses.")
+    is_moved = any(one["mean"] for one in result["changes"].values())
+    if is_moved and min(result["p"].values(), default=1.0) >= SIGNIFICANT:
+        lines.append("None of the changes in finding tools is larger than chance alone may show.")
+    st.markdown("  \n".join(lines))
+
+
+def _figures(result: JsonObject) -> None:
+    """Size, tokens, gold calls and metrics of both toolsets."""
     rows = figure_rows(result)
+    main = [row for row in rows if "@" not in row.name or row.name in MAIN]
+    more = [row for row in rows if row not in main]
+    _figure_table(result, main, "figures")
+    st.caption(
+        f"{in_words(row.name for row in main)} Fewer tools are mostly easier to search: a merge is "
+        "good only if queries that need two of its tools stay rare and gold calls run."
+    )
+    if not result["before"]["calls"]:
+        st.caption(
+            "No gold calls: with `calls` in the query set, ToolScope also measures how many of "
+            "them still run after the merge."
+        )
+    bands = band_rows(result, page_frame.service(Judging).grades(page_frame.current().id))
+    with st.expander("More figures", icon=":material/table_rows:"):
+        _figure_table(result, more, "more_figures")
+        st.caption(in_words(row.name for row in more))
+        if bands:
+            st.markdown("**By documentation**")
+            st.dataframe(bands, key="bands", hide_index=True, alt="Recall by documentation")
+
+
+def _figure_table(result: JsonObject, rows: Sequence[FigureRow], key: str) -> None:
     st.dataframe(
         {
             "figure": [row.name for row in rows],
             **safe_text.columns(rows, ["before", "after", "change", "p"]),
             "": [MARKS[row.better] for row in rows],
         },
-        key="figures",
+        key=key,
         hide_index=True,
         height="content",
         column_config={
             "figure": st.column_config.TextColumn(width=250),
-            "before": st.column_config.TextColumn(before["name"], width=165),
-            "after": st.column_config.TextColumn(after["name"], width=165),
+            "before": st.column_config.TextColumn(result["before"]["name"], width=165),
+            "after": st.column_config.TextColumn(result["after"]["name"], width=165),
             "change": st.column_config.TextColumn(
                 width=180, help="With the 95 % interval of the difference, paired by query."
             ),
@@ -59,24 +120,10 @@ def figures_panel(experiment: Experiment) -> None:
         },
         alt="The figures of both toolsets",
     )
-    st.caption(
-        "In brackets the 95 % interval over the queries. Fewer tools are mostly easier to search: "
-        "a merge is good only if queries that need two of its tools stay rare and gold calls run."
-    )
-    bands = band_rows(result, page_frame.service(Judging).grades(page_frame.current().id))
-    if bands:
-        st.subheader("By documentation", anchor=False)
-        st.dataframe(bands, key="bands", hide_index=True, alt="Recall by grade of documentation")
-    if not before["calls"]:
-        st.caption(
-            "No gold calls: with `calls` in the query set, ToolScope also measures how many of "
-            "them still run after the merge."
-        )
 
 
-def queries_panel(experiment: Experiment) -> None:
+def _queries(result: JsonObject) -> None:
     """Every query, with where its answers stood and stand."""
-    result = experiment.result or {}
     counts = outcomes(result)
     chosen = st.segmented_control(
         "Outcome",
@@ -131,10 +178,8 @@ def _searched(row: QueryRow) -> None:
     )
 
 
-def merges_panel(experiment: Experiment) -> None:
+def _merges(rows: Sequence[MergeRow]) -> None:
     """What each merge does to the queries that meet it; one can be taken back."""
-    result = experiment.result or {}
-    rows = merge_rows(result)
     if not rows:
         st.info(
             "No query meets a merge here. Merges are looked at one by one where the toolset *as it "
@@ -143,13 +188,13 @@ def merges_panel(experiment: Experiment) -> None:
         )
         return
     st.caption(
-        "Each merge left out in turn: how much nDCG@10 its queries gain by it in sum, that which "
-        "harms most first. Queries that meet no merge are not searched again."
+        "Each merge is left out once, and the queries that meet it are searched again. *gain* adds "
+        "up the nDCG@10 that they have with the merge and not without it; below 0 it loses."
     )
     event = st.dataframe(
         {
             "change": [row.change for row in rows],
-            "members": [", ".join(map(_named, row.members)) for row in rows],
+            "members": [_members(row) for row in rows],
             **safe_text.columns(rows, ["helped", "hurt", "queries", "joins"]),
         },
         key="measured_merges",
@@ -159,10 +204,11 @@ def merges_panel(experiment: Experiment) -> None:
         column_config={
             "change": st.column_config.NumberColumn("gain", format="%+.3f", width=80),
             "members": st.column_config.TextColumn("merged tools", width=420),
-            "helped": st.column_config.NumberColumn(width=70),
-            "hurt": st.column_config.NumberColumn(width=60),
+            "helped": st.column_config.NumberColumn("won", width=60),
+            "hurt": st.column_config.NumberColumn("lost", width=60),
             "queries": st.column_config.TextColumn("queries it changes", width=220),
             "joins": st.column_config.TextColumn(
+                "need two of them",
                 width=140,
                 help="Queries that need two of these tools: perhaps they are not the same job.",
             ),
@@ -182,6 +228,10 @@ def _named(tool_id: str) -> str:
     return tool_id if tool is None or tool.name in tool_id else f"{tool.name} ({tool_id})"
 
 
+def _members(row: MergeRow) -> str:
+    return ", ".join(map(_named, row.members))
+
+
 def _taken_back(row: MergeRow) -> None:
     names = ", ".join(safe_text.untrusted(_named(name)) for name in row.members[:4])
     if st.button(
@@ -197,24 +247,50 @@ def _taken_back(row: MergeRow) -> None:
         st.rerun()
 
 
-def confusions_panel(experiment: Experiment) -> None:
+def confusions_panel(catalog_id: int) -> None:
     """The pairs of tools that queries confuse before the merge."""
-    rows = confusion_rows(experiment.result or {})
-    if not rows:
-        st.caption("No query finds another tool before its answer.")
-        return
-    st.caption(
-        "Where a query finds the first tool before the second, which is its answer, or the other "
-        "way round. *cost* adds up 1 / the place of the tool that stands in the way."
+    experiment = measured(
+        catalog_id,
+        "comparison",
+        "Which tools stand in each other's way? Every query is searched in the toolset before the "
+        "merge; counted is where it finds another tool above its answer.",
     )
-    for row in rows[:MOST_LINKED]:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            pair_link(row.key)
-            count = f", and {len(row.queries) - 1:,} more" if len(row.queries) > 1 else ""
-            st.markdown(
-                f"**{row.cost:.2f}** · **{safe_text.untrusted(_named(row.left))}** and "
-                f"**{safe_text.untrusted(_named(row.right))}** · "
-                f"“{safe_text.untrusted(row.texts[0][:90])}”{count}"
-            )
-    if len(rows) > MOST_LINKED:
-        st.caption(f"And {len(rows) - MOST_LINKED:,} more; all are in the JSON of the experiment.")
+    if experiment is None:
+        return
+    rows = confusion_rows(experiment.result or {})[:MOST_ROWS]
+    if not rows:
+        st.caption("No query finds another tool above its answer.")
+        return
+    st.markdown(f"**{quantity(len(rows), 'pair')}** of tools, the worst first.")
+    event = st.dataframe(
+        {
+            "cost": [row.cost for row in rows],
+            "left": [_named(row.left) for row in rows],
+            "right": [_named(row.right) for row in rows],
+            "queries": [len(row.queries) for row in rows],
+            "texts": [row.texts[0] for row in rows],
+        },
+        key="confusions",
+        hide_index=True,
+        height=min(640, 38 + 35 * len(rows)),
+        on_select="rerun",
+        selection_mode="single-row",
+        column_config={
+            "cost": st.column_config.NumberColumn(
+                format="%.2f",
+                width=70,
+                help="For each query 1 / the place of the wrong tool, added up: 1 for one that "
+                "stands first.",
+            ),
+            "left": st.column_config.TextColumn("one tool", width=250),
+            "right": st.column_config.TextColumn("the other", width=250),
+            "queries": st.column_config.NumberColumn(width=80),
+            "texts": st.column_config.TextColumn("such as", width=360),
+        },
+        alt="Tools that queries confuse",
+    )
+    picked = event.selection.rows
+    if picked and picked[0] < len(rows):
+        pair_link(rows[picked[0]].key)
+    else:
+        st.caption("Select a pair to open it on the Overlap page.")

@@ -1,26 +1,47 @@
-"""The experiments that are kept: opened, compared, exported, deleted."""
+"""Experiments beyond before and after, and those that are kept: opened, compared, exported."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
 from toolscope_core.model.plan import Experiment
-from ui.evaluation.agent_panel import AGENT_RUNS
-from ui.evaluation.evaluations import Evaluations
-from ui.evaluation.measure_panel import KINDS, described
+from ui.evaluation.agent_panel import agent_panel
+from ui.evaluation.evaluations import Evaluations, Kind
+from ui.evaluation.measure_panel import described, measured
+from ui.evaluation.series_panel import ablation_panel, stress_panel, sweep_panel
 from ui.shared import page_frame, safe_text
 from ui.shared.queries.experiment_tables import compared_rows
 from ui.shared.services.experiments import Experiments
 
-VIEWS: dict[str, str] = {**{kind: view for view, kind in KINDS.items()}, "agent": AGENT_RUNS}
-"""The view of each kind of experiment; a comparison's is the first."""
-
 
 def experiments_panel(catalog_id: int) -> None:
+    """The experiment that is chosen; the kept ones are a choice too."""
+    part = st.segmented_control(
+        "Experiment",
+        list(PARTS),
+        default="Stress",
+        required=True,
+        key="experiment",
+        bind="query-params",
+        label_visibility="collapsed",
+    )
+    PARTS[part](catalog_id)
+
+
+def _series(kind: Kind, draw: Callable[[Experiment], None], catalog_id: int) -> None:
+    experiment = measured(catalog_id, kind)
+    if experiment is not None:
+        draw(experiment)
+
+
+def _kept_runs(catalog_id: int) -> None:
     """The list, and what can be done with those that are selected."""
     kept = page_frame.service(Experiments).all(catalog_id)
     if not kept:
-        st.caption("No experiments yet.")
+        st.caption("Nothing is measured yet.")
         return
     event = st.dataframe(
         {
@@ -74,7 +95,10 @@ def _compared(one: Experiment, other: Experiment) -> None:
 
 def _open(chosen: Experiment) -> None:
     """Show it on its view; the address names it."""
-    st.session_state["evaluation_view"] = VIEWS.get(chosen.kind, "Before and after")
+    part = VIEWS.get(chosen.kind)
+    st.session_state["evaluation_view"] = "Experiments" if part else "Result"
+    if part:
+        st.session_state["experiment"] = part
     st.query_params["x"] = str(chosen.number)
 
 
@@ -100,3 +124,14 @@ def _actions(chosen: Experiment) -> None:
         ):
             name = f"experiment-{number}.{kind.lower()}"
             st.download_button(kind, content, name, mime, key=f"{kind.lower()}_{number}")
+
+
+VIEWS = {"stress": "Stress", "sweep": "Sweep", "ablation": "Ablation", "agent": "Agent runs"}
+"""The part that shows each kind of experiment; a comparison is the result."""
+PARTS: dict[str, Callable[[int], None]] = {
+    "Stress": partial(_series, "stress", stress_panel),
+    "Sweep": partial(_series, "sweep", sweep_panel),
+    "Ablation": partial(_series, "ablation", ablation_panel),
+    "Agent runs": agent_panel,
+    "Kept runs": _kept_runs,
+}

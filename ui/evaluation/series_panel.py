@@ -8,7 +8,12 @@ from toolscope_core.model.plan import Experiment
 from ui.evaluation.experiment_charts import stress_lines, sweep_lines
 from ui.evaluation.measure_panel import KNOBS
 from ui.shared.charts.pictures import picture
-from ui.shared.queries.experiment_tables import ablation_rows, stress_rows, sweep_rows
+from ui.shared.queries.experiment_tables import (
+    ablation_rows,
+    in_words,
+    stress_rows,
+    sweep_rows,
+)
 
 
 def stress_panel(experiment: Experiment) -> None:
@@ -16,25 +21,19 @@ def stress_panel(experiment: Experiment) -> None:
     result = experiment.result or {}
     if not result:
         return
-    st.caption(
-        "For each query a pool of its answers and so many other tools, drawn at random or the "
-        "closest to the answers; what is found in the pool (10 tools, 5 for each sub-query) is "
-        "measured. Closest tools are harder: a merge should help there."
-    )
     rows = stress_rows(result)
     picture(stress_lines(result["toolsets"]), lambda: rows, "stress", "Recall among distractors")
     st.dataframe(rows, key="stress_rows", hide_index=True, alt="The stress test")
+    st.caption(in_words(rows[0]))
 
 
 def ablation_panel(experiment: Experiment) -> None:
     """What the reranker, the merger and its correction give, one by one and together."""
-    st.caption(
-        "The reranker compares the best 50 again; the merger takes all proposals; the correction "
-        "takes groups apart that do not hold together. CSR counts the queries for which the best "
-        "tool of each sub-query is exactly what is needed."
-    )
     rows = ablation_rows(experiment.result or {"rows": ()})
+    if not rows:
+        return
     st.dataframe(rows, key="ablation_rows", hide_index=True, alt="The ablation")
+    st.caption(in_words(rows[0]))
 
 
 def sweep_panel(experiment: Experiment) -> None:
@@ -48,3 +47,4 @@ def sweep_panel(experiment: Experiment) -> None:
     rows = sweep_rows({"points": points})
     picture(sweep_lines(points, title), lambda: rows, "sweep", f"Sweep: {title}")
     st.dataframe(rows, key="sweep_rows", hide_index=True, alt="The values of the sweep")
+    st.caption(in_words(rows[0]))

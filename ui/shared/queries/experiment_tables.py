@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, get_args
 
@@ -14,6 +14,19 @@ from toolscope_core.model.plan import Experiment
 from toolscope_core.model.tool import JsonObject
 
 SIGNIFICANT = 0.05
+IN_WORDS = {
+    "recall": "of the tools that a query needs, the share that is found",
+    "precision": "of the tools that are found, the share that is needed",
+    "f1": "recall and precision in one figure (their harmonic mean)",
+    "nDCG": "how high the needed tools stand, 1 if all are on top",
+    "MAP": "how few others stand above the needed tools, 1 if none does",
+    "hit": "the share of queries that find at least one tool they need",
+    "CSR": "the share of queries for which the best tool of each part of the request is exactly "
+    "what is needed",
+    "TCCR": "the share of gold calls, calls known to be right, that still run",
+    "UCC": "the same, each tool with a set of argument names counted once",
+}
+"""What each measure says."""
 ABLATED = ("recall@1", "recall@5", "recall@10", "csr@10")
 
 
@@ -99,6 +112,16 @@ def figure_rows(result: JsonObject) -> list[FigureRow]:
                 )
             )
     return rows
+
+
+def in_words(names: Iterable[str]) -> str:
+    """What the measures say that stand in these names, in Markdown."""
+    text = " ".join(names)
+    parts = [f"**{name}**: {what}" for name, what in IN_WORDS.items() if name in text]
+    at = ["**@10**: among the first ten."] if "@10" in text else []
+    return " ".join(
+        [f"{'; '.join(parts)}.", *at, "In brackets the 95 % interval over the queries."]
+    )
 
 
 def query_rows(result: JsonObject, outcome: str = "") -> list[QueryRow]:

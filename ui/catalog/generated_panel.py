@@ -18,10 +18,7 @@ from ui.shared.charts.pictures import picture
 from ui.shared.charts.query_coverage import coverage_bars, coverage_rows
 from ui.shared.models import ask_panel
 from ui.shared.services.generated_queries import UNUSABLE, GeneratedQueries, GeneratedView
-from ui.shared.services.judging import Judging
 from ui.shared.services.loaded_queries import LoadedQueries
-
-GENERATED = "Generated queries"
 
 ABOUT = (
     "A model is shown ten tools at a time, chooses two to five that belong together, writes a "
@@ -29,10 +26,7 @@ ABOUT = (
     "on a query before somebody keeps it."
 )
 
-WITHOUT = (
-    "No model is set up, so no queries can be written. Set one up, or add a file of queries as a "
-    "query set on the Catalog page."
-)
+WITHOUT = "No model is set up, so no queries can be written. Set one up, or add a file of queries."
 
 STATES: tuple[GeneratedState, ...] = ("waiting", "kept", "dropped", "failed")
 
@@ -51,25 +45,22 @@ BUTTONS: tuple[tuple[str, str, GeneratedState], ...] = (
 
 def generated_panel(catalog_id: int) -> None:
     """The form that asks for queries, and the review of those that were written."""
-    st.caption(ABOUT)
-    work = page_frame.workspace()
-    views = work.service(GeneratedQueries).views(catalog_id)
-    runs = [run for run in work.service(Judging).runs(catalog_id) if run.kind == "queries"]
     box = st.expander(
         "Write queries with a model",
-        expanded=not views or any(run.state != "done" for run in runs[:1]),
         key="ask_for_queries",
         icon=":material/forum:",
         on_change="rerun",
     )
-    if box.open:
-        with box:
-            _asking(catalog_id)
-    decision_buttons.notice()
-    if views:
-        _summary(catalog_id, views)
-        review(catalog_id, views)
-        _coverage(catalog_id)
+    if not box.open:
+        return
+    with box:
+        st.caption(ABOUT)
+        _asking(catalog_id)
+        decision_buttons.notice()
+        if views := page_frame.service(GeneratedQueries).views(catalog_id):
+            _summary(catalog_id, views)
+            review(catalog_id, views)
+            _coverage(catalog_id)
 
 
 def review(catalog_id: int, views: Sequence[GeneratedView]) -> None:
@@ -188,8 +179,8 @@ def _summary(catalog_id: int, views: Sequence[GeneratedView]) -> None:
             )
     if count["kept"]:
         st.caption(
-            f"The kept queries are the query set *{SET_NAME}*: choose it in the other views of "
-            "this page, or on the Retrieval page."
+            f"The kept queries are the query set *{SET_NAME}*: choose it on the Evaluation "
+            "or the Retrieval page."
         )
 
 
@@ -301,7 +292,7 @@ def _card(catalog_id: int, view: GeneratedView) -> None:
                         args=(lambda to=state: work.decide(catalog_id, [shown], to), _done(state)),
                     )
     with right:
-        tools = page_frame.analysis().catalog.by_id
+        tools = page_frame.workspace().catalogs.open(catalog_id).by_id
         st.markdown("**It needs**")
         for one in shown.tools:
             about = tools[one].description[:300] if one in tools else "not in this catalog now"
