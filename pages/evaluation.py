@@ -8,13 +8,8 @@ from ui.evaluation.comparison_panel import confusions_panel, result_panel
 from ui.evaluation.experiments_panel import experiments_panel
 from ui.shared import page_frame
 
+PANELS = {"Result": result_panel, "Confusions": confusions_panel, "Experiments": experiments_panel}
+
 st.title("Evaluation")
 page_frame.analysis()
-page_frame.draw_tabs(
-    {
-        "Result": result_panel,
-        "Confusions": confusions_panel,
-        "Experiments": experiments_panel,
-    },
-    "evaluation_view",
-)
+page_frame.draw_tabs(PANELS, "evaluation_view")

@@ -77,7 +77,7 @@ def test_a_merge_that_loses_is_named(page):
         merge["change"] = -0.25 if at == 0 else 0.1
     keep_result(page.work.store, number, whole, 1.0, is_done=True)
     page.open("evaluation")
-    assert "**1 merge loses**: " in page.text and "(nDCG -0.250)" in page.text
+    assert "**1 merge loses** nDCG: " in page.text and "(-0.250)" in page.text
 
 
 def test_after_the_first_merge_what_is_accepted_is_measured(page):
@@ -161,7 +161,7 @@ def test_a_half_finished_sweep_is_shown_and_said(page):
     assert len(table(page, "smaller by")) == 2
     keep_result(page.work.store, number, {}, 1.0, is_done=False)
     experiment(page, "Sweep")
-    assert "No value is measured yet" in page.text
+    assert "Nothing is measured yet" in page.text
 
 
 @pytest.mark.parametrize("view", ["Result", "Confusions"])

@@ -47,7 +47,12 @@ def measured(catalog_id: int, kind: Kind, about: str = "") -> Experiment | None:
     """
     st.caption(about or ABOUT[kind])
     _request(catalog_id, kind)
-    return _shown(catalog_id, kind)
+    experiment = newest(catalog_id, kind)
+    if experiment is None:
+        st.info("Nothing is measured yet. Press *Measure*.", icon=":material/query_stats:")
+    else:
+        describe(catalog_id, experiment)
+    return experiment
 
 
 def _request(catalog_id: int, kind: Kind) -> None:
@@ -142,21 +147,20 @@ def _upload(catalog_id: int, sides: Sequence[str]) -> None:
     st.caption(f"It is among the toolsets now: **{safe_text.untrusted(side)}**.")
 
 
-def _shown(catalog_id: int, kind: Kind) -> Experiment | None:
-    """The newest experiment of this kind that has a result, that of the address before others, with
-    what it measured in a line.
-    """
+def newest(catalog_id: int, kind: str) -> Experiment | None:
+    """The newest experiment of this kind that has a result, that of the address before others."""
     experiments = page_frame.service(Experiments)
     mine = [one for one in experiments.all(catalog_id) if one.kind == kind]
     named = st.query_params.get("x", "")
     mine.sort(key=lambda one: str(one.number) != named)
-    for one in mine:
-        experiment = experiments.get(one.number)
-        if experiment.result or kind == "sweep":  # a sweep says that itself
-            _describe(catalog_id, experiment)
-            return experiment
-    st.info("Nothing is measured yet. Press *Measure*.", icon=":material/query_stats:")
-    return None
+    whole = (experiments.get(one.number) for one in mine)
+    return next((one for one in whole if one.result), None)
+
+
+def knob_name(experiment: Experiment) -> str:
+    """What a sweep moved, in words."""
+    knob = experiment.configuration.get("knob", "theta")
+    return next(name for name, value in KNOBS.items() if value == knob)
 
 
 def described(experiment: Experiment) -> str:
@@ -164,22 +168,20 @@ def described(experiment: Experiment) -> str:
     asked = experiment.configuration
     what = f"{asked.get('before')} against {asked.get('after')}"
     if experiment.kind == "sweep":
-        names = {value: name for name, value in KNOBS.items()}
-        what = f"{names.get(asked.get('knob', 'theta'))} moved, merges: {asked.get('after')}"
+        what = f"{knob_name(experiment)} moved, merges: {asked.get('after')}"
     if experiment.kind == "agent":
         what = f"{asked.get('model')} at work: {what}"
     if experiment.kind == "ablation":
         what = "reranker, merger and correction on and off"
     rerank = ", no reranking" if asked.get("rerank") == "none" else ""
-    splits = {value: name for name, value in SPLITS.items()}
-    whole = (
-        "" if asked.get("split", "rules") == "rules" else f", split {splits.get(asked['split'])}"
-    )
+    split = next(name for name, value in SPLITS.items() if value == asked.get("split", "rules"))
+    whole = "" if split == "by rule" else f", split {split}"
     queries = quantity(asked.get("query_count", 0), "query")
     return f"{what}: {queries} of {asked.get('queries')}{rerank}{whole}"
 
 
-def _describe(catalog_id: int, experiment: Experiment) -> None:
+def describe(catalog_id: int, experiment: Experiment) -> None:
+    """A line on what was measured, and warnings where that is not what it would be today."""
     evaluations = page_frame.service(Evaluations)
     state = "" if experiment.is_done else " Not finished: *Measure* goes on with it."
     st.caption(
@@ -195,6 +197,6 @@ def _describe(catalog_id: int, experiment: Experiment) -> None:
         )
     if not evaluations.is_current(catalog_id, experiment):
         st.warning(
-            "The catalog or the decisions have changed since. *Measure* again for today's figures.",
+            "The catalog or the decisions have changed since. Measure again for today's figures.",
             icon=":material/history:",
         )
