@@ -159,9 +159,12 @@ def test_a_hostile_catalog_runs_nothing_on_any_page(watched, tmp_path):
     page = watched.open("evaluation", catalog="hostile")
     page.get_by_role("button", name="Measure").click()
     expect(page.get_by_text(re.compile("queries won"))).to_be_visible(timeout=120_000)
-    for view in ("Queries", "Generated queries", "Merges", "Confusions", "Experiments"):
-        page.get_by_role("radio", name=view, exact=True).click()
+    nothing_runs(watched.settled(), "Result")
+    for view in ("Confusions", "Experiments"):
+        page.get_by_role("tab", name=view, exact=True).click()
         nothing_runs(watched.settled(), view)
+    page.get_by_role("radio", name="Kept runs", exact=True).click()
+    nothing_runs(watched.settled(), "Kept runs")
     watched.open("review", catalog="hostile")
     page.locator('[data-testid="stButton"] button', has_text="Open").first.click()
     expect(page.get_by_role("dialog").get_by_text("Original definition")).to_be_visible()

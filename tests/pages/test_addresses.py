@@ -43,7 +43,13 @@ PAGES = {
         **{"worker": "a model", "per_job": "2", "iterative": "false", "filter": "true"},
     },
     "evaluation": {
-        **{"evaluation_view": "Sweep", "set": "x", "knob": "x", "before": "original"},
+        **{
+            "evaluation_view": "Experiments",
+            "experiment": "Sweep",
+            "set": "x",
+            "knob": "x",
+            "before": "original",
+        },
         **{"after": "all proposals", "evaluation_rerank": "off", "evaluation_split": "not at all"},
         **{"outcome": "won", "x": "1"},
     },

@@ -15,7 +15,7 @@ from ui.shared import sign_in, start_token
 from ui.shared.services.judging import Judging
 from ui.shared.services.loaded_queries import LoadedQueries
 
-VIEW = {"evaluation_view": "Agent runs"}
+VIEW = {"evaluation_view": "Experiments", "experiment": "Agent runs"}
 asks_for_token = start_token.asks_for_token
 
 
@@ -102,7 +102,7 @@ def test_a_run_is_shown_side_by_side_with_each_request(page, server, tmp_path):
     requests = table(page, "request")
     assert requests.iloc[0]["as it is"] == "✗ get, read_file"
     assert requests.iloc[0]["merged"] == "✓ get"
-    page.at.session_state["evaluation_view"] = "Experiments"
+    page.at.session_state["experiment"] = "Kept runs"
     page.at.run()
     assert "m at work: as it is against accepted and safe: 3 queries" in str(
         table(page, "what").iloc[0]["what"]

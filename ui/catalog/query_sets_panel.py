@@ -6,8 +6,8 @@ import streamlit as st
 
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
+from ui.catalog.generated_panel import generated_panel
 from ui.shared import kept_failure, page_frame, safe_text
-from ui.shared.queries.generated_panel import GENERATED
 from ui.shared.services.loaded_queries import MOST_BYTES, LoadedQueries, QuerySetView
 
 SHOWN = 20
@@ -30,9 +30,7 @@ def query_sets_panel(catalog_id: int) -> None:
         for view in views:
             _kept(catalog_id, view)
         _form(catalog_id)
-        page_frame.page_link(
-            "evaluation", "Write queries with a model", icon="forum", evaluation_view=GENERATED
-        )
+        generated_panel(catalog_id)
 
 
 def _kept(catalog_id: int, view: QuerySetView) -> None:

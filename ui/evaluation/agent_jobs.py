@@ -36,7 +36,6 @@ from toolscope_core.model.configuration import (
     RetrievalConfig,
 )
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.model.plan import Experiment
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.tool import JsonObject, Tool, digest
 from toolscope_core.retrieval.assembly import ToolRequest
@@ -44,7 +43,7 @@ from toolscope_core.retrieval.decomposition import decompose
 from toolscope_core.store import keep_result, open_experiment
 from ui.evaluation.evaluations import SYNTHETIC, Evaluations
 from ui.evaluation.measured_sides import POLICIES
-from ui.shared.services.experiments import ORIGINAL, Experiments
+from ui.shared.services.experiments import ORIGINAL
 from ui.shared.services.exports import Exports
 from ui.shared.services.live_servers import LiveServers
 from ui.shared.services.model_runs import ModelRuns, RunAccess
@@ -85,7 +84,6 @@ class AgentRuns:
         self._searches = work.service(Searches)
         self._runs = work.service(ModelRuns)
         self._evaluations = work.service(Evaluations)
-        self._experiments = work.service(Experiments)
         self._live_servers = work.service(LiveServers)
         self._pairs: ResultCache[ToolsetPair] = ResultCache(most=2)
 
@@ -169,11 +167,6 @@ class AgentRuns:
 
         self._runs.in_run(catalog_id, AGENT, work, about)
         return numbers[0]
-
-    def finished(self, catalog_id: int) -> tuple[Experiment, ...]:
-        """The finished runs on all versions of the catalog, the newest first, without results."""
-        kept = self._experiments.all(catalog_id)
-        return tuple(one for one in kept if one.kind == AGENT and one.is_done)
 
     def _pair(self, catalog_id: int, wanted: WantedRun) -> ToolsetPair:
         queries = self._evaluations.queries_of(catalog_id, wanted.queries)

@@ -14,16 +14,14 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import Experiment
 from toolscope_core.model.tool import digest
 from ui.evaluation.agent_jobs import AGENT, AgentEstimate, AgentRuns, WantedRun
-from ui.evaluation.evaluations import Evaluations
+from ui.evaluation.measure_panel import describe, newest
 from ui.evaluation.measured_sides import POLICIES
 from ui.shared import kept_failure, page_frame, safe_text, sign_in, start_token
 from ui.shared.models import ask_panel
-from ui.shared.services.experiments import Experiments
 from ui.shared.services.judging import Judging
 from ui.shared.services.live_servers import LiveServers
 from ui.shared.tools import server_choice
 
-AGENT_RUNS = "Agent runs"
 FAILED = "agent_run_failed"
 """Session key: why a run was not started, shown once."""
 ABOUT = (
@@ -41,9 +39,7 @@ NO_QUERIES = (
 def agent_panel(catalog_id: int) -> None:
     """The form that lets an agent work; what the run of the address, or the newest, came to."""
     st.caption(ABOUT)
-    finished = page_frame.service(AgentRuns).finished(catalog_id)
-    named = st.query_params.get("x", "")
-    shown = next((one for one in finished if str(one.number) == named), next(iter(finished), None))
+    shown = newest(catalog_id, AGENT)
     box = st.expander(
         "Let an agent work",
         expanded=shown is None,
@@ -55,7 +51,7 @@ def agent_panel(catalog_id: int) -> None:
         with box:
             _form(catalog_id)
     if shown is not None:
-        _results(catalog_id, page_frame.service(Experiments).get(shown.number))
+        _results(catalog_id, shown)
 
 
 def _form(catalog_id: int) -> None:
@@ -172,20 +168,9 @@ def _start(
 
 def _results(catalog_id: int, run: Experiment) -> None:
     """The figures side by side, and each request."""
-    asked, result = run.configuration, run.result or {}
+    result = run.result or {}
     sides = [str(side["name"]) for side in result["sides"]]
-    about = (
-        f"Experiment {run.number}, {safe_text.clock(run.at)} UTC, {run.seconds:,.0f} s: "
-        f"{quantity(result['queries'], 'request')} of {asked['queries']} by {asked['model']}, "
-        f"merges: {asked['after']}."
-    )
-    st.caption(safe_text.untrusted(about))
-    if not page_frame.service(Evaluations).is_current(catalog_id, run):
-        st.warning(
-            "The catalog or the decisions have changed since. Let the agent work again for today's "
-            "figures.",
-            icon=":material/history:",
-        )
+    describe(catalog_id, run)
     st.dataframe(
         [
             {

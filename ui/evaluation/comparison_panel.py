@@ -2,82 +2,147 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
 import streamlit as st
 
-from toolscope_core.model.numbers import quantity
-from toolscope_core.model.plan import Experiment
+from toolscope_core.model.numbers import listed, quantity
+from toolscope_core.model.tool import JsonObject
 from ui.evaluation.evaluations import Evaluations
+from ui.evaluation.measure_panel import measured
 from ui.shared import page_frame, safe_text
 from ui.shared.pairs.pair_panel import pair_link
-from ui.shared.queries.experiment_tables import (
-    QueryRow,
-    band_rows,
-    figure_rows,
-    outcomes,
-    query_rows,
-)
+from ui.shared.queries import experiment_tables
+from ui.shared.queries.experiment_tables import FigureRow
 from ui.shared.services.experiments import MergeRow, confusion_rows, merge_rows
 from ui.shared.services.judging import Judging
 
+Row = TypeVar("Row")
 MOST_ROWS = 2_000
-MOST_LINKED = 25
+MAIN = ("recall@10", "nDCG@10", "CSR@10")
+"""The measures that stand first; the others wait under *More figures*."""
+CAUTION = (
+    "Fewer tools are mostly easier to search: a merge is good only if queries that need two of its "
+    "tools stay rare and gold calls run."
+)
+NO_CALLS = (
+    "No gold calls: with `calls` in the query set, ToolScope also measures how many of them still "
+    "run after the merge."
+)
 MARKS = {True: "▲ better", False: "▼ worse", None: ""}
 
 
-def figures_panel(experiment: Experiment) -> None:
-    """Size, tokens, gold calls and metrics of both toolsets."""
+def result_panel(catalog_id: int) -> None:
+    """Both toolsets under the same queries, the queries won and lost, and each merge."""
+    experiment = measured(catalog_id, "comparison")
+    if experiment is None:
+        return
     result = experiment.result or {}
-    counts = outcomes(result)
-    before, after = result["before"], result["after"]
-    st.markdown(
-        f"**{counts['won']}** queries won, **{counts['lost']}** lost, "
-        f"**{counts['unchanged']}** unchanged, by nDCG@10."
+    merges = merge_rows(result)
+    _summary(result, merges)
+    _figures(result)
+    st.subheader("Queries", anchor=False)
+    _queries(result)
+    st.subheader("Merges", anchor=False)
+    _merges(merges)
+
+
+def _summary(result: JsonObject, merges: Sequence[MergeRow]) -> None:
+    """How many queries won and lost, which merges lose, and whether that is more than chance."""
+    counts = experiment_tables.outcomes(result)
+    lines = [
+        f"**{quantity(counts['won'], 'query')} won**, **{counts['lost']:,} lost**, "
+        f"{counts['unchanged']:,} unchanged, by how high their answers stand (nDCG@10)."
+    ]
+    losing = [row for row in merges if row.change < 0]
+    if losing:
+        verb = "loses" if len(losing) == 1 else "lose"
+        names = [safe_text.first_few(_names(row.members), 4) for row in losing]
+        costs = [f"{name} ({row.change:+.3f})" for name, row in zip(names, losing, strict=True)]
+        lines.append(
+            f"**{quantity(len(losing), 'merge')} {verb}** nDCG: {listed(costs, 3, between='; ')}."
+        )
+    elif merges:
+        lines.append("No single merge loses.")
+    is_moved = any(one["mean"] for one in result["changes"].values())
+    if is_moved and min(result["p"].values(), default=1.0) >= experiment_tables.SIGNIFICANT:
+        lines.append("None of the changes in finding tools is larger than chance alone may show.")
+    st.markdown("  \n".join(lines))
+
+
+def _figures(result: JsonObject) -> None:
+    """Size, tokens, gold calls and metrics of both toolsets."""
+    rows = experiment_tables.figure_rows(result)
+    main = [row for row in rows if "@" not in row.name or row.name in MAIN]
+    more = [row for row in rows if row not in main]
+    _figure_table(result, main, "figures")
+    st.caption(f"{experiment_tables.in_words(row.name for row in main)} {CAUTION}")
+    if not result["before"]["calls"]:
+        st.caption(NO_CALLS)
+    grades = page_frame.service(Judging).grades(page_frame.current().id)
+    bands = experiment_tables.band_rows(result, grades)
+    with st.expander("More figures", icon=":material/table_rows:"):
+        _figure_table(result, more, "more_figures")
+        st.caption(experiment_tables.in_words(row.name for row in more))
+        if bands:
+            st.markdown("**By documentation**")
+            st.dataframe(bands, key="bands", hide_index=True, alt="Recall by documentation")
+
+
+def _chosen_row(
+    rows: Sequence[Row],
+    columns: Mapping[str, Sequence[Any]],
+    config: Mapping[str, Any],
+    key: str,
+    alt: str,
+) -> Row | None:
+    """Draw a table of the rows; the one that is selected."""
+    state = st.dataframe(
+        dict(columns),
+        key=key,
+        hide_index=True,
+        height=min(480, 38 + 35 * len(rows)),
+        on_select="rerun",
+        selection_mode="single-row",
+        column_config=dict(config),
+        alt=alt,
     )
-    rows = figure_rows(result)
+    picked = state["selection"]["rows"]
+    return rows[picked[0]] if picked and picked[0] < len(rows) else None
+
+
+def _figure_table(result: JsonObject, rows: Sequence[FigureRow], key: str) -> None:
     st.dataframe(
         {
             "figure": [row.name for row in rows],
-            **safe_text.columns(rows, ["before", "after", "change", "p"]),
-            "": [MARKS[row.better] for row in rows],
+            **safe_text.columns(rows, ["before", "after", "change"]),
+            "p": [f"{row.p} {MARKS[row.better]}".strip() for row in rows],
         },
-        key="figures",
+        key=key,
         hide_index=True,
         height="content",
         column_config={
-            "figure": st.column_config.TextColumn(width=250),
-            "before": st.column_config.TextColumn(before["name"], width=165),
-            "after": st.column_config.TextColumn(after["name"], width=165),
+            "figure": st.column_config.TextColumn(width=220),
+            "before": st.column_config.TextColumn(result["before"]["name"], width=150),
+            "after": st.column_config.TextColumn(result["after"]["name"], width=150),
             "change": st.column_config.TextColumn(
-                width=180, help="With the 95 % interval of the difference, paired by query."
+                width=165, help="With the 95 % interval of the difference, paired by query."
             ),
             "p": st.column_config.TextColumn(
-                width=60,
+                width=105,
                 help="How often chance alone would show such a change: paired bootstrap over the "
-                "queries, corrected for the number of figures (Holm). Empty where nothing changed.",
+                "queries, corrected for the number of figures (Holm). Better or worse is said "
+                "below .05; empty where nothing changed.",
             ),
-            "": st.column_config.TextColumn(width=90, help="Where p is below .05."),
         },
         alt="The figures of both toolsets",
     )
-    st.caption(
-        "In brackets the 95 % interval over the queries. Fewer tools are mostly easier to search: "
-        "a merge is good only if queries that need two of its tools stay rare and gold calls run."
-    )
-    bands = band_rows(result, page_frame.service(Judging).grades(page_frame.current().id))
-    if bands:
-        st.subheader("By documentation", anchor=False)
-        st.dataframe(bands, key="bands", hide_index=True, alt="Recall by grade of documentation")
-    if not before["calls"]:
-        st.caption(
-            "No gold calls: with `calls` in the query set, ToolScope also measures how many of "
-            "them still run after the merge."
-        )
 
 
-def queries_panel(experiment: Experiment) -> None:
+def _queries(result: JsonObject) -> None:
     """Every query, with where its answers stood and stand."""
-    result = experiment.result or {}
-    counts = outcomes(result)
+    counts = experiment_tables.outcomes(result)
     chosen = st.segmented_control(
         "Outcome",
         list(counts),
@@ -88,53 +153,42 @@ def queries_panel(experiment: Experiment) -> None:
         format_func=lambda outcome: f"{outcome} ({counts[outcome]:,})",
         label_visibility="collapsed",
     )
-    rows = query_rows(result, chosen)
+    rows = experiment_tables.query_rows(result, chosen)
+    shown = rows[:MOST_ROWS]
     if not rows:
         st.caption("None.")
         return
-    event = st.dataframe(
+    picked = _chosen_row(
+        shown,
         {
-            "query": [row.text for row in rows[:MOST_ROWS]],
-            **safe_text.columns(rows[:MOST_ROWS], ["moved", "change", "id"]),
+            "change": [row.change for row in shown],
+            "query": [row.text for row in shown],
+            **safe_text.columns(shown, ["moved", "id"]),
         },
-        key="queries",
-        hide_index=True,
-        on_select="rerun",
-        selection_mode="single-row",
-        column_config={
-            "query": st.column_config.TextColumn(width=430),
+        {
+            "query": st.column_config.TextColumn(width=380),
             "moved": st.column_config.TextColumn(
                 "answers that moved",
-                width=300,
+                width=320,
                 help="Place before → after, and the tool; - is not among the first 10.",
             ),
             "change": st.column_config.NumberColumn("nDCG", format="%+.3f", width=80),
             "id": st.column_config.TextColumn(width=120),
         },
-        alt=f"Queries: {chosen}",
+        "queries",
+        f"Queries: {chosen}",
     )
     if len(rows) > MOST_ROWS:
         st.caption(f"The first {MOST_ROWS:,} of {quantity(len(rows), 'query')}.")
-    picked = event.selection.rows
-    if picked and picked[0] < len(rows):
-        _searched(rows[picked[0]])
-    else:
+    if picked is None:
         st.caption("Select a query to try it on the Retrieval page.")
+    else:
+        name, text = page_frame.current().name, picked.text[:2_000]
+        page_frame.page_link("retrieval", "Search this request", catalog=name, q=text)
 
 
-def _searched(row: QueryRow) -> None:
-    st.page_link(
-        "pages/retrieval.py",
-        label="Search this request",
-        icon=":material/search:",
-        query_params={"catalog": page_frame.current().name, "q": row.text[:2_000]},
-    )
-
-
-def merges_panel(experiment: Experiment) -> None:
+def _merges(rows: Sequence[MergeRow]) -> None:
     """What each merge does to the queries that meet it; one can be taken back."""
-    result = experiment.result or {}
-    rows = merge_rows(result)
     if not rows:
         st.info(
             "No query meets a merge here. Merges are looked at one by one where the toolset *as it "
@@ -143,47 +197,45 @@ def merges_panel(experiment: Experiment) -> None:
         )
         return
     st.caption(
-        "Each merge left out in turn: how much nDCG@10 its queries gain by it in sum, that which "
-        "harms most first. Queries that meet no merge are not searched again."
+        "Each merge is left out once, and the queries that meet it are searched again. *gain*: by "
+        "how much their nDCG@10 is higher with the merge, added up; below 0 the merge loses."
     )
-    event = st.dataframe(
+    picked = _chosen_row(
+        rows,
         {
             "change": [row.change for row in rows],
-            "members": [", ".join(map(_named, row.members)) for row in rows],
+            "members": [", ".join(_names(row.members)) for row in rows],
             **safe_text.columns(rows, ["helped", "hurt", "queries", "joins"]),
         },
-        key="measured_merges",
-        hide_index=True,
-        on_select="rerun",
-        selection_mode="single-row",
-        column_config={
+        {
             "change": st.column_config.NumberColumn("gain", format="%+.3f", width=80),
             "members": st.column_config.TextColumn("merged tools", width=420),
-            "helped": st.column_config.NumberColumn(width=70),
-            "hurt": st.column_config.NumberColumn(width=60),
+            "helped": st.column_config.NumberColumn("won", width=60),
+            "hurt": st.column_config.NumberColumn("lost", width=60),
             "queries": st.column_config.TextColumn("queries it changes", width=220),
             "joins": st.column_config.TextColumn(
+                "need two of them",
                 width=140,
                 help="Queries that need two of these tools: perhaps they are not the same job.",
             ),
         },
-        alt="What each merge does",
+        "measured_merges",
+        "What each merge does",
     )
-    picked = event.selection.rows
-    if picked and picked[0] < len(rows):
-        _taken_back(rows[picked[0]])
-    else:
+    if picked is None:
         st.caption("Select a merge to take it back.")
+    else:
+        _taken_back(picked)
 
 
-def _named(tool_id: str) -> str:
-    """The id of a tool, after its name where the id does not say it."""
-    tool = page_frame.analysis().catalog.by_id.get(tool_id)
-    return tool_id if tool is None or tool.name in tool_id else f"{tool.name} ({tool_id})"
+def _names(ids: Iterable[str]) -> list[str]:
+    """The ids of tools, each after its name where the id does not say it."""
+    by_id = page_frame.analysis().catalog.by_id
+    return [safe_text.named(one, by_id[one].name) if one in by_id else one for one in ids]
 
 
 def _taken_back(row: MergeRow) -> None:
-    names = ", ".join(safe_text.untrusted(_named(name)) for name in row.members[:4])
+    names = safe_text.first_few(_names(row.members), 4)
     if st.button(
         "Take this merge back",
         icon=":material/undo:",
@@ -197,24 +249,46 @@ def _taken_back(row: MergeRow) -> None:
         st.rerun()
 
 
-def confusions_panel(experiment: Experiment) -> None:
+def confusions_panel(catalog_id: int) -> None:
     """The pairs of tools that queries confuse before the merge."""
-    rows = confusion_rows(experiment.result or {})
-    if not rows:
-        st.caption("No query finds another tool before its answer.")
-        return
-    st.caption(
-        "Where a query finds the first tool before the second, which is its answer, or the other "
-        "way round. *cost* adds up 1 / the place of the tool that stands in the way."
+    experiment = measured(
+        catalog_id,
+        "comparison",
+        "Which tools stand in each other's way? Every query is searched in the toolset before the "
+        "merge; counted is where it finds another tool above its answer.",
     )
-    for row in rows[:MOST_LINKED]:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            pair_link(row.key)
-            count = f", and {len(row.queries) - 1:,} more" if len(row.queries) > 1 else ""
-            st.markdown(
-                f"**{row.cost:.2f}** · **{safe_text.untrusted(_named(row.left))}** and "
-                f"**{safe_text.untrusted(_named(row.right))}** · "
-                f"“{safe_text.untrusted(row.texts[0][:90])}”{count}"
-            )
-    if len(rows) > MOST_LINKED:
-        st.caption(f"And {len(rows) - MOST_LINKED:,} more; all are in the JSON of the experiment.")
+    if experiment is None:
+        return
+    rows = confusion_rows(experiment.result or {})[:MOST_ROWS]
+    if not rows:
+        st.caption("No query finds another tool above its answer.")
+        return
+    st.markdown(f"**{quantity(len(rows), 'pair')}** of tools, the worst first.")
+    picked = _chosen_row(
+        rows,
+        {
+            "cost": [row.cost for row in rows],
+            "left": _names(row.left for row in rows),
+            "right": _names(row.right for row in rows),
+            "queries": [len(row.queries) for row in rows],
+            "texts": [row.texts[0] for row in rows],
+        },
+        {
+            "cost": st.column_config.NumberColumn(
+                format="%.2f",
+                width=70,
+                help="For each query 1 / the place of the wrong tool, added up: 1 for one that "
+                "stands first.",
+            ),
+            "left": st.column_config.TextColumn("one tool", width=250),
+            "right": st.column_config.TextColumn("the other", width=250),
+            "queries": st.column_config.NumberColumn(width=80),
+            "texts": st.column_config.TextColumn("such as", width=360),
+        },
+        "confusions",
+        "Tools that queries confuse",
+    )
+    if picked is None:
+        st.caption("Select a pair to open it on the Overlap page.")
+    else:
+        pair_link(picked.key)

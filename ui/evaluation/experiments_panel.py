@@ -1,31 +1,67 @@
-"""The experiments that are kept: opened, compared, exported, deleted."""
+"""Experiments beyond before and after, and those that are kept: opened, compared, exported."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import streamlit as st
 
 from toolscope_core.model.plan import Experiment
-from ui.evaluation.agent_panel import AGENT_RUNS
-from ui.evaluation.evaluations import Evaluations
-from ui.evaluation.measure_panel import KINDS, described
+from toolscope_core.model.tool import JsonObject
+from ui.evaluation.agent_panel import agent_panel
+from ui.evaluation.evaluations import Evaluations, Kind
+from ui.evaluation.experiment_charts import stress_lines, sweep_lines
+from ui.evaluation.measure_panel import described, knob_name, measured
 from ui.shared import page_frame, safe_text
-from ui.shared.queries.experiment_tables import compared_rows
+from ui.shared.charts.pictures import picture
+from ui.shared.queries import experiment_tables
 from ui.shared.services.experiments import Experiments
-
-VIEWS: dict[str, str] = {**{kind: view for view, kind in KINDS.items()}, "agent": AGENT_RUNS}
-"""The view of each kind of experiment; a comparison's is the first."""
 
 
 def experiments_panel(catalog_id: int) -> None:
+    """The experiment that is chosen; the kept ones are a choice too."""
+    part = st.segmented_control(
+        "Experiment",
+        list(PARTS),
+        default="Stress",
+        required=True,
+        key="experiment",
+        bind="query-params",
+        label_visibility="collapsed",
+    )
+    PARTS[part](catalog_id)
+
+
+def _series(kind: Kind, catalog_id: int) -> None:
+    """What was measured at each level, value or combination of parts: a picture, if there is one
+    of it, and a table.
+    """
+    experiment = measured(catalog_id, kind)
+    if experiment is None or experiment.result is None:
+        return
+    result, rows = experiment.result, ROWS[kind](experiment.result)
+    if kind == "stress":
+        figure, name = stress_lines(result["toolsets"]), "Recall among distractors"
+        picture(figure, lambda: rows, kind, name)
+    elif kind == "sweep":
+        knob = knob_name(experiment)
+        picture(sweep_lines(result["points"], knob), lambda: rows, kind, f"Sweep: {knob}")
+    else:
+        st.dataframe(rows, key="ablation_rows", hide_index=True, alt="The ablation")
+    st.caption(experiment_tables.in_words(name for row in rows[:1] for name in row))
+
+
+def _kept_runs(catalog_id: int) -> None:
     """The list, and what can be done with those that are selected."""
     kept = page_frame.service(Experiments).all(catalog_id)
     if not kept:
-        st.caption("No experiments yet.")
+        st.caption("Nothing is measured yet.")
         return
     event = st.dataframe(
         {
-            "number": [one.number for one in kept],
-            "kind": [one.kind for one in kept],
+            **safe_text.columns(kept, ["number", "kind"]),
             "what": [described(one) for one in kept],
             "state": [_state(catalog_id, one) for one in kept],
             "at": [safe_text.clock(one.at) for one in kept],
@@ -65,7 +101,8 @@ def _state(catalog_id: int, one: Experiment) -> str:
 
 def _compared(one: Experiment, other: Experiment) -> None:
     experiments = page_frame.service(Experiments)
-    rows = compared_rows(experiments.get(one.number), experiments.get(other.number))
+    pair = experiments.get(one.number), experiments.get(other.number)
+    rows = experiment_tables.compared_rows(*pair)
     if not rows:
         st.info("These two have no figures in common.", icon=":material/compare_arrows:")
         return
@@ -74,7 +111,8 @@ def _compared(one: Experiment, other: Experiment) -> None:
 
 def _open(chosen: Experiment) -> None:
     """Show it on its view; the address names it."""
-    st.session_state["evaluation_view"] = VIEWS.get(chosen.kind, "Before and after")
+    st.session_state["experiment"] = VIEWS.get(chosen.kind, "Kept runs")
+    st.session_state["evaluation_view"] = "Experiments" if chosen.kind in VIEWS else "Result"
     st.query_params["x"] = str(chosen.number)
 
 
@@ -100,3 +138,17 @@ def _actions(chosen: Experiment) -> None:
         ):
             name = f"experiment-{number}.{kind.lower()}"
             st.download_button(kind, content, name, mime, key=f"{kind.lower()}_{number}")
+
+
+VIEWS = {"stress": "Stress", "sweep": "Sweep", "ablation": "Ablation", "agent": "Agent runs"}
+"""The part that shows each kind of experiment; a comparison is the result."""
+ROWS: dict[Kind, Callable[[JsonObject], list[dict[str, Any]]]] = {
+    "stress": experiment_tables.stress_rows,
+    "sweep": experiment_tables.sweep_rows,
+    "ablation": experiment_tables.ablation_rows,
+}
+PARTS: dict[str, Callable[[int], None]] = {
+    **{VIEWS[kind]: partial(_series, kind) for kind in ROWS},
+    "Agent runs": agent_panel,
+    "Kept runs": _kept_runs,
+}

@@ -15,8 +15,6 @@ from ui.shared import page_frame, safe_text
 from ui.shared.services.experiments import ORIGINAL, Experiments
 from ui.shared.value_choice import chosen_value
 
-EXPERIMENTS = "Experiments"
-KINDS: dict[str, Kind] = {"Stress": "stress", "Sweep": "sweep", "Ablation": "ablation"}
 KNOBS: dict[str, Knob] = {
     "least similarity of merges (θ)": "theta",
     "weight of meaning against words": "alpha",
@@ -25,13 +23,16 @@ KNOBS: dict[str, Knob] = {
     "what embeds (the encoder)": "encoder",
 }
 SPLITS: dict[str, Split] = {"by rule": "rules", "by step": "steps", "not at all": "none"}
-WHAT_IT_DOES: dict[Kind, str] = {
-    "comparison": "*Measure* searches every query in both toolsets; a thousand queries take about "
-    "a minute.",
-    "stress": "*Measure* searches the tools of every query among more and more others.",
-    "sweep": "*Measure* searches every query at each value of the setting.",
-    "ablation": "*Measure* searches every query with parts of the merge and of the search left "
-    "out.",
+ABOUT: dict[Kind, str] = {
+    "comparison": "Does the merge help? Every query is searched in both toolsets; a thousand "
+    "queries take about a minute.",
+    "stress": "Does it still help among many tools? For each query a pool is made of its answers "
+    "and so many other tools, drawn at random or the closest to the answers; what is found in the "
+    "pool (10 tools, 5 for each sub-query) is measured. Closest tools are harder.",
+    "sweep": "What does each value of one setting give? Every query is searched at each of them.",
+    "ablation": "What does each part give? Every query is searched with the parts on and off: the "
+    "reranker compares the best 50 again, the merger takes all proposals, the correction takes "
+    "groups apart that do not hold together.",
 }
 RERANKERS = {"automatic": "auto", "off": "none"}
 ABOUT_SPLITS = (
@@ -40,16 +41,27 @@ ABOUT_SPLITS = (
 )
 
 
-def request_panel(catalog_id: int, part: str) -> Wanted:
-    """Draw what can be chosen for a part of the page, and the button that measures it."""
+def measured(catalog_id: int, kind: Kind, about: str = "") -> Experiment | None:
+    """The experiment of this kind to show, after what it is ``about``, what can be chosen for one
+    and its button.
+    """
+    st.caption(about or ABOUT[kind])
+    _request(catalog_id, kind)
+    experiment = newest(catalog_id, kind)
+    if experiment is None:
+        st.info("Nothing is measured yet. Press *Measure*.", icon=":material/query_stats:")
+    else:
+        describe(catalog_id, experiment)
+    return experiment
+
+
+def _request(catalog_id: int, kind: Kind) -> None:
+    """The queries, the toolsets and the button; what is seldom chosen waits under *More*."""
     evaluations = page_frame.service(Evaluations)
-    kind: Kind = KINDS.get(part, "comparison")
-    sides = evaluations.sides.names(catalog_id)
-    sets = evaluations.query_sets(catalog_id)
     bar = st.container(horizontal=True, vertical_alignment="bottom")
     queries = bar.selectbox(
         "Queries",
-        sets,
+        evaluations.query_sets(catalog_id),
         key="set",
         bind="query-params",
         width=190,
@@ -57,39 +69,46 @@ def request_panel(catalog_id: int, part: str) -> Wanted:
         "descriptions of the tools: such figures are too good, and only good to compare.",
     )
     knob: Knob = "theta"
-    before = ORIGINAL
-    encoders: tuple[str, ...] = ()
+    before, after = ORIGINAL, "all proposals"
+    sides = evaluations.sides.names(catalog_id)
     if kind == "sweep":
         knob = chosen_value(bar, "Move", KNOBS, "knob", 260)
         after = bar.selectbox(
             "Merges to apply", sides[1:4], index=1, key="after", bind="query-params", width=190
         )
-        encoders = _encoders() if knob == "encoder" else ()
-    elif kind == "ablation":
-        after = "all proposals"
-    else:
+    elif kind != "ablation":
         before = bar.selectbox("Toolset", sides, key="before", bind="query-params", width=155)
         after = bar.selectbox(
-            "against", sides, index=2, key="after", bind="query-params", width=165
+            "against",
+            sides,
+            index=sides.index(evaluations.sides.first_merge(catalog_id)),
+            key="after",
+            bind="query-params",
+            width=165,
+            help="The merges that are proposed, those that are accepted or safe, or another "
+            "toolset. Export writes the accepted and safe ones unless told otherwise.",
         )
+    start = bar.container(width="content")
+    more = bar.popover("More", icon=":material/tune:", type="tertiary")
     rerank = "auto"
     if kind in ("comparison", "sweep"):
-        rerank = chosen_value(bar, "Reranking", RERANKERS, "evaluation_rerank", 120)
-    split = chosen_value(bar, "Split requests", SPLITS, "evaluation_split", 130, ABOUT_SPLITS)
-    wanted = Wanted(kind, queries, before, after, rerank, split, knob, encoders)
+        rerank = chosen_value(more, "Reranking", RERANKERS, "evaluation_rerank", 300)
+    split = chosen_value(more, "Split requests", SPLITS, "evaluation_split", 300, ABOUT_SPLITS)
     if kind in ("comparison", "stress"):
-        _upload(catalog_id, sides)
+        with more:
+            _upload(catalog_id, sides)
+    encoders = _encoders() if knob == "encoder" else ()
+    wanted = Wanted(kind, queries, before, after, rerank, split, knob, encoders)
     job = evaluations.job(catalog_id, kind)
     if job is not None and job.live:
         page_frame.job_panel(job.id)
-    else:
-        if job is not None and job.state in ("failed", "paused") and job.message:
-            safe_text.show_error(JobError(job.message))
-        if bar.button("Measure", type="primary", icon=":material/play_arrow:", key="measure"):
-            st.query_params.pop("x", None)
-            evaluations.start(catalog_id, wanted)
-            st.rerun()
-    return wanted
+        return
+    if job is not None and job.state in ("failed", "paused") and job.message:
+        safe_text.show_error(JobError(job.message))
+    if start.button("Measure", type="primary", icon=":material/play_arrow:", key="measure"):
+        st.query_params.pop("x", None)
+        evaluations.start(catalog_id, wanted)
+        st.rerun()
 
 
 def _encoders() -> tuple[str, ...]:
@@ -109,39 +128,39 @@ def _encoders() -> tuple[str, ...]:
 
 def _upload(catalog_id: int, sides: Sequence[str]) -> None:
     """A place for a bundle that somebody exported; then it is one of the toolsets."""
-    with st.expander("Measure an exported bundle", icon=":material/folder_zip:", key="bundle"):
-        file = st.file_uploader(
-            "A zip from the Export page, of this catalog", type=["zip"], key="bundle_file"
+    file = st.file_uploader(
+        "Measure an exported bundle: a zip from the Export page, of this catalog",
+        type=["zip"],
+        key="bundle_file",
+    )
+    if file is None:
+        return
+    try:
+        side = page_frame.service(Evaluations).sides.add_bundle(
+            catalog_id, file.getvalue(), file.name
         )
-        if file is None:
-            return
-        try:
-            side = page_frame.service(Evaluations).sides.add_bundle(
-                catalog_id, file.getvalue(), file.name
-            )
-        except ToolScopeError as error:
-            safe_text.show_error(error)
-            return
-        if side not in sides:
-            st.rerun()
-        st.caption(f"It is among the toolsets now: **{safe_text.untrusted(side)}**.")
+    except ToolScopeError as error:
+        safe_text.show_error(error)
+        return
+    if side not in sides:
+        st.rerun()
+    st.caption(f"It is among the toolsets now: **{safe_text.untrusted(side)}**.")
 
 
-def shown_experiment(catalog_id: int, wanted: Wanted) -> Experiment | None:
-    """The newest experiment of this kind that has a result, that of the address before others, with
-    what it measured in a line.
-    """
+def newest(catalog_id: int, kind: str) -> Experiment | None:
+    """The newest experiment of this kind that has a result, that of the address before others."""
     experiments = page_frame.service(Experiments)
-    mine = [one for one in experiments.all(catalog_id) if one.kind == wanted.kind]
+    mine = [one for one in experiments.all(catalog_id) if one.kind == kind]
     named = st.query_params.get("x", "")
     mine.sort(key=lambda one: str(one.number) != named)
-    for one in mine:
-        experiment = experiments.get(one.number)
-        if experiment.result or wanted.kind == "sweep":  # a sweep says that itself
-            _describe(catalog_id, experiment)
-            return experiment
-    st.info(f"Nothing is measured yet. {WHAT_IT_DOES[wanted.kind]}", icon=":material/query_stats:")
-    return None
+    whole = (experiments.get(one.number) for one in mine)
+    return next((one for one in whole if one.result), None)
+
+
+def knob_name(experiment: Experiment) -> str:
+    """What a sweep moved, in words."""
+    knob = experiment.configuration.get("knob", "theta")
+    return next(name for name, value in KNOBS.items() if value == knob)
 
 
 def described(experiment: Experiment) -> str:
@@ -149,22 +168,20 @@ def described(experiment: Experiment) -> str:
     asked = experiment.configuration
     what = f"{asked.get('before')} against {asked.get('after')}"
     if experiment.kind == "sweep":
-        names = {value: name for name, value in KNOBS.items()}
-        what = f"{names.get(asked.get('knob', 'theta'))} moved, merges: {asked.get('after')}"
+        what = f"{knob_name(experiment)} moved, merges: {asked.get('after')}"
     if experiment.kind == "agent":
         what = f"{asked.get('model')} at work: {what}"
     if experiment.kind == "ablation":
         what = "reranker, merger and correction on and off"
     rerank = ", no reranking" if asked.get("rerank") == "none" else ""
-    splits = {value: name for name, value in SPLITS.items()}
-    whole = (
-        "" if asked.get("split", "rules") == "rules" else f", split {splits.get(asked['split'])}"
-    )
+    split = next(name for name, value in SPLITS.items() if value == asked.get("split", "rules"))
+    whole = "" if split == "by rule" else f", split {split}"
     queries = quantity(asked.get("query_count", 0), "query")
     return f"{what}: {queries} of {asked.get('queries')}{rerank}{whole}"
 
 
-def _describe(catalog_id: int, experiment: Experiment) -> None:
+def describe(catalog_id: int, experiment: Experiment) -> None:
+    """A line on what was measured, and warnings where that is not what it would be today."""
     evaluations = page_frame.service(Evaluations)
     state = "" if experiment.is_done else " Not finished: *Measure* goes on with it."
     st.caption(
@@ -180,6 +197,6 @@ def _describe(catalog_id: int, experiment: Experiment) -> None:
         )
     if not evaluations.is_current(catalog_id, experiment):
         st.warning(
-            "The catalog or the decisions have changed since. *Measure* again for today's figures.",
+            "The catalog or the decisions have changed since. Measure again for today's figures.",
             icon=":material/history:",
         )

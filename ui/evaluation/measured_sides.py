@@ -75,6 +75,14 @@ class MeasuredSides:
         others = (*bundles, *thetas, *self._versions(catalog_id))
         return (ORIGINAL, *POLICIES, *written, *learned, *others)
 
+    def first_merge(self, catalog_id: int) -> str:
+        """What *as it is* is measured against at first: all that is proposed as long as nobody has
+        accepted any, then what would be exported.
+        """
+        decisions = self._review.standing(catalog_id)
+        is_begun = any(one.action == "accept" for one in decisions)
+        return "accepted and safe" if is_begun else "all proposals"
+
     def add_bundle(self, catalog_id: int, content: bytes, file: str) -> str:
         """Keep an exported bundle, as a zip, to be measured; its name in ``names``. Raises as
         ``UploadedBundles.add`` does.

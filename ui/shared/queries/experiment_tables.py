@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, get_args
 
@@ -14,6 +15,19 @@ from toolscope_core.model.plan import Experiment
 from toolscope_core.model.tool import JsonObject
 
 SIGNIFICANT = 0.05
+IN_WORDS = {
+    "recall": "of the tools that a query needs, the share that is found",
+    "precision": "of the tools that are found, the share that is needed",
+    "f1": "recall and precision in one figure (their harmonic mean)",
+    "nDCG": "how high the needed tools stand, 1 if all are on top",
+    "MAP": "how few others stand above the needed tools, 1 if none does",
+    "hit": "the share of queries that find at least one tool they need",
+    "CSR": "the share of queries for which the best tool of each part of the request is exactly "
+    "what is needed",
+    "TCCR": "the share of gold calls, calls known to be right, that still run",
+    "UCC": "the same, each tool with a set of argument names counted once",
+}
+"""What each measure says."""
 ABLATED = ("recall@1", "recall@5", "recall@10", "csr@10")
 
 
@@ -50,55 +64,39 @@ def figure_rows(result: JsonObject) -> list[FigureRow]:
         _count("tokens of all tools", before, after, "tokens"),
         _count("tokens of 10 tools found (mean)", before, after, "tokens_sent"),
     ]
-    if result["joined"]:
-        count, share = len(result["joined"]), len(result["joined"]) / len(result["queries"])
-        rows.append(
-            FigureRow(
-                "queries that need two tools which are one now",
-                "0",
-                f"{count:,}",
-                f"{share:.1%}",
-                better=False,
-            )
-        )
+    if count := len(result["joined"]):
+        share = f"{count / len(result['queries']):.1%}"
+        name = "queries that need two tools which are one now"
+        rows.append(FigureRow(name, "0", f"{count:,}", share, better=False))
     if result["never"]:
         broken = len(result["forbidden"])
-        rows.append(
-            FigureRow(
-                f"merged against {quantity(result['never'], 'never-merge rule')}",
-                "0",
-                f"{broken:,}",
-                f"{broken:+,}" if broken else "0",
-                better=False if broken else None,
-            )
-        )
+        name = f"merged against {quantity(result['never'], 'never-merge rule')}"
+        change, better = (f"{broken:+,}", False) if broken else ("0", None)
+        rows.append(FigureRow(name, "0", f"{broken:,}", change, better=better))
     if before["calls"]:
         for name, key in (("gold calls that run (TCCR)", "tccr"), ("capabilities (UCC)", "ucc")):
-            rows.append(
-                FigureRow(
-                    name,
-                    f"{before[key]:.3f}",
-                    f"{after[key]:.3f}",
-                    _signed(after[key] - before[key]),
-                    better=None if after[key] == before[key] else after[key] > before[key],
-                )
-            )
+            old, new = before[key], after[key]
+            better = None if new == old else new > old
+            rows.append(FigureRow(name, f"{old:.3f}", f"{new:.3f}", _signed(new - old), "", better))
     for name, earlier in before["metrics"].items():
         metric, _, k = name.partition("@")
         if metric in METRIC_NAMES and not (metric == "map" and k == "1"):
-            later, p = after["metrics"][name], result["p"].get(name, 1.0)
-            change = result["changes"][name]
-            rows.append(
-                FigureRow(
-                    f"{METRIC_NAMES[metric]}@{k}",
-                    _interval(earlier),
-                    _interval(later),
-                    _difference(change),
-                    "" if p == 1.0 else f"{p:.3f}",
-                    change["mean"] > 0 if change["mean"] and p < SIGNIFICANT else None,
-                )
-            )
+            moved, p = result["changes"][name], result["p"].get(name, 1.0)
+            texts = _interval(earlier), _interval(after["metrics"][name]), _difference(moved)
+            better = moved["mean"] > 0 if moved["mean"] and p < SIGNIFICANT else None
+            p_text = "" if p == 1.0 else f"{p:.3f}"
+            rows.append(FigureRow(f"{METRIC_NAMES[metric]}@{k}", *texts, p_text, better))
     return rows
+
+
+def in_words(names: Iterable[str]) -> str:
+    """What the measures say that stand in these names, in Markdown."""
+    text = " ".join(names)
+    parts = [f"**{name}**: {what}" for name, what in IN_WORDS.items() if name in text]
+    at = ["**@10**: among the first ten."] if "@10" in text else []
+    return " ".join(
+        [f"{'; '.join(parts)}.", *at, "In brackets the 95 % interval over the queries."]
+    )
 
 
 def query_rows(result: JsonObject, outcome: str = "") -> list[QueryRow]:
@@ -119,10 +117,8 @@ def query_rows(result: JsonObject, outcome: str = "") -> list[QueryRow]:
 
 def outcomes(result: JsonObject) -> Mapping[str, int]:
     """How many queries won, lost and are unchanged."""
-    counts = dict.fromkeys(("won", "lost", "unchanged"), 0)
-    for row in result["queries"]:
-        counts[row["outcome"]] += 1
-    return counts
+    counts = Counter(row["outcome"] for row in result["queries"])
+    return {outcome: counts[outcome] for outcome in ("won", "lost", "unchanged")}
 
 
 def stress_rows(result: JsonObject) -> list[dict[str, Any]]:

@@ -102,7 +102,7 @@ class Experiments:
         if kept.is_done and missing:
             raise StoreError(
                 f"experiment {number} is damaged (it has no {missing[0]!r}); delete it under "
-                "Experiments and measure again"
+                "Kept runs and measure again"
             )
         return kept
 

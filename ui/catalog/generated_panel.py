@@ -18,10 +18,7 @@ from ui.shared.charts.pictures import picture
 from ui.shared.charts.query_coverage import coverage_bars, coverage_rows
 from ui.shared.models import ask_panel
 from ui.shared.services.generated_queries import UNUSABLE, GeneratedQueries, GeneratedView
-from ui.shared.services.judging import Judging
 from ui.shared.services.loaded_queries import LoadedQueries
-
-GENERATED = "Generated queries"
 
 ABOUT = (
     "A model is shown ten tools at a time, chooses two to five that belong together, writes a "
@@ -29,10 +26,7 @@ ABOUT = (
     "on a query before somebody keeps it."
 )
 
-WITHOUT = (
-    "No model is set up, so no queries can be written. Set one up, or add a file of queries as a "
-    "query set on the Catalog page."
-)
+WITHOUT = "No model is set up, so no queries can be written. Set one up, or add a file of queries."
 
 STATES: tuple[GeneratedState, ...] = ("waiting", "kept", "dropped", "failed")
 
@@ -42,34 +36,32 @@ SHOWS = ("waiting", WITH_WARNINGS, "kept", "dropped", "failed")
 
 MOST_ROWS = 1_000
 
-BUTTONS: tuple[tuple[str, str, GeneratedState], ...] = (
-    ("Keep", ":material/check:", "kept"),
-    ("Drop", ":material/close:", "dropped"),
-    ("Put back", ":material/undo:", "waiting"),
+BUTTONS: tuple[tuple[str, str, GeneratedState, str], ...] = (
+    ("Keep", ":material/check:", "kept", "Kept"),
+    ("Drop", ":material/close:", "dropped", "Dropped"),
+    ("Put back", ":material/undo:", "waiting", "Put back to wait"),
 )
+"""Label, icon, the state it leads to, and what is said then."""
 
 
 def generated_panel(catalog_id: int) -> None:
     """The form that asks for queries, and the review of those that were written."""
-    st.caption(ABOUT)
-    work = page_frame.workspace()
-    views = work.service(GeneratedQueries).views(catalog_id)
-    runs = [run for run in work.service(Judging).runs(catalog_id) if run.kind == "queries"]
     box = st.expander(
         "Write queries with a model",
-        expanded=not views or any(run.state != "done" for run in runs[:1]),
         key="ask_for_queries",
         icon=":material/forum:",
         on_change="rerun",
     )
-    if box.open:
-        with box:
-            _asking(catalog_id)
-    decision_buttons.notice()
-    if views:
-        _summary(catalog_id, views)
-        review(catalog_id, views)
-        _coverage(catalog_id)
+    if not box.open:
+        return
+    with box:
+        st.caption(ABOUT)
+        _asking(catalog_id)
+        decision_buttons.notice()
+        if views := page_frame.service(GeneratedQueries).views(catalog_id):
+            _summary(catalog_id, views)
+            review(catalog_id, views)
+            _coverage(catalog_id)
 
 
 def review(catalog_id: int, views: Sequence[GeneratedView]) -> None:
@@ -83,10 +75,10 @@ def review(catalog_id: int, views: Sequence[GeneratedView]) -> None:
     if not listed:
         st.info("No query matches.", icon=":material/filter_alt_off:")
         return
-    if show == "failed":
-        _failed(listed)
-        return
     ticked = _table(listed, show)
+    if show == "failed":
+        return
+    st.caption("Tick a row to read that query below, several to decide on them at once.")
     if len(ticked) > 1:
         _together(catalog_id, ticked)
     else:
@@ -188,8 +180,8 @@ def _summary(catalog_id: int, views: Sequence[GeneratedView]) -> None:
             )
     if count["kept"]:
         st.caption(
-            f"The kept queries are the query set *{SET_NAME}*: choose it in the other views of "
-            "this page, or on the Retrieval page."
+            f"The kept queries are the query set *{SET_NAME}*: choose it on the Evaluation "
+            "or the Retrieval page."
         )
 
 
@@ -228,7 +220,10 @@ def _table(listed: Sequence[GeneratedView], show: str) -> list[GeneratedView]:
         {
             "query": [row.text for row in rows],
             "tools": [", ".join(row.tools) for row in rows],
-            "warnings": ["; ".join(flaw.message for flaw in view.flaws) for view in listed],
+            "warnings": [
+                view.query.reason if show == "failed" else "; ".join(f.message for f in view.flaws)
+                for view in listed
+            ],
         },
         key=f"generated_{digest(show, [row.key for row in rows])[:12]}",
         hide_index=True,
@@ -242,7 +237,6 @@ def _table(listed: Sequence[GeneratedView], show: str) -> list[GeneratedView]:
         },
         alt=f"Generated queries: {show}",
     )
-    st.caption("Tick a row to read that query below, several to decide on them at once.")
     return [listed[at] for at in state["selection"]["rows"] if at < len(listed)]
 
 
@@ -251,14 +245,14 @@ def _together(catalog_id: int, ticked: Sequence[GeneratedView]) -> None:
     work, rows = page_frame.service(GeneratedQueries), [view.query for view in ticked]
     key = digest([row.key for row in rows])[:12]
     with st.container(horizontal=True, vertical_alignment="center"):
-        for label, icon, state in BUTTONS:
+        for label, icon, state, done in BUTTONS:
             st.button(
                 f"{label} the {len(rows):,} ticked",
                 key=f"ticked_{state}_{key}",
                 icon=icon,
                 disabled=all(row.state == state for row in rows),
                 on_click=attempt,
-                args=(lambda to=state: work.decide(catalog_id, rows, to), _done(state)),
+                args=(lambda to=state: work.decide(catalog_id, rows, to), done),
             )
         if doubtful := sum(bool(view.flaws) for view in ticked):
             st.caption(f"{doubtful:,} of them have warnings.", width="content")
@@ -290,7 +284,7 @@ def _card(catalog_id: int, view: GeneratedView) -> None:
                     on_click=attempt,
                     args=(lambda: work.edit(catalog_id, shown, line), "Kept as edited"),
                 )
-            for label, icon, state in BUTTONS:
+            for label, icon, state, done in BUTTONS:
                 if state != shown.state and not (is_edited and state == "kept"):
                     st.button(
                         label,
@@ -298,29 +292,11 @@ def _card(catalog_id: int, view: GeneratedView) -> None:
                         type="primary" if state == "kept" else "secondary",
                         icon=icon,
                         on_click=attempt,
-                        args=(lambda to=state: work.decide(catalog_id, [shown], to), _done(state)),
+                        args=(lambda to=state: work.decide(catalog_id, [shown], to), done),
                     )
     with right:
-        tools = page_frame.analysis().catalog.by_id
+        tools = page_frame.workspace().catalogs.open(catalog_id).by_id
         st.markdown("**It needs**")
         for one in shown.tools:
             about = tools[one].description[:300] if one in tools else "not in this catalog now"
             st.markdown(f"- **{safe_text.untrusted(one)}** {safe_text.untrusted(about)}")
-
-
-def _failed(listed: Sequence[GeneratedView]) -> None:
-    """The questions that brought no query, with the reason of each."""
-    st.dataframe(
-        {
-            "reason": [view.query.reason for view in listed],
-            "tools": [", ".join(view.query.tools) for view in listed],
-        },
-        hide_index=True,
-        height=min(320, 38 + 35 * len(listed)),
-        column_config={"reason": st.column_config.TextColumn(width="large")},
-        alt="Questions without a query",
-    )
-
-
-def _done(state: GeneratedState) -> str:
-    return {"kept": "Kept", "dropped": "Dropped"}.get(state, "Put back to wait")
