@@ -39,7 +39,7 @@ def untouched(watched):
     page, at = watched.page, watched.page.url
     page.keyboard.type("axfsujkpmdngh")
     watched.settled()
-    expect(page.get_by_text("0 of 9 reviewed")).to_be_visible()
+    expect(page.get_by_text("0 of 13 reviewed")).to_be_visible()
     assert page.url == at
 
 
@@ -57,10 +57,10 @@ def test_the_link_to_safe_merges_opens_their_list_and_what_is_ticked_is_accepted
     box = table.bounding_box()
     page.mouse.click(box["x"] + 16, box["y"] + 35 + 17)
     page.get_by_role("button", name="Accept 2 merges").click()
-    expect(page.get_by_text("2 of 9 reviewed")).to_be_visible()
+    expect(page.get_by_text("2 of 13 reviewed")).to_be_visible()
     watched.settled()
     page.locator('[class*="st-key-undo_batch_"] button').click()
-    expect(page.get_by_text("0 of 9 reviewed")).to_be_visible()
+    expect(page.get_by_text("0 of 13 reviewed")).to_be_visible()
     watched.settled()
     page.get_by_role("button", name="Accept safe merges (3)").click()
     expect(table).to_be_focused()
@@ -89,7 +89,7 @@ def test_a_note_is_typed_at_once_and_decides_nothing(watched):
     page.keyboard.type("ask the finance team")
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Remove the note")).to_be_visible()
-    expect(page.get_by_text("0 of 9 reviewed")).to_be_visible()
+    expect(page.get_by_text("0 of 13 reviewed")).to_be_visible()
     page.get_by_role("button", name="Remove the note").click()
     expect(page.get_by_role("button", name="Remove the note")).to_have_count(0)
 
@@ -215,10 +215,10 @@ def test_proposals_between_two_servers_are_a_table_whose_rows_open(watched):
     expect(both).to_be_visible()
     watched.settled()
     page.get_by_role("button", name="Accept all 3").click()
-    expect(page.get_by_text("3 of 9 reviewed")).to_be_visible()
+    expect(page.get_by_text("3 of 13 reviewed")).to_be_visible()
     watched.settled()
     page.get_by_role("button", name="Undo the last 3").click()
-    expect(page.get_by_text("0 of 9 reviewed")).to_be_visible()
+    expect(page.get_by_text("0 of 13 reviewed")).to_be_visible()
     watched.settled()
     box = page.locator('canvas[data-testid="data-grid-canvas"]').first.bounding_box()
     page.mouse.click(box["x"] + 45, box["y"] + 35 + 17)
