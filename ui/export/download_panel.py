@@ -48,8 +48,12 @@ def _places(use: Target, figures: ExportFigures) -> None:
     """Where each file of the zip goes, or why there is none."""
     files = [f"`{name_in_zip(name)}`" for name in files_for(use, figures.files)]
     if figures.refusals:
-        st.markdown("This toolset would be refused: see *Validation by client* below.")
-    elif files:
+        fixes = sum(bool(violation.fix) for violation in figures.refusals)
+        mended = f" *Apply suggested fixes* mends {fixes:,}." if fixes else ""
+        refused = quantity(len(figures.refusals), "violation")
+        st.markdown(f"This toolset would be refused: {refused}, listed below.{mended}")
+        return
+    if files:
         st.markdown(f"{' to '.join(dict.fromkeys((files[0], files[-1])))}: {use.goes}")
     else:
         st.markdown(f"No file for {use.title}: no merge here lets a server's tool be switched off.")

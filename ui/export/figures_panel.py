@@ -15,7 +15,7 @@ def figures_panel(figures: ExportFigures) -> None:
     """Tools, tokens and merges, and a notice for each thing that somebody may not expect."""
     tokens = f"Tokens per prompt as {figures.tokens[0].shape} ({figures.counted})"
     for column, (label, before, after) in zip(
-        st.columns(3),
+        st.columns([2, 3, 2]),
         (
             ("Tools", figures.tools_before, figures.tools_after),
             (tokens, figures.tokens_before, figures.tokens_after),

@@ -28,7 +28,7 @@ def validity_panel(figures: ExportFigures, chosen: str) -> str:
         column_order=("target", "verdict", "names", "descriptions", "schemas", "tools", "fixable"),
         column_config={
             "target": "client",
-            "verdict": "result",
+            "verdict": st.column_config.TextColumn("result", width=120),
             "schemas": "parameters",
             "tools": "tool limit",
             "fixable": "with a fix",
