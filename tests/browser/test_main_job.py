@@ -94,18 +94,19 @@ def test_from_a_file_to_a_bundle(watched, shared_data):
     expect(page.locator("h1")).to_have_text("Export")
     page.get_by_text("Include routers").click()
     watched.settled()
-    page.get_by_role("button", name="Claude Code").click()
-    expect(page.get_by_text(re.compile(r"claude-code.json"))).to_be_visible()
+    page.get_by_role("radio", name="VS Code").click()
+    expect(page.get_by_text("vscode.json", exact=True)).to_be_visible()
     watched.settled()
     with page.expect_download(timeout=60_000) as caught:
         page.get_by_role("button", name="Download the zip").click()
-    name = r"toolscope-servers-claude-code-[0-9a-f]{8}\.zip"
+    name = r"toolscope-servers-vscode-[0-9a-f]{8}\.zip"
     assert re.fullmatch(name, caught.value.suggested_filename)
     check_bundle(caught.value.path().read_bytes(), file)
 
 
 def check_bundle(archive, source):
     files = zipfile.ZipFile(io.BytesIO(archive))
+    assert files.namelist()[:3] == ["README.md", "vscode.json", "bundle/toolset.json"]
     entries = json.loads(files.read("bundle/relabel.json"))["entries"]
     phi = {row["old_id"]: row["new_id"] for row in entries}
     tools = [tool for server in json.loads(source.read_text()) for tool in server["tools"]]

@@ -62,7 +62,7 @@ def _places(use: Target, figures: ExportFigures) -> None:
         effect = f"Agents no longer see {quantity(figures.switched_off, 'tool')}. "
     if isinstance(use, Client) and any(line.kind == "router" for line in figures.merges):
         effect += "Merges that need a gateway work only through `serve`, as the README says. "
-    st.caption(f"{effect}Everything else is in the folder `{HOME}`; `README.md` says what is what.")
+    st.caption(f"{effect}The bundle is in the folder *{HOME}*; *README.md* says what is what.")
 
 
 def _files(contents: Mapping[str, bytes]) -> None:
