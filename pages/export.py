@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from toolscope_core.catalog.formats.format_table import OFFERED
 from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
-from ui.export.figures_panel import bundle_panel, figures_panel, merges_panel
+from ui.export.download_panel import download_panel
+from ui.export.figures_panel import figures_panel, merges_panel, shared_names_panel
 from ui.export.validity_panel import limit_panel, validity_panel
 from ui.shared import page_frame
-from ui.shared.services.exports import Exports
+from ui.shared.services.exports import Exports, uses
 from ui.shared.services.reviewed_variants import Variants
 
 POLICIES: dict[AcceptPolicy, str] = {
@@ -23,16 +23,13 @@ page_frame.analysis()
 review, record = page_frame.workspace().review, page_frame.current()
 exports = page_frame.service(Exports)
 own = review.plan(record.id).catalog.format
+choices = {use.label: use for use in uses(own)}
+*_, as_loaded = choices
+use = choices[st.pills("I use", list(choices), default=as_loaded, required=True, key=f"use_{own}")]
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     accept = st.selectbox(
         "Merges to apply", list(POLICIES), format_func=POLICIES.__getitem__, key="accept"
-    )
-    chosen = st.selectbox(
-        "Format",
-        [own, *(shape for shape in OFFERED if shape != own)],
-        format_func=lambda shape: f"{shape} (default)" if shape == own else shape,
-        key=f"shape_{own}",
     )
     routers = st.toggle("Include routers", key="routers", help="Merges that need a gateway.")
     fix = st.toggle(
@@ -47,12 +44,15 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         help="Writes the accepted document variants (Documents, For search) as the descriptions of "
         "tools that nobody edited or merged. Agents then read them too, and they cost tokens.",
     )
-shape = None if chosen == own else chosen
 config = PlanConfig(accept=accept, routers=routers, expanded=expanded)
-figures = exports.figures(record.id, config, shape, fix)
+figures = exports.figures(record.id, config, use.shape, fix)
+download_panel(config, use, fix, figures)
 figures_panel(figures)
-bundle_panel(config, shape, fix, chosen if figures.refusals else "")
-rules = validity_panel(figures, chosen)
+shared_names_panel(figures, fix)
+target = use.target.name
+if figures.refusals or target not in figures.violations:
+    target = use.shape or own
+rules = validity_panel(figures, target)
 if rules in figures.toolsets:
     limit_panel(figures.toolsets[rules], exports.ways(record.id, routers, rules), POLICIES)
 merges_panel(figures)

@@ -94,25 +94,29 @@ def test_from_a_file_to_a_bundle(watched, shared_data):
     expect(page.locator("h1")).to_have_text("Export")
     page.get_by_text("Include routers").click()
     watched.settled()
-    page.get_by_role("button", name="Prepare bundle").click()
-    download = page.get_by_role("button", name="Download bundle")
-    expect(download).to_be_visible(timeout=60_000)
-    with page.expect_download() as caught:
-        download.click()
-    assert re.fullmatch(r"toolscope-servers-[0-9a-f]{8}\.zip", caught.value.suggested_filename)
+    page.get_by_role("radio", name="VS Code").click()
+    expect(page.get_by_text("vscode.json", exact=True)).to_be_visible()
+    watched.settled()
+    with page.expect_download(timeout=60_000) as caught:
+        page.get_by_role("button", name="Download the zip").click()
+    name = r"toolscope-servers-vscode-[0-9a-f]{8}\.zip"
+    assert re.fullmatch(name, caught.value.suggested_filename)
     check_bundle(caught.value.path().read_bytes(), file)
 
 
 def check_bundle(archive, source):
     files = zipfile.ZipFile(io.BytesIO(archive))
-    entries = json.loads(files.read("relabel.json"))["entries"]
+    assert files.namelist()[:3] == ["README.md", "vscode.json", "bundle/toolset.json"]
+    entries = json.loads(files.read("bundle/relabel.json"))["entries"]
     phi = {row["old_id"]: row["new_id"] for row in entries}
     tools = [tool for server in json.loads(source.read_text()) for tool in server["tools"]]
     assert len(phi) == len(entries) == len(tools) == 527
     assert all(phi[new] == new for new in phi.values())
-    written = [t for server in json.loads(files.read("toolset.json")) for t in server["tools"]]
+    written = [
+        t for server in json.loads(files.read("bundle/toolset.json")) for t in server["tools"]
+    ]
     assert len(written) == len(set(phi.values())) < 527
-    decisions = [json.loads(line) for line in files.read("decisions.jsonl").splitlines()]
+    decisions = [json.loads(line) for line in files.read("bundle/decisions.jsonl").splitlines()]
     assert [row["action"] for row in decisions] == ["accept", "reject", "undo", "reject", "edit"]
 
 

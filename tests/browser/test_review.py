@@ -5,6 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from ui.shared.cards.batches import server_pair_key
+
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 SCROLL = "top => { document.querySelector('[data-testid=stMain]').scrollTop = top }"
@@ -204,7 +206,8 @@ def test_the_head_of_a_column_sets_the_order_of_the_keys(watched):
 
 
 def test_proposals_between_two_servers_are_a_table_whose_rows_open(watched):
-    page = watched.open("review", catalog="Example", show="By+server+pair")
+    servers = server_pair_key("attic-archive", "cellar-files")
+    page = watched.open("review", catalog="Example", show="By+server+pair", servers=servers)
     both = page.get_by_text("3 duplicates: all tools stay, behind a gateway.")
     expect(both).to_be_visible()
     page.get_by_role("button", name="Keep the tools of attic-archive").click()
@@ -221,7 +224,7 @@ def test_proposals_between_two_servers_are_a_table_whose_rows_open(watched):
     expect(page.get_by_text("0 of 13 reviewed")).to_be_visible()
     watched.settled()
     box = page.locator('canvas[data-testid="data-grid-canvas"]').first.bounding_box()
-    page.mouse.click(box["x"] + 45, box["y"] + 35 + 17)
+    page.mouse.click(box["x"] + 70, box["y"] + 35 + 17)
     expect(page.get_by_text("One of 3 proposals between attic-archive")).to_be_visible()
     page.get_by_role("button", name="Decide them together").click()
     expect(page.get_by_role("button", name="Accept all 3")).to_be_visible()

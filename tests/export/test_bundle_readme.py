@@ -13,6 +13,7 @@ from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import load_paths
 from toolscope_core.cli import app
 from toolscope_core.export.bundle_readme import readme_text
+from toolscope_core.files.archives import bundle_folder
 from toolscope_core.merging.clusters import apply_clusters
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.tool import Tool
@@ -56,6 +57,15 @@ def test_a_bundle_is_read_as_its_merged_tools_with_their_ids(bundle):
     assert {tool.id for tool in merged.tools} == {entry["new_id"] for entry in entries}
     assert merged.problems == ()
     assert len(merged.servers) == 7
+
+
+def test_a_zip_that_somebody_unpacked_is_its_bundle(bundle, tmp_path):
+    shutil.copytree(bundle, tmp_path / "bundle")
+    (tmp_path / "toolset.json").write_text("[]")
+    tools = [read_catalog(load_paths([folder])).tools for folder in (tmp_path, bundle)]
+    assert tools[0] == tools[1]
+    with bundle_folder(tmp_path) as folder:
+        assert folder == tmp_path / "bundle"
 
 
 def test_a_bundle_without_its_merged_tools_is_refused(bundle, tmp_path):

@@ -6,12 +6,14 @@ from tests.ui.services.small_workspace import FILES, SUM, catalog
 from toolscope_core.export.checked_plan import (
     broken_rules,
     checked_plan,
+    disambiguated,
     held_back,
     refusals,
     toolsets,
 )
 from toolscope_core.merging.clusters import apply_clusters, build_clusters
 from toolscope_core.merging.renaming import with_tools
+from toolscope_core.model.catalog import Finding
 from toolscope_core.model.cluster import Group
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.errors import ExportError
@@ -54,6 +56,34 @@ def test_too_many_tools_are_refused_or_split_and_none_is_dropped():
     assert tuple(item for part in parts for item in part) == plan.tools
     assert toolsets(plan, "openai-chat", fix=False) == (plan.tools,)
     assert toolsets(plan, "neutral", fix=True) == (plan.tools,)
+
+
+def named(server, name, number=""):
+    return Tool(f"{server}/{name}{number}", name, server=server)
+
+
+def test_all_tools_of_one_name_get_their_servers_name():
+    plan = planned(*(named(server, "find") for server in ("a", "b", "c")), named("a", "send"))
+    names = [item.tool.name for item in checked_plan(plan, "openai-chat", fix=True).tools]
+    assert names == ["a_find", "send", "b_find", "c_find"]
+    fixed = [tool.name for tool in disambiguated(plan, "anthropic").values()]
+    assert fixed == ["a_find", "b_find", "c_find"]
+    assert disambiguated(plan, "mcp") == {}, "a server has its own names"
+    assert disambiguated(plan, "neutral") == {}
+    taken = planned(named("a", "find"), named("b", "Find"), named("c", "a_find"))
+    first, _ = [tool.name for tool in disambiguated(taken, "gemini").values()]
+    assert first.startswith("a_find_"), "another tool is called a_find"
+
+
+def test_tools_of_one_server_and_blocked_ones_take_no_name_from_others():
+    twice = planned(named("a", "find"), named("a", "find", 2))
+    assert disambiguated(twice, "openai-chat") == {}
+    plan = planned(named("a", "find"), named("b", "find"))
+    bad = Finding("b/find", "block", "hidden", "description", "hidden characters")
+    shadowed = replace(plan, catalog=replace(plan.catalog, findings=(bad,)))
+    assert disambiguated(shadowed, "openai-chat") == {}
+    names = [item.tool.name for item in checked_plan(shadowed, "openai-chat", fix=True).tools]
+    assert names == ["find", "b_find"]
 
 
 def with_header(tool_id, header="bad header"):

@@ -18,11 +18,26 @@ def figures(page):
     return {metric.label: metric.value for metric in page.at.metric}
 
 
+def choose(page, label):
+    page.widget("button_group", "use_").set_value(label).run()
+    assert not page.at.exception
+
+
+def show_files(page):
+    page.at.toggle(key="files").set_value(True).run()
+    assert not page.at.exception
+
+
+def refused(page):
+    (button,) = page.at.get("download_button")
+    return button.proto.disabled
+
+
 def test_nothing_is_merged_before_anybody_decided(page):
     assert not page.at.exception
     assert figures(page)["Tools"] == "8 → 8"
     assert "nobody has accepted them: 3 duplicates, 0 families." in page.text
-    assert not page.at.get("download_button")
+    assert not page.at.code, "no bundle is made before somebody wants it"
 
 
 def test_hostile_text_that_would_go_out_is_said(monkeypatch, open_app):
@@ -42,17 +57,46 @@ def test_hostile_text_that_would_go_out_is_said(monkeypatch, open_app):
     assert not page.at.error, "the fix takes it out"
 
 
-def test_the_bundle_is_made_on_demand_and_goes_stale_with_a_decision(page):
-    page.press("prepare")
-    (button,) = page.at.get("download_button")
-    assert button.proto.label == "Download bundle"
-    files = page.at.dataframe[0].value
-    assert files["file"].iloc[0] == "toolset.json"
-    assert "send_mail" in page.at.code[0].value
+def test_the_files_are_shown_on_demand_and_follow_a_decision(page):
+    show_files(page)
+    assert list(page.at.dataframe[0].value["file"])[:3] == [
+        "README.md",
+        "toolset.json",
+        "bundle/toolset.json",
+    ]
+    assert page.at.code[0].value.count("send_mail") == 3
     page.review.decide(1, "accept", by_name(page.work, 1, "send_mail"), "bob")
     page.at.run()
-    assert not page.at.get("download_button")
+    assert page.at.code[0].value.count("send_mail") == 1
     assert figures(page)["Tools"] == "8 → 6"
+
+
+def test_a_client_is_told_what_its_file_does_and_where_it_goes(page):
+    choose(page, "Claude Code")
+    assert "No file for Claude Code: no merge" in page.text
+    page.review.decide(1, "accept", by_name(page.work, 1, "send_mail"), "bob")
+    page.at.run()
+    assert "`claude-code.json`: Add its rules to `.claude/settings.json`" in page.text
+    assert "Agents no longer see 2 tools." in page.text
+    show_files(page)
+    assert list(page.at.dataframe[0].value["file"])[1] == "claude-code.json"
+    assert "mcp__beta__send_mail" in page.at.code[0].value
+    rules = page.widget("selectbox", "rules_")
+    assert rules.value == "claude-code"
+    choose(page, "ToolHive")
+    assert page.widget("selectbox", "rules_").value == "mcp", "it has no rules of its own"
+
+
+def test_names_that_servers_share_are_listed_with_what_becomes_of_them(page):
+    assert "Names that tools of several servers share" not in page.text
+    choose(page, "Anthropic")
+    shared = table(page, "name", "fixed")
+    assert list(shared["fixed"])[:2] == ["alpha_get_weather", "beta_get_weather"]
+    assert len(shared) == 5 and "Turn on *Apply suggested fixes*" in page.text
+    page.at.toggle(key="fix").set_value(True).run()
+    assert "are exported with their server's name" in page.text
+    show_files(page)
+    assert "alpha_send_mail" in page.at.code[0].value
 
 
 def table(page, *columns):
@@ -65,8 +109,9 @@ def test_a_violated_target_has_no_download_until_the_fixes_are_applied(page):
     assert matrix.verdict["MCP"] == "1 violation"  # alpha serves list_files twice
     assert matrix.verdict["Neutral"] == "ok"
     assert "The catalog was loaded this way" in page.text
-    assert not page.button("prepare").disabled
-    page.at.selectbox(key="shape_mcp").set_value("anthropic").run()
+    assert not refused(page)
+    choose(page, "Anthropic")
+    assert "This toolset would be refused" in page.text
     broken = table(page, "rule", "fix")
     assert list(broken["tool_id"]) == [
         "alpha/list_files-2",
@@ -79,16 +124,15 @@ def test_a_violated_target_has_no_download_until_the_fixes_are_applied(page):
         "beta_send_mail",
         "gamma_send_mail",
     ]
-    assert page.button("prepare").disabled
+    assert refused(page)
     page.at.toggle(key="fix").set_value(True).run()
-    assert not page.button("prepare").disabled
+    assert not refused(page)
     assert "Anthropic accepts the toolset as exported." in page.text
-    page.press("prepare")
-    assert page.at.get("download_button")
+    show_files(page)
     assert "beta_send_mail" in page.at.code[0].value
-    page.at.selectbox(key="shape_mcp").set_value("neutral").run()
+    choose(page, "Neutral file")
     page.at.toggle(key="fix").set_value(False).run()
-    assert not page.button("prepare").disabled
+    assert not refused(page)
 
 
 def test_one_tool_that_no_client_of_mcp_reads_is_held_back_and_named(monkeypatch, open_app):
@@ -104,15 +148,14 @@ def test_one_tool_that_no_client_of_mcp_reads_is_held_back_and_named(monkeypatch
     )
     page = open_app(odd, SUM).open("export")
     assert not page.at.warning
-    page.at.selectbox(key="shape_generic").set_value("mcp").run()
+    choose(page, "MCP file")
     (warning,) = page.at.warning
     assert warning.value.startswith(r"'lab/route' is held back\: The x\-mcp\-header")
     assert r"\*bad header\*" in warning.value
     assert figures(page)["Tools"] == "2 → 1"
     assert "Left out: 1 tool." in page.text
     assert "MCP accepts the toolset as exported." in page.text
-    page.press("prepare")
-    assert page.at.get("download_button")
+    show_files(page)
     assert "route" not in page.at.code[0].value
     assert "add_numbers" in page.at.code[0].value
 
@@ -132,8 +175,8 @@ def test_too_many_tools_show_their_parts_before_and_after_the_split(open_app):
     words = ("sum", "mail", "door", "file", "song")
     tools = [tool(word, f"{word}_{n}", f"{word} {n}.") for word in words for n in range(30)]
     page = open_app(*tools).open("export")
-    page.at.selectbox(key="shape_mcp").set_value("openai-chat").run()
-    assert page.button("prepare").disabled
+    choose(page, "OpenAI chat")
+    assert refused(page)
     parts = table(page, "file", "tokens", "servers")
     assert [*zip(parts["file"], parts["tools"], strict=True)] == [
         ("toolset-1.json", 120),
@@ -142,9 +185,9 @@ def test_too_many_tools_show_their_parts_before_and_after_the_split(open_app):
     ways = table(page, "merges to apply", "parts")
     assert ways["tools"].iloc[0] == 150 >= ways["tools"].iloc[2]
     page.at.toggle(key="fix").set_value(True).run()
-    assert not page.button("prepare").disabled
+    assert not refused(page)
     assert len(table(page, "file", "tokens", "servers")) == 2
-    page.press("prepare")
+    show_files(page)
     assert "toolset-1.json, lines 1 to" in page.text
     page.widget("selectbox", "rules_").set_value("cursor").run()
     assert list(table(page, "file", "tokens", "servers")["tools"]) == [30] * 5
@@ -174,5 +217,4 @@ def test_accepted_variants_can_be_the_descriptions(page):
     before = figures(page)
     page.widget("toggle", "expanded").set_value(True).run()
     assert figures(page) != before
-    page.press("prepare")
-    assert page.at.get("download_button")
+    show_files(page)

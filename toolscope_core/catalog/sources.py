@@ -9,6 +9,7 @@ from pathlib import Path
 
 from toolscope_core.catalog.bundle_versions import BUNDLE, why_unreadable
 from toolscope_core.catalog.limits import MAX_BYTES, MAX_TOTAL_BYTES, MIB
+from toolscope_core.files.archives import MANIFEST, bundle_below
 from toolscope_core.files.whole_files import read_file
 from toolscope_core.model.errors import CatalogError
 
@@ -93,7 +94,8 @@ def _toolset(folder: Path) -> list[Path]:
 
     Raises ``CatalogError`` for a bundle of another version.
     """
-    path = folder / "manifest.json"
+    folder = bundle_below(folder)
+    path = folder / MANIFEST
     try:
         manifest = json.loads(read_file(path))
         is_bundle = "toolsets" in manifest and isinstance(manifest["sha256"], dict)

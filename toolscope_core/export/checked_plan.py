@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from dataclasses import replace
+
+from toolscope_core.catalog.formats.offered_names import comparable_name, unique_names
 from toolscope_core.catalog.formats.target_rules import (
     RuleViolation,
     fixed,
@@ -15,6 +19,7 @@ from toolscope_core.merging.clusters import without_unreadable
 from toolscope_core.merging.renaming import NewNames, with_tools
 from toolscope_core.model.errors import ExportError
 from toolscope_core.model.plan import MergedTool, MergePlan
+from toolscope_core.model.tool import Tool
 
 SHOWN = 10
 
@@ -41,13 +46,14 @@ def broken_rules(plan: MergePlan, target: str, fix: bool = False) -> tuple[RuleV
 
 
 def with_fixes(plan: MergePlan, target: str) -> MergePlan:
-    """The plan with every offered fix to a tool for ``target`` applied, and without the hidden
-    characters of names and texts; φ shows the new names of tools, α those of parameters. Too many
-    tools are split by ``toolsets``.
+    """The plan with every offered fix to a tool for ``target`` applied, tools of one name
+    ``disambiguated``, and without the hidden characters of names and texts; φ shows the new names
+    of tools, α those of parameters. Too many tools are split by ``toolsets``.
     """
     exported = [item.tool for item in plan.tools]
     clean = without_hidden_text(exported, sorted(_old_names(plan)))
     plan = with_tools(plan, clean) if clean else plan
+    plan = with_tools(plan, disambiguated(plan, target))
     changed = fixed(plan.tools, target, _old_names(plan), plan.catalog.blocked)
     renamed = {
         tool_id: NewNames(item.renaming.top, item.renaming.nested)
@@ -55,6 +61,27 @@ def with_fixes(plan: MergePlan, target: str) -> MergePlan:
         if item.renaming.names
     }
     return with_tools(plan, {tool_id: item.tool for tool_id, item in changed.items()}, renamed)
+
+
+def disambiguated(plan: MergePlan, target: str) -> dict[str, Tool]:
+    """By id, the outgoing tools whose name a tool of another server has too, each with its server
+    in its name; empty where ``target`` takes one name several times. A blocked tool makes no other
+    give up its name.
+    """
+    if target_named(target).rules.unique != "toolset":
+        return {}
+    by_name: defaultdict[str, list[Tool]] = defaultdict(list)
+    for item in plan.tools:
+        if item.tool.id not in plan.catalog.blocked:
+            by_name[comparable_name(item.tool.name)].append(item.tool)
+    shared = [
+        tool
+        for tools in by_name.values()
+        if len({tool.server for tool in tools}) > 1
+        for tool in tools
+    ]
+    names = unique_names(shared, {item.tool.name for item in plan.tools} | _old_names(plan))
+    return {tool.id: replace(tool, name=names[tool.id]) for tool in shared}
 
 
 def readable_plan(plan: MergePlan, shape: str | None, fix: bool) -> MergePlan:

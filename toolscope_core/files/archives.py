@@ -18,6 +18,9 @@ from pathlib import Path, PurePosixPath
 from toolscope_core.files.whole_files import MOST_BYTES, read_file
 from toolscope_core.model.errors import ConfigError
 
+MANIFEST = "manifest.json"
+BUNDLE_BELOW = "bundle"
+"""The folder of the bundle in the zip of the Export page."""
 _ANCHOR = "relabel.json"
 _PART = re.compile(r"(?!\.+$)[\w. -]{1,80}")
 _DAMAGED = (
@@ -33,6 +36,13 @@ _METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 """Others become any size in one step."""
 
 
+def bundle_below(folder: Path) -> Path:
+    """The folder of the bundle: the one below, in a zip of the page that somebody unpacked."""
+    inner = folder / BUNDLE_BELOW
+    unpacked = not (folder / MANIFEST).exists() and (inner / MANIFEST).is_file()
+    return inner if unpacked else folder
+
+
 @contextmanager
 def bundle_folder(path: Path) -> Iterator[Path]:
     """The folder of the bundle at ``path``; that of a zip is there until the block ends.
@@ -40,7 +50,7 @@ def bundle_folder(path: Path) -> Iterator[Path]:
     Raises ``ConfigError`` for a file that is no zip of a bundle.
     """
     if not path.is_file():
-        yield path
+        yield bundle_below(path)
         return
     with tempfile.TemporaryDirectory(prefix="toolscope-") as place:
         folder = Path(place) / path.name

@@ -24,6 +24,7 @@ from toolscope_core.evaluation.agent.toolset_pair import (
     work_with_both,
 )
 from toolscope_core.evaluation.selection import is_correct
+from toolscope_core.export.bundle import zipped
 from toolscope_core.llm.run_configuration import RunKind
 from toolscope_core.llm.tool_calling import ToolCallingModel
 from toolscope_core.mcp.gateway.configured_servers import likely_key
@@ -174,7 +175,7 @@ class AgentRuns:
         plan = self._review.plan(catalog_id, config)
 
         def read() -> ToolsetPair:
-            archive = self._exports.download(catalog_id, "toolset", config).archive
+            archive = zipped(self._exports.bundle(catalog_id, config))
             with tempfile.TemporaryDirectory() as place:
                 path = Path(place) / "toolset.zip"
                 path.write_bytes(archive)

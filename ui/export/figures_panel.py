@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import streamlit as st
 
-from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.numbers import quantity
-from ui.shared import page_frame, safe_text
-from ui.shared.services.exports import Download, ExportFigures, Exports
+from ui.shared import safe_text
+from ui.shared.services.exports import ExportFigures
 
 NAMED = 4
-
-PREVIEW_LINES = 60
 
 
 def figures_panel(figures: ExportFigures) -> None:
     """Tools, tokens and merges, and a notice for each thing that somebody may not expect."""
     tokens = f"Tokens per prompt as {figures.tokens[0].shape} ({figures.counted})"
     for column, (label, before, after) in zip(
-        st.columns(3),
+        st.columns([2, 3, 2]),
         (
             ("Tools", figures.tools_before, figures.tools_after),
             (tokens, figures.tokens_before, figures.tokens_after),
@@ -61,40 +57,21 @@ def merges_panel(figures: ExportFigures) -> None:
         st.dataframe(figures.dangling, hide_index=True, column_config=names, alt=title)
 
 
-def bundle_panel(config: PlanConfig, shape: str | None, fix: bool, refused_by: str) -> None:
-    """The button that makes the bundle; once it is made, the download and its first file.
-    ``refused_by`` is the client that would refuse it, empty where none does.
-    """
-    record, log = page_frame.current(), page_frame.workspace().review.log
-    options = (record.id, record.name, len(log(record.id)), config, shape, fix)
-    label = f"Not valid for {refused_by}, see below" if refused_by else "Prepare bundle"
-    if st.button(
-        label, key="prepare", type="primary", icon=":material/package_2:", disabled=bool(refused_by)
-    ):
-        st.session_state["prepared"] = options
-    if st.session_state.get("prepared") != options or refused_by:
+def shared_names_panel(figures: ExportFigures, fix: bool) -> None:
+    """The names that tools of several servers have, and what becomes of them."""
+    if not figures.shared_names:
         return
-    bundle = _prepared(*options)
-    st.download_button(
-        "Download bundle",
-        bundle.archive,
-        file_name=bundle.file_name,
-        mime="application/zip",
-        key="download",
-        on_click="ignore",
-        icon=":material/download:",
-    )
-    files, preview = st.columns([2, 3], gap="large")
-    sizes = [f"{len(content):,}" for content in bundle.files.values()]
-    files.dataframe(
-        pd.DataFrame({"file": list(bundle.files), "bytes": sizes}),
-        hide_index=True,
-        alt="Files of the bundle",
-    )
-    name, content = next(iter(bundle.files.items()))
-    lines = content.decode("utf-8").splitlines()
-    preview.code("\n".join(lines[:PREVIEW_LINES]), language="json", height=400)
-    preview.caption(f"{name}, lines 1 to {min(PREVIEW_LINES, len(lines))} of {len(lines):,}")
+    title = "Names that tools of several servers share"
+    st.subheader(title, anchor=False)
+    if fix:
+        st.caption("All tools of such a name are exported with their server's name in front.")
+    else:
+        st.caption(
+            "Turn on *Apply suggested fixes* to put the server's name in front of all of them, or "
+            "give them names of your own in Documents."
+        )
+    names = {"tool_id": "tool", "fixed": "exported name" if fix else "name with the fix"}
+    st.dataframe(figures.shared_names, hide_index=True, column_config=names, alt=title)
 
 
 def _left_out(figures: ExportFigures) -> None:
@@ -119,11 +96,3 @@ def _left_out(figures: ExportFigures) -> None:
             f"{safe_text.first_few(figures.held_back, NAMED)}. A new name or new parameters need a "
             "gateway (*Include routers*), and a name must be unique."
         )
-
-
-@st.cache_resource(max_entries=4, show_spinner="Preparing the bundle")
-def _prepared(
-    catalog_id: int, name: str, decisions: int, config: PlanConfig, shape: str | None, fix: bool
-) -> Download:
-    """The bundle; ``decisions`` is how many there are, so that a new one makes it anew."""
-    return page_frame.service(Exports).download(catalog_id, name, config, shape, fix)

@@ -12,26 +12,30 @@ from toolscope_core.model.configuration import AcceptPolicy
 from ui.shared import safe_text
 from ui.shared.services.exports import ExportFigures, ToolsetLine, Way
 
+TOKENS_WIDTH = 300
+
 
 def validity_panel(figures: ExportFigures, chosen: str) -> str:
     """The name of the client whose rule violations are shown, at first ``chosen``; draws them below
     the matrix of clients and the tokens by format.
     """
     st.subheader("Validation by client", anchor=False)
-    matrix, tokens = st.columns([2, 1], gap="large")
-    matrix.dataframe(
+    row = st.container(horizontal=True, gap="large")
+    row.dataframe(
         figures.matrix,
         hide_index=True,
+        width="content",
         column_order=("target", "verdict", "names", "descriptions", "schemas", "tools", "fixable"),
         column_config={
             "target": "client",
-            "verdict": "result",
+            "verdict": st.column_config.TextColumn("result", width=120),
             "schemas": "parameters",
             "tools": "tool limit",
             "fixable": "with a fix",
         },
         alt="Clients and the number of their rules that the toolset violates",
     )
+    tokens = row.container(width=TOKENS_WIDTH)
     tokens.dataframe(
         figures.tokens,
         hide_index=True,
@@ -51,7 +55,7 @@ def validity_panel(figures: ExportFigures, chosen: str) -> str:
         "Rule violations for",
         [chosen, *others],
         format_func=lambda name: f"{titles.get(name, name)} ({len(figures.violations[name]):,})",
-        key=f"rules_{chosen}",
+        key=f"rules_{chosen}_{len(figures.violations[chosen])}",  # a label stays with its key
     )
     if not figures.violations[rules]:
         if target_named(rules).rules in (Rules(), Rules(unique="none")):
@@ -112,5 +116,6 @@ def _consequence(
     if rules == chosen and figures.refusals:
         st.warning(f"{text} Blocks the download until fixed.", icon=":material/rule:")
         return
-    why = " The catalog was loaded this way." if rules == chosen else ""
+    loaded = rules == chosen and target_named(rules).writes
+    why = " The catalog was loaded this way." if loaded else ""
     st.info(f"{text} Does not block the download.{why}", icon=":material/rule:")

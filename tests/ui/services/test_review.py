@@ -7,10 +7,8 @@ from toolscope_core.decisions.log import version_of
 from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove
 from toolscope_core.model.catalog import Finding
 from toolscope_core.model.cluster import Document
-from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import StaleDecisionError
 from ui.shared.cards.cards import argument_rows
-from ui.shared.services.exports import Exports
 
 
 @pytest.fixture
@@ -162,20 +160,3 @@ def test_a_tool_with_hidden_text_is_not_offered_as_canonical():
 def replace_findings(card, tool_id):
     bad = Finding(tool_id, "block", "hidden", "description", "hidden characters")
     return replace(card, findings={**card.findings, tool_id: (bad,)})
-
-
-# Export --------------------------------------------------------------------------------------
-
-
-def test_a_download_is_named_after_catalog_and_content(review, catalog_id, work):
-    first = work.service(Exports).download(catalog_id, "Team / Tools!", PlanConfig())
-    assert first.file_name.startswith("toolscope-team-tools-")
-    assert work.service(Exports).download(catalog_id, "Team / Tools!", PlanConfig()) == first
-    review.decide(catalog_id, "accept", by_name(work, catalog_id, "get_weather"), "ann")
-    later = work.service(Exports).download(catalog_id, "Team / Tools!", PlanConfig())
-    assert later.file_name != first.file_name
-    assert (
-        work.service(Exports)
-        .download(catalog_id, "天", PlanConfig())
-        .file_name.startswith("toolscope-catalog-")
-    )

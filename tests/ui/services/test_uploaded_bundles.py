@@ -25,7 +25,8 @@ def zipped(files):
 
 
 def exported(work, catalog_id, accept="all"):
-    return work.service(Exports).download(catalog_id, "Desk", PlanConfig(accept=accept)).archive
+    (record,) = (one for one in work.catalogs.newest() if one.id == catalog_id)
+    return work.service(Exports).download(record, PlanConfig(accept=accept)).archive
 
 
 def unzipped(content):

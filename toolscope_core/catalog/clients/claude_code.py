@@ -37,6 +37,10 @@ def _cleaned(server: str) -> str:
 CLAUDE_CODE = Client(
     name="claude-code",
     title="Claude Code",
+    goes=(
+        "Add its rules to `.claude/settings.json` of a project, or to "
+        "`~/.claude/settings.json` for all of them. Keep the rules that are there."
+    ),
     rules=Rules(
         name_rule=DOTTED,
         longest_name=64,

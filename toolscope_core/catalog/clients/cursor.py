@@ -22,6 +22,10 @@ def _write(switches: Sequence[Switch], _: MergePlan) -> str:
 CURSOR = Client(
     name="cursor",
     title="Cursor",
+    goes=(
+        "Add its rules to `.cursor/cli.json` of a project, or to `~/.cursor/cli-config.json`:"
+        " Cursor's command line reads them. In the editor, switch the same tools off by hand."
+    ),
     rules=Rules(unique="server", most_tools=40, mcp_record=True),
     file="clients/cursor.json",
     write=_write,

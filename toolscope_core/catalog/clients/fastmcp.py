@@ -27,4 +27,13 @@ def _write(switches: Sequence[Switch], _: MergePlan) -> str:
     return json_text({"mcpServers": servers})
 
 
-FASTMCP = Client(name="fastmcp", title="FastMCP", file="clients/fastmcp.json", write=_write)
+FASTMCP = Client(
+    name="fastmcp",
+    title="FastMCP",
+    goes=(
+        "Add what it says of each server to that server's entry in the configuration that you"
+        " give to `fastmcp run`."
+    ),
+    file="clients/fastmcp.json",
+    write=_write,
+)

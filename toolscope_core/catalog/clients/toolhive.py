@@ -48,4 +48,13 @@ def _resource_name(server: str) -> str:
     return f"{name or 'server'}-tools"
 
 
-TOOLHIVE = Client(name="toolhive", title="ToolHive", file="clients/toolhive.yaml", write=_write)
+TOOLHIVE = Client(
+    name="toolhive",
+    title="ToolHive",
+    goes=(
+        "Run `kubectl apply -f toolhive.yaml`, then name each resource in "
+        "`spec.toolConfigRef` of its server."
+    ),
+    file="clients/toolhive.yaml",
+    write=_write,
+)

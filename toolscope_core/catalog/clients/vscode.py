@@ -36,6 +36,10 @@ def _write(switches: Sequence[Switch], plan: MergePlan) -> str:
 VSCODE = Client(
     name="vscode",
     title="VS Code",
+    goes=(
+        "Run *Chat: Configure Tool Sets*, choose *Create new tool sets file* and paste it "
+        "there. Then leave only its sets on in the tools picker."
+    ),
     rules=Rules(unique="server", most_tools=MOST_TOOLS),
     file="clients/vscode.json",
     write=_write,

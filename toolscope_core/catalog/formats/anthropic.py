@@ -8,6 +8,7 @@ from toolscope_core.catalog.formats.target import LETTERS, Rules
 ANTHROPIC = RecordFormat(
     name="anthropic",
     title="Anthropic",
+    goes="Pass its list as `tools` to `messages.create`.",
     rules=Rules(
         name_rule=LETTERS,
         longest_name=64,

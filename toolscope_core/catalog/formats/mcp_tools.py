@@ -31,6 +31,7 @@ class _Mcp(RecordFormat):
 MCP = _Mcp(
     name="mcp",
     title="MCP",
+    goes="What each server answers to `tools/list`, for a server or gateway of your own.",
     rules=Rules(name_rule=DOTTED, longest_name=128, unique="server", mcp_record=True),
     offered=4,
     in_prompts=True,

@@ -32,6 +32,7 @@ class _Neutral(RecordFormat):
 NEUTRAL = _Neutral(
     name="neutral",
     title="Neutral",
+    goes="One JSON object for programs of your own; ToolScope reads it again as a catalog.",
     rules=ANY_NAMES,
     offered=6,
     marks=lambda record: {"id", "server", "name", "parameters", "members"} <= record.keys(),

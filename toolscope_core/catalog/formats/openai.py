@@ -24,6 +24,7 @@ class _Responses(RecordFormat):
 OPENAI_CHAT = RecordFormat(
     name="openai-chat",
     title="OpenAI chat",
+    goes="Pass its list as `tools` to `chat.completions.create`.",
     rules=_RULES,
     offered=1,
     in_prompts=True,
@@ -37,6 +38,7 @@ OPENAI_CHAT = RecordFormat(
 OPENAI_RESPONSES = _Responses(
     name="openai-responses",
     title="OpenAI responses",
+    goes="Pass its list as `tools` to `responses.create`.",
     rules=_RULES,
     offered=2,
     in_prompts=True,

@@ -42,10 +42,11 @@ ANY_NAMES = Rules(unique="none")
 class Target:
     """A format or a client: its name in commands and files, its title for people, its rules.
 
-    ``writes`` says whether a toolset can leave in it.
+    ``goes`` says in Markdown where its file goes, ``writes`` whether a toolset can leave in it.
     """
 
     name: str
     title: str
     rules: Rules = Rules()
+    goes: str = "It has the form of the file that you loaded: put it in that file's place."
     writes: ClassVar[bool] = False

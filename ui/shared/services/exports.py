@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
-from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
+from toolscope_core.catalog.clients.client_table import CLIENTS
+from toolscope_core.catalog.clients.switches import client_files, switches_of
+from toolscope_core.catalog.formats.format_table import OFFERED, PROMPT_SHAPES, format_named
+from toolscope_core.catalog.formats.record_format import RecordFormat
+from toolscope_core.catalog.formats.target import Target
 from toolscope_core.catalog.formats.target_rules import RuleViolation
 from toolscope_core.catalog.formats.target_table import MATRIX, target_named
 from toolscope_core.catalog.scan.cleaning import hidden_in
@@ -18,21 +21,36 @@ from toolscope_core.catalog.tokens import Costs, PlanTokens, plan_tokens, tokeni
 from toolscope_core.export.bundle import bundle_files, named_toolsets, zipped
 from toolscope_core.export.checked_plan import (
     broken_rules,
+    disambiguated,
     held_back,
     readable_plan,
     refusals,
     toolsets,
 )
+from toolscope_core.export.client_zip import zip_files
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import Dangling, MergePlan
+from toolscope_core.model.tool import digest
+from toolscope_core.store import CatalogRecord
 from ui.shared.cards.queue import ClusterCounts, cluster_counts
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
 
 POLICIES: tuple[AcceptPolicy, ...] = ("none", "auto", "all")
 """From the one that merges least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What a toolset is exported for: a client, or a format, ``shape`` unless it is the input's;
+    ``label`` names it for people.
+    """
+
+    target: Target
+    shape: str | None
+    label: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +61,17 @@ class MergeLine:
     name: str
     gone: tuple[str, ...]
     kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class SharedName:
+    """A name that tools of several servers have, one of them, and its name once fixes are applied,
+    where the target takes a name once only.
+    """
+
+    name: str
+    tool_id: str
+    fixed: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +124,8 @@ class ExportFigures:
     those that do not, ``removed`` of those left out; ``unreadable`` says in sentences what is held
     back since no client of MCP could read it.
     ``toolsets`` are, by target's name, the parts that its limit on tools asks for, where there are
-    several.
+    several. ``files`` are those of the bundle that a client or an API may take, ``switched_off``
+    counts the tools that those of clients switch off; ``shared_names`` has a line a tool.
     """
 
     tools_before: int
@@ -117,15 +147,17 @@ class ExportFigures:
     held_back: tuple[str, ...]
     removed: tuple[str, ...]
     unreadable: tuple[str, ...]
+    files: tuple[str, ...]
+    switched_off: int
+    shared_names: tuple[SharedName, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """The files of a bundle and their zip; ``file_name`` changes only with the content."""
+    """The files of a zip and its bytes."""
 
     files: Mapping[str, bytes]
     archive: bytes
-    file_name: str
 
 
 class Exports:
@@ -136,6 +168,7 @@ class Exports:
         self._review = work.review
         self._costs = Costs()
         self._figures: ResultCache[ExportFigures] = ResultCache()
+        self._downloads: ResultCache[Download] = ResultCache(most=4)
 
     def figures(
         self, catalog_id: int, config: PlanConfig, shape: str | None = None, fix: bool = False
@@ -165,19 +198,49 @@ class Exports:
         return bundle_files(analysis, plan, self._review.log(catalog_id), config, shape, fix)
 
     def download(
-        self,
-        catalog_id: int,
-        name: str,
-        config: PlanConfig,
-        shape: str | None = None,
-        fix: bool = False,
+        self, record: CatalogRecord, config: PlanConfig, use: Use | None = None, fix: bool = False
     ) -> Download:
-        """The bundle as one file, named after the catalog (``name``) and the hash of its bytes."""
-        files = self.bundle(catalog_id, config, shape, fix)
-        archive = zipped(files)
-        plain = re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-")[:40] or "catalog"
-        digest = hashlib.sha256(archive).hexdigest()[:8]
-        return Download(files, archive, f"toolscope-{plain}-{digest}.zip")
+        """The zip for ``use``, by default the input's format: its files, and the whole bundle.
+        Raises ``ExportError`` where the target refuses it.
+        """
+        use = use or uses(record.format)[-1]
+        plan, log = self._review.plan(record.id, config), self._review.log(record.id)
+
+        def make() -> Download:
+            bundle = self.bundle(record.id, config, use.shape, fix)
+            files = zip_files(bundle, use.target, record.name, record.at[:10])
+            return Download(files, zipped(files))
+
+        key = (record.id, record.name, config, use.label, fix)
+        return self._downloads.get(key, (plan,), make, state=len(log))
+
+    def file_name(
+        self, record: CatalogRecord, config: PlanConfig, use: Use, fix: bool = False
+    ) -> str:
+        """The name of the zip, after the catalog and what it is for; other decisions or options
+        give another.
+        """
+        log = [(one.seq, one.at) for one in self._review.log(record.id)]
+        content = digest(record.version, record.at, asdict(config), use.label, fix, log)[:8]
+        plain = re.sub(r"[^a-z0-9]+", "-", record.name.casefold()).strip("-")[:40] or "catalog"
+        return f"toolscope-{plain}-{use.target.name}-{content}.zip"
+
+
+def uses(own: str) -> tuple[Use, ...]:
+    """What a toolset that came in the format ``own`` can be exported for, that format last."""
+    others = (format_named(name) for name in OFFERED if name != own)
+    form = format_named(own)
+    return (
+        *(Use(client, None, client.title) for client in CLIENTS),
+        *(Use(other, other.name, _label(other)) for other in others),
+        Use(form, None, f"{form.title} file, as loaded"),
+    )
+
+
+def _label(form: RecordFormat) -> str:
+    """The title of a format, which is only a file where no API takes it."""
+    is_file = form.rules.mcp_record or not form.in_prompts
+    return f"{form.title} file" if is_file else form.title
 
 
 def figures_of(plan: MergePlan, shape: str | None, fix: bool, costs: Costs) -> ExportFigures:
@@ -185,6 +248,7 @@ def figures_of(plan: MergePlan, shape: str | None, fix: bool, costs: Costs) -> E
     the fixes offered for it. Raises ``ExportError`` for an unknown shape.
     """
     target = shape or plan.catalog.format
+    shared = _shared_names(plan, target)
     plan = readable_plan(plan, shape, fix)
     names = {item.tool.id: item.tool.name for item in plan.tools}
     tokens = tuple(plan_tokens(plan, name, costs) for name in PROMPT_SHAPES)
@@ -212,6 +276,9 @@ def figures_of(plan: MergePlan, shape: str | None, fix: bool, costs: Costs) -> E
         held_back=plan.held_back,
         removed=plan.removed,
         unreadable=held_back(plan),
+        files=(*named_toolsets(plan, target, fix), *client_files(plan)),
+        switched_off=sum(len(switch.off) for switch in switches_of(plan)),
+        shared_names=shared,
     )
 
 
@@ -231,6 +298,15 @@ def toolset_lines(plan: MergePlan, target: str, costs: Costs) -> tuple[ToolsetLi
         )
         for number, (name, part) in enumerate(named, 1)
     )
+
+
+def _shared_names(plan: MergePlan, target: str) -> tuple[SharedName, ...]:
+    names = {item.tool.id: item.tool.name for item in plan.tools}
+    lines = (
+        SharedName(names[tool_id], tool_id, tool.name)
+        for tool_id, tool in disambiguated(plan, target).items()
+    )
+    return tuple(sorted(lines, key=lambda line: (line.name.casefold(), line.tool_id)))
 
 
 def _hostile(plan: MergePlan) -> tuple[str, ...]:

@@ -1,0 +1,58 @@
+"""The zip for one client or API: its files at the top, the bundle below."""
+
+import io
+import zipfile
+
+import pytest
+
+from toolscope_core.catalog.clients.client_table import CLIENTS
+from toolscope_core.catalog.formats.format_table import RECORD_FORMATS, format_named
+from toolscope_core.export.bundle import zipped
+from toolscope_core.export.client_zip import files_for, zip_files
+from toolscope_core.files.archives import bundle_files_in
+
+PARTS = {"toolset-1.json": b"[1]", "toolset-2.json": b"[2]"}
+BUNDLE = {
+    **PARTS,
+    "relabel.json": b"{}",
+    "README.md": b"# A merged toolset",
+    **{client.file: client.name.encode() for client in CLIENTS},
+}
+EVIL = "a`\n# b ![p](http://evil.example)"
+
+
+@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
+def test_a_client_gets_its_file_at_the_top_and_reads_where_it_goes(client):
+    files = zip_files(BUNDLE, client, "Desk", "2026-01-02")
+    (_, name, *_) = files
+    assert files[name] == BUNDLE[client.file] and "/" not in name
+    text = files["README.md"].decode()
+    assert f"# Tools for {client.title}" in text
+    assert f"- `{name}`: {client.goes}" in text and "serve bundle" in text
+    assert '{"loaded":"2026-01-02","name":"Desk"}' in text
+
+
+def test_a_client_for_which_nothing_goes_gets_the_bundle_and_a_sentence():
+    files = zip_files({"relabel.json": b"{}"}, CLIENTS[0], "Desk", "2026-01-02")
+    assert list(files) == ["README.md", "bundle/relabel.json"]
+    assert "Nothing for Claude Code" in files["README.md"].decode()
+
+
+@pytest.mark.parametrize("form", RECORD_FORMATS.values(), ids=lambda form: form.name)
+def test_a_format_gets_every_part_of_the_toolset(form):
+    assert files_for(form, BUNDLE) == tuple(PARTS)
+    text = zip_files(BUNDLE, form, "Desk", "2026-01-02")["README.md"].decode()
+    assert f"- `toolset-2.json`: {form.goes}" in text and "serve bundle" not in text
+
+
+def test_the_zip_is_read_as_its_bundle():
+    content = zipped(zip_files(BUNDLE, format_named("mcp"), "Desk", "2026-01-02"))
+    assert bundle_files_in(content, "a.zip") == BUNDLE
+    assert zipfile.ZipFile(io.BytesIO(content)).read("toolset-1.json") == b"[1]"
+
+
+def test_the_name_of_a_catalog_cannot_become_markup():
+    text = zip_files(BUNDLE, CLIENTS[0], EVIL, "2026-01-02")["README.md"].decode()
+    assert [line for line in text.splitlines() if "evil" in line or line.startswith("# b")] == [
+        '    {"loaded":"2026-01-02","name":"a`\\n# b ![p](http://evil.example)"}'
+    ]

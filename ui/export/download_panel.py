@@ -1,0 +1,79 @@
+"""The zip for a client, an API or a file: its button, and where each file goes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+import streamlit as st
+
+from toolscope_core.catalog.clients.client import Client
+from toolscope_core.catalog.formats.target import Target
+from toolscope_core.export.client_zip import HOME, files_for, name_in_zip
+from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.numbers import quantity
+from ui.shared import page_frame
+from ui.shared.services.exports import ExportFigures, Exports, Use
+
+PREVIEW_LINES = 60
+
+
+def download_panel(config: PlanConfig, use: Use, fix: bool, figures: ExportFigures) -> None:
+    """The button that makes and gives the zip, and beside it where its files go; the files
+    themselves once somebody asks for them. A target that refuses the toolset gets none.
+    """
+    exports, record = page_frame.service(Exports), page_frame.current()
+    refused = bool(figures.refusals)
+    button, places = st.columns([1, 3], vertical_alignment="center", gap="medium")
+    button.download_button(
+        "Download the zip",
+        lambda: exports.download(record, config, use, fix).archive,
+        file_name=exports.file_name(record, config, use, fix),
+        mime="application/zip",
+        key="download",
+        type="primary",
+        on_click="ignore",
+        icon=":material/download:",
+        disabled=refused,
+        width="stretch",
+    )
+    with places:
+        _places(use.target, figures)
+    if not refused and st.toggle("Show the files", key="files"):
+        with st.spinner("Preparing the files"):
+            _files(exports.download(record, config, use, fix).files)
+
+
+def _places(use: Target, figures: ExportFigures) -> None:
+    """Where each file of the zip goes, or why there is none."""
+    files = [f"`{name_in_zip(name)}`" for name in files_for(use, figures.files)]
+    if figures.refusals:
+        fixes = sum(bool(violation.fix) for violation in figures.refusals)
+        mended = f" *Apply suggested fixes* mends {fixes:,}." if fixes else ""
+        refused = quantity(len(figures.refusals), "violation")
+        st.markdown(f"This toolset would be refused: {refused}, listed below.{mended}")
+        return
+    if files:
+        st.markdown(f"{' to '.join(dict.fromkeys((files[0], files[-1])))}: {use.goes}")
+    else:
+        st.markdown(f"No file for {use.title}: no merge here lets a server's tool be switched off.")
+    effect = ""
+    if isinstance(use, Client) and figures.switched_off:
+        effect = f"Agents no longer see {quantity(figures.switched_off, 'tool')}. "
+    if isinstance(use, Client) and any(line.kind == "router" for line in figures.merges):
+        effect += "Merges that need a gateway work only through `serve`, as the README says. "
+    st.caption(f"{effect}The bundle is in the folder *{HOME}*; *README.md* says what is what.")
+
+
+def _files(contents: Mapping[str, bytes]) -> None:
+    files, preview = st.columns([2, 3], gap="large")
+    sizes = [f"{len(content):,}" for content in contents.values()]
+    files.dataframe(
+        pd.DataFrame({"file": list(contents), "bytes": sizes}),
+        hide_index=True,
+        alt="Files of the zip",
+    )
+    name, content = list(contents.items())[1]
+    lines = content.decode("utf-8").splitlines()
+    preview.code("\n".join(lines[:PREVIEW_LINES]), language=name.rpartition(".")[2], height=400)
+    preview.caption(f"{name}, lines 1 to {min(PREVIEW_LINES, len(lines))} of {len(lines):,}")
