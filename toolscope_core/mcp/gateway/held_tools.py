@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
+import anyio
+
 from toolscope_core.mcp.gateway.declared_tools import DeclaredTools, declared_tools
 from toolscope_core.mcp.gateway.routing import Original, Route
 from toolscope_core.mcp.servers.offers import LISTING_TOOLS, read_tools, without_secrets
@@ -12,8 +14,6 @@ from toolscope_core.model.configuration import ConnectionLimits
 from toolscope_core.model.tool import JsonObject, Tool
 
 if TYPE_CHECKING:
-    from anyio import Lock
-
     from toolscope_core.mcp.servers.sessions import OpenServer
 
 OnChange = Literal["hold", "pass"]
@@ -32,19 +32,17 @@ class HeldTools:
     ) -> None:
         self._originals, self._limits, self._on_change = originals, limits, on_change
         self.declared: dict[str, DeclaredTools] = {}
-        self._locks: dict[str, Lock] = {}
+        self._locks: dict[str, anyio.Lock] = {}
 
     async def read(self, name: str, server: OpenServer) -> bool:
         """Ask the server for its tools; whether other ones are held back than before.
 
         Raises ``ServerConnectionError`` where it does not answer.
         """
-        import anyio
-
-        before = self._held_of(name)
+        before = self.sentences(name)
         async with self._locks.setdefault(name, anyio.Lock()):  # pages of two listings would mix
             self.declared[name] = await self._declared(name, server)
-        return self._held_of(name) != before
+        return self.sentences(name) != before
 
     async def _declared(self, name: str, server: OpenServer) -> DeclaredTools:
         records: Sequence[Mapping[str, object]] = ()
@@ -92,9 +90,3 @@ class HeldTools:
         if original.tool_id in declared.missing:
             return f"{original.server} has no tool {original.name!r} any more"
         return ""
-
-    def _held_of(self, name: str) -> frozenset[str]:
-        declared = self.declared.get(name)
-        if declared is None or self._on_change == "pass":
-            return frozenset()
-        return declared.changed | declared.missing

@@ -21,8 +21,6 @@ from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import JsonObject
 
 Transport = Literal["stdio", "http", "sse", "http or sse"]
-TRANSPORTS: tuple[Transport, ...] = ("stdio", "http", "sse", "http or sse")
-_TEXTS = ("command", "cwd", "env_file", "url")
 _URL_KEYS = ("url", "serverUrl", "httpUrl")
 STREAMABLE = frozenset({"http", "streamable-http", "streamablehttp", "streamable_http"})
 REFERENCE = re.compile(r"\$\{(?:env:)?([A-Za-z_]\w*)(?::-([^}]*))?\}")
@@ -90,34 +88,20 @@ class ServerDefinition:
 
     def as_json(self) -> dict[str, Any]:
         """Plain values, for the store."""
-        return {
-            **asdict(self),
-            "args": list(self.args),
-            "variables": [[one.name, one.template] for one in self.variables],
-            "headers": [[one.name, one.template] for one in self.headers],
-        }
+        return asdict(self)
 
     @classmethod
     def of_json(cls, value: JsonObject) -> ServerDefinition:
         """What ``as_json`` gave. Raises ``ConfigError`` for anything else."""
+        from pydantic import TypeAdapter, ValidationError
+
         try:
-            texts = {key: value[key] for key in ("name", "transport", *_TEXTS)}
-            args = tuple(value["args"])
-            if value["transport"] not in TRANSPORTS:
-                raise TypeError(f"transport is {value['transport']!r}")
-            if not all(isinstance(text, str) for text in (*texts.values(), *args)):
-                raise TypeError("a text is missing")
-            return cls(
-                **texts,
-                args=args,
-                variables=tuple(NamedValue(*map(str, one)) for one in value["variables"]),
-                headers=tuple(NamedValue(*map(str, one)) for one in value["headers"]),
-                masked=value["masked"] is True,
-                disabled=value["disabled"] is True,
-            )
-        except (TypeError, KeyError) as error:
+            return TypeAdapter(cls).validate_python(value)
+        except ValidationError as error:
+            places = ", ".join(str(one["loc"][0]) for one in error.errors() if one["loc"])
             raise ConfigError(
-                f"a stored server definition cannot be read ({error}); give the configuration again"
+                f"a stored server definition cannot be read ({places}); give the configuration "
+                "again"
             ) from error
 
 

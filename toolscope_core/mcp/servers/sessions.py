@@ -8,12 +8,14 @@ from contextlib import asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+import anyio
+
 from toolscope_core.mcp.servers.launches import Launch
 from toolscope_core.mcp.servers.raw_pages import RawPages
 from toolscope_core.mcp.servers.sdk_exceptions import is_forgotten, only_leaf
 from toolscope_core.mcp.servers.server_addresses import REPLY, HttpRecord, Way, server_address
 from toolscope_core.mcp.servers.server_definitions import Transport
-from toolscope_core.mcp.servers.server_failures import Situation, is_refused, stderr_excerpt
+from toolscope_core.mcp.servers.server_failures import Situation, stderr_excerpt
 from toolscope_core.mcp.servers.server_processes import (
     HANDSHAKE,
     POLL_SECONDS,
@@ -120,8 +122,6 @@ class OpenServer:
         ``doing`` completes the sentence: *while it ran delete_file*. The status of a process that
         ended is waited for.
         """
-        import anyio
-
         with anyio.move_on_after(SETTLE_SECONDS):
             while isinstance(self.record, ProcessRecord) and self.record.status is None:
                 await anyio.sleep(POLL_SECONDS)
@@ -142,8 +142,6 @@ async def connected(
     body. An old server that speaks SSE only is tried again that way, unless the definition says
     which it is.
     """
-    import anyio
-
     load_sdk()
     first: ToolScopeError | None = None
     ways = WAYS[launch.definition.transport]
@@ -167,7 +165,8 @@ async def connected(
         failed = failed or here.late()
         first = first or failed
         if record.doing != HANDSHAKE or way == ways[-1] or not here.looks_older:
-            raise (failed if is_refused(failed) else first) from None
+            is_refused = getattr(failed, "kind", "") == "refused"  # a header is missing or wrong
+            raise (failed if is_refused else first) from None
 
 
 @asynccontextmanager

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import anyio
+
 from toolscope_core.mcp.servers.launches import read_launch
 from toolscope_core.mcp.servers.offers import ServerOffer, read_offer
 from toolscope_core.mcp.servers.sdk_exceptions import only_leaf
@@ -30,8 +32,6 @@ def read_offers(
     ``environ`` when its turn comes. Reports how many are done; when ``progress`` raises, every
     server has been ended before that is raised again. Have no event loop in this thread.
     """
-    import anyio
-
     load_sdk()
     offers: dict[int, ServerOffer] = {}
 
