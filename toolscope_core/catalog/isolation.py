@@ -25,13 +25,13 @@ from typing import Any, BinaryIO
 
 from toolscope_core.catalog.limits import MAX_TOTAL_BYTES, MIB, READING_BYTES, READING_SECONDS
 from toolscope_core.catalog.sources import Source, check_size, load_paths
+from toolscope_core.files.app_folder import child_environment
 from toolscope_core.files.cache_files import code_version, read_sealed, write_sealed
 from toolscope_core.model.catalog import Catalog, Finding, InputFile, Problem, Server
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import CatalogError, ConfigError
 from toolscope_core.model.tool import JsonObject, Tool
 
-ROOT = Path(__file__).parents[2]
 PROGRAM = "from toolscope_core.catalog.reading_child import wait; wait(0)"
 ITEM_TYPES: dict[str, type] = {
     "tools": Tool,
@@ -203,18 +203,13 @@ class _ReadingProcess:
                     [sys.executable, "-P", "-c", PROGRAM],
                     stdin=theirs.fileno(),
                     stdout=subprocess.DEVNULL,
-                    env={**os.environ, "PYTHONPATH": _python_path(), "OPENBLAS_NUM_THREADS": "1"},
+                    env=child_environment(OPENBLAS_NUM_THREADS="1"),
                 )
         return self.control
 
 
 _waiting = _ReadingProcess()
 atexit.register(_waiting.end)
-
-
-def _python_path() -> str:
-    """The ``PYTHONPATH`` of the process: our own package first, then that of this process."""
-    return os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
 
 
 def _catalog(value: JsonObject) -> Catalog:
