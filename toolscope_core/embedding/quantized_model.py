@@ -36,11 +36,14 @@ def quantized_model() -> Path:
     is damaged. Raises ``ModelError`` where the packaged model is damaged or no folder can be
     written.
     """
-    # in the installation, else with what the user's programs cache
-    folders = Path(sys.prefix) / "share" / "toolscope", user_cache() / "models"
-    paths = [folder / f"{QUANTIZED_MODEL}.onnx" for folder in folders]
+    paths = [folder / f"{QUANTIZED_MODEL}.onnx" for folder in _folders()]
     ready = next(filter(_is_whole, paths), None)
     return ready or _keep(_quantize(), paths)
+
+
+def _folders() -> tuple[Path, ...]:
+    """Where the file may stand: in the installation, else with what the user's programs cache."""
+    return Path(sys.prefix) / "share" / "toolscope", user_cache() / "models"
 
 
 def _seal(path: Path) -> Path:

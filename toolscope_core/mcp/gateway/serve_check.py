@@ -8,7 +8,7 @@ import anyio
 
 from toolscope_core.mcp.gateway.bundle_routes import ServedBundle
 from toolscope_core.mcp.gateway.call_log import CallLog
-from toolscope_core.mcp.gateway.declared_tools import DeclaredTools
+from toolscope_core.mcp.gateway.held_tools import DeclaredTools
 from toolscope_core.mcp.gateway.running import GatewayConfig, open_gateway
 
 
