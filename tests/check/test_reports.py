@@ -29,10 +29,9 @@ from toolscope_core.catalog.record_lines import RecordLine
 from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.check.baseline import Baseline
 from toolscope_core.check.comparison_report import Limits, compare, failures
-from toolscope_core.check.gate_items import TITLES, GateItem, gate_items
+from toolscope_core.check.gate_items import TITLES, AppPlace, GateItem, gate_items
 from toolscope_core.check.junit_report import junit_report
 from toolscope_core.check.new_pairs import PairJudge
-from toolscope_core.check.pair_addresses import AppPlace
 from toolscope_core.check.pull_request_summary import MOST_CHARACTERS, code, pull_request_summary
 from toolscope_core.check.sarif_report import MOST_RESULTS, sarif_report
 from toolscope_core.embedding.vector_cache import VectorCache

@@ -40,19 +40,19 @@ def test_a_job_that_ended_stays_as_it_ended(store):
 def test_only_jobs_whose_lease_ran_out_are_orphans(store):
     start_job(store, "alive", 2, "merge")
     start_job(store, "dead", 1, "merge", lease=EXPIRED)
-    assert mark_orphans(store) == 1
+    mark_orphans(store)
     assert get_job(store, "dead").state == "interrupted"
     assert "start it again" in get_job(store, "dead").message
     assert get_job(store, "alive").live
-    assert mark_orphans(store) == 0
 
 
 def test_a_renewed_lease_keeps_a_job_alive(store):
     start_job(store, "j1", 1, "merge", lease=EXPIRED)
     renew_leases(store, {"j1"})
-    assert mark_orphans(store) == 0
+    mark_orphans(store)
+    assert get_job(store, "j1").live
     renew_leases(store, {"j1"}, lease=EXPIRED)
-    assert mark_orphans(store) == 1
+    mark_orphans(store)
     renew_leases(store, {"j1"})
     assert get_job(store, "j1").state == "interrupted"
 

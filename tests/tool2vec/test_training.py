@@ -17,7 +17,7 @@ from toolscope_core.tool2vec.blend import Blend
 from toolscope_core.tool2vec.model_folder import read_model, write_model
 from toolscope_core.tool2vec.training import LearnOptions, Trainer, trained_model
 from toolscope_core.tool2vec.training_queries import training_queries
-from toolscope_core.tool2vec.tuned_stage import Checkpoints, tuned_classifier
+from toolscope_core.tool2vec.tuned_stage import Checkpoint, tuned_classifier
 
 CONFIG = RetrievalConfig(rerank="none")
 ASKED = ToolRequest("fly paris today")
@@ -152,7 +152,7 @@ def test_all_stages_on_a_tiny_encoder(tmp_path, monkeypatch, tiny_model, retriev
     assert set(model.about["held_out"]["metrics"]) == {
         "text", "tool2vec", "mlc", "tuned", "refiner", "blend",
     }  # fmt: skip
-    assert not list(tmp_path.glob("checkpoints/*/*.epoch")), "done, so they are gone"
+    assert not list(tmp_path.glob("checkpoints/*.epoch")), "done, so they are gone"
     used = replace(model, blend=Blend(dict.fromkeys(model.blend.weights, 1.0), 1.0))
     write_model(used, tmp_path / "model")
     kept = read_model(tmp_path / "model")
@@ -163,14 +163,14 @@ def test_all_stages_on_a_tiny_encoder(tmp_path, monkeypatch, tiny_model, retriev
 
 
 def test_checkpoints_are_checked_and_the_last_one_counts(tmp_path):
-    kept = Checkpoints(tmp_path)
+    kept = Checkpoint(tmp_path, "one.epoch")
     assert kept.latest() == (0, {})
     kept.keep(1, {"w": np.ones(2, np.float32)})
     kept.keep(2, {"w": np.zeros(2, np.float32)})
-    assert [path.name for path in tmp_path.iterdir()] == ["2.epoch"]
+    assert [path.name for path in tmp_path.iterdir()] == ["one.epoch"]
     epoch, arrays = kept.latest()
     assert (epoch, arrays["w"].tolist()) == (2, [0.0, 0.0])
-    (tmp_path / "2.epoch").write_bytes(b"damaged")
+    (tmp_path / "one.epoch").write_bytes(b"damaged")
     assert kept.latest() == (0, {})
     kept.clear()
     assert not list(tmp_path.iterdir())
@@ -187,8 +187,8 @@ def test_a_training_that_was_broken_off_goes_on(tmp_path, tiny_model):
 
     with pytest.raises(KeyboardInterrupt):
         tuned_classifier(queries, centres, str(tiny_model), tmp_path, stop)
-    (kept,) = tmp_path.glob("checkpoints/*/*.epoch")
-    done, seen = int(kept.stem), []
+    (kept,) = tmp_path.glob("checkpoints/*.epoch")
+    done, seen = Checkpoint(kept.parent, kept.name).latest()[0], []
     tuned_classifier(queries, centres, str(tiny_model), tmp_path, seen.append)
     assert done >= 1
     assert seen[0].total == seen[-1].total < 4, "fewer epochs are left"

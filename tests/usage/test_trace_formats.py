@@ -7,9 +7,8 @@ import pytest
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import Tool
 from toolscope_core.usage.call_counts import add_counts, count_calls, query_rows
-from toolscope_core.usage.call_times import utc_time
 from toolscope_core.usage.trace_formats import read_trace
-from toolscope_core.usage.traced_calls import CallTrace, TracedCall, TracedRequest
+from toolscope_core.usage.traced_calls import CallTrace, TracedCall, TracedRequest, utc_time
 
 LOG = [
     {"at": "2026-01-01T10:00:00.500+00:00", "tool": "get", "original": "a/read", "outcome": "ok"},

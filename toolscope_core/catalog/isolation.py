@@ -21,17 +21,17 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import Any, BinaryIO
+from typing import Any
 
 from toolscope_core.catalog.limits import MAX_TOTAL_BYTES, MIB, READING_BYTES, READING_SECONDS
 from toolscope_core.catalog.sources import Source, check_size, load_paths
+from toolscope_core.files.app_folder import child_environment
 from toolscope_core.files.cache_files import code_version, read_sealed, write_sealed
 from toolscope_core.model.catalog import Catalog, Finding, InputFile, Problem, Server
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import CatalogError, ConfigError
 from toolscope_core.model.tool import JsonObject, Tool
 
-ROOT = Path(__file__).parents[2]
 PROGRAM = "from toolscope_core.catalog.reading_child import wait; wait(0)"
 ITEM_TYPES: dict[str, type] = {
     "tools": Tool,
@@ -77,8 +77,8 @@ def read_files(paths: Sequence[Path]) -> Catalog:
     value = _read_apart(sources, None)
     with suppress(ConfigError, OSError):  # it is read again then
         write_sealed(caches, name, json.dumps(value).encode())
-        newest = sorted((caches / _CACHED).glob("*.json"), key=_written, reverse=True)
-        for path in newest[_MOST_CACHED:]:
+        kept = (caches / _CACHED).glob("*.json")
+        for path in sorted(kept, key=lambda path: path.stat().st_mtime)[:-_MOST_CACHED]:
             path.unlink(missing_ok=True)
     return _catalog(value)
 
@@ -91,21 +91,17 @@ def _digest(sources: Sequence[Source]) -> str:
     return hashlib.sha256(json.dumps(parts).encode() + content).hexdigest()
 
 
-def _written(path: Path) -> float:
-    return path.stat().st_mtime
-
-
 def _read_apart(sources: Sequence[Source], forced: str | None) -> JsonObject:
     """The catalog as JSON, from a process with limits. Raises as ``read_isolated``."""
     started = time.monotonic()
     with _waiting.connect() as connection:
         connection.settimeout(READING_SECONDS + 5)
-        try:
+        answer: dict[str, Any] = {}
+        with suppress(OSError):  # the child is gone, or does not move
             _send(connection, sources, forced)
             with connection.makefile("rb") as replies:
-                answer = _answer_of(replies)
-        except OSError:  # the child is gone, or does not move
-            answer = {}
+                for line in replies:  # the label of each source, then the catalog
+                    answer |= json.loads(line)
     if "refused" in answer:
         raise CatalogError(answer["refused"])
     if "catalog" not in answer:
@@ -135,14 +131,6 @@ def _send(connection: socket.socket, sources: Sequence[Source], forced: str | No
     for source in sources:
         connection.sendall(source.data)
     connection.shutdown(socket.SHUT_WR)
-
-
-def _answer_of(replies: BinaryIO) -> dict[str, Any]:
-    """The last reply, with the label of the source read last; empty where the child sent none."""
-    answer: dict[str, Any] = {}
-    for line in replies:
-        answer |= json.loads(line)
-    return answer
 
 
 def _no_answer(answer: dict[str, Any], sources: Sequence[Source], seconds: float) -> CatalogError:
@@ -203,18 +191,13 @@ class _ReadingProcess:
                     [sys.executable, "-P", "-c", PROGRAM],
                     stdin=theirs.fileno(),
                     stdout=subprocess.DEVNULL,
-                    env={**os.environ, "PYTHONPATH": _python_path(), "OPENBLAS_NUM_THREADS": "1"},
+                    env=child_environment(OPENBLAS_NUM_THREADS="1"),
                 )
         return self.control
 
 
 _waiting = _ReadingProcess()
 atexit.register(_waiting.end)
-
-
-def _python_path() -> str:
-    """The ``PYTHONPATH`` of the process: our own package first, then that of this process."""
-    return os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
 
 
 def _catalog(value: JsonObject) -> Catalog:

@@ -34,7 +34,9 @@ def record_lines(tools: Iterable[Tool], files: Mapping[Path, bytes]) -> dict[str
         places = [(path, text, at) for path, text in texts.items() for at in _named(text, tool)]
         if not places:
             places = [(path, text, at) for path, text in texts.items() for at in _said(text, tool)]
-        own = (place for place in places if len(places) > 1 and _is_of(tool, *place[1:]))
+        own = (
+            place for place in places if len(places) > 1 and tool.raw in _objects_around(*place[1:])
+        )
         if places:
             path, text, at = next(own, places[0])
             lines[tool.id] = RecordLine(path, text.count("\n", 0, at) + 1)
@@ -55,11 +57,6 @@ def _said(text: str, tool: Tool) -> Iterator[int]:
     match = re.search(rf"(?<![\w-]){re.escape(tool.name)}(?![\w-])", text)
     if match and tool.name:
         yield match.start()
-
-
-def _is_of(tool: Tool, text: str, at: int) -> bool:
-    """Whether one of the objects around a place is the tool's record."""
-    return any(value == tool.raw for value in _objects_around(text, at))
 
 
 def _objects_around(text: str, at: int) -> Iterator[JsonObject]:

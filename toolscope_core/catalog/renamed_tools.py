@@ -86,16 +86,7 @@ def _likeness(gone: Sequence[Tool], come: Sequence[Tool]) -> np.ndarray[Any, Any
         [tool.description[:COMPARED_TEXT] for tool in gone],
         [tool.description[:COMPARED_TEXT] for tool in come],
     )
-    parameter_sets = [frozenset(p.name for p in tool.parameters) for tool in come]
-    shared = np.array(
-        [
-            [_jaccard({p.name for p in tool.parameters}, other) for other in parameter_sets]
-            for tool in gone
-        ]
-    )
+    mine, others = ([{p.name for p in tool.parameters} for tool in side] for side in (gone, come))
+    shared = np.array([[len(a & b) / len(a | b) if a or b else 1.0 for b in others] for a in mine])
     same = np.array([[(a.server, a.name) == (b.server, b.name) for b in come] for a in gone])
     return np.where(same, 1.0, np.round(0.4 * names + 0.4 * descriptions + 0.2 * shared, 9))
-
-
-def _jaccard(some: set[str], others: frozenset[str]) -> float:
-    return len(some & others) / len(some | others) if some or others else 1.0

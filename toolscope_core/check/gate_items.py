@@ -5,17 +5,38 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
+from urllib.parse import quote, urlencode
 
 from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.check.comparison_report import Check, Failure, GateReport
-from toolscope_core.check.pair_addresses import AppPlace
 from toolscope_core.check.stale_decisions import StaleDecision
 from toolscope_core.check.version_changes import both_sides
 from toolscope_core.check.versions.diff import ToolChange
 from toolscope_core.check.versions.fields import FieldChange
 from toolscope_core.judging.relation_words import RELATIONS
+from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.catalog import Problem
+from toolscope_core.model.environment import origin_of
 from toolscope_core.model.pair import Pair, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class AppPlace:
+    """Where the app is, and the name that the catalog has there. Raises ``ConfigError`` for what is
+    no http address.
+    """
+
+    url: str
+    catalog: str
+
+    def __post_init__(self) -> None:
+        origin_of(self.url)
+
+    def address(self, pair: Pair) -> str:
+        """The address of the pair; no text of a catalog but its own name, encoded, is in it."""
+        query = urlencode({"catalog": self.catalog, "pair": pair_key(pair)}, errors="replace")
+        return f"{quote(self.url.rstrip('/'), safe=':/[]@%')}/overlap?{query}"
+
 
 Section = Check | Literal["unsure"]
 TITLES: Mapping[Section, str] = {

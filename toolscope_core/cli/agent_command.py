@@ -99,7 +99,7 @@ def agent_run(
     from toolscope_core.evaluation.agent.toolset_pair import OriginalsConfigured, read_toolset_pair
     from toolscope_core.evaluation.query_sets import read_queries
     from toolscope_core.mcp.gateway.configured_servers import keys_given
-    from toolscope_core.mcp.servers.configuration_files import read_configurations
+    from toolscope_core.mcp.servers.server_definitions import read_configurations
 
     agent = AgentConfig(turns, k, allow_changes, concurrency)
     limits = ConnectionLimits(start_seconds=timeout, answer_seconds=call_timeout)

@@ -101,10 +101,9 @@ def check(
     from toolscope_core.catalog.sources import input_files
     from toolscope_core.check.baseline import read_baseline
     from toolscope_core.check.comparison_report import Limits, compare, failures
-    from toolscope_core.check.gate_items import gate_items
+    from toolscope_core.check.gate_items import AppPlace, gate_items
     from toolscope_core.check.junit_report import junit_report
     from toolscope_core.check.new_pairs import PairJudge
-    from toolscope_core.check.pair_addresses import AppPlace
     from toolscope_core.check.pull_request_summary import pull_request_summary
     from toolscope_core.embedding.vector_cache import VectorCache
     from toolscope_core.files.json_lines import write_whole

@@ -61,7 +61,7 @@ def connect(
     ),
 ) -> None:
     """Read tools from MCP servers: show how each is started, ask, list its tools, end it."""
-    from toolscope_core.mcp.servers.configuration_files import read_configurations
+    from toolscope_core.mcp.servers.server_definitions import read_configurations
 
     limits = ready_within(timeout, parallel)
     configuration = read_configurations(configurations)
@@ -107,8 +107,7 @@ def _connect(
     from toolscope_core.catalog.isolation import read_isolated
     from toolscope_core.catalog.sources import Source
     from toolscope_core.files.json_lines import write_whole
-    from toolscope_core.mcp.servers.offered_catalog import catalog_document
-    from toolscope_core.mcp.servers.survey import read_offers
+    from toolscope_core.mcp.servers.survey import catalog_document, read_offers
 
     servers = _chosen(configuration, names)
     if not out.resolve().parent.is_dir():

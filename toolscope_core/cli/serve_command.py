@@ -94,7 +94,7 @@ def serve(
     from toolscope_core.mcp.gateway.http_transport import http_place
     from toolscope_core.mcp.gateway.running import GatewayConfig
     from toolscope_core.mcp.gateway.serve_check import check_servers
-    from toolscope_core.mcp.servers.configuration_files import read_configurations
+    from toolscope_core.mcp.servers.server_definitions import read_configurations
 
     limits = ConnectionLimits(start_seconds=timeout, answer_seconds=call_timeout)
     settings, merged = read_environment(), read_served_bundle(bundle)

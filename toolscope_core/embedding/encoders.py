@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.embedding.packaged_model import DEFAULT_MODEL, file_sha256, packaged_model
+from toolscope_core.embedding.packaged_model import DEFAULT_MODEL, packaged_model
+from toolscope_core.files.cache_files import file_sha256
 from toolscope_core.model.errors import ModelError
 from toolscope_core.model.protocols import Vectors
 
@@ -100,8 +101,8 @@ class SentenceEmbedder:
         )
         return [
             (
-                _normalised(one["sentence_embedding"].cpu().numpy()),
-                _normalised(one["token_embeddings"][one["attention_mask"].bool()].cpu().numpy()),
+                normalised(one["sentence_embedding"].cpu().numpy()),
+                normalised(one["token_embeddings"][one["attention_mask"].bool()].cpu().numpy()),
             )
             for one in encoded
         ]
@@ -174,7 +175,8 @@ def triplet_loss(model: Any, margin: float) -> Any:
     return losses.TripletLoss(model, losses.TripletDistanceMetric.COSINE, margin)
 
 
-def _normalised(rows: Vectors) -> Vectors:
+def normalised(rows: Vectors) -> Vectors:
+    """The rows with length 1, float32."""
     lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
     return np.asarray(rows / np.maximum(lengths, 1e-12), dtype=np.float32)
 

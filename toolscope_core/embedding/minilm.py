@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from toolscope_core.embedding.encoders import normalised
 from toolscope_core.embedding.packaged_model import packaged_tokenizer
 from toolscope_core.embedding.quantized_model import QUANTIZED_MODEL, quantized_model
 from toolscope_core.model.errors import ModelError
@@ -42,7 +43,7 @@ class MiniLmEmbedder:
         if not texts:
             return np.zeros((0, 0), dtype=np.float32)
         means = self._each(lambda ids: self._last_layer(ids).mean(axis=0), texts)
-        return _normalised(np.array(means, dtype=np.float32))
+        return normalised(np.array(means, dtype=np.float32))
 
     def encode_with_tokens(self, texts: Sequence[str]) -> tuple[Vectors, list[Vectors]]:
         """As ``encode``, and for each text float32 of shape (tokens, 384), rows L2-normalised, the
@@ -52,7 +53,7 @@ class MiniLmEmbedder:
             return np.zeros((0, 0), dtype=np.float32), []
         layers = self._each(self._last_layer, texts)
         means = np.array([layer.mean(axis=0) for layer in layers], dtype=np.float32)
-        return _normalised(means), list(map(_normalised, layers))
+        return normalised(means), list(map(normalised, layers))
 
     def _each(
         self, encode: Callable[[Sequence[int]], Vectors], texts: Sequence[str]
@@ -98,8 +99,3 @@ class MiniLmEmbedder:
             raise ModelError(
                 f"{path} cannot be loaded ({reason}); delete it, and it is made anew"
             ) from error
-
-
-def _normalised(rows: Vectors) -> Vectors:
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / np.maximum(lengths, 1e-12), dtype=np.float32)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from toolscope_core.files.cache_files import file_sha256
 from toolscope_core.model.errors import ModelError
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
@@ -29,12 +29,6 @@ def packaged_tokenizer() -> Any:
     from tokenizers import Tokenizer
 
     return Tokenizer.from_file(str(_checked(_TOKENIZER) / _TOKENIZER))
-
-
-def file_sha256(path: Path) -> str:
-    """The SHA-256 of a file, 64 hex digits."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _checked(*names: str) -> Path:

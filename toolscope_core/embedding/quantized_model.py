@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from toolscope_core.embedding.packaged_model import packaged_model
-from toolscope_core.files.cache_files import put
+from toolscope_core.files.cache_files import file_sha256, put
 from toolscope_core.model.environment import user_cache
 from toolscope_core.model.errors import ModelError
 
@@ -53,8 +53,7 @@ def _seal(path: Path) -> Path:
 def _is_whole(path: Path) -> bool:
     """Whether the file is the one that was written."""
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest() == _seal(path).read_text("utf-8")
+        return file_sha256(path) == _seal(path).read_text("utf-8")
     except OSError:
         return False
 

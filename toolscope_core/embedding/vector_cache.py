@@ -7,12 +7,15 @@ import math
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.files.cache_files import put, read_sealed, unusable, write_sealed
 from toolscope_core.model.protocols import Vectors
+
+Kind = TypeVar("Kind", np.int64, np.float64)
 
 _MAGIC = b"TSVEC001"
 _HEADER = struct.Struct("<8sII")
@@ -30,12 +33,8 @@ class VectorCache:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    @property
-    def folder(self) -> Path:
+        self.folder = folder
         """Where everything that is cached lies."""
-        return self._folder
 
     def read(self, model: str, texts: Sequence[str]) -> dict[str, Vectors]:
         """The cached vectors of ``texts``, by text, each float32 of shape (d,)."""
@@ -58,7 +57,7 @@ class VectorCache:
             _write_file(folder, entries)
             self._fold(model)
         except OSError as error:
-            raise unusable(self._folder, error) from error
+            raise unusable(self.folder, error) from error
 
     def _fold(self, model: str) -> None:
         files = self._files(model)
@@ -74,7 +73,7 @@ class VectorCache:
         return sorted(self._model_folder(model).glob("*.vec"))
 
     def _model_folder(self, model: str) -> Path:
-        return self._folder / "vectors" / text_key(model).hex()[:32]
+        return self.folder / "vectors" / text_key(model).hex()[:32]
 
 
 class ArrayCache:
@@ -85,28 +84,23 @@ class ArrayCache:
 
     def counts(self, key: str, size: int) -> NDArray[np.int64] | None:
         """The ``size`` cached whole numbers under this key; ``None`` where there are none."""
-        body = self._read(key, size)
-        return None if body is None else np.frombuffer(body, dtype="<i8").astype(np.int64)
+        return self._read(key, (size,), np.int64)
 
     def points(self, key: str, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
         """The cached float64 numbers of this shape under this key; ``None`` without any."""
-        body = self._read(key, math.prod(shape))
-        if body is None:
-            return None
-        return np.frombuffer(body, dtype="<f8").reshape(shape).astype(np.float64)
+        return self._read(key, shape, np.float64)
 
     def write(self, key: str, values: NDArray[np.int64] | NDArray[np.float64]) -> None:
         """Keep the values. Raises ``ConfigError`` where the folder is unusable."""
         body = values.astype(values.dtype.newbyteorder("<")).tobytes()
-        write_sealed(self._folder, _name(key), body)
+        write_sealed(self._folder, f"counts/{key}.cnt", body)
 
-    def _read(self, key: str, size: int) -> bytes | None:
-        body = read_sealed(self._folder / _name(key))
-        return body if body is not None and len(body) == 8 * size else None
-
-
-def _name(key: str) -> str:
-    return f"counts/{key}.cnt"
+    def _read(self, key: str, shape: tuple[int, ...], kind: type[Kind]) -> NDArray[Kind] | None:
+        body = read_sealed(self._folder / f"counts/{key}.cnt")
+        if body is None or len(body) != 8 * math.prod(shape):
+            return None
+        values = np.frombuffer(body, dtype=np.dtype(kind).newbyteorder("<"))
+        return values.reshape(shape).astype(kind)
 
 
 def text_key(text: str) -> bytes:

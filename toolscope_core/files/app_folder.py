@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from toolscope_core.model.errors import ConfigError
@@ -23,3 +24,9 @@ def app_folder() -> Path:
         f"the app is not beside {_PACKAGES / 'toolscope_core'}; install toolscope-workbench, or "
         "run from a checkout"
     )
+
+
+def child_environment(**variables: str) -> dict[str, str]:
+    """The environment of a child process that finds our own package first."""
+    path = os.pathsep.join(filter(None, (str(_PACKAGES), os.environ.get("PYTHONPATH"))))
+    return {**os.environ, **variables, "PYTHONPATH": path}

@@ -48,6 +48,12 @@ def read_sealed(path: Path) -> bytes | None:
     return body if hashlib.sha256(body).digest() == content[:_SEAL] else None
 
 
+def file_sha256(path: Path) -> str:
+    """The SHA-256 of a file, 64 hex digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def unusable(folder: Path, error: OSError) -> ConfigError:
     """The error of a cache folder that cannot be written, with the remedy."""
     return ConfigError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.files.cache_files import unusable
+from toolscope_core.files.cache_files import file_sha256, unusable
 from toolscope_core.model.protocols import Embedder, Progress, Vectors, silent
 from toolscope_core.model.tool import digest
 from toolscope_core.retrieval.documents import SearchDocument
@@ -119,9 +118,4 @@ def _write(folder: Path, index: SearchIndex) -> None:
 def _seals(folder: Path) -> dict[str, str]:
     """The SHA-256 of each file but the seals, by its path in the folder."""
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != _SEALS)
-    return {path.relative_to(folder).as_posix(): _sha256(path) for path in files}
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return {path.relative_to(folder).as_posix(): file_sha256(path) for path in files}

@@ -11,7 +11,7 @@ import numpy as np
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.configuration import RetrievalConfig
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.model.protocols import Embedder, PairScorer, Progress, Vectors, silent
+from toolscope_core.model.protocols import Embedder, PairScorer, Progress, silent
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest, assembled, text_shares
 from toolscope_core.retrieval.documents import SearchDocument, tool_document
@@ -45,7 +45,7 @@ class RankedTool:
         return max(zip(self.parts, PARTS, strict=True), key=lambda one: one[0])[1]
 
 
-class Retriever:
+class Retriever(DocumentSearch):
     """The tools of a catalog, ready to be searched. Raises as ``DocumentSearch`` does."""
 
     def __init__(
@@ -57,60 +57,41 @@ class Retriever:
         scorer: PairScorer | None = None,
         progress: Progress = silent,
     ) -> None:
-        self.config = config or RetrievalConfig()
         self._tools = _by_id(tools)
-        self._search = DocumentSearch(
-            _documents(self._tools), embedder, cache, self.config, scorer, progress
+        super().__init__(
+            _documents(self._tools), embedder, cache, config or RetrievalConfig(), scorer, progress
         )
-        self._embedder_name = embedder.name
         self._learned: LearnedRanking | None = None
-        self._scorer: LearnedScorer | None = None
+        self._learned_scorer: LearnedScorer | None = None
 
     def over(self, tools: Iterable[Tool]) -> Retriever:
         """Other tools searched in the same way, with an index that is not kept on disk: for a
         toolset that is looked at once.
         """
-        other = copy(self)
-        other._tools = _by_id(tools)
-        other._search = self._search.over(_documents(other._tools))
-        other._scorer = self._learned.over(other._tools) if self._learned else None
+        own = _by_id(tools)
+        other = self.over_documents(_documents(own))
+        other._tools = own
+        other._learned_scorer = self._learned.over(other._tools) if self._learned else None
         return other
 
     def with_learned(self, model: LearnedRanking | None) -> Retriever:
         """The same tools, with what a model learned from queries beside their texts; ``None`` for
         the texts alone. Raises ``ConfigError`` for a model that learned with another embedder.
         """
-        if model is not None and model.embedder != self._embedder_name:
+        if model is not None and model.embedder != self._embedder.name:
             raise ConfigError(
-                f"the model learned from vectors of {model.embedder}, but {self._embedder_name} "
+                f"the model learned from vectors of {model.embedder}, but {self._embedder.name} "
                 "searches; search with the embedder that it learned with, or train it again"
             )
         other = copy(self)
         other._learned = model
-        other._scorer = model.over(self._tools) if model else None
+        other._learned_scorer = model.over(self._tools) if model else None
         return other
 
     @property
     def ids(self) -> tuple[str, ...]:
         """Of the tools, sorted."""
-        return tuple(one.id for one in self._search.documents)
-
-    @property
-    def vectors(self) -> Vectors:
-        """float32 of shape (n, d) in the order of ``ids``: the means of the tools' two vectors."""
-        return self._search.vectors
-
-    def encode(self, texts: Iterable[str]) -> None:
-        """Have the vectors of texts at hand that are searched later."""
-        self._search.encode(texts)
-
-    def vectors_of(self, texts: Sequence[str]) -> list[Vectors]:
-        """The vector of each text, each float32 of shape (d,)."""
-        return self._search.vectors_of(texts)
-
-    def base_scores(self, texts: Sequence[str]) -> list[tuple[Scores, Scores]]:
-        """For each text the dense and the sparse scores of all tools, in the order of ``ids``."""
-        return self._search.base_scores(texts)
+        return tuple(one.id for one in self.documents)
 
     def search(self, request: ToolRequest, k: int = 10) -> tuple[RankedTool, ...]:
         """The k best tools, equal scores in the order of ids; fewer where there are fewer, none for
@@ -125,7 +106,7 @@ class Retriever:
 
         Reports ``Step("search", …)`` in requests.
         """
-        return self._search.each(requests, k, self._ranking, progress)
+        return self.each(requests, k, self._ranking, progress)
 
     def _ranking(
         self, request: ToolRequest, by_text: Sequence[TextScores], k: int
@@ -153,13 +134,13 @@ class Retriever:
             _, final = assembled(request, [one.scores for one in by_text], k, self.config)
             return (final.clip(0.0),)
 
-        ranked = self._search.each(requests, 1, all_scores)
+        ranked = self.each(requests, 1, all_scores)
         return tuple(one[0] if one else nothing for one in ranked)
 
     def _share(self, request: ToolRequest) -> LearnedShare | None:
-        if self._scorer is None:
+        if self._learned_scorer is None:
             return None
-        return self._scorer.share(request, self._search.vectors_of(request.texts))
+        return self._learned_scorer.share(request, self.vectors_of(request.texts))
 
     def _place(
         self, request: ToolRequest, row: int, score: float, by_text: Sequence[TextScores]
@@ -171,7 +152,7 @@ class Retriever:
             for part in range(3)
         )
         return RankedTool(
-            tool_id=self._search.documents[row].id,
+            tool_id=self.documents[row].id,
             score=score,
             dense=float(by_text[at].dense[row]),
             sparse=float(by_text[at].sparse[row]),

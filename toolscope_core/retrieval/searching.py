@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +59,7 @@ class DocumentSearch:
         progress: Progress = silent,
     ) -> None:
         self.documents = documents
-        self._embedder, self._cache, self._config = embedder, cache, config
+        self._embedder, self._cache, self.config = embedder, cache, config
         self._scorer = scorer
         self._requests = RequestVectors(
             embedder, cache, with_tokens=config.rerank in ("auto", "late")
@@ -68,7 +68,7 @@ class DocumentSearch:
         self._index = open_index(documents, embedder, cache, progress)
         self._mixed = _mixed(documents, embedder, cache)
 
-    def over(self, documents: Sequence[SearchDocument]) -> DocumentSearch:
+    def over_documents(self, documents: Sequence[SearchDocument]) -> Self:
         """Other documents searched in the same way, with an index that is not kept on disk."""
         other = copy(self)
         other.documents = documents
@@ -134,10 +134,10 @@ class DocumentSearch:
 
     def _scored(self, text: str, vector: Vectors, rerank: RowScores | None) -> TextScores:
         dense, sparse = self._both(text, vector)
-        parts = (*weighted(dense, sparse, self._config.dense_weight), np.zeros_like(sparse))
+        parts = (*weighted(dense, sparse, self.config.dense_weight), np.zeros_like(sparse))
         scores = parts[0] + parts[1]
         if rerank is not None:
-            rows, weight = best_first(scores, self._config.candidates), self._config.rerank_weight
+            rows, weight = best_first(scores, self.config.candidates), self.config.rerank_weight
             parts[2][rows] = weight * rerank(text, rows)
             parts = (parts[0] / (1 + weight), parts[1] / (1 + weight), parts[2] / (1 + weight))
             scores = parts[0] + parts[1] + parts[2]
@@ -147,7 +147,7 @@ class DocumentSearch:
         inputs = RerankInputs(
             self.documents, self._embedder, self._requests, self._scorer, progress
         )
-        return reranker_of(self._config.rerank, inputs)
+        return reranker_of(self.config.rerank, inputs)
 
 
 def _mixed(

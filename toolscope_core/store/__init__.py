@@ -12,7 +12,7 @@ from toolscope_core.store.catalog_rows import (
     rename_catalog,
     save_catalog,
 )
-from toolscope_core.store.copying import CopiedTable, contents, copy_store
+from toolscope_core.store.copying import contents, copy_store
 from toolscope_core.store.decision_rows import (
     append_decision,
     append_decisions,
@@ -50,26 +50,21 @@ from toolscope_core.store.job_rows import (
     start_job,
 )
 from toolscope_core.store.ledger import StoredLedger, read_calls
-from toolscope_core.store.query_rows import (
-    QueryFile,
+from toolscope_core.store.named_rows import (
+    UsageLog,
     delete_query_file,
+    delete_usage_log,
     keep_query_file,
+    keep_server_source,
+    keep_usage_log,
+    keep_variants,
     list_query_files,
+    list_usage_logs,
+    list_variants,
+    read_server_source,
+    usage_log_keys,
 )
 from toolscope_core.store.rebuilding import rebuilt
 from toolscope_core.store.runs import ModelRun, RunState, end_run, get_run, list_runs, open_run
 from toolscope_core.store.selection_rows import Selection, get_selection, keep_selection
-from toolscope_core.store.server_source_rows import (
-    ServerSource,
-    keep_server_source,
-    read_server_source,
-)
 from toolscope_core.store.settings import read_setting, setting_as, write_setting
-from toolscope_core.store.usage_log_rows import (
-    UsageLog,
-    delete_usage_log,
-    keep_usage_log,
-    list_usage_logs,
-    usage_log_keys,
-)
-from toolscope_core.store.variant_rows import OfferedVariant, keep_variants, list_variants

@@ -36,9 +36,6 @@ class Database(Protocol):
         wait for their turn and are alone; those that read see one state.
         """
 
-    def declared(self, statement: str) -> str:
-        """A statement of the migrations, written for SQLite, in the words of this database."""
-
     def back_up(self, step: str) -> None:
         """Keep a copy of the store before the migration ``step``. Raises ``StoreError`` that says
         how to make one, where only a person can and has not said so.

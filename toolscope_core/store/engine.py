@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import Column, String, inspect, select, type_coerce
@@ -42,17 +42,13 @@ class Store:
         if not ready:
             self._migrate()
 
-    @contextmanager
-    def read(self) -> Iterator[Session]:
+    def read(self) -> AbstractContextManager[Session]:
         """A session that sees one state of the store."""
-        with self._transaction(writes=False) as session:
-            yield session
+        return self._transaction(writes=False)
 
-    @contextmanager
-    def write(self) -> Iterator[Session]:
+    def write(self) -> AbstractContextManager[Session]:
         """A session that alone may write; keep it short. An exception undoes everything."""
-        with self._transaction(writes=True) as session:
-            yield session
+        return self._transaction(writes=True)
 
     def time(self, session: Session, ahead: float = 0.0) -> str:
         """The time in ``ahead`` seconds, the same for all programs that use the store."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Literal
 
-from sqlalchemy import CursorResult, update
+from sqlalchemy import update
 from sqlmodel import Session, col, select
 
 from toolscope_core.model.errors import StoreError
@@ -130,23 +130,18 @@ def latest_job(store: Store, catalog_id: int, kind: str | None = None) -> Job | 
         return None if row is None else _job(row)
 
 
-def mark_orphans(store: Store) -> int:
-    """Mark running jobs whose lease ran out, because their process died, as interrupted.
-
-    Returns how many there were.
-    """
+def mark_orphans(store: Store) -> None:
+    """Mark running jobs whose lease ran out, because their process died, as interrupted."""
     with store.write() as session:
-        return _interrupt_orphans(store, session)
+        _interrupt_orphans(store, session)
 
 
-def _interrupt_orphans(store: Store, session: Session) -> int:
+def _interrupt_orphans(store: Store, session: Session) -> None:
     time = store.time(session)
     orphans = update(JobRow).where(col(JobRow.state) == "running", col(JobRow.lease_until) < time)
     message = "the program ended before this was done; start it again"
-    changed = session.connection().execute(
-        orphans.values(state="interrupted", message=message, updated_at=time)
-    )
-    return cast("CursorResult[object]", changed).rowcount
+    changed = orphans.values(state="interrupted", message=message, updated_at=time)
+    session.connection().execute(changed)
 
 
 def _row(session: Session, store: Store, job_id: str) -> JobRow:

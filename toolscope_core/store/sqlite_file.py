@@ -55,9 +55,6 @@ class SqliteFile:
         event.listen(engine, "begin", _begin)
         return engine
 
-    def declared(self, statement: str) -> str:
-        return statement
-
     def back_up(self, step: str) -> None:
         """The file as last committed, complete or not at all, as ``<name>.before-<step>``."""
         copy = self._path.with_name(f"{self._path.name}.before-{step}")

@@ -6,10 +6,26 @@ import json
 from types import NoneType
 from typing import Any
 
-from sqlalchemy import BigInteger, Column, Dialect, ForeignKey, Integer, Text
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Dialect,
+    ForeignKey,
+    Index,
+    Integer,
+    Text,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.dialects import postgresql
 from sqlalchemy.orm import registry
 from sqlalchemy.types import TypeDecorator
-from sqlmodel import Field, SQLModel
+from sqlmodel import AutoString, Field, SQLModel
+
+_TEXT = Text().with_variant(postgresql.TEXT(collation="C"), "postgresql")
+"""Text in one order on every database."""
+_INTEGER = BigInteger().with_variant(Integer(), "sqlite")
+"""Up to 64 bits, as SQLite has them."""
 
 
 class CellError(Exception):
@@ -26,9 +42,10 @@ class Json(TypeDecorator[Any]):
     Reading raises ``CellError`` for a text that is no JSON, or of another kind.
     """
 
-    impl = Text
+    impl = _TEXT
     cache_ok = True
     kinds: tuple[type, ...] = (dict,)
+    of_texts = False
     column: Column[Any]
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> str:
@@ -44,7 +61,10 @@ class Json(TypeDecorator[Any]):
         return parsed
 
     def fits(self, parsed: Any) -> bool:
-        return isinstance(parsed, self.kinds)
+        items = parsed.values() if isinstance(parsed, dict) else parsed
+        return isinstance(parsed, self.kinds) and (
+            not self.of_texts or all(isinstance(item, str) for item in items)
+        )
 
 
 class JsonText(Json):
@@ -59,18 +79,14 @@ class JsonTexts(Json):
 
     cache_ok = True
     kinds = (list,)
-
-    def fits(self, parsed: Any) -> bool:
-        return super().fits(parsed) and all(isinstance(item, str) for item in parsed)
+    of_texts = True
 
 
 class JsonNames(Json):
     """An object whose values are texts."""
 
     cache_ok = True
-
-    def fits(self, parsed: Any) -> bool:
-        return super().fits(parsed) and all(isinstance(item, str) for item in parsed.values())
+    of_texts = True
 
 
 class JsonAnswer(Json):
@@ -96,6 +112,7 @@ class CatalogRow(Row, table=True):
     """
 
     __tablename__ = "catalog"
+    __table_args__ = (UniqueConstraint("name", "number"),)
 
     id: int | None = Field(default=None, primary_key=True)
     name: str = Field(sa_type=JsonText)
@@ -139,9 +156,18 @@ class JobRow(Row, table=True):
     """One background job; ``number`` counts them in order of their start."""
 
     __tablename__ = "job"
+    __table_args__ = (
+        Index(
+            "one_live_job",
+            *("catalog_id", "kind"),
+            unique=True,
+            sqlite_where=text("state = 'running'"),
+            postgresql_where=text("state = 'running'"),
+        ),
+    )
 
     number: int | None = Field(default=None, primary_key=True)
-    id: str
+    id: str = Field(unique=True)
     catalog_id: int = Field(sa_column_args=[ForeignKey("catalog.id")])
     kind: str
     state: str = "running"
@@ -159,6 +185,7 @@ class SelectionRow(Row, table=True):
     """Tools selected in one view; ``number`` grows with each selection kept."""
 
     __tablename__ = "selection"
+    __table_args__ = (UniqueConstraint("catalog_id", "key"),)
 
     number: int | None = Field(default=None, primary_key=True)
     catalog_id: int = Field(sa_column_args=[ForeignKey("catalog.id")])
@@ -247,7 +274,7 @@ class CallRow(Row, table=True):
     __tablename__ = "call"
 
     number: int | None = Field(default=None, primary_key=True)
-    run: str
+    run: str = Field(index=True)
     task: str
     model: str = Field(sa_type=JsonText)
     origin: str
@@ -268,7 +295,7 @@ class RunRow(Row, table=True):
     __tablename__ = "run"
 
     number: int | None = Field(default=None, primary_key=True)
-    id: str
+    id: str = Field(unique=True)
     catalog_id: int = Field(sa_column_args=[ForeignKey("catalog.id")])
     kind: str
     key: str
@@ -316,5 +343,7 @@ for _table in Row.metadata.tables.values():
     for _column in _table.columns:
         if isinstance(_column.type, Json):
             _column.type.column = _column
-        elif isinstance(_column.type, Integer):  # as SQLite has them: up to 64 bits
-            _column.type = BigInteger()
+        elif isinstance(_column.type, Integer):
+            _column.type = _INTEGER
+        elif isinstance(_column.type, AutoString):
+            _column.type = _TEXT

@@ -96,8 +96,7 @@ class LearnedModel:
 
     def unknown(self, tools: Sequence[Tool]) -> int:
         """How many of these tools it learned nothing about."""
-        scorer = self.over(tools)
-        return int((scorer.evidence == 0).sum())
+        return int((self.over(tools).evidence == 0).sum())
 
     def learned(self, request: ToolRequest, vectors: Sequence[Vectors]) -> dict[str, Floats]:
         """By name the learned scores of the m tools in [0, 1], from the vectors of the request's
@@ -109,15 +108,11 @@ class LearnedModel:
         if self.tuned is not None and (wanted & {TUNED, REFINER}):
             learned[TUNED] = stretched(assembled_parts(self.tuned.logits(request.texts)))
         if self.refiner is not None and REFINER in wanted:
-            learned[REFINER] = self.refined(request.text, learned)
+            vectors_of_tools = self.centres if self.described is None else self.described
+            learned[REFINER] = refined_scores(
+                self.refiner, request.text, vectors_of_tools, learned, self.candidates
+            )
         return {name: one for name, one in learned.items() if name in wanted}
-
-    def refined(self, text: str, learned: Mapping[str, Floats]) -> Floats:
-        """The refiner's scores of the m tools: its candidates' in [0, 1], 0 for the others."""
-        if self.refiner is None:
-            raise ValueError("the model has no refiner")
-        vectors = self.centres if self.described is None else self.described
-        return refined_scores(self.refiner, text, vectors, learned, self.candidates)
 
 
 def candidate_scores(learned: Mapping[str, Floats]) -> Floats:
@@ -132,7 +127,7 @@ def refined_scores(
     learned: Mapping[str, Floats],
     candidates: int,
 ) -> Floats:
-    """See ``LearnedModel.refined``."""
+    """The refiner's scores of the m tools: its candidates' in [0, 1], 0 for the others."""
     first = candidate_scores(learned)
     rows = best_first(first, candidates)
     scores = np.zeros(len(first), dtype=np.float32)

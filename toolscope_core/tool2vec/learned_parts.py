@@ -52,13 +52,7 @@ def assembled_parts(scores: Floats) -> Floats:
 
 def stage_scores(centres: Vectors, head: LinearHead | None, vectors: Vectors) -> dict[str, Floats]:
     """By name the scores of a request in [0, 1], shape (m,), from the vectors of its texts."""
-    scores = first_stage(centres, head, vectors)
-    return {name: stretched(assembled_parts(one)) for name, one in scores.items()}
-
-
-def first_stage(centres: Vectors, head: LinearHead | None, vectors: Vectors) -> dict[str, Floats]:
-    """By name the scores of what needs the texts' vectors alone, each of shape (n, m)."""
     scores = {TOOL2VEC: np.asarray(vectors @ centres.T, dtype=np.float32)}
     if head is not None:
         scores[MLC] = head.logits(vectors)
-    return scores
+    return {name: stretched(assembled_parts(one)) for name, one in scores.items()}

@@ -16,8 +16,6 @@ from toolscope_core.model.configuration import LearningMethod, RetrievalConfig
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Embedder, Progress, Vectors, silent
 from toolscope_core.model.tool import Augmentation, JsonObject, Tool
-from toolscope_core.retrieval.assembly import ToolRequest
-from toolscope_core.retrieval.decomposition import decompose
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.tool2vec.blend import HeldOutQuery, chosen_blend
 from toolscope_core.tool2vec.held_out import HeldOutFigures, held_out_figures
@@ -33,7 +31,7 @@ from toolscope_core.tool2vec.refining import (
 )
 from toolscope_core.tool2vec.tool2vec import UsageVectors
 from toolscope_core.tool2vec.training_queries import FOLDS, TrainingQueries, training_queries
-from toolscope_core.tool2vec.tuned_stage import tuned_classifier, with_tuned
+from toolscope_core.tool2vec.tuned_stage import rule_request, tuned_classifier, with_tuned
 
 METHODS: tuple[LearningMethod, ...] = ("tool2vec", "mlc", "refiner")
 MOST_CHECKED = 600
@@ -217,11 +215,6 @@ class Trainer:
             )
             for row, fold, scores in zip(rows, queries.folds[rows].tolist(), by_text, strict=True)
         ]
-
-
-def rule_request(text: str) -> ToolRequest:
-    """A text as it is searched: split by rule."""
-    return ToolRequest(text, decompose(text))
 
 
 def _seen_tools(queries: TrainingQueries) -> frozenset[str]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from toolscope_core.files.cache_files import put
+from toolscope_core.files.cache_files import read_sealed, write_sealed
 from toolscope_core.model.protocols import Progress, Vectors, silent
 from toolscope_core.model.tool import digest
+from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
 from toolscope_core.tool2vec.blend import HeldOutQuery
 from toolscope_core.tool2vec.encoder_layers import Arrays
@@ -22,42 +21,36 @@ from toolscope_core.tool2vec.training_queries import TrainingQueries
 from toolscope_core.tool2vec.tuned_classifier import TunedClassifier
 
 EPOCHS = 4
-_SEAL = 32
+_EPOCH = "epoch"
+"""Beside the weights in a checkpoint."""
 
 
 @dataclass(frozen=True, slots=True)
-class Checkpoints:
-    """The weights after each epoch of one training, in a folder of the cache; damaged ones count as
-    absent.
+class Checkpoint:
+    """The weights after the last epoch of one training, in a file ``name`` of the cache; a damaged
+    one counts as absent.
     """
 
     folder: Path
+    name: str
 
     def keep(self, epoch: int, arrays: Arrays) -> None:
         """Keep the weights after an epoch, counted from 1, in place of those before."""
         from safetensors.numpy import save
 
-        self.folder.mkdir(parents=True, exist_ok=True)
-        body = save(arrays)
-        put(self.folder / f"{epoch}.epoch", hashlib.sha256(body).digest() + body)
-        for path in self.folder.glob("*.epoch"):
-            if path.stem != str(epoch):
-                path.unlink(missing_ok=True)
+        write_sealed(self.folder, self.name, save({**arrays, _EPOCH: np.array(epoch)}))
 
     def latest(self) -> tuple[int, Arrays]:
         """The last epoch that was kept with its weights; 0 and none without one."""
         from safetensors.numpy import load
 
-        for path in sorted(self.folder.glob("*.epoch"), key=lambda one: -int(one.stem)):
-            content = path.read_bytes()
-            if content[:_SEAL] == hashlib.sha256(content[_SEAL:]).digest():
-                return int(path.stem), dict(load(content[_SEAL:]))
-        return 0, {}
+        body = read_sealed(self.folder / self.name)
+        arrays = dict(load(body)) if body else {}
+        return int(arrays.pop(_EPOCH, 0)), arrays
 
     def clear(self) -> None:
         """Remove them: the training is done."""
-        for path in self.folder.glob("*.epoch"):
-            path.unlink(missing_ok=True)
+        (self.folder / self.name).unlink(missing_ok=True)
 
 
 def tuned_classifier(
@@ -72,7 +65,7 @@ def tuned_classifier(
     was broken off. Raises ``ModelError`` where the encoder cannot be loaded.
     """
     network = TunedClassifier(centres, encoder)
-    kept = Checkpoints(folder / "checkpoints" / digest(queries.version, encoder)[:32])
+    kept = Checkpoint(folder, f"checkpoints/{digest(queries.version, encoder)[:32]}.epoch")
     done, arrays = kept.latest()
     if arrays:
         network.put(arrays)
@@ -88,11 +81,9 @@ def tuned_classifier(
     return network
 
 
-def tuned_scores(network: TunedClassifier, text: str) -> NDArray[np.float32]:
-    """The scores of the m tools in [0, 1] for a request as it is split by rule."""
-    parts = decompose(text)
-    texts = [text, *(parts if len(parts) > 1 else ())]
-    return stretched(assembled_parts(network.logits(texts)))
+def rule_request(text: str) -> ToolRequest:
+    """A text as it is searched: split by rule."""
+    return ToolRequest(text, decompose(text))
 
 
 def with_tuned(
@@ -104,9 +95,10 @@ def with_tuned(
     """The queries of ``CHECKED_FOLD``, which it did not learn from, with its scores; and all views
     with them, for a refiner that takes its candidates by them.
     """
-    seen = {
-        row: replace(view, learned={**view.learned, TUNED: tuned_scores(network, texts[row])})
-        for row, view in views.items()
-    }
+    seen = {}
+    for row, view in views.items():
+        logits = network.logits(rule_request(texts[row]).texts)
+        own_scores = {TUNED: stretched(assembled_parts(logits))}
+        seen[row] = replace(view, learned={**view.learned, **own_scores})
     own = [one for one in held_out if one.fold == CHECKED_FOLD]
     return [replace(one, learned=seen[one.row].learned) for one in own], seen

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from toolscope_core.files.json_lines import objects_in
-from toolscope_core.usage.call_times import utc_time
-from toolscope_core.usage.traced_calls import CallTrace, TracedCall, TracedRequest
+from toolscope_core.usage.traced_calls import CallTrace, TracedCall, TracedRequest, utc_time
 
 Message = Mapping[str, Any]
 TIMES = ("timestamp", "created_at", "created", "at")

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolscope_core.files.json_lines import objects_in
-from toolscope_core.usage.call_times import utc_time
-from toolscope_core.usage.traced_calls import CallTrace, TracedCall, TracedRequest
+from toolscope_core.usage.traced_calls import CallTrace, TracedCall, TracedRequest, utc_time
 
 Span = Mapping[str, Any]
 ERRORS = (2, "2", "ERROR", "STATUS_CODE_ERROR", "Error")

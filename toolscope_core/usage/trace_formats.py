@@ -14,10 +14,9 @@ from typing import Any
 
 from toolscope_core.files.json_lines import objects_in, text_of
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.usage.call_times import utc_time
 from toolscope_core.usage.conversations import conversation
 from toolscope_core.usage.spans import spans_of, trace_of_spans
-from toolscope_core.usage.traced_calls import CallTrace, TracedCall
+from toolscope_core.usage.traced_calls import CallTrace, TracedCall, utc_time
 
 _FAILED = frozenset({"error", "failed"})
 _NO_CALL = frozenset({"refused", "cancelled"})

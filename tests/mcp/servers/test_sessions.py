@@ -12,10 +12,9 @@ from tests.mcp.servers.stub_http import stub_http
 from tests.mcp.servers.stubs import MARK, QUICK, launch, living, new_mark
 from toolscope_core.mcp.servers.launches import read_launch
 from toolscope_core.mcp.servers.offers import ServerOffer, read_offer
-from toolscope_core.mcp.servers.raw_pages import RawPages
 from toolscope_core.mcp.servers.server_definitions import read_configuration
 from toolscope_core.mcp.servers.server_processes import ProcessRecord
-from toolscope_core.mcp.servers.sessions import connected, load_sdk
+from toolscope_core.mcp.servers.sessions import RawPages, connected, load_sdk
 
 load_sdk()
 KEY = "s3cr3t-value-xyz"

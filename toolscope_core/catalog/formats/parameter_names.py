@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
+from toolscope_core.catalog.formats.offered_names import comparable_name
 from toolscope_core.catalog.schema.references import IN_PLACE, resolve
 from toolscope_core.catalog.schema.walking import every_schema, map_subschemas, subschemas
 from toolscope_core.model.argument_map import NestedRename
@@ -81,22 +82,18 @@ class _UnsureError(Exception):
 
 def _offers(refused: Iterable[str], all_names: Iterable[str]) -> dict[str, str]:
     """A free name for each, of letters, digits and underscores that every rule takes."""
-    taken = {_folded(name) for name in all_names}
+    taken = {comparable_name(name) for name in all_names}
     offered = {}
     for name in refused:
         plain = re.sub(r"[^A-Za-z0-9_]+", "_", normalise("NFKC", name)).strip("_")
         plain = plain if re.match("[A-Za-z]", plain) else f"arg_{plain}".rstrip("_")
         cut = plain[: LONGEST - HASH_DIGITS - 1]
         hashed = (f"{cut}_{digest(name, n)[:HASH_DIGITS]}" for n in count())
-        fits = len(plain) <= LONGEST and _folded(plain) not in taken
-        new = plain if fits else next(n for n in hashed if _folded(n) not in taken)
-        taken.add(_folded(new))
+        fits = len(plain) <= LONGEST and comparable_name(plain) not in taken
+        new = plain if fits else next(n for n in hashed if comparable_name(n) not in taken)
+        taken.add(comparable_name(new))
         offered[name] = new
     return offered
-
-
-def _folded(name: str) -> str:
-    return normalise("NFKC", name).casefold()
 
 
 def _check(schema: JsonObject, names: Mapping[str, str]) -> None:

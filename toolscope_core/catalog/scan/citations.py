@@ -59,19 +59,14 @@ def find_citations(
         own = {plain_text(tool.name), tool.name}
         reported: set[tuple[str, str]] = set()
         for passage in texts[tool.id]:
-            if not _is_prose(passage):
-                continue
+            if " " not in passage.text or passage.path in ("name", "server"):
+                continue  # names, keys and types are no prose
             text = plain_text(passage.text)
             for name in sorted(_cited(text, rare, owners) - own):
                 finding = _finding(tool, passage, text, name, owners[name])
                 if (finding.code, finding.severity) not in reported:
                     reported.add((finding.code, finding.severity))
                     yield finding
-
-
-def _is_prose(passage: Passage) -> bool:
-    """Whether a text is prose; names, keys and types are not."""
-    return " " in passage.text and passage.path not in ("name", "server")
 
 
 def _cited(text: str, rare: set[str], names: Mapping[str, object]) -> set[str]:

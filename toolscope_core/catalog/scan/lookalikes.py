@@ -57,26 +57,21 @@ def find_lookalikes(tools: Sequence[Tool]) -> Iterator[Finding]:
     accents, or 0 for o and 1 or I for l make the difference.
     """
     reported: set[str] = set()
-    for fold in (_by_letters, _by_strokes):
+    letters = {tool.name: plain_text(tool.name) for tool in tools}
+    strokes = {name: plain.translate(CAPITAL_I) for name, plain in letters.items()}
+    for plain in (letters, strokes):
+        key = {name: text.casefold().translate(DIGITS) for name, text in plain.items()}
         groups: defaultdict[str, dict[str, None]] = defaultdict(dict)
         for tool in tools:
-            groups[fold(tool.name)].setdefault(tool.name)
+            groups[key[tool.name]].setdefault(tool.name)
         for tool in tools:
-            alike = groups[fold(tool.name)]
+            alike = groups[key[tool.name]]
             others = [name for name in alike if name != tool.name]
             if not _is_disguised(tool.name):  # a plain name is not to blame for its imitation
                 others = [name for name in others if not _is_disguised(name)]
             if others and tool.id not in reported:
                 reported.add(tool.id)
                 yield _finding(tool, others)
-
-
-def _by_letters(name: str) -> str:
-    return plain_text(name).casefold().translate(DIGITS)
-
-
-def _by_strokes(name: str) -> str:
-    return plain_text(name).translate(CAPITAL_I).casefold().translate(DIGITS)
 
 
 def _finding(tool: Tool, others: Iterable[str]) -> Finding:

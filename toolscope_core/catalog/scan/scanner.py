@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 from toolscope_core.catalog.scan.citations import find_citations
 from toolscope_core.catalog.scan.hidden import find_hidden
@@ -17,7 +16,7 @@ from toolscope_core.catalog.scan.lookalikes import find_lookalikes
 from toolscope_core.catalog.scan.passages import Passage, passages
 from toolscope_core.catalog.scan.requested_secrets import find_requested_secrets
 from toolscope_core.catalog.scan.shadowing import find_shadowing
-from toolscope_core.catalog.scan.suspicious_wording import Wording, find_length, read_wording
+from toolscope_core.catalog.scan.suspicious_wording import find_length, read_wording
 from toolscope_core.catalog.tokens import estimate_tokens
 from toolscope_core.model.catalog import Finding
 from toolscope_core.model.tool import Tool
@@ -31,8 +30,8 @@ def scan_catalog(tools: Sequence[Tool]) -> tuple[Finding, ...]:
     asks for, shadowing).
     """
     texts = {tool.id: passages(tool) for tool in tools}
-    cache = _TextCache()
-    findings = [item for tool in tools for item in _scan(tool, texts[tool.id], cache)]
+    clean: set[str] = set()
+    findings = [item for tool in tools for item in _scan(tool, texts[tool.id], clean)]
     findings += find_lookalikes(tools)
     findings += find_requested_secrets(tools)
     findings += find_citations(tools, texts)
@@ -50,43 +49,28 @@ def scan_tool(tool: Tool) -> tuple[Finding, ...]:
     ``field`` is the path of the text (``schema/properties/x/description``; what only the record
     holds is under ``raw``).
     """
-    return tuple(_scan(tool, passages(tool), _TextCache()))
+    return tuple(_scan(tool, passages(tool), set()))
 
 
-@dataclass(slots=True)
-class _TextCache:
-    """Texts that were scanned before, since most occur often: those without a finding, and the
-    wording of the others.
-    """
-
-    clean: set[str] = field(default_factory=set)
-    wordings: dict[str, Wording] = field(default_factory=dict)
-
-    def wording(self, text: str) -> Wording:
-        if text not in self.wordings:
-            self.wordings[text] = read_wording(text)
-        return self.wordings[text]
-
-
-def _scan(tool: Tool, texts: Sequence[Passage], cache: _TextCache) -> Iterator[Finding]:
-    """The findings on each text."""
+def _scan(tool: Tool, texts: Sequence[Passage], clean: set[str]) -> Iterator[Finding]:
+    """The findings on each text but ``clean`` ones, to which those without any are added."""
     for passage in texts:
         # a name is held to another length
-        if passage.text in cache.clean and passage.path != "name":
+        if passage.text in clean and passage.path != "name":
             continue
-        findings = [*_scan_text(tool.id, passage, cache.wording(passage.text))]
+        findings = [*_scan_text(tool.id, passage)]
         yield from findings
         if not findings:
-            cache.clean.add(passage.text)
+            clean.add(passage.text)
     if len(tool.description) > WINDOW and estimate_tokens(tool.description) > WINDOW:
         yield _past_window(tool)
 
 
-def _scan_text(tool_id: str, passage: Passage, wording: Wording) -> Iterator[Finding]:
+def _scan_text(tool_id: str, passage: Passage) -> Iterator[Finding]:
     hidden = find_hidden(tool_id, passage.path, passage.text)
     if hidden:
         yield hidden
-    yield from wording.findings(tool_id, passage.path)
+    yield from read_wording(passage.text).findings(tool_id, passage.path)
     over = find_length(tool_id, passage)
     if over:
         yield over

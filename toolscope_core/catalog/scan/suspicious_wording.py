@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from toolscope_core.catalog.scan.lookalikes import plain_text
 from toolscope_core.catalog.scan.passages import Passage
@@ -211,6 +212,7 @@ class Wording:
             yield plain.finding(tool_id, hit.severity, hit.code, hit.message, hit.at)
 
 
+@lru_cache(maxsize=1 << 14)  # most texts occur often
 def read_wording(text: str) -> Wording:
     """The matches of the rules in a text: *warn*, or *info* for tags that only format."""
     if text.isidentifier():
@@ -225,7 +227,8 @@ def _hits(plain: str) -> Iterator[Hit]:
         match = rule.search(plain, lower)
         if match:
             quoted = " ".join(match.group().split())[:60]
-            quotation = f" “{_literal(quoted)}”" if quoted else ""
+            literal = quoted.replace("{", "{{").replace("}", "}}")
+            quotation = f" “{literal}”" if quoted else ""
             message = f"The {{field}}{quotation} {rule.says}."
             yield Hit("warn", rule.code, message, match.start())
     blanks = "  " in plain or not plain.isprintable()
@@ -254,8 +257,3 @@ def find_length(tool_id: str, passage: Passage) -> Finding | None:
         "hide in its length: read it to the end, or shorten it."
     )
     return passage.finding(tool_id, "warn", "over-long", message, most)
-
-
-def _literal(text: str) -> str:
-    """The text for ``str.format``, braces kept."""
-    return text.replace("{", "{{").replace("}", "}}")

@@ -23,11 +23,6 @@ _WITHOUT_EFFECT = (
 )
 
 
-def is_old_draft(schema: JsonObject) -> bool:
-    """Whether the schema (a root) declares a draft that ignores what stands beside ``$ref``."""
-    return _OLD_DRAFT.fullmatch(str(schema.get("$schema"))) is not None
-
-
 def with_current_draft(schema: JsonObject) -> JsonObject:
     """The schema declared as 2020-12 where it uses what its own draft reads in another way."""
     declared = _OLD_DRAFT.fullmatch(str(schema.get("$schema")))
@@ -44,7 +39,7 @@ def lasting_pointers(schema: JsonObject, resolve: Callable[[JsonObject, Any], An
 
     Anchors are those of the root: below an ``$id`` of its own a schema's anchors are not read.
     """
-    if is_old_draft(schema):
+    if _OLD_DRAFT.fullmatch(str(schema.get("$schema"))):  # it ignores what stands beside "$ref"
         schema = map_objects(schema, _without_siblings, VALUES)
     anchors: dict[str, str] = {}
     for name, pointer in _anchors(schema, "#"):

@@ -19,12 +19,6 @@ if TYPE_CHECKING:
     from toolscope_core.mcp.gateway.callers import Context
 
 
-def _new_bus() -> InMemorySubscriptionBus:
-    from mcp.server.subscriptions import InMemorySubscriptionBus
-
-    return InMemorySubscriptionBus()
-
-
 @dataclass(slots=True)
 class Announcements:
     """Who follows which resource of which server, and who is told what; a client is any value that
@@ -32,11 +26,15 @@ class Announcements:
     """
 
     callers: Callers
-    _bus: InMemorySubscriptionBus = field(default_factory=_new_bus)
     _followers: dict[tuple[str, str], set[Hashable]] = field(default_factory=dict)
-    _handler: ListenHandler | None = None
+    _bus: InMemorySubscriptionBus = field(init=False)
+    _handler: ListenHandler = field(init=False)
 
     def __post_init__(self) -> None:
+        from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
+
+        self._bus = InMemorySubscriptionBus()
+        self._handler = ListenHandler(self._bus)
         self.callers.when_gone.append(self._forget)
 
     async def list_changed(self, method: str) -> None:
@@ -87,7 +85,4 @@ class Announcements:
         self, context: Context, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
         """Write to a client's stream what it asked to be told, until it leaves."""
-        from mcp.server.subscriptions import ListenHandler
-
-        self._handler = self._handler or ListenHandler(self._bus)
         return await self._handler(context, params)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import Source
@@ -18,6 +18,8 @@ from toolscope_core.merging.relabelling import read_relabelling
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ExportError
 from toolscope_core.model.tool import JsonObject
+
+T = TypeVar("T")
 
 AGAIN = "export the bundle again"
 
@@ -50,19 +52,26 @@ def read_unmerged_bundle(path: Path) -> ServedBundle:
     itself. Raises as ``read_served_bundle``.
     """
     with bundle_folder(path) as folder:
-        return _unmerged(folder)
+        original = Source("original.json", _bytes(folder / "original.json"), "neutral")
+        catalog = read_catalog([original])
+        originals = _originals(folder)
+    tools = [BundleTool(tool, (tool.id,)) for tool in catalog.tools]
+    return ServedBundle(routing_table(tools, originals, {}, {}), catalog, tuple(originals.values()))
 
 
 def _merged(folder: Path) -> ServedBundle:
     relabelling = read_relabelling(folder)
-    clusters = _rows(folder / "clusters.json")
+    clusters = objects_in(_value(folder / "clusters.json", list, "list"))
     neutral = _object(folder / "neutral.json")
     catalog = read_catalog([Source("neutral.json", _bytes(folder / "neutral.json"))])
     members = {
         row.get("id"): tuple(row.get("members") or ()) for row in objects_in(neutral.get("tools"))
     }
+    accepted = [row for row in clusters if row.get("state") == "accepted"]
     routers = {
-        frozenset(row["members"]) for row in clusters if row.get("kind") == "router" and _on(row)
+        frozenset(row["members"])
+        for row in accepted
+        if row.get("kind") == "router" and isinstance(row.get("members"), list)
     }
     raw = _mcp_records(folder)
     tools = [
@@ -83,13 +92,6 @@ def _merged(folder: Path) -> ServedBundle:
         tuple(originals.values()),
         tuple(sorted(tuple(sorted(one)) for one in routers - applied)),
     )
-
-
-def _unmerged(folder: Path) -> ServedBundle:
-    catalog = read_catalog([Source("original.json", _bytes(folder / "original.json"), "neutral")])
-    originals = _originals(folder)
-    tools = [BundleTool(tool, (tool.id,)) for tool in catalog.tools]
-    return ServedBundle(routing_table(tools, originals, {}, {}), catalog, tuple(originals.values()))
 
 
 def _originals(folder: Path) -> dict[str, Original]:
@@ -117,7 +119,7 @@ def _mcp_records(folder: Path) -> dict[tuple[str, str], JsonObject]:
     records: dict[tuple[str, str], JsonObject] = {}
     twice = set()
     for part in manifest.get("toolsets") or ():
-        for server, record in _with_servers(_value(folder / str(part["file"]))):
+        for server, record in _with_servers(_value(folder / str(part["file"]), object, "value")):
             key = server, str(record.get("name"))
             if key in records:
                 twice.add(key)
@@ -132,29 +134,19 @@ def _with_servers(content: Any) -> Iterator[tuple[str, JsonObject]]:
                 yield str(part.get("server") or ""), record
 
 
-def _on(cluster: Mapping[str, Any]) -> bool:
-    return cluster.get("state") == "accepted" and isinstance(cluster.get("members"), list)
-
-
-def _rows(path: Path) -> list[JsonObject]:
-    content = _value(path)
-    if not isinstance(content, list):
-        raise ExportError(f"{path} is not a bundle's file: it holds no list; {AGAIN}")
-    return objects_in(content)
-
-
-def _object(path: Path) -> JsonObject:
-    content = _value(path)
-    if not isinstance(content, dict):
-        raise ExportError(f"{path} is not a bundle's file: it holds no object; {AGAIN}")
+def _value(path: Path, kind: type[T], noun: str) -> T:
+    """The JSON in a file of the bundle, which is to be of one kind."""
+    try:
+        content = json.loads(_bytes(path))
+    except (ValueError, RecursionError) as error:
+        raise ExportError(f"{path} is not JSON ({error}); {AGAIN}") from error
+    if not isinstance(content, kind):
+        raise ExportError(f"{path} is not a bundle's file: it holds no {noun}; {AGAIN}")
     return content
 
 
-def _value(path: Path) -> Any:
-    try:
-        return json.loads(_bytes(path))
-    except (ValueError, RecursionError) as error:
-        raise ExportError(f"{path} is not JSON ({error}); {AGAIN}") from error
+def _object(path: Path) -> JsonObject:
+    return _value(path, dict, "object")
 
 
 def _bytes(path: Path) -> bytes:

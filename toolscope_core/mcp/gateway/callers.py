@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import anyio
+from anyio.abc import TaskGroup
+
 from toolscope_core.mcp.gateway.outboxes import Message, Outboxes
 from toolscope_core.mcp.servers.sessions import ServerRequests
 
 if TYPE_CHECKING:
     import mcp_types as types
-    from anyio import CancelScope, Event
-    from anyio.abc import TaskGroup
     from mcp.server.context import ServerRequestContext
     from mcp.server.session import ServerSession
 
@@ -43,7 +44,7 @@ class _Call:
     """A call under way; ``over`` is set when it has ended."""
 
     context: Context
-    over: Event
+    over: anyio.Event
 
     @property
     def client(self) -> str:
@@ -88,8 +89,6 @@ class Callers:
     @contextmanager
     def calling(self, server: str, context: Context) -> Iterator[None]:
         """While this is open, what the server asks is about this call."""
-        import anyio
-
         calls, call = self._calls.setdefault(server, []), _Call(context, anyio.Event())
         calls.append(call)
         try:
@@ -137,7 +136,6 @@ class Callers:
 
     async def _ask(self, server: str, what: str, request: Any, result: Any) -> Any:
         """The client's own answer, or why there is none."""
-        import anyio
         import mcp_types as types
         from mcp import MCPError
         from mcp.shared.message import ServerMessageMetadata
@@ -219,7 +217,7 @@ def asked_by(context: Context) -> Iterator[None]:
         _ASKER.reset(token)
 
 
-async def _cancel_after(over: Event, scope: CancelScope) -> None:
+async def _cancel_after(over: anyio.Event, scope: anyio.CancelScope) -> None:
     await over.wait()
     scope.cancel()
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import anyio
+from anyio.abc import TaskGroup, TaskStatus
+
 from toolscope_core.mcp.servers.sessions import OpenServer
 
 if TYPE_CHECKING:
-    from anyio import CancelScope
-    from anyio.abc import TaskGroup, TaskStatus
     from mcp.client.session import MessageHandlerFnT
     from mcp.shared.subscriptions import ServerEvent
 
@@ -31,7 +32,7 @@ class ChangeStreams:
 
     def __init__(self, group: TaskGroup, server: OpenServer, say: MessageHandlerFnT) -> None:
         self._group, self._server, self._say = group, server, say
-        self._followed: dict[str, CancelScope] = {}
+        self._followed: dict[str, anyio.CancelScope] = {}
 
     async def hear_lists(self) -> None:
         """From now on hear of changes of the lists that the server declares may change."""
@@ -49,7 +50,6 @@ class ChangeStreams:
 
     async def follow(self, uri: str) -> None:
         """From now on hear of changes of a resource."""
-        import anyio
         from mcp.server.subscriptions import ResourceUpdated
 
         if uri not in self._followed:
@@ -69,15 +69,13 @@ class ChangeStreams:
     async def _hear(
         self,
         events: Sequence[ServerEvent],
-        scope: CancelScope | None = None,
+        scope: anyio.CancelScope | None = None,
         *,
         task_status: TaskStatus[None],
     ) -> None:
         """Pass on these events until ``scope`` is cancelled. A stream that is lost is opened again;
         what happened meanwhile is not known then, so all of them count as having happened.
         """
-        import anyio
-
         wait, is_awaited = FIRST_WAIT, True
         with scope or anyio.CancelScope():
             while True:

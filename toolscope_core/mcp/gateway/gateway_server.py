@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
+import anyio
+
 from toolscope_core.mcp.gateway.original_calls import FRESH, Result
 from toolscope_core.mcp.gateway.passed_content import PassedContent
 from toolscope_core.mcp.gateway.tool_calls import ToolCalls
@@ -48,8 +50,6 @@ class Gateway:
 
     async def open_all(self) -> dict[str, str]:
         """Open every server; the failures, in words, by server."""
-        import anyio
-
         failures: dict[str, str] = {}
 
         async def look(name: str) -> None:

@@ -1,20 +1,68 @@
-"""Which originals are held back, because they are not what was exported any more."""
+"""What the original servers declare now, and which originals are held back for that."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from toolscope_core.mcp.gateway.declared_tools import DeclaredTools, declared_tools
+import anyio
+
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import Source
 from toolscope_core.mcp.gateway.routing import Original, Route
 from toolscope_core.mcp.servers.offers import LISTING_TOOLS, read_tools, without_secrets
 from toolscope_core.model.configuration import ConnectionLimits
+from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.tool import JsonObject, Tool
 
 if TYPE_CHECKING:
-    from anyio import Lock
-
     from toolscope_core.mcp.servers.sessions import OpenServer
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredTools:
+    """The tools of one server by name; of the ``originals`` on it, the ids of those that are
+    ``changed`` or ``missing``; the names that are ``new``: no part of the toolset that came in.
+    """
+
+    by_name: Mapping[str, Tool] = field(default_factory=dict)
+    changed: frozenset[str] = frozenset()
+    missing: frozenset[str] = frozenset()
+    new: tuple[str, ...] = ()
+
+
+def declared_tools(
+    server: str, records: Sequence[JsonObject], originals: Sequence[Original]
+) -> DeclaredTools:
+    """What the server's own records say of ``originals``, all of that server's that came in.
+
+    ``server`` is its name in the catalog, which is a part of the fingerprints. One of which
+    the bundle has no fingerprint counts as *changed*.
+    """
+    by_name = {tool.name: tool for tool in _read(server, records)}
+    return DeclaredTools(
+        by_name,
+        changed=frozenset(
+            one.tool_id
+            for one in originals
+            if one.name in by_name and by_name[one.name].fingerprint != one.fingerprint
+        ),
+        missing=frozenset(one.tool_id for one in originals if one.name not in by_name),
+        new=tuple(sorted(by_name.keys() - {one.name for one in originals})),
+    )
+
+
+def _read(server: str, records: Sequence[JsonObject]) -> tuple[Tool, ...]:
+    """The records as tools of that server, without those that are none."""
+    document = {"servers": [{"name": server, "tools": list(records)}]}
+    content = json.dumps(document).encode("utf-8", "backslashreplace")
+    try:
+        return read_catalog([Source("tools/list", content)]).tools
+    except CatalogError:
+        return ()
+
 
 OnChange = Literal["hold", "pass"]
 
@@ -32,19 +80,17 @@ class HeldTools:
     ) -> None:
         self._originals, self._limits, self._on_change = originals, limits, on_change
         self.declared: dict[str, DeclaredTools] = {}
-        self._locks: dict[str, Lock] = {}
+        self._locks: dict[str, anyio.Lock] = {}
 
     async def read(self, name: str, server: OpenServer) -> bool:
         """Ask the server for its tools; whether other ones are held back than before.
 
         Raises ``ServerConnectionError`` where it does not answer.
         """
-        import anyio
-
-        before = self._held_of(name)
+        before = self.sentences(name)
         async with self._locks.setdefault(name, anyio.Lock()):  # pages of two listings would mix
             self.declared[name] = await self._declared(name, server)
-        return self._held_of(name) != before
+        return self.sentences(name) != before
 
     async def _declared(self, name: str, server: OpenServer) -> DeclaredTools:
         records: Sequence[Mapping[str, object]] = ()
@@ -92,9 +138,3 @@ class HeldTools:
         if original.tool_id in declared.missing:
             return f"{original.server} has no tool {original.name!r} any more"
         return ""
-
-    def _held_of(self, name: str) -> frozenset[str]:
-        declared = self.declared.get(name)
-        if declared is None or self._on_change == "pass":
-            return frozenset()
-        return declared.changed | declared.missing

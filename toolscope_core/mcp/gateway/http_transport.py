@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
+import os
 import secrets
 import socket
 from collections.abc import Sequence
@@ -64,18 +65,19 @@ def http_place(text: str, token: str, names: Sequence[str] = ()) -> HttpPlace:
 
 def listening_socket(place: HttpPlace) -> socket.socket:
     """A socket that listens there. Raises ``ConfigError`` where it cannot."""
-    family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    is_ipv6 = ":" in place.host
     try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((place.host, place.port))
-        listener.listen(128)
+        return socket.create_server(
+            (place.host, place.port),
+            family=socket.AF_INET6 if is_ipv6 else socket.AF_INET,
+            backlog=128,
+            dualstack_ipv6=is_ipv6 and socket.has_dualstack_ipv6(),
+        )
     except OSError as error:
-        listener.close()
+        why = os.strerror(error.errno) if error.errno else error
         raise ConfigError(
-            f"{place.host}:{place.port} cannot be listened on: {error.strerror}; give another port"
+            f"{place.host}:{place.port} cannot be listened on: {why}; give another port"
         ) from error
-    return listener
 
 
 def http_server(server: Server[Any], place: HttpPlace) -> uvicorn.Server:

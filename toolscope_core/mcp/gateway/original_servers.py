@@ -10,6 +10,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+import anyio
+from anyio.abc import TaskGroup, TaskStatus
+
 from toolscope_core.mcp.gateway import change_streams
 from toolscope_core.mcp.gateway.change_streams import ChangeStreams
 from toolscope_core.mcp.servers.launches import Launch
@@ -19,8 +22,6 @@ from toolscope_core.model.configuration import ConnectionLimits
 from toolscope_core.model.errors import ServerConnectionError, ToolScopeError
 
 if TYPE_CHECKING:
-    from anyio import Event, Lock
-    from anyio.abc import TaskGroup, TaskStatus
     from mcp.client.session import MessageHandlerFnT
 
 FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
@@ -44,9 +45,9 @@ class _Connection:
     since it said that its tools changed. ``error`` is why it could not be opened for ``client``.
     """
 
-    lock: Lock
+    lock: anyio.Lock
     server: OpenServer | None = None
-    leave: Event | None = None
+    leave: anyio.Event | None = None
     streams: ChangeStreams | None = None
     is_stale: bool = False
     is_relisting: bool = False
@@ -69,8 +70,6 @@ class OriginalServers:
         look: Look,
         tell: Tell,
     ) -> None:
-        import anyio
-
         self._group, self._launches, self._limits = group, launches, limits
         self._look, self._tell = look, tell
         self._connections = {name: _Connection(anyio.Lock()) for name in launches}
@@ -143,8 +142,6 @@ class OriginalServers:
     async def _open(
         self, name: str, connection: _Connection, requests: ServerRequests
     ) -> OpenServer:
-        import anyio
-
         connection.leave = anyio.Event()
         try:
             server: OpenServer = await self._group.start(
@@ -172,8 +169,6 @@ class OriginalServers:
         """Have the server looked at until it says no more that its tools changed; what it says
         after ``MOST_LOOKS`` is for the next call. A server that cannot be looked at is given up.
         """
-        import anyio
-
         seconds = self._limits.start_seconds
         for _ in range(MOST_LOOKS):
             if not connection.is_stale:
@@ -202,13 +197,11 @@ class OriginalServers:
         self,
         name: str,
         requests: ServerRequests,
-        leave: Event,
+        leave: anyio.Event,
         *,
         task_status: TaskStatus[OpenServer],
     ) -> None:
         """Keep a connection open until ``leave``; in one task, as the SDK asks for."""
-        import anyio
-
         is_open, connection = False, self._connections[name]
         requests = replace(requests, messages=(say := self._watching(name)))
         try:
@@ -254,8 +247,6 @@ class OriginalServers:
         """Look at a server that said that its tools changed though nobody calls it, so that clients
         hear of it; often where it says so again and again, but not without pause.
         """
-        import anyio
-
         try:
             while connection.is_stale:
                 async with connection.lock:

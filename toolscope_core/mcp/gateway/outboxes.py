@@ -7,9 +7,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import anyio
+from anyio.abc import TaskGroup
+
 if TYPE_CHECKING:
-    from anyio import Event
-    from anyio.abc import TaskGroup
     from mcp.server.session import ServerSession
 
 MOST_WAITING = 1_000
@@ -27,7 +28,7 @@ class _Outbox:
     """
 
     session: ServerSession
-    empty: Event
+    empty: anyio.Event
     waiting: dict[Hashable, Message] = field(default_factory=dict)
 
 
@@ -44,8 +45,6 @@ class Outboxes:
         """Send a message to a client as soon as it takes it; it replaces one that still waits and
         is ``about`` the same.
         """
-        import anyio
-
         outbox = self._outboxes.get(client)
         if outbox is None:
             outbox = self._outboxes[client] = _Outbox(session, anyio.Event())
@@ -57,15 +56,11 @@ class Outboxes:
 
     async def sent(self, client: str) -> None:
         """Wait until the client has taken what waits for it, but no longer than for a message."""
-        import anyio
-
         if client in self._outboxes:
             with anyio.move_on_after(TAKING_SECONDS):
                 await self._outboxes[client].empty.wait()
 
     async def _send(self, client: str, outbox: _Outbox) -> None:
-        import anyio
-
         try:
             while outbox.waiting:
                 message = outbox.waiting.pop(next(iter(outbox.waiting)))

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import anyio
+
 from toolscope_core.mcp.gateway.announcements import Announcements
 from toolscope_core.mcp.gateway.callers import Callers, session_of
 from toolscope_core.mcp.gateway.original_calls import FRESH, Result, as_it_came
@@ -142,7 +144,6 @@ class PassedContent:
         """A stream of what the client asks to be told, until it leaves; how clients of MCP
         2026-07-28 hear of changes. An address that names no resource here never changes.
         """
-        import anyio
         from mcp import MCPError
 
         addresses = params.notifications.resource_subscriptions or ()
@@ -164,8 +165,6 @@ class PassedContent:
         """Ask a server that was opened, or is looked at again, for what clients follow of it and
         the logs that they want; what it refuses or does not answer in time is left.
         """
-        import anyio
-
         streams = self.servers.streams_of(name)
         with anyio.move_on_after(ASKING_SECONDS):
             if self._level:
@@ -188,8 +187,6 @@ class PassedContent:
 
     async def set_level(self, context: Context, params: types.SetLevelRequestParams) -> Result:
         """Ask every server for logs of that level, those that are not open when they are."""
-        import anyio
-
         self.callers.heard(context)
         self._level = params.level
         with anyio.move_on_after(ASKING_SECONDS):
@@ -246,8 +243,6 @@ class PassedContent:
 
     async def _having(self, context: Context, capability: str) -> tuple[str, ...]:
         """The servers that declare a capability, opened for that."""
-        import anyio
-
         having: set[str] = set()
 
         async def look(name: str) -> None:

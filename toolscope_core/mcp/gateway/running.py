@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
+import anyio
+
 from toolscope_core.mcp.gateway.announcements import Announcements
 from toolscope_core.mcp.gateway.bundle_routes import ServedBundle
 from toolscope_core.mcp.gateway.call_log import CallLog
@@ -47,8 +49,6 @@ async def open_gateway(
     bundle: ServedBundle, config: GatewayConfig, log: CallLog
 ) -> AsyncIterator[Gateway]:
     """A gateway whose connections end when this is left, however it is left."""
-    import anyio
-
     load_sdk()
     held = HeldTools(_came_in(bundle), config.limits, config.on_change)
 
@@ -76,7 +76,6 @@ async def open_gateway(
 
 def serve_stdio(bundle: ServedBundle, config: GatewayConfig, log: CallLog, version: str) -> None:
     """Answer on standard input and output until the input ends or the program is told to end."""
-    import anyio
 
     async def run() -> None:
         async with open_gateway(bundle, config, log) as gateway:
@@ -97,8 +96,6 @@ def serve_over_http(
     """Answer at an address until the program is told to end. Raises ``ConfigError`` where nobody
     can listen there.
     """
-    import anyio
-
     listener = listening_socket(place)
     host, port = listener.getsockname()[:2]
     config.notice(f"listening at http://{f'[{host}]' if ':' in host else host}:{port}{PATH}")
@@ -139,8 +136,6 @@ def _came_in(bundle: ServedBundle) -> dict[str, list[Original]]:
 
 async def _when_told(end: Callable[[], None]) -> None:
     """Call ``end`` when a signal asks the program to end."""
-    import anyio
-
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
         async for _ in signals:
             end()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import anyio
+
 from toolscope_core.mcp.gateway.bundle_routes import ServedBundle
 from toolscope_core.mcp.gateway.call_log import CallLog
-from toolscope_core.mcp.gateway.declared_tools import DeclaredTools
+from toolscope_core.mcp.gateway.held_tools import DeclaredTools
 from toolscope_core.mcp.gateway.running import GatewayConfig, open_gateway
 
 
@@ -44,7 +46,6 @@ def check_servers(bundle: ServedBundle, config: GatewayConfig) -> tuple[ServerSt
     """The state of every server that calls may reach, in the order of their names. Have no event
     loop in this thread.
     """
-    import anyio
 
     async def run() -> tuple[ServerState, ...]:
         async with open_gateway(bundle, config, CallLog()) as gateway:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+import anyio
+
 from toolscope_core.mcp.gateway.call_log import AgentCall, CallLog
 from toolscope_core.mcp.gateway.call_mapping import (
     choices,
@@ -59,8 +61,6 @@ class ToolCalls:
 
         Raises ``MCPError`` where the original answers with one.
         """
-        import anyio
-
         call = AgentCall(params.name, params.arguments or {})
         try:
             result = await self._passed_on(call, context, params)

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import anyio
+
 from toolscope_core.mcp.gateway.original_calls import Result
 from toolscope_core.mcp.gateway.tool_calls import ToolCalls, tool_error
 from toolscope_core.model.tool import JsonObject
@@ -76,8 +78,6 @@ class ToolSearch:
         return await self.calls.call(context, inner)
 
     async def _found(self, given: JsonObject) -> Result:
-        import anyio
-
         query, limit = given.get("query"), given.get("limit", FEW)
         if not isinstance(query, str) or not query.strip():
             return tool_error(f"{SEARCH} needs `query`: say in words what is to be done")

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import anyio
+
 from toolscope_core.mcp.servers.launches import Launch
 from toolscope_core.mcp.servers.masked_words import cut_out
 from toolscope_core.mcp.servers.sessions import OpenServer, connected, load_sdk
@@ -64,8 +66,6 @@ async def read_offer(launch: Launch, limits: ConnectionLimits) -> ServerOffer:
     """All that a server offers; a failure is in the result. The server has been ended when this
     returns, also where it is cancelled.
     """
-    import anyio
-
     load_sdk()
     started = time.monotonic()
     offer = ServerOffer(
@@ -178,7 +178,6 @@ def without_secrets(value: Any, keys: frozenset[str]) -> Any:
 
 async def _count(server: OpenServer, method: str, place: str, pages: int) -> int | None:
     """How many a server lists; ``None`` where it does not answer that question, or not soon."""
-    import anyio
     from mcp import MCPError
     from mcp_types import METHOD_NOT_FOUND
     from pydantic import ValidationError

@@ -9,20 +9,21 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from toolscope_core.catalog.clients.configurations import server_entries
+from toolscope_core.files.whole_files import read_file
 from toolscope_core.mcp.servers.masked_words import shown_arguments, shown_text, shown_url
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import JsonObject
 
 Transport = Literal["stdio", "http", "sse", "http or sse"]
-TRANSPORTS: tuple[Transport, ...] = ("stdio", "http", "sse", "http or sse")
-_TEXTS = ("command", "cwd", "env_file", "url")
 _URL_KEYS = ("url", "serverUrl", "httpUrl")
 STREAMABLE = frozenset({"http", "streamable-http", "streamablehttp", "streamable_http"})
 REFERENCE = re.compile(r"\$\{(?:env:)?([A-Za-z_]\w*)(?::-([^}]*))?\}")
@@ -90,34 +91,20 @@ class ServerDefinition:
 
     def as_json(self) -> dict[str, Any]:
         """Plain values, for the store."""
-        return {
-            **asdict(self),
-            "args": list(self.args),
-            "variables": [[one.name, one.template] for one in self.variables],
-            "headers": [[one.name, one.template] for one in self.headers],
-        }
+        return asdict(self)
 
     @classmethod
     def of_json(cls, value: JsonObject) -> ServerDefinition:
         """What ``as_json`` gave. Raises ``ConfigError`` for anything else."""
+        from pydantic import TypeAdapter, ValidationError
+
         try:
-            texts = {key: value[key] for key in ("name", "transport", *_TEXTS)}
-            args = tuple(value["args"])
-            if value["transport"] not in TRANSPORTS:
-                raise TypeError(f"transport is {value['transport']!r}")
-            if not all(isinstance(text, str) for text in (*texts.values(), *args)):
-                raise TypeError("a text is missing")
-            return cls(
-                **texts,
-                args=args,
-                variables=tuple(NamedValue(*map(str, one)) for one in value["variables"]),
-                headers=tuple(NamedValue(*map(str, one)) for one in value["headers"]),
-                masked=value["masked"] is True,
-                disabled=value["disabled"] is True,
-            )
-        except (TypeError, KeyError) as error:
+            return TypeAdapter(cls).validate_python(value)
+        except ValidationError as error:
+            places = ", ".join(str(one["loc"][0]) for one in error.errors() if one["loc"])
             raise ConfigError(
-                f"a stored server definition cannot be read ({error}); give the configuration again"
+                f"a stored server definition cannot be read ({places}); give the configuration "
+                "again"
             ) from error
 
 
@@ -256,3 +243,35 @@ def _parsed(label: str, data: bytes) -> Any:
         raise ConfigError(f"{label} is not JSON: {error.msg} at {where}; correct it") from error
     except (UnicodeDecodeError, RecursionError) as error:
         raise ConfigError(f"{label} cannot be read as JSON; save it as UTF-8 text") from error
+
+
+def read_configurations(places: Sequence[str]) -> ClientConfiguration:
+    """The servers of configuration files and addresses, in their order; nothing is started.
+
+    A name that two of them use gets the file's name behind it. Raises ``ConfigError``.
+    """
+    configurations = [_configuration(place) for place in places]
+    uses = Counter(server.name for one in configurations for server in one.servers)
+    servers: list[ServerDefinition] = []
+    entries: dict[str, JsonObject] = {}
+    for one in configurations:
+        for server in one.servers:
+            name = f"{server.name} ({one.label})" if uses[server.name] > 1 else server.name
+            if name in entries:
+                raise ConfigError(f"two servers are called {name!r}; rename one of them")
+            servers.append(replace(server, name=name))
+            entries[name] = one.entries[server.name]
+    return ClientConfiguration(", ".join(places), tuple(servers), entries)
+
+
+def _configuration(place: str) -> ClientConfiguration:
+    if place.startswith(("http://", "https://")):
+        return configuration_of_url(place)
+    try:
+        data = read_file(Path(place))
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise ConfigError(
+            f"{place} cannot be read: {why}; give a client's configuration, or an address"
+        ) from error
+    return read_configuration(Path(place).name, data)

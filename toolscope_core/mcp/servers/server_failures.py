@@ -188,11 +188,6 @@ def one_line(launch: Launch, text: str) -> str:
     return " | ".join([line for line in lines if line][-LINES:])[-CHARACTERS:]
 
 
-def is_refused(error: ToolScopeError) -> bool:
-    """Whether it says that a header is missing or wrong."""
-    return isinstance(error, ServerConnectionError) and error.kind == "refused"
-
-
 def _end_of(status: int | None) -> str:
     if status is None:
         return "closed its output"

@@ -16,6 +16,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import anyio
+from anyio.abc import ByteReceiveStream, Process
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+
 from toolscope_core.mcp.servers.guarding import GUARD
 from toolscope_core.mcp.servers.launches import Launch
 from toolscope_core.mcp.servers.process_guard import MARKER, signal_all
@@ -23,9 +27,6 @@ from toolscope_core.model.configuration import ConnectionLimits
 from toolscope_core.model.errors import ServerConnectionError
 
 if TYPE_CHECKING:
-    from anyio import Event
-    from anyio.abc import ByteReceiveStream, Process
-    from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
     from mcp.client._transport import TransportStreams
     from mcp.shared.message import SessionMessage
 
@@ -97,7 +98,6 @@ async def server_process(
     closed, then a signal to stop, then one that cannot be ignored, ``limits.grace_seconds`` apart.
     Raises ``ServerConnectionError`` where it cannot be started.
     """
-    import anyio
     from mcp.shared.message import SessionMessage
 
     marker = uuid.uuid4().hex
@@ -131,7 +131,6 @@ async def server_process(
 
 
 async def _started(launch: Launch, marker: str) -> Process:
-    import anyio
     from mcp.client.stdio import get_default_environment
 
     if sys.platform == "win32":
@@ -179,8 +178,6 @@ async def _read_messages(
     """Pass each line of the standard output on as a message, until the session is gone; then
     read and drop the rest, so that a server that is still writing can end.
     """
-    import anyio
-
     buffer = bytearray()
     gone = (anyio.ClosedResourceError, anyio.BrokenResourceError)
     async with arrived:
@@ -223,13 +220,11 @@ async def _write_messages(
     process: Process,
     leaving: MemoryObjectReceiveStream[SessionMessage],
     arrived: MemoryObjectSendStream[SessionMessage | Exception],
-    written: Event,
+    written: anyio.Event,
 ) -> None:
     """Write what the session sends, a line each. Where nobody reads it, the session is told by the
     end of what it receives.
     """
-    import anyio
-
     stdin = process.stdin
     try:
         async with leaving:
@@ -258,8 +253,6 @@ async def _keep_status(process: Process, record: ProcessRecord) -> None:
 
 async def _chunks(stream: ByteReceiveStream | None) -> AsyncIterator[bytes]:
     """What a pipe gives until it ends or is closed."""
-    import anyio
-
     closed = (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError, OSError)
     with suppress(*closed):
         while stream is not None:
@@ -268,8 +261,6 @@ async def _chunks(stream: ByteReceiveStream | None) -> AsyncIterator[bytes]:
 
 async def _end(process: Process, marker: str, grace: float) -> None:
     """End the process and all that it started."""
-    import anyio
-
     with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
         if process.stdin is not None:
             await process.stdin.aclose()
@@ -284,8 +275,6 @@ async def _end(process: Process, marker: str, grace: float) -> None:
 
 
 async def _exited(process: Process, seconds: float) -> None:
-    import anyio
-
     with anyio.move_on_after(seconds):
         while process.returncode is None:
             await anyio.sleep(POLL_SECONDS)
@@ -293,8 +282,6 @@ async def _exited(process: Process, seconds: float) -> None:
 
 async def _ended(process: Process, marker: str, seconds: float) -> None:
     """Wait until nothing of it is left, not longer than ``seconds``."""
-    import anyio
-
     with anyio.move_on_after(seconds):
         while process.returncode is None or signal_all(process.pid, marker, 0):
             await anyio.sleep(5 * POLL_SECONDS)

@@ -6,14 +6,15 @@ import logging
 from collections.abc import AsyncIterator, Hashable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
+
+import anyio
 
 from toolscope_core.mcp.servers.launches import Launch
-from toolscope_core.mcp.servers.raw_pages import RawPages
 from toolscope_core.mcp.servers.sdk_exceptions import is_forgotten, only_leaf
 from toolscope_core.mcp.servers.server_addresses import REPLY, HttpRecord, Way, server_address
 from toolscope_core.mcp.servers.server_definitions import Transport
-from toolscope_core.mcp.servers.server_failures import Situation, is_refused, stderr_excerpt
+from toolscope_core.mcp.servers.server_failures import Situation, stderr_excerpt
 from toolscope_core.mcp.servers.server_processes import (
     HANDSHAKE,
     POLL_SECONDS,
@@ -26,6 +27,7 @@ from toolscope_core.model.errors import ToolScopeError
 
 if TYPE_CHECKING:
     from mcp import Client
+    from mcp.client._transport import ReadStream
     from mcp.client.session import (
         ElicitationFnT,
         ListRootsFnT,
@@ -33,6 +35,47 @@ if TYPE_CHECKING:
         MessageHandlerFnT,
         SamplingFnT,
     )
+    from mcp.shared.message import SessionMessage
+
+
+class RawPages:
+    """A stream of messages that passes everything on and keeps the last page of tools.
+
+    The SDK's models drop unknown fields, and refuse a page for one bad record; both are for the
+    reader of catalogs to judge.
+    """
+
+    def __init__(self, inner: ReadStream[SessionMessage | Exception]) -> None:
+        self._inner = inner
+        self.last: dict[str, Any] | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        """What else the SDK looks for: how to close it, the sender's context."""
+        return getattr(self._inner, name)
+
+    async def receive(self) -> SessionMessage | Exception:
+        return self._seen(await self._inner.receive())
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        return self._seen(await self._inner.__anext__())
+
+    async def __aenter__(self) -> Self:
+        await self._inner.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: Any) -> bool | None:
+        return await self._inner.__aexit__(*error)
+
+    def _seen(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
+        result = None if isinstance(item, Exception) else getattr(item.message, "result", None)
+        is_call = isinstance(result, dict) and "content" in result  # it may have any field
+        if isinstance(result, dict) and not is_call and isinstance(result.get("tools"), list):
+            self.last = result
+        return item
+
 
 IN_A_CALL = "in a call"
 Seen = ProcessRecord | HttpRecord
@@ -120,8 +163,6 @@ class OpenServer:
         ``doing`` completes the sentence: *while it ran delete_file*. The status of a process that
         ended is waited for.
         """
-        import anyio
-
         with anyio.move_on_after(SETTLE_SECONDS):
             while isinstance(self.record, ProcessRecord) and self.record.status is None:
                 await anyio.sleep(POLL_SECONDS)
@@ -142,8 +183,6 @@ async def connected(
     body. An old server that speaks SSE only is tried again that way, unless the definition says
     which it is.
     """
-    import anyio
-
     load_sdk()
     first: ToolScopeError | None = None
     ways = WAYS[launch.definition.transport]
@@ -167,7 +206,8 @@ async def connected(
         failed = failed or here.late()
         first = first or failed
         if record.doing != HANDSHAKE or way == ways[-1] or not here.looks_older:
-            raise (failed if is_refused(failed) else first) from None
+            is_refused = getattr(failed, "kind", "") == "refused"  # a header is missing or wrong
+            raise (failed if is_refused else first) from None
 
 
 @asynccontextmanager

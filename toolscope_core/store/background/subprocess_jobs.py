@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import subprocess
 import sys
 import tempfile
@@ -16,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.embedding.projection import RESULT_FILE, VECTORS_FILE
+from toolscope_core.files.app_folder import child_environment
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.protocols import Progress, Step, Vectors, silent
 
 JobName = Literal["umap", "tsne", "silhouettes"]
 
 MODULE = "toolscope_core.embedding.projection"
-ROOT = Path(__file__).parents[3]
 LOOK_SECONDS = 0.2
 _ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
 """One thread, so that the screen keeps a core and sums have the same order everywhere."""
@@ -47,7 +46,7 @@ def compute(
                 stdin=subprocess.PIPE,
                 stdout=output,
                 stderr=trouble,
-                env={**os.environ, **_ONE_THREAD, "PYTHONPATH": _python_path()},
+                env=child_environment(**_ONE_THREAD),
             )
             try:
                 _watch(child, folder / "said", progress)
@@ -72,8 +71,3 @@ def _watch(child: subprocess.Popen[bytes], output: Path, progress: Progress) -> 
         words = next((line.split() for line in reversed(lines) if line.endswith("\n")), None)
         progress(Step(words[0], int(words[1]), int(words[2])) if words else Step("ready", 0, 0))
         time.sleep(LOOK_SECONDS)
-
-
-def _python_path() -> str:
-    """The ``PYTHONPATH`` of the child: our own package first, then that of this process."""
-    return os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from toolscope_core.catalog.sources import Source
-from toolscope_core.mcp.servers.offered_catalog import catalog_document, records_of
 from toolscope_core.mcp.servers.offers import ServerOffer
 from toolscope_core.mcp.servers.server_definitions import (
     ClientConfiguration,
@@ -16,7 +15,7 @@ from toolscope_core.mcp.servers.server_definitions import (
     configuration_of_url,
     read_configuration,
 )
-from toolscope_core.mcp.servers.survey import read_offers
+from toolscope_core.mcp.servers.survey import catalog_document, read_offers, records_of
 from toolscope_core.model.configuration import ConnectionLimits
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Progress

@@ -14,7 +14,7 @@ from toolscope_core.usage.call_counts import (
     ToolCallCounts,
     add_counts,
 )
-from toolscope_core.usage.call_times import utc_time
+from toolscope_core.usage.traced_calls import utc_time
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
 

@@ -6,9 +6,8 @@ import os
 from tests.mcp.servers.stubs import QUICK, TOKEN, configuration, entry
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import Source
-from toolscope_core.mcp.servers.offered_catalog import catalog_document, records_of
 from toolscope_core.mcp.servers.offers import ServerOffer
-from toolscope_core.mcp.servers.survey import read_offers
+from toolscope_core.mcp.servers.survey import catalog_document, read_offers, records_of
 
 AT = "2026-01-02T03:04:05+00:00"
 
