@@ -43,13 +43,13 @@ def build_clusters(
     by_members, own_edits = {}, {}
     for group in groups:
         edit = edits.get(frozenset(group.members), Edit())
+        unfit = frozenset[str]() if edit.canonical or edit.kind else group.unfit
         members, one_account = syntheses.of(group.members), None
         if not group.family:
             one_account = constraints.are_on_one_account(sorted({one.owner for one in members}))
         if one_account is not None and edit.kind is None:
             edit = replace(edit, kind="prune" if one_account else "router")
         own_edits[group.members] = edit, one_account is True
-        unfit = frozenset[str]() if edit.canonical or edit.kind else group.unfit
         synthesis = syntheses.synthesis(
             group.members, edit.canonical, group.family, edit.kind, unfit
         )
