@@ -56,7 +56,7 @@ def test_no_page_shuts_anybody_out(watched, each):
             trouble[name, scheme] = found(watched.settled(), scheme)
 
     first = watched.open("")
-    expect(first.get_by_text("Worst collisions")).to_be_visible(timeout=120_000)
+    expect(first.get_by_text("Worst confusions")).to_be_visible(timeout=120_000)
     for name, (path, query) in PAGES.items():
         watched.open(path, **query)
         check(name)

@@ -270,7 +270,7 @@ def test_thoughts_prose_and_a_busy_server_are_no_obstacle(server, tmp_path, mode
 
 def test_a_connection_that_is_cut_pauses_the_command_and_it_goes_on(server, tmp_path):
     server.mode = "cut"
-    assert "does not answer" in merge(tmp_path / "b", code=2).stderr
+    assert "does not answer" in merge(tmp_path / "b", "--deadline", 3, code=2).stderr
     server.mode = "ok"
     merge(tmp_path / "b")
 
