@@ -24,7 +24,7 @@ from toolscope_core.cli.model_options import AskRequest
 from toolscope_core.evaluation.example import example_path
 from toolscope_core.llm.endpoints import Endpoints
 from toolscope_core.merging.auto_accept import EVEN
-from toolscope_core.model.configuration import Budget, Endpoint, Prices
+from toolscope_core.model.configuration import Budget, Endpoint, Patience, Prices
 from toolscope_core.model.environment import read_environment
 from toolscope_core.store import Store
 
@@ -268,9 +268,13 @@ def test_thoughts_prose_and_a_busy_server_are_no_obstacle(server, tmp_path, mode
     assert verdicts[0] == verdicts[1]
 
 
-def test_a_connection_that_is_cut_pauses_the_command_and_it_goes_on(server, tmp_path):
+def test_a_connection_that_is_cut_pauses_the_command_and_it_goes_on(server, tmp_path, monkeypatch):
+    def at_once(patience, attempt, _):
+        return 0.0 if attempt < patience.attempts else None
+
+    monkeypatch.setattr(Patience, "pause", at_once)
     server.mode = "cut"
-    assert "does not answer" in merge(tmp_path / "b", "--deadline", 3, code=2).stderr
+    assert "does not answer" in merge(tmp_path / "b", code=2).stderr
     server.mode = "ok"
     merge(tmp_path / "b")
 
