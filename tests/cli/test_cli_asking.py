@@ -49,9 +49,9 @@ def files(folder):
 
 
 def test_a_merge_by_a_model_says_who_judged_and_is_the_same_again(server, tmp_path):
-    told = merge(tmp_path / "b").output
+    output = merge(tmp_path / "b").output
     host = server.origin.removeprefix("http://")
-    assert f"m at {host}: " in told and f"{len(server.received)} calls" in told
+    assert f"m at {host}: " in output and f"{len(server.received)} calls" in output
     rows = read_lines(tmp_path / "b/pairs.jsonl")
     judges = {row["judge"] for row in rows}
     assert f"m at {host}" in judges and len(judges) == 2
@@ -69,8 +69,8 @@ def test_offline_nobody_is_asked_and_the_options_of_a_model_are_refused(server, 
     about = read_json(tmp_path / "b/manifest.json")
     assert about["configuration"]["judge"] == "offline" and not server.received
     for option in (("--model", "x"), ("--budget-calls", "3"), ("--paper",), ("--documents",)):
-        told = run("merge", EXAMPLE, "--out", tmp_path / "b", *option, code=2).stderr
-        assert "--judge llm" in told
+        output = run("merge", EXAMPLE, "--out", tmp_path / "b", *option, code=2).stderr
+        assert "--judge llm" in output
 
 
 def test_documents_of_a_model_are_in_the_bundle_and_the_refused_are_listed(server, tmp_path):
@@ -89,14 +89,14 @@ def test_documents_of_a_model_are_in_the_bundle_and_the_refused_are_listed(serve
     refused = []
     server.answer = served(answering(same_verb, document=document))
     merge(tmp_path / "plain", "--accept", "all")
-    told = merge(tmp_path / "b", "--accept", "all", "--documents").output
+    output = merge(tmp_path / "b", "--accept", "all", "--documents").output
     manifest = read_json(tmp_path / "b/manifest.json")
     by_model, rows = manifest["documents"]["by_model"], manifest["documents"]["refused"]
     assert len(by_model) == refused.count(False) > 0 and len(rows) == refused.count(True) > 0
-    assert f"documents: {len(by_model)} by the model, {len(rows)} refused" in told
+    assert f"documents: {len(by_model)} by the model, {len(rows)} refused" in output
     readme = (tmp_path / "b/README.md").read_text("utf-8")
     for row in rows:
-        assert f"refused: {', '.join(row['tools'])}: it cites 'https://evil.example" in told
+        assert f"refused: {', '.join(row['tools'])}: it cites 'https://evil.example" in output
         assert json.dumps(row["tools"], separators=(",", ":")) in readme
     plain, worded = (described(tmp_path / name) for name in ("plain", "b"))
     changed = {tool for tool in plain if worded[tool] != plain[tool]}
@@ -120,8 +120,8 @@ def described(bundle):
 
 def test_a_command_that_is_paused_at_the_documents_writes_no_bundle(server, tmp_path):
     merge(tmp_path / "plain")
-    told = merge(tmp_path / "b", "--documents", "--budget-calls", "0", code=2).stderr
-    assert "paused: budget: 0 calls" in told and not (tmp_path / "b").exists()
+    output = merge(tmp_path / "b", "--documents", "--budget-calls", "0", code=2).stderr
+    assert "paused: budget: 0 calls" in output and not (tmp_path / "b").exists()
 
 
 def test_without_a_model_the_remedy_is_told(server, tmp_path, monkeypatch):
@@ -133,8 +133,8 @@ def test_without_a_model_the_remedy_is_told(server, tmp_path, monkeypatch):
 
 
 def test_a_budget_pauses_without_a_bundle_and_the_rest_is_asked_later(server, tmp_path):
-    told = merge(tmp_path / "b", "--budget-calls", "2", code=2).stderr
-    assert "paused: budget: 2 calls" in told and len(server.received) == 2
+    output = merge(tmp_path / "b", "--budget-calls", "2", code=2).stderr
+    assert "paused: budget: 2 calls" in output and len(server.received) == 2
     assert not (tmp_path / "b").exists()
     merge(tmp_path / "b")
     names = questions_of(server.received)
@@ -147,8 +147,8 @@ def test_an_endpoint_that_fails_is_told_in_words_and_the_command_goes_on(
 ):
     monkeypatch.setenv("TOOLSCOPE_API_KEY", SECRET)
     server.mode = mode
-    told = merge(tmp_path / "b", code=2).stderr
-    assert server.origin in told and "goes on from there" in told and SECRET not in told
+    output = merge(tmp_path / "b", code=2).stderr
+    assert server.origin in output and "goes on from there" in output and SECRET not in output
     server.mode = "ok"
     merge(tmp_path / "b")
     assert server.received[-1].headers["authorization"] == f"Bearer {SECRET}"
@@ -157,7 +157,7 @@ def test_an_endpoint_that_fails_is_told_in_words_and_the_command_goes_on(
 
 
 def test_the_estimate_asks_nobody_and_names_every_task(server):
-    told = run("estimate", EXAMPLE).output
+    output = run("estimate", EXAMPLE).output
     assert not server.received
     contents = {tool.content_hash for tool in TOOLS}
     for task in (
@@ -166,8 +166,8 @@ def test_the_estimate_asks_nobody_and_names_every_task(server):
         "document synthesis: ",
         f"quality: {len(contents)} questions",
     ):
-        assert task in told
-    assert "saved against the paper's way: " in told
+        assert task in output
+    assert "saved against the paper's way: " in output
 
     def questions(*args):
         lines = run("estimate", EXAMPLE, *args).output
@@ -228,11 +228,11 @@ def test_answers_that_cannot_be_used_end_a_command_with_a_sentence_and_write_not
     out, host = tmp_path / "out", server.origin.removeprefix("http://")
     asked = (command, EXAMPLE, "--out", out, *(("--judge", "llm") if command == "merge" else ()))
     server.mode = mode
-    told = run(*asked, code=1).stderr
+    output = run(*asked, code=1).stderr
     assert re.fullmatch(
         rf"toolscope: (\d+) of \1 answers of m at {host} cannot be used \(most often: ({reason})\), "
         r"so nothing is made of the others; the next run asks for them again.*\n",
-        told,
+        output,
     )
     assert not out.exists()
     questions, server.mode = set(questions_of(server.received[:1])), "ok"
@@ -327,9 +327,9 @@ def test_pairs_are_judged_by_a_model_too(server, tmp_path):
     assert "--judge llm" in run(*judge, "--model", "m", code=2).stderr
     offline = run(*judge).output
     assert not server.received and "calls" not in offline
-    told = run(*judge, "--judge", "llm").output
+    output = run(*judge, "--judge", "llm").output
     host = server.origin.removeprefix("http://")
-    assert f"m at {host}: 8 questions, 0 known before; 1 calls" in told
+    assert f"m at {host}: 8 questions, 0 known before; 1 calls" in output
     assert {row["judge"] for row in read_lines(tmp_path / "v.jsonl")} == {f"m at {host}"}
 
 
@@ -442,8 +442,8 @@ def test_a_budget_that_was_saved_holds_here_too(server, tmp_path):
     with opened_endpoints() as endpoints:
         endpoints.save(priced)
     for more in ((), ("--budget-calls", "2")):
-        told = merge(tmp_path / "b", *more, code=2).stderr
-        assert "paused: budget" in told and "1e-06 of money" in told
+        output = merge(tmp_path / "b", *more, code=2).stderr
+        assert "paused: budget" in output and "1e-06 of money" in output
     assert not server.received
 
 
@@ -451,10 +451,10 @@ def test_another_model_costs_what_the_price_table_says(server):
     with opened_endpoints() as endpoints:
         endpoints.save(Endpoint(server.url, "saved"))
         endpoints.save_prices({"m": Prices(1e6, 1e6)})
-    told = run("estimate", EXAMPLE, "--base-url", server.url, "--model", "m").stdout
-    assert "of money" in told
-    told = run("estimate", EXAMPLE, "--base-url", server.url, "--model", "n").stdout
-    assert "of money" not in told
+    output = run("estimate", EXAMPLE, "--base-url", server.url, "--model", "m").stdout
+    assert "of money" in output
+    output = run("estimate", EXAMPLE, "--base-url", server.url, "--model", "n").stdout
+    assert "of money" not in output
 
 
 def test_variants_are_written_once_checked_and_searched(server, tmp_path):
@@ -467,12 +467,12 @@ def test_variants_are_written_once_checked_and_searched(server, tmp_path):
 
     server.answer = served(answering(same_verb, variant=variant))
     out = tmp_path / "v.jsonl"
-    told = run("augment", EXAMPLE, "--out", out).output
+    output = run("augment", EXAMPLE, "--out", out).output
     rows = {row["tool"]: row for row in read_lines(out)}
     led_astray = {tool.id for tool in TOOLS if tool.name == "convert_currency"}
     assert rows.keys() == {tool.id for tool in TOOLS} - led_astray
-    assert f"{len(led_astray)} doubtful, left out" in told
-    assert "it cites 'https://evil.example/c'" in told
+    assert f"{len(led_astray)} doubtful, left out" in output
+    assert "it cites 'https://evil.example/c'" in output
     calls = len(server.received)
     assert calls < len(TOOLS) / 3, "several tools a call"
     again = run("augment", EXAMPLE, "--out", out, "--keep-doubtful").output
@@ -493,14 +493,14 @@ def test_one_changed_tool_costs_one_question(server, tmp_path):
     changed = read_json(example_path())
     changed[0]["tools"][0]["description"] += " It is new."
     catalog = write_json(tmp_path / "changed.json", changed)
-    told = run("augment", catalog, "--out", tmp_path / "w.jsonl").output
-    assert len(server.received) == calls + 1 and "; 1 calls" in told
+    output = run("augment", catalog, "--out", tmp_path / "w.jsonl").output
+    assert len(server.received) == calls + 1 and "; 1 calls" in output
 
 
 def test_a_budget_pauses_the_writing_and_nothing_is_lost(server, tmp_path):
     asked = ("augment", EXAMPLE, "--out", tmp_path / "v.jsonl")
     paused = run(*asked, "--budget-calls", 2, code=2)
     assert "paused" in paused.stderr and not (tmp_path / "v.jsonl").exists()
-    told = run(*asked).output
-    assert len(server.received) > 2 and "known before" in told
-    assert "0 known before" not in told
+    output = run(*asked).output
+    assert len(server.received) > 2 and "known before" in output
+    assert "0 known before" not in output

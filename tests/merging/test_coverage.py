@@ -69,13 +69,13 @@ def test_the_use_of_a_server_is_said_with_what_would_be_lost():
 
 
 def test_instances_are_named_by_their_configuration():
-    servers = [Server(name, started=f"npx -y files /home/{name}") for name in ("work", "home")]
+    servers = [Server(name, started=f"npx -y files --folder={name}") for name in ("work", "home")]
     assert configured_names(["work", "home"], servers) == [
-        "work (`/home/work`)",
-        "home (`/home/home`)",
+        "work (`--folder=work`)",
+        "home (`--folder=home`)",
     ]
     assert configured_names(["work", "other"], servers[:1]) == [
-        "work (`npx -y files /home/work`)",
+        "work (`npx -y files --folder=work`)",
         "other",
     ]
 

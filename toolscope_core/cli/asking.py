@@ -1,7 +1,7 @@
 """What the command line does with a model: judge, grade, estimate. Answers are kept in the store.
 
 A command that was interrupted, or paused by its budget, goes on when it is given again: what the
-ledger knows is not asked. The budget counts the calls of one command.
+ledger knows is not request. The budget counts the calls of one command.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def with_model_verdicts(
     analysis: Analysis,
     log: Sequence[Decision],
     questions: QuestionConfig,
-    asked: AskRequest,
+    request: AskRequest,
     settings: Settings,
     progress: Progress = silent,
     worded: PlanConfig | None = None,
@@ -58,7 +58,7 @@ def with_model_verdicts(
     Ends as ``asking`` does.
     """
     links = constraints(analysis.catalog, log)
-    with asking(asked, settings, progress) as (endpoint, asker):
+    with asking(request, settings, progress) as (endpoint, asker):
         verdicts = ask_for_verdicts(analysis, links, asker, questions)
         run_config = configuration("judge", endpoint, analysis.catalog, analysis, questions)
         if worded:
@@ -72,17 +72,17 @@ def with_model_verdicts(
 def with_verdicts_on(
     analysis: Analysis,
     pairs: Sequence[Pair],
-    asked: AskRequest,
+    request: AskRequest,
     settings: Settings,
     progress: Progress,
 ) -> Analysis:
     """The analysis with the model's verdicts on these pairs. Ends as ``asking`` does."""
-    with asking(asked, settings, progress) as (_, asker):
+    with asking(request, settings, progress) as (_, asker):
         return replace(analysis, model_verdicts=verdicts_on(analysis, pairs, asker))
 
 
 def estimates_of(
-    analysis: Analysis, paper: bool, asked: AskRequest, settings: Settings
+    analysis: Analysis, paper: bool, request: AskRequest, settings: Settings
 ) -> Mapping[str, Estimates]:
     """What judging, grading, and writing documents and variants would take, by kind; sends
     nothing.
@@ -90,7 +90,7 @@ def estimates_of(
     from toolscope_core.store import StoredLedger
 
     with _store(settings) as store:
-        ledger, endpoint = StoredLedger(store), _endpoint(asked, settings, store)
+        ledger, endpoint = StoredLedger(store), _endpoint(request, settings, store)
         model_terms = (model_without_key(endpoint), ledger, endpoint.prices)
         catalog, links = analysis.catalog, constraints(analysis.catalog, ())
         clusters = plan_merge(analysis, (), PlanConfig()).clusters
@@ -105,13 +105,13 @@ def estimates_of(
 
 
 def generating_estimates(
-    questions: Sequence[DraftQuestion], asked: AskRequest, settings: Settings
+    questions: Sequence[DraftQuestion], request: AskRequest, settings: Settings
 ) -> Estimates:
     """What writing queries would take; sends nothing."""
     from toolscope_core.store import StoredLedger
 
     with _store(settings) as store:
-        endpoint = _endpoint(asked, settings, store)
+        endpoint = _endpoint(request, settings, store)
         model, ledger = model_without_key(endpoint), StoredLedger(store)
         ask = partial(queries_of_model, questions)
         return question_estimates(ask, model, ledger, endpoint.prices)
@@ -131,12 +131,12 @@ class ModelAccess:
 
 
 @contextmanager
-def model_access(asked: AskRequest, settings: Settings) -> Iterator[ModelAccess]:
+def model_access(request: AskRequest, settings: Settings) -> Iterator[ModelAccess]:
     """Access to the model for one run. Raises ``ConfigError`` where none is chosen."""
     from toolscope_core.store import StoredLedger
 
     with _store(settings) as store:
-        endpoint = _endpoint(asked, settings, store)
+        endpoint = _endpoint(request, settings, store)
         model = EndpointModel(endpoint, key_for(endpoint.origin, settings.keys))
         budget = RunBudget(endpoint.budget, endpoint.prices)
         terms = Terms(uuid.uuid4().hex, budget, endpoint.concurrency, endpoint.most_tokens)
@@ -145,12 +145,12 @@ def model_access(asked: AskRequest, settings: Settings) -> Iterator[ModelAccess]
 
 @contextmanager
 def asking(
-    asked: AskRequest, settings: Settings, progress: Progress
+    request: AskRequest, settings: Settings, progress: Progress
 ) -> Iterator[tuple[Endpoint, ModelRequests]]:
     """Someone to ask. At the end it raises ``PausedError`` or ``ModelStopError`` where questions
     stay open, and ends the command with 1 where too many answers cannot be used.
     """
-    with model_access(asked, settings) as access:
+    with model_access(request, settings) as access:
         asker = ModelRequests(access.model, access.ledger, access.terms, progress)
         yield access.endpoint, asker
         kept = f"what was answered is kept in {access.place}: the same command goes on from there"
@@ -172,15 +172,15 @@ def _store(settings: Settings) -> Iterator[Store]:
         store.close()
 
 
-def _endpoint(asked: AskRequest, settings: Settings, store: Store) -> Endpoint:
+def _endpoint(request: AskRequest, settings: Settings, store: Store) -> Endpoint:
     from toolscope_core.llm.endpoints import Endpoints
 
     endpoints = Endpoints(settings, store)
     saved = endpoints.get()
-    base_url = asked.base_url or (saved.base_url if saved else settings.base_url)
-    model = asked.model or (saved.model if saved else settings.model)
+    base_url = request.base_url or (saved.base_url if saved else settings.base_url)
+    model = request.model or (saved.model if saved else settings.model)
     if not base_url or not model:
         raise ConfigError(NOBODY)
     if saved is None or (saved.base_url, saved.model) != (base_url, model):
         saved = endpoints.priced(Endpoint(base_url, model))
-    return asked.applied(saved)
+    return request.applied(saved)

@@ -60,13 +60,13 @@ def judge(
     catalog = read_files(catalogs)
     ids = catalog.by_id.keys()
     rows = [_pair_ids(number, row, ids) for number, row in read_rows(pairs)]
-    asked = [Pair.of(*row) for row in rows]
+    wanted = [Pair.of(*row) for row in rows]
     analysis = _analysis(catalog, AnalysisConfig())
     if judge == "llm":
         from toolscope_core.cli.asking import with_verdicts_on
 
-        analysis = with_verdicts_on(analysis, asked, ask, read_environment(), progress())
-    verdicts = analysis.verdicts(asked)
+        analysis = with_verdicts_on(analysis, wanted, ask, read_environment(), progress())
+    verdicts = analysis.verdicts(wanted)
     write_rows(out, [verdict_row(*row, one) for row, one in zip(rows, verdicts, strict=True)])
     counts = Counter(verdict.outcome for verdict in verdicts)
     summary = ", ".join(f"{counts[one]} {one}" for one in ("merge", "family", "unsure", "keep"))

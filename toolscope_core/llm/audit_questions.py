@@ -77,8 +77,8 @@ def families_to_audit(
         if not group.family or group.decided:
             continue
         pairs = [Pair.of(a, b) for a, b in combinations(group.members, 2)]
-        said = [verdict for pair in pairs if (verdict := model_verdicts.verdicts.get(pair))]
-        weak = min((one.family for one in said), default=1.0) < bars_of(analysis).auto_at
+        verdicts = [verdict for pair in pairs if (verdict := model_verdicts.verdicts.get(pair))]
+        weak = min((one.family for one in verdicts), default=1.0) < bars_of(analysis).auto_at
         sets.append(ToolSet(group.members, len(group.members) > 2 or weak))
     return sets
 

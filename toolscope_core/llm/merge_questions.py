@@ -95,13 +95,13 @@ def ask_for_verdicts(
 def verdicts_on(analysis: Analysis, pairs: Iterable[Pair], asker: Asker) -> ModelVerdicts:
     """Verdicts on these pairs and nothing else; exact copies are not asked about."""
     tools = analysis.catalog.by_id
-    asked = [
+    apart = [
         pair
         for pair in dict.fromkeys(pairs)
         if tools[pair.left].content_hash != tools[pair.right].content_hash
     ]
-    texts = {tool: _prompt_text(tools[tool]) for pair in asked for tool in (pair.left, pair.right)}
-    verdicts = _careful(_verdicts(analysis, asked, asker, JudgeTask()), texts)
+    texts = {tool: _prompt_text(tools[tool]) for pair in apart for tool in (pair.left, pair.right)}
+    verdicts = _careful(_verdicts(analysis, apart, asker, JudgeTask()), texts)
     return ModelVerdicts(asker.name, verdicts, spent=asker.spent)
 
 

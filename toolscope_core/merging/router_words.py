@@ -81,8 +81,8 @@ def router_description(selector: str, texts: Mapping[str, str]) -> str:
     for value, parts in alone.items():
         notes.setdefault(tuple(parts), []).append(value)
     between = "\n\n" if "\n" in lead else " "
-    said = [_note(_only(selector, of), parts) for parts, of in notes.items() if parts]
-    return "\n\n".join([f"{lead}{between}{values}".strip(), *said])
+    sentences = [_note(_only(selector, of), parts) for parts, of in notes.items() if parts]
+    return "\n\n".join([f"{lead}{between}{values}".strip(), *sentences])
 
 
 def selector_description(texts: Mapping[str, str]) -> str:
@@ -96,12 +96,12 @@ def selector_description(texts: Mapping[str, str]) -> str:
         key = text_words(job) or job
         jobs.setdefault(key, job)
         values_by_job.setdefault(key, []).append(f"`{value}`")
-    said = [
+    sentences = [
         _ended(f"{', '.join(values)}{': ' if jobs[key] else ''}{jobs[key]}")
         for key, values in values_by_job.items()
     ]
-    more = ["…"] if len(said) > MOST_NAMED else []
-    return " ".join([*said[:MOST_NAMED], *more]) if any(jobs.values()) else ""
+    more = ["…"] if len(sentences) > MOST_NAMED else []
+    return " ".join([*sentences[:MOST_NAMED], *more]) if any(jobs.values()) else ""
 
 
 def argument_description(selector: str, texts: Mapping[str, str]) -> str:
@@ -119,8 +119,8 @@ def argument_description(selector: str, texts: Mapping[str, str]) -> str:
         notes.setdefault(_forms(alone[value]), []).append(value)
     general = notes.pop(frozenset(), [])
     lead = [_ended(clean[value]) for value in general[:1]]
-    said = [f"{_only(selector, of)} {_ended(clean[of[0]])}" for of in notes.values()]
-    return " ".join([*lead, *said])
+    sentences = [f"{_only(selector, of)} {_ended(clean[of[0]])}" for of in notes.values()]
+    return " ".join([*lead, *sentences])
 
 
 def _first_sentence(text: str) -> str:
@@ -154,8 +154,8 @@ def _forms(texts: Iterable[str]) -> frozenset[str]:
     """The signs and words of notations in the texts; all ways to say *format* are one."""
     whole = "\n".join(texts)
     given = {match[2].casefold() for match in _PATTERN.finditer(whole)}
-    said = (match[0].casefold() for match in _FORM.finditer(whole))
-    named = {"format" if "format" in one else one for one in said}
+    forms = (match[0].casefold() for match in _FORM.finditer(whole))
+    named = {"format" if "format" in one else one for one in forms}
     return frozenset(given | (named - {"format"} if given else named))
 
 

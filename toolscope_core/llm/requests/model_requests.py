@@ -60,12 +60,12 @@ class ModelRequests:
         """The reason why nothing should be made of the answers: more than ``MOST_UNUSABLE`` of them
         cannot be used. Empty where fewer.
         """
-        asked, lost = sum(one.questions for one in self.spent), self._reasons.total()
-        if lost <= MOST_UNUSABLE * asked:
+        answers, lost = sum(one.questions for one in self.spent), self._reasons.total()
+        if lost <= MOST_UNUSABLE * answers:
             return ""
         (reason, _), *_ = self._reasons.most_common(1)
         return (
-            f"{lost:,} of {asked:,} answers of {self.name} cannot be used (most often: "
+            f"{lost:,} of {answers:,} answers of {self.name} cannot be used (most often: "
             f"{reason.rstrip('.')}), so nothing is made of the others; the next run asks for them "
             "again, with more room for tokens, less thought or another model if you choose so"
         )

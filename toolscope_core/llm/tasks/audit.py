@@ -98,10 +98,10 @@ class GroupsForm(AnswerForm[ClusterTools]):
 
     def stored(self, item: ClusterTools) -> JsonObject:
         given = Counter(token for group in self.groups for token in group)
-        asked = set(item.tokens.values())
+        tokens = set(item.tokens.values())
         for wrong, why in (
-            (set(given) - asked, "not asked about"),
-            (asked - set(given), "in no group"),
+            (set(given) - tokens, "not asked about"),
+            (tokens - set(given), "in no group"),
             ({token for token, count in given.items() if count > 1}, "in more than one group"),
         ):
             if wrong:
