@@ -91,6 +91,7 @@ def test_what_is_as_likely_as_not_counts_is_said_and_merges_nothing_unseen():
     assert [(row.way, row.lost) for row in one.served] == [("gateway", (UNSURE,))]
     assert "b does the job of its only tool (1 perhaps)" in one.in_words
     assert advise(servers).switch_off and not without_loss(advise(servers), ())
+    assert not advise(servers).needless
 
 
 def test_another_kind_of_result_is_said():
@@ -171,6 +172,11 @@ def test_the_smallest_set_is_looked_for_beyond_the_greedy_one():
     links = [("m/all", "x/part"), ("m/all", "y/part")]
     made = advise(coverage(dear, *others, links=links))
     assert [one.server for one in made.needless] == ["x", "y"]
+    tokens = sum(one.tokens for one in made.needless)
+    assert made.needless_in_words == (
+        f"Together x, y can go, and others still have every tool of theirs: −{tokens} tokens. "
+        "Things of their own may be kept by x, y."
+    )
 
 
 def test_copies_are_one_line_and_nothing_else():

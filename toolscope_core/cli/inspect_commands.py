@@ -198,6 +198,8 @@ def _tell_advice(advice: Advice) -> None:
             say(f"    {sentence}")
     if (more := len(advice.switch_off) - _MOST_ADVICE) > 0:
         say(f"{quantity(more, 'server')} more can be switched off: --json lists them")
+    if advice.needless_in_words:
+        say(advice.needless_in_words)
     for group in advice.copies[:_MOST_ADVICE]:
         say(f"{len(group)} copies of one server: {some(group)}")
 

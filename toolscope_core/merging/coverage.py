@@ -233,13 +233,14 @@ class ServerCoverage:
         return all(link and link.probability >= EVEN for link in links)
 
     def serving(self, server: str, others: Collection[str]) -> tuple[frozenset[str], ...]:
-        """For each of its tools which of the ``others`` serve it."""
+        """For each of its tools which of the ``others`` surely serve it."""
         by_id, among = self.catalog.by_id, frozenset(others) - {server}
         return tuple(
             frozenset(
                 by_id[other].server
                 for other, link in self.links.get(tool.id, {}).items()
                 if by_id[other].server in among
+                and not link.unsure
                 and self._served_by(tool, by_id[other], link).way != "alike"
             )
             for tool in self.servers[server]

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from toolscope_core.merging.coverage import COVERED, Coverage, ServerCoverage
+from toolscope_core.model.numbers import listed
 
 _MOST_TRIED = 40
 """Servers of which each is tried back in the smallest set: so many are few enough to choose."""
@@ -27,6 +28,20 @@ class Advice:
     switch_off: tuple[Coverage, ...]
     needless: tuple[Coverage, ...]
     copies: tuple[tuple[str, ...], ...]
+
+    @property
+    def needless_in_words(self) -> str:
+        """The servers of the smallest set that can go together; empty where it is not several."""
+        if len(self.needless) < 2:
+            return ""
+        names = listed(one.server for one in self.needless)
+        tokens = sum(one.tokens for one in self.needless)
+        keeping = [one.server for one in self.needless if one.keeps]
+        keeps = f" Things of their own may be kept by {listed(keeping)}." if keeping else ""
+        return (
+            f"Together {names} can go, and others still have every tool of theirs: "
+            f"−{tokens:,} tokens.{keeps}"
+        )
 
 
 def advise(servers: ServerCoverage) -> Advice:

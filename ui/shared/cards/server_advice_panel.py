@@ -33,6 +33,8 @@ def advice(catalog_id: int, most: int = SHOWN) -> None:
             st.caption(safe_text.sentence(sentence))
     if (more := len(given.switch_off) - most) > 0:
         page_frame.page_link("overlap", f"{more} more", {"view": "Heatmap"})
+    if together := given.needless_in_words:
+        st.markdown(safe_text.sentence(together))
     for group in given.copies[:most]:
         st.caption(f"{len(group)} copies of one server: {safe_text.untrusted(listed(group))}")
 
