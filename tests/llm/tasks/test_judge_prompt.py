@@ -1,6 +1,7 @@
 import json
 import re
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,6 @@ from tests.llm.tasks.strategies import TOOLS, keyed, tool
 from toolscope_core.llm.tasks.fence import RULES
 from toolscope_core.llm.tasks.judge_prompt import (
     OUTCOMES,
-    RELATIONS,
     SYSTEM,
     JudgeTask,
     ToolPair,
@@ -18,6 +18,7 @@ from toolscope_core.llm.tasks.judge_prompt import (
 )
 from toolscope_core.llm.tasks.replies import LONGEST_REASON, question_id
 from toolscope_core.model.catalog import Server
+from toolscope_core.model.pair import Relation
 
 A, B, C = tool("find_notes"), tool("search_notes"), tool("delete_notes", "Deletes notes.")
 TASK = JudgeTask()
@@ -81,7 +82,7 @@ def test_equal_tools_of_two_servers_are_told_apart():
 def test_the_schema_allows_the_questions_relations_and_tokens_only():
     row = TASK.request(keyed(TASK, ToolPair(A, B))).schema["properties"]["answers"]["items"]
     assert row["properties"]["question"]["enum"] == [question_id(KEY)]
-    assert row["properties"]["relation"]["enum"] == list(RELATIONS)
+    assert row["properties"]["relation"]["enum"] == list(OUTCOMES)
     assert row["properties"]["serves"]["enum"] == ["first", "second", "both", "none"]
     assert row["additionalProperties"] is False
 
@@ -108,7 +109,7 @@ def test_who_serves_whom_depends_on_no_token_and_no_order(beside, turned):
     assert serves_of(two, value) == ("right" if turned else "left")
 
 
-@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("relation", OUTCOMES)
 @pytest.mark.parametrize("serves", ["first", "second", "both", "none"])
 def test_an_answer_that_contradicts_itself_is_read_to_the_careful_side(relation, serves):
     (value,) = read(answer(KEY, relation=relation, serves=serves)).values()
@@ -122,10 +123,8 @@ def test_an_answer_that_contradicts_itself_is_read_to_the_careful_side(relation,
 
 
 def test_each_relation_is_a_verdict():
-    assert set(OUTCOMES) == set(RELATIONS)
-    assert [OUTCOMES[one] for one in RELATIONS] == [
-        *("merge", "merge", "family", "keep", "keep", "unsure")
-    ]
+    assert OUTCOMES.keys() == {*get_args(Relation), "unsure"}
+    assert list(OUTCOMES.values()) == ["merge", "merge", "family", "keep", "keep", "unsure"]
 
 
 @pytest.mark.parametrize(
@@ -233,4 +232,4 @@ def test_the_prompt_has_a_rule_for_what_hindered(rule):
 
 
 def test_the_prompt_names_every_relation():
-    assert all(f'"{relation}": ' in SYSTEM for relation in RELATIONS)
+    assert all(f'"{relation}": ' in SYSTEM for relation in OUTCOMES)

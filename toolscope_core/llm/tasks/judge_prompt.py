@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 from toolscope_core.llm.tasks.fence import RULES, prompt_text, server_subject, server_texts
 from toolscope_core.llm.tasks.prompt_task import user_prompt
@@ -26,7 +26,6 @@ from toolscope_core.model.protocols import ChatRequest
 from toolscope_core.model.tool import JsonObject, Tool
 
 RelationAnswer = Literal[Relation, "unsure"]
-RELATIONS: tuple[RelationAnswer, ...] = (*get_args(Relation), "unsure")
 """The relations that the model may answer."""
 OUTCOMES: Mapping[RelationAnswer, Outcome] = {
     "duplicate": "merge",

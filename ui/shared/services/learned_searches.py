@@ -26,12 +26,6 @@ from ui.shared.services.workspace import Workspace
 Ranking = Literal["text", "usage", "learned"]
 """What tools are ranked by: their text, the queries that they served too, or all that is learned.
 """
-RANKINGS: tuple[Ranking, ...] = ("text", "usage", "learned")
-TRAINED: dict[Ranking, tuple[LearningMethod, ...]] = {
-    "usage": ("tool2vec",),
-    "learned": ("mlc", "refiner"),
-}
-"""The methods behind a ranking."""
 LEARN_JOB = "learn"
 SIDES = ("before", "after")
 
