@@ -1,7 +1,5 @@
 """The versions of a bundle's files: no others are read."""
 
-from __future__ import annotations
-
 import json
 
 from toolscope_core.catalog.flaws import Flaw, excerpt

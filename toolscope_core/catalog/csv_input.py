@@ -1,7 +1,5 @@
 """Tools as rows of a table (CSV, TSV): every cell stays the text that it is."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -5,8 +5,6 @@ A variant is an expanded description and questions that a tool answers (Retrieva
 ``questions``.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Parts of a parsed value that cannot be kept exactly, and text that is safe to store and show."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ One process waits with everything imported and splits off a child for each readi
 process, which itself loads no reader.
 """
 
-from __future__ import annotations
-
 import atexit
 import hashlib
 import json

@@ -4,8 +4,6 @@ JSON gives keys no order, and equal catalogs make equal bytes. What people read 
 first; parameters are in the order of ``required``, a list, then by name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The limits of what is read; the error that a limit causes names it."""
 
-from __future__ import annotations
-
 MIB = 1 << 20
 
 MAX_BYTES = 64 * MIB  # of one file

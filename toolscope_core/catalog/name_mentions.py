@@ -1,7 +1,5 @@
 """Names of tools in what people ask for: a request that has one gives its answer away."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 

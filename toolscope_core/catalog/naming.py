@@ -1,15 +1,14 @@
 """The ids of tools and the names of sources in a catalog, independent of the order of input."""
 
-from __future__ import annotations
-
 import itertools
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
 from toolscope_core.catalog.sources import Source
 from toolscope_core.model.catalog import Finding
+from toolscope_core.model.groups import grouped
 from toolscope_core.model.tool import Tool, canonical_json, digest
 
 DIGITS = 6
@@ -24,9 +23,7 @@ def assign_ids(tools: Iterable[Tool]) -> tuple[Tool, ...]:
     the result is taken. Of tools with the same fingerprint the 2nd, 3rd… get ``-2``, ``-3``… on
     top.
     """
-    groups: defaultdict[str, list[Tool]] = defaultdict(list)
-    for tool in tools:
-        groups[tool.id].append(tool)
+    groups = grouped(tools, lambda tool: tool.id)
     named = [group[0] for group in groups.values() if len(group) == 1]
     taken = {tool.id for tool in named}
     for given in sorted(groups):

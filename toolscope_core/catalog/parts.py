@@ -1,7 +1,5 @@
 """The contents of each source: its format, records and servers; not yet read as tools."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """The places of an object that hold tools, and tools where none are expected."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Native tool catalogs as one ``Catalog``: every record becomes a tool or a problem."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The child that reads a catalog for ``isolation``: it limits itself, reads and answers in JSON."""
 
-from __future__ import annotations
-
 import gc
 import json
 import os

@@ -1,7 +1,5 @@
 """The line of a file on which a tool stands."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping

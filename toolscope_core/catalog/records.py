@@ -1,7 +1,5 @@
 """Finds the records in a document: in lists, pages, answers, on servers, in operations."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any

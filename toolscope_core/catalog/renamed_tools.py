@@ -1,13 +1,12 @@
 """Which tools of one version of a catalog are which of another, called otherwise there."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.groups import grouped
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Tool
 
@@ -56,15 +55,13 @@ def new_ids_of(earlier: Sequence[Tool], catalog: Catalog) -> dict[str, str]:
     """
     ids, servers = {tool.id for tool in earlier}, {tool.server for tool in earlier}
     left = {tool.server for tool in catalog.tools} & servers
-    gone: dict[str | None, list[Tool]] = {}
-    come: dict[str | None, list[Tool]] = {}
-    for tool in earlier:
-        if tool.id not in catalog.by_id:
-            gone.setdefault(tool.server if tool.server in left else None, []).append(tool)
-    for tool in catalog.tools:
-        if tool.id not in ids:
-            come.setdefault(tool.server if tool.server in left else None, []).append(tool)
-    pairs = (pair for home, tools in gone.items() for pair in renames(tools, come.get(home, [])))
+
+    def home(tool: Tool) -> str | None:
+        return tool.server if tool.server in left else None
+
+    gone = grouped((tool for tool in earlier if tool.id not in catalog.by_id), home)
+    come = grouped((tool for tool in catalog.tools if tool.id not in ids), home)
+    pairs = (pair for at, tools in gone.items() for pair in renames(tools, come.get(at, [])))
     return {old.id: new.id for old, new in pairs}
 
 

@@ -4,8 +4,6 @@ An operation of an OpenAPI document is named for agents: ``actions/add-labels`` 
 ``actionsadd_labels``, which says less. People and judges read what the document says.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Files and folders as named bytes, within the limits."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass

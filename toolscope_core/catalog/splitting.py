@@ -1,10 +1,8 @@
 """A toolset in parts that a client's limit on tools takes, whole servers together."""
 
-from __future__ import annotations
-
-from collections import defaultdict
 from collections.abc import Sequence
 
+from toolscope_core.model.groups import grouped
 from toolscope_core.model.plan import MergedTool
 from toolscope_core.model.tool import sorted_ids
 
@@ -21,11 +19,9 @@ def split(tools: Sequence[MergedTool], most: int | None) -> tuple[ToolsetPart, .
     """
     if most is None or len(tools) <= most:
         return (tuple(sorted(tools, key=_id)),)
-    held: defaultdict[str, list[MergedTool]] = defaultdict(list)
-    for item in sorted(tools, key=_id):
-        held[item.tool.server].append(item)
+    by_server = grouped(sorted(tools, key=_id), lambda item: item.tool.server)
     parts: list[list[MergedTool]] = []
-    for _, group in sorted(held.items()):
+    for _, group in sorted(by_server.items()):
         for start in range(0, len(group), most):
             piece = group[start : start + most]
             room = next((part for part in parts if len(part) + len(piece) <= most), None)

@@ -9,8 +9,6 @@ ratio of 1.007. By public catalog it is 0.99 to 1.01 (0.98 for the example; up t
 shape), for nine tools in ten between 0.9 and 1.2.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

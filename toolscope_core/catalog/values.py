@@ -1,7 +1,5 @@
 """The bytes of a source as JSON values: JSON, JSON Lines, YAML or a table, read strictly."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ Plain scalars follow YAML 1.2 (``no`` is text, ``1e5`` a number), dates and numb
 zeros stay text.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from typing import Any

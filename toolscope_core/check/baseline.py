@@ -1,7 +1,5 @@
 """What was accepted before: a catalog, or a bundle with what was judged and decided on it."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from collections.abc import Mapping

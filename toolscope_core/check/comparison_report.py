@@ -1,7 +1,5 @@
 """A catalog compared with its baseline, and which of the limits that were set it does not keep."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What a catalog brings against its baseline, case by case, as every report of it lists them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal

@@ -1,7 +1,5 @@
 """The report as JUnit XML, which CI systems show as tests: one suite a check, one test a case."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 

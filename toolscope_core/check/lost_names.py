@@ -1,7 +1,5 @@
 """Texts that name a tool which is gone since the baseline, or which its merges took away."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

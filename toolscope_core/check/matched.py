@@ -1,7 +1,5 @@
 """Which tools of a catalog are new, changed or gone, by definition alone."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """What the scan finds in a catalog and had not found in the baseline."""
 
-from __future__ import annotations
-
 from toolscope_core.check.matched import Matched
 from toolscope_core.model.catalog import Catalog, Finding
 

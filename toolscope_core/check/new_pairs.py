@@ -1,8 +1,6 @@
 """The pairs that came with new and changed tools: only they are judged."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,11 +46,10 @@ def new_pairs(catalog: Catalog, tools: Matched, baseline: Baseline, judge: PairJ
     the same before. Pairs that people keep apart or put together are left out.
     """
     verdicts = _judged(catalog, tools.new, judge)
-    outcome = _outcome_at(baseline.least_probability)
     earlier = _earlier(tools, baseline, judge) if verdicts else {}
     kinds: dict[Outcome, list[Verdict]] = {"merge": [], "family": [], "unsure": []}
     for verdict in verdicts:
-        is_now, was = outcome(verdict), tools.earlier(verdict.pair)
+        is_now, was = _outcome(verdict, baseline.least_probability), tools.earlier(verdict.pair)
         before = None if was is None else earlier.get(was)
         settled = was in baseline.settled or verdict.similarity < baseline.least_similarity
         if is_now in kinds and not settled and not _was_there(is_now, before):
@@ -73,17 +70,13 @@ def _earlier(tools: Matched, baseline: Baseline, judge: PairJudge) -> Mapping[Pa
     return {one.pair: one.outcome for one in _judged(baseline.catalog, changed, judge)}
 
 
-def _outcome_at(least: float | None) -> Callable[[Verdict], Outcome]:
-    """The outcome of a verdict at the least probability that people applied, if they did."""
-
-    def outcome(verdict: Verdict) -> Outcome:
-        if least is None or verdict.outcome == "family":
-            return verdict.outcome
-        if verdict.probability >= least:
-            return "merge"
-        return "unsure" if verdict.outcome == "merge" else verdict.outcome
-
-    return outcome
+def _outcome(verdict: Verdict, least: float | None) -> Outcome:
+    """The outcome of a verdict at the ``least`` probability that people applied, if they did."""
+    if least is None or verdict.outcome == "family":
+        return verdict.outcome
+    if verdict.probability >= least:
+        return "merge"
+    return "unsure" if verdict.outcome == "merge" else verdict.outcome
 
 
 def _judged(catalog: Catalog, wanted: Collection[str], judge: PairJudge) -> tuple[Verdict, ...]:

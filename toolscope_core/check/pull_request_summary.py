@@ -5,8 +5,6 @@ neither backslashes nor entities hold them back. It looks for them in no code. A
 therefore stands in code spans, in one line, behind more backticks than it has itself.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

@@ -4,8 +4,6 @@ The limits are those of GitHub's upload: 5,000 results are kept, a text is cut a
 and each result has a place in a file.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath

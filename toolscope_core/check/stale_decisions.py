@@ -1,7 +1,5 @@
 """Decisions of the baseline that no longer hold as they were made, since a tool has changed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from toolscope_core.check.baseline import Baseline

@@ -1,7 +1,5 @@
 """How many tokens the tools cost before and now: in every shape of a prompt, by server."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What changed between two versions of a catalog, as rows, and which decisions it puts in doubt."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any

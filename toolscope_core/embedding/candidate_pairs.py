@@ -1,7 +1,5 @@
 """The text of a tool that is embedded, its exact neighbours, candidate pairs and their number."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

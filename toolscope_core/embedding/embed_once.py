@@ -1,21 +1,12 @@
 """Texts encoded once: what a cache folder has is read, the rest is encoded and kept there."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
 
 from toolscope_core.embedding.token_cache import TokenCache, TokenCodes, coded
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.model.protocols import (
-    Embedder,
-    Progress,
-    Step,
-    TokenEmbedder,
-    Vectors,
-    silent,
-)
+from toolscope_core.model.protocols import Embedder, Progress, Step, TokenEmbedder, Vectors, silent
 
 CHUNK = 512
 PIECE = 128

@@ -1,7 +1,5 @@
 """Models that run on this machine: the only module that imports sentence-transformers."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """The default embedder: MiniLM by ONNX Runtime, in less than half a second from a cold start."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """The files of all-MiniLM-L6-v2 that a package brings, compared with the published ones."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from pathlib import Path
 from typing import Any

@@ -6,8 +6,6 @@ passes over the data, so that beside it in one process the screen would stand st
 can be ended at any moment. Everything is seeded: equal vectors give equal results.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys

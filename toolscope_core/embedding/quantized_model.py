@@ -5,8 +5,6 @@ ONNX Runtime. A scale belongs to 64 weights, and that of the other factor to 64 
 token, so that nothing depends on what a text is encoded beside (docs/decisions/059).
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import sys

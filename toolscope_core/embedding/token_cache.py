@@ -6,6 +6,7 @@ import hashlib
 import struct
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -109,23 +110,22 @@ class TokenVectors:
         return coded(self._embedder.encode_with_tokens([text])[1][0]) if codes is None else codes
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class _Place:
     """Where the codes of a text are in a mapped file."""
 
-    __slots__ = ("_checksum", "_file", "_offset", "_shape")
-
-    def __init__(
-        self, file: NDArray[np.uint8], offset: int, shape: tuple[int, int], checksum: int
-    ) -> None:
-        self._file, self._offset, self._shape, self._checksum = file, offset, shape, checksum
+    file: NDArray[np.uint8]
+    offset: int
+    shape: tuple[int, int]
+    checksum: int
 
     def codes(self) -> TokenCodes | None:
         """int8 of shape (tokens, d); ``None`` where the bytes are not those that were written."""
-        size = self._shape[0] * self._shape[1]
-        body = self._file[self._offset : self._offset + size].tobytes()
-        if len(body) != size or zlib.crc32(body) != self._checksum:
+        size = self.shape[0] * self.shape[1]
+        body = self.file[self.offset : self.offset + size].tobytes()
+        if len(body) != size or zlib.crc32(body) != self.checksum:
             return None
-        return np.frombuffer(body, dtype=np.int8).reshape(self._shape)
+        return np.frombuffer(body, dtype=np.int8).reshape(self.shape)
 
 
 def coded(vectors: Vectors) -> TokenCodes:

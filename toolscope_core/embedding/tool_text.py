@@ -1,7 +1,5 @@
 """The text of a tool that is embedded, and the words of its names."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Vectors on disk, so that a text is embedded once per model, and numbers computed from them."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import struct

@@ -1,7 +1,5 @@
 """The folder of the app, in a checkout and where the package is installed."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 What a zip says of itself may be a lie, so the bytes that it becomes are counted.
 """
 
-from __future__ import annotations
-
 import io
 import lzma
 import re

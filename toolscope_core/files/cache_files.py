@@ -1,7 +1,5 @@
 """Files of the cache: complete or absent, and a damaged one counts as absent."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

@@ -6,8 +6,6 @@ between two renames leaves the old one under another name: ``restore`` puts it b
 next use.
 """
 
-from __future__ import annotations
-
 import ctypes
 import hashlib
 import json

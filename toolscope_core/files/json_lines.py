@@ -1,7 +1,5 @@
 """JSONL files: rows in and out."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """The bytes of a regular file (no pipe, device or folder) of limited size."""
 
-from __future__ import annotations
-
 import errno
 import stat
 from pathlib import Path

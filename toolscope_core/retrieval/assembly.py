@@ -1,7 +1,5 @@
 """One ranking from the scores of a request and of its sub-queries."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

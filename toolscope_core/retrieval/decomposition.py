@@ -1,7 +1,5 @@
 """A request split into sub-queries by rule: sentences, and clauses that begin with a verb."""
 
-from __future__ import annotations
-
 import re
 
 from bm25s.stopwords import STOPWORDS_EN

@@ -11,6 +11,7 @@ from bm25s.stopwords import STOPWORDS_EN
 from toolscope_core.catalog.source_words import source_name, source_text
 from toolscope_core.embedding.tool_text import split_name, tool_text
 from toolscope_core.model.catalog import Catalog, Server
+from toolscope_core.model.groups import grouped
 from toolscope_core.model.tool import Tool
 
 MADE_WORDS = 12
@@ -88,10 +89,7 @@ def argument_text(tool: Tool) -> str:
 
 def server_profiles(catalog: Catalog) -> tuple[ServerProfile, ...]:
     """The owners of a catalog's tools, those that names imply among them, by name."""
-    by_owner: dict[str, list[Tool]] = {}
-    for tool in catalog.tools:
-        if tool.owner:
-            by_owner.setdefault(tool.owner, []).append(tool)
+    by_owner = grouped((tool for tool in catalog.tools if tool.owner), lambda tool: tool.owner)
     declared = {server.name: server for server in catalog.servers}
     return tuple(
         _profile(declared.get(name, Server(name)), by_owner[name]) for name in sorted(by_owner)

@@ -1,7 +1,5 @@
 """Scores of several searches made comparable, and put together."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

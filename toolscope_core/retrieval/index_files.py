@@ -1,7 +1,5 @@
 """The index of a set of texts: its vectors and its BM25 arrays, built once and memory-mapped."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """What a model that learned from queries adds to the scores of tools."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -31,7 +29,6 @@ class LearnedScorer(Protocol):
 
     def share(self, request: ToolRequest, vectors: Sequence[Vectors]) -> LearnedShare:
         """What was learned about a request, from the vectors of its ``texts``."""
-        ...
 
 
 class LearnedRanking(Protocol):
@@ -40,8 +37,6 @@ class LearnedRanking(Protocol):
     @property
     def embedder(self) -> str:
         """The name of the model whose vectors it learned from."""
-        ...
 
     def over(self, tools: Sequence[Tool]) -> LearnedScorer:
         """The scorer of these tools; those that it does not know keep the score of their texts."""
-        ...

@@ -1,7 +1,5 @@
 """The vectors of requests and of their tokens: worked out once, those of many kept on disk."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TypeVar
 

@@ -1,7 +1,5 @@
 """Documents scored for texts: dense and sparse, put together, and the best of them anew."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Tools and servers are searched together; each tool leads to its server.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """The sub-queries of requests as a file has them, or as a model gives them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

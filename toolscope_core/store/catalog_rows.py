@@ -1,7 +1,5 @@
 """Catalogs by name, every imported version kept."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass

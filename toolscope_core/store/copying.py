@@ -1,10 +1,9 @@
 """A whole store copied into an empty one, of the same or of the other database, and checked."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from sqlalchemy import Column, Connection, Integer, MetaData, Table, Text, insert, select
@@ -46,7 +45,10 @@ def copy_store(
         _check_empty(target, writing.connection(), tables)
         for done, table in enumerate(tables):
             progress(Step(f"copy {table.name}", done, len(tables)))
-            copied.append(_copy(table, reading.connection(), writing.connection()))
+            for rows in _partitions(table, reading.connection()):
+                cells = [dict(row._mapping) for row in rows]
+                writing.connection().execute(insert(table), cells)
+            copied.append(_summed(table, reading.connection()))
             _check_same(target, copied[-1], _summed(table, writing.connection()))
             (key, *others) = table.primary_key
             if not others and isinstance(key.type, Integer):
@@ -74,32 +76,18 @@ def _as_stored(table: Table) -> Table:
     return Table(table.name, MetaData(), *columns)
 
 
-def _copy(table: Table, source: Connection, target: Connection) -> CopiedTable:
-    def passed_on() -> Iterator[Sequence[Any]]:
-        for rows in _partitions(table, source):
-            target.execute(insert(table), [dict(row._mapping) for row in rows])
-            yield from rows
-
-    return _of_rows(table.name, passed_on())
-
-
 def _summed(table: Table, connection: Connection) -> CopiedTable:
-    rows = (row for rows in _partitions(table, connection) for row in rows)
-    return _of_rows(table.name, rows)
+    count, hashed = 0, hashlib.sha256()
+    for row in chain.from_iterable(_partitions(table, connection)):
+        count += 1
+        hashed.update(repr(tuple(row)).encode("utf-8", "backslashreplace"))
+    return CopiedTable(table.name, count, hashed.hexdigest())
 
 
 def _partitions(table: Table, connection: Connection) -> Iterator[Sequence[Any]]:
     """The rows in the order of their key, which is the same on both databases."""
     ordered = select(table).order_by(*table.primary_key)
     return connection.execute(ordered, execution_options={"yield_per": AT_ONCE}).partitions()
-
-
-def _of_rows(name: str, rows: Iterable[Sequence[Any]]) -> CopiedTable:
-    count, hashed = 0, hashlib.sha256()
-    for row in rows:
-        count += 1
-        hashed.update(repr(tuple(row)).encode("utf-8", "backslashreplace"))
-    return CopiedTable(name, count, hashed.hexdigest())
 
 
 def _check_idle(source: Store, session: Session) -> None:

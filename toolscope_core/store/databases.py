@@ -1,7 +1,5 @@
 """What differs between the databases that can hold a store: all of it is asked for here."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """The append-only log of decisions. It belongs to a catalog's name and outlives its versions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from sqlalchemy import bindparam

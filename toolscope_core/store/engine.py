@@ -1,7 +1,5 @@
 """The store: opening it, its short transactions, and its errors in words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime, timedelta

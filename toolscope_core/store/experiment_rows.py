@@ -1,7 +1,5 @@
 """Experiments on catalogs: what was measured, under which configuration, and what came out."""
 
-from __future__ import annotations
-
 from sqlalchemy import delete
 from sqlalchemy.orm import defer
 from sqlmodel import Session, col, select

@@ -4,8 +4,6 @@ The query set made of those that are kept is written in the same transaction as 
 it never holds anything else.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal, get_args

@@ -1,7 +1,5 @@
 """Background jobs: their catalog, their progress, and whether their process still lives."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal

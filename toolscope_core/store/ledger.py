@@ -1,7 +1,5 @@
 """The ledger: answers that were paid for, and the log of the calls that they came with."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any

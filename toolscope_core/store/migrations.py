@@ -4,8 +4,6 @@ A new store gets the tables of the row classes at once; the steps are for one of
 and in words that every database takes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from sqlalchemy import Connection, inspect, text

@@ -1,7 +1,5 @@
 """What belongs to all versions of a catalog: query sets, usage logs, variants, and its servers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, TypeVar
@@ -13,12 +11,7 @@ from toolscope_core.model.tool import Augmentation, JsonObject
 from toolscope_core.store.catalog_rows import catalog_row
 from toolscope_core.store.engine import Store, now
 from toolscope_core.store.rebuilding import of_row
-from toolscope_core.store.tables import (
-    QueryFileRow,
-    ServerSourceRow,
-    UsageLogRow,
-    VariantRow,
-)
+from toolscope_core.store.tables import QueryFileRow, ServerSourceRow, UsageLogRow, VariantRow
 
 NamedRow = TypeVar("NamedRow", QueryFileRow, UsageLogRow, VariantRow)
 

@@ -1,11 +1,7 @@
 """A store in a schema of a PostgreSQL server."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Mapping
 from datetime import datetime
-from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import (
@@ -30,15 +26,13 @@ SCHEMES = ("postgresql", "postgresql+psycopg", "postgres")
 MOST_CONNECTIONS = 20
 """Connections of one program at once; a server grants all programs 100 unless it is told to."""
 
-_WAYS: Mapping[str, Any] = MappingProxyType(
-    {
-        "connect_timeout": 10,
-        "tcp_user_timeout": 20_000,
-        "keepalives_idle": 20,
-        "application_name": "toolscope",
-        "client_encoding": "utf8",
-    }
-)
+_WAYS = {
+    "connect_timeout": 10,
+    "tcp_user_timeout": 20_000,
+    "keepalives_idle": 20,
+    "application_name": "toolscope",
+    "client_encoding": "utf8",
+}
 """Parameters of a connection that the URL does not give: a server that is away is noticed."""
 
 _LOST = (

@@ -1,7 +1,5 @@
 """Dataclasses rebuilt from the rows and the JSON objects that they were stored as."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import cache

@@ -1,7 +1,5 @@
 """Runs of a model over a catalog: the configuration, the end and the cost of each."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

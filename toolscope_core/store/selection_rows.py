@@ -1,7 +1,5 @@
 """Selections of tools, kept so that a link can name them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Settings of this store, by name; none holds a key of an endpoint."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TypeVar
 

@@ -1,7 +1,5 @@
 """A store in one SQLite file."""
 
-from __future__ import annotations
-
 import sqlite3
 import time
 from contextlib import closing

@@ -1,7 +1,5 @@
 """The row classes. They have a registry of their own, so that importing them twice works."""
 
-from __future__ import annotations
-
 import json
 from types import NoneType
 from typing import Any

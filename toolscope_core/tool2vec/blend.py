@@ -4,8 +4,6 @@ Each learned score is moved to [0, 1], as the score of the texts is. A tool lean
 the more, the fewer queries it has; one without any has the score of its texts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 

@@ -1,7 +1,5 @@
 """A transformer by name or folder, with its tokenizer, cut to its first layers; its weights."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -95,29 +93,36 @@ def train_in_batches(
     progress(Step(stage, total, total))
 
 
-def trained_arrays(module: Any) -> Arrays:
-    """The weights of a module that training moves, by name."""
-    return {
-        name: parameter.detach().numpy().astype(np.float32)
-        for name, parameter in module.named_parameters()
-        if parameter.requires_grad
-    }
+class TrainedNetwork:
+    """A torch module with the weights that training moves."""
 
+    _module: Any
 
-def put_arrays(module: Any, arrays: Mapping[str, NDArray[np.float32]]) -> None:
-    """Put weights back. Raises ``ModelError`` where they are of another network."""
-    import torch
+    def arrays(self) -> Arrays:
+        """A copy of the weights that training moves, by name."""
+        return {
+            name: parameter.detach().numpy().astype(np.float32)
+            for name, parameter in self._moved().items()
+        }
 
-    own = {name: one for name, one in module.named_parameters() if one.requires_grad}
-    shapes = {name: tuple(one.shape) for name, one in own.items()}
-    if shapes != {name: tuple(one.shape) for name, one in arrays.items()}:
-        raise ModelError(
-            "the trained weights are of another encoder than the one that is loaded; train the "
-            "model again with `learn`"
-        )
-    with torch.no_grad():
-        for name, parameter in own.items():
-            parameter.copy_(torch.from_numpy(np.array(arrays[name])))
+    def put(self, arrays: Mapping[str, NDArray[np.float32]]) -> None:
+        """Put weights back. Raises ``ModelError`` where they are of another encoder."""
+        import torch
+
+        own = self._moved()
+        shapes = {name: tuple(one.shape) for name, one in own.items()}
+        if shapes != {name: tuple(one.shape) for name, one in arrays.items()}:
+            raise ModelError(
+                "the trained weights are of another encoder than the one that is loaded; train the "
+                "model again with `learn`"
+            )
+        with torch.no_grad():
+            for name, parameter in own.items():
+                parameter.copy_(torch.from_numpy(np.array(arrays[name])))
+
+    def _moved(self) -> dict[str, Any]:
+        parameters = self._module.named_parameters()
+        return {name: one for name, one in parameters if one.requires_grad}
 
 
 @contextmanager

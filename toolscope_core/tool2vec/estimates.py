@@ -1,7 +1,5 @@
 """What a run would ask, take and cost, and what asking less than the paper does saves."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial

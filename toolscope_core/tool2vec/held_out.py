@@ -1,7 +1,5 @@
 """What models reach on queries that they were trained without."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.embedding.vector_cache import text_key
+from toolscope_core.model.groups import grouped
 from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.tool import Augmentation, JsonObject, Tool
 from toolscope_core.retrieval.assembly import ToolRequest
@@ -65,10 +66,11 @@ class LearnedModel:
         """The model for the toolset that ``phi`` leads to: a merged tool scores as the best of its
         members, with what was learned about all of them.
         """
-        prints: dict[str, list[str]] = {}
-        for tool in former:
-            prints.setdefault(phi.get(tool.id, tool.id) or "", []).append(tool.fingerprint)
-        members = {one.fingerprint: tuple(dict.fromkeys(prints.get(one.id, ()))) for one in merged}
+        became = grouped(former, lambda tool: phi.get(tool.id, tool.id))
+        members = {
+            one.fingerprint: tuple(dict.fromkeys(old.fingerprint for old in became.get(one.id, ())))
+            for one in merged
+        }
         return replace(self, members=members)
 
     def over(self, tools: Sequence[Tool]) -> ModelScorer:

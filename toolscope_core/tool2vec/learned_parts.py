@@ -1,7 +1,5 @@
 """The learned scores of tools for requests: of Tool2Vec vectors, classifiers and the refiner."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -23,7 +21,6 @@ class QueryClassifier(Protocol):
 
     def logits(self, texts: Sequence[str]) -> Floats:
         """float32 of shape (len(texts), m)."""
-        ...
 
 
 class CandidateRefiner(Protocol):
@@ -31,7 +28,6 @@ class CandidateRefiner(Protocol):
 
     def logits(self, text: str, candidates: Vectors, scores: Floats) -> Floats:
         """float32 of shape (N,) from the candidates' vectors, (N, d), and first scores, (N,)."""
-        ...
 
 
 def stretched(scores: Floats) -> Floats:

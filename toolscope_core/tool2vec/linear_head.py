@@ -37,7 +37,6 @@ def fitted_head(
     queries: TrainingQueries,
     vectors: Vectors,
     centres: Vectors,
-    epochs: int = EPOCHS,
     progress: Progress = silent,
 ) -> LinearHead:
     """The head that binary cross-entropy over all tools gives (Adam), from queries with the vectors
@@ -49,17 +48,17 @@ def fitted_head(
     state = _Adam.of(np.concatenate([centres * SCALE, _prior(queries)[:, None]], axis=1))
     inputs = np.concatenate([vectors, np.ones_like(vectors[:, :1])], axis=1)
     importance = np.where(queries.recorded, 1.0 / QUESTION_WEIGHT, 1.0).astype(np.float32)
-    for epoch in range(epochs):
-        progress(Step("classify", epoch, epochs))
+    for epoch in range(EPOCHS):
+        progress(Step("classify", epoch, EPOCHS))
         order = generator.permutation(len(queries.texts))
-        rate = RATE * (1.0 - epoch / epochs)
+        rate = RATE * (1.0 - epoch / EPOCHS)
         for start in range(0, len(order), BATCH):
             rows = order[start : start + BATCH]
             own = inputs[rows]
             errors = _sigmoid(own @ state.weights.T) - queries.labels(rows)
             errors *= importance[rows][:, None] / BATCH
             state.step(errors.T @ own, rate)
-    progress(Step("classify", epochs, epochs))
+    progress(Step("classify", EPOCHS, EPOCHS))
     return LinearHead(
         np.ascontiguousarray(state.weights[:, :-1]), np.ascontiguousarray(state.weights[:, -1])
     )

@@ -1,7 +1,5 @@
 """A trained model as a small folder: weights in safetensors, the rest in JSON, with checksums."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Requests that copy one another, exactly or nearly."""
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass

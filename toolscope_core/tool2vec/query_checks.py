@@ -1,7 +1,5 @@
 """What speaks against a request that a model wrote, before anything is trained on it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal

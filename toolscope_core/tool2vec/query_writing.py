@@ -5,8 +5,6 @@ writes a request that needs them, with five requests of people as examples; a se
 say the request as a person would.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -25,8 +23,9 @@ from toolscope_core.llm.tasks.query_draft_prompt import (
 from toolscope_core.llm.tasks.query_polish_prompt import POLISH_TASK, PolishQuestion
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import REQUEST_LENGTH, REQUEST_TOOLS, QueryGeneration
+from toolscope_core.model.groups import grouped
 from toolscope_core.model.protocols import Answer, Vectors
-from toolscope_core.model.tool import JsonObject, digest
+from toolscope_core.model.tool import JsonObject, Tool, digest
 from toolscope_core.tool2vec.near_copies import NearCopy, near_copies
 from toolscope_core.tool2vec.query_checks import QueryChecks, QueryFlaw, copy_flaw
 from toolscope_core.tool2vec.tool_samples import tool_samples
@@ -172,9 +171,7 @@ def as_queries(catalog: Catalog, written: Iterable[WrittenQuery]) -> tuple[Query
     """The queries as a query set has them. Where a tool has exact copies, each of them answers,
     unless the request names the server.
     """
-    copies_of: dict[str, list[str]] = {}
-    for tool in catalog.tools:
-        copies_of.setdefault(tool.content_hash, []).append(tool.id)
+    copies_of = grouped(catalog.tools, lambda tool: tool.content_hash)
     return tuple(
         Query(
             id=f"g-{one.key[:12]}",
@@ -201,13 +198,13 @@ def query_rows(catalog: Catalog, written: Iterable[WrittenQuery]) -> list[JsonOb
 
 
 def _answering(
-    text: str, tool_id: str, catalog: Catalog, copies_of: Mapping[str, list[str]]
+    text: str, tool_id: str, catalog: Catalog, copies_of: Mapping[str, list[Tool]]
 ) -> list[str]:
     """The ids of which any one serves what a request needs a tool for."""
     tool = catalog.by_id.get(tool_id)
     if tool is None or (tool.server and re.search(rf"\b{re.escape(tool.server)}\b", text, re.I)):
         return [tool_id]
-    return copies_of[tool.content_hash]
+    return [copy.id for copy in copies_of[tool.content_hash]]
 
 
 def _written(

@@ -1,8 +1,6 @@
 """ToolRefiner: a request's tokens and one vector a candidate through one encoder (§4.3)."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,13 +11,11 @@ from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
 from toolscope_core.model.errors import ModelError
 from toolscope_core.model.protocols import Progress, Vectors, silent
 from toolscope_core.tool2vec.encoder_layers import (
-    Arrays,
     EncoderLayers,
+    TrainedNetwork,
     batches_by_length,
-    put_arrays,
     seeded,
     train_in_batches,
-    trained_arrays,
 )
 
 Floats = NDArray[np.float32]
@@ -43,7 +39,7 @@ class RefinerExample:
     serves: Floats
 
 
-class RefinerNetwork:
+class RefinerNetwork(TrainedNetwork):
     """An encoder over tokens and candidates; a logit a candidate, in one pass for all of them.
 
     ``size`` is that of the candidates' vectors, ``source`` and ``depth`` name the encoder. Before
@@ -101,14 +97,6 @@ class RefinerNetwork:
 
         batches = list(_batches(examples, epochs))
         train_in_batches(self._module, RATE, batches, loss_of, "refine", progress)
-
-    def arrays(self) -> Arrays:
-        """The weights that training moves."""
-        return trained_arrays(self._module)
-
-    def put(self, arrays: Mapping[str, Floats]) -> None:
-        """Put weights back. Raises ``ModelError`` where they are of another encoder."""
-        put_arrays(self._module, arrays)
 
     def _forward(self, batch: Sequence[RefinerExample]) -> Any:
         import torch

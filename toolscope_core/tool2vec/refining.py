@@ -1,7 +1,5 @@
 """ToolRefiner trained on what the first stage makes of queries that it did not see."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 

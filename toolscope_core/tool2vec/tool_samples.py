@@ -6,8 +6,6 @@ sample is drawn around one tool, from its server and from the tools nearest to i
 random, so that requests across servers are made too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from itertools import count as numbers
 from itertools import islice
@@ -17,6 +15,7 @@ from numpy.typing import NDArray
 
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.groups import grouped
 from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.tool import Tool
 
@@ -67,9 +66,7 @@ class _Pool:
                 first.setdefault(tool.content_hash, row)
         self.rows = np.array(sorted(first.values()), dtype=np.int64)
         self._tools, self._vectors = catalog.tools, vectors
-        self._of_owner: dict[str, list[int]] = {}
-        for row in self.rows.tolist():
-            self._of_owner.setdefault(self._tools[row].owner, []).append(row)
+        self._of_owner = grouped(self.rows.tolist(), lambda row: self._tools[row].owner)
 
     def leaders(self, queries: Mapping[str, int], seed: int) -> Iterator[int]:
         """All rows in an order drawn anew each time round; one with more queries joins later."""

@@ -1,7 +1,5 @@
 """Triplets for tuning an embedder: a request, what serves it, and what is mistaken for that."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

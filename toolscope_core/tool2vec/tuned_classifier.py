@@ -1,8 +1,6 @@
 """MLC with a tuned encoder: a transformer with a linear head over all tools (§4.2)."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,10 +11,9 @@ from toolscope_core.model.protocols import Progress, Step, Vectors, silent
 from toolscope_core.tool2vec.encoder_layers import (
     Arrays,
     EncoderLayers,
+    TrainedNetwork,
     batches_by_length,
-    put_arrays,
     seeded,
-    trained_arrays,
 )
 
 Floats = NDArray[np.float32]
@@ -28,7 +25,7 @@ PATIENCE = 2
 """Epochs without a smaller loss on held-out texts after which training stops."""
 
 
-class TunedClassifier:
+class TunedClassifier(TrainedNetwork):
     """An encoder whose mean vector is judged by one logistic classifier a tool.
 
     ``centres`` of shape (m, d) are where the classifiers begin; zeros where the encoder has another
@@ -47,7 +44,7 @@ class TunedClassifier:
             if centres.shape[1] == self._encoder.width:
                 head.weight.copy_(torch.from_numpy(centres * np.float32(SCALE)))
             head.bias.fill_(-SCALE)
-        self._module: Any = nn.ModuleDict({"encoder": self._encoder.network, "head": head})
+        self._module = nn.ModuleDict({"encoder": self._encoder.network, "head": head})
 
     def logits(self, texts: Sequence[str]) -> Floats:
         """float32 of shape (len(texts), m)."""
@@ -103,14 +100,6 @@ class TunedClassifier:
         self.put(kept)
         progress(Step("tune", epochs * per_epoch, epochs * per_epoch))
         return best
-
-    def arrays(self) -> Arrays:
-        """The weights that training moves."""
-        return {name: one.copy() for name, one in trained_arrays(self._module).items()}
-
-    def put(self, arrays: Mapping[str, Floats]) -> None:
-        """Put weights back. Raises ``ModelError`` where they are of another encoder."""
-        put_arrays(self._module, arrays)
 
     def _loss(self, texts: Sequence[str], labels: Floats) -> Any:
         import torch

@@ -1,7 +1,5 @@
 """An embedder tuned with a triplet loss on requests and the tools that serve them (§5.1)."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,11 +11,7 @@ from numpy.typing import NDArray
 from toolscope_core.embedding.encoders import loaded_encoder, triplet_loss
 from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
 from toolscope_core.model.protocols import Progress, silent
-from toolscope_core.tool2vec.encoder_layers import (
-    MOST_TOKENS,
-    batches_by_length,
-    train_in_batches,
-)
+from toolscope_core.tool2vec.encoder_layers import MOST_TOKENS, batches_by_length, train_in_batches
 
 BATCH, RATE, MARGIN = 16, 2e-5, 0.2
 

@@ -1,7 +1,5 @@
 """The classifier's encoder tuned too (§4.2), with checkpoints to go on from."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How often each tool of a catalog was called, how often that failed, and when last."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Calls and requests of a conversation: messages of OpenAI (chat and responses) or Anthropic."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

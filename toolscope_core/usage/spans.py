@@ -1,7 +1,5 @@
 """The calls and requests of OpenTelemetry spans, by the conventions for generative AI."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any

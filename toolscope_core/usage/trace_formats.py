@@ -6,8 +6,6 @@ may stand in ``{"messages": […]}`` or, as in transcripts of Claude Code, one i
 by one.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """What is read from logs and traces: calls of tools, the requests that led to them, and times."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any

@@ -28,7 +28,7 @@ from toolscope_core.export.bundle import zipped
 from toolscope_core.llm.run_configuration import RunKind
 from toolscope_core.llm.tool_calling import ToolCallingModel
 from toolscope_core.mcp.gateway.configured_servers import likely_key
-from toolscope_core.mcp.gateway.tool_search import Search
+from toolscope_core.mcp.gateway.routing import Search
 from toolscope_core.mcp.servers.server_definitions import ClientConfiguration
 from toolscope_core.model.configuration import (
     AcceptPolicy,

@@ -1,7 +1,5 @@
 """Claude Code."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

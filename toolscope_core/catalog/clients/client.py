@@ -1,7 +1,5 @@
 """A client or gateway of MCP servers, and the file that switches tools off in it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The list of clients: a new one is a module beside this one and its name here."""
 
-from __future__ import annotations
-
 from toolscope_core.catalog.clients.claude_code import CLAUDE_CODE
 from toolscope_core.catalog.clients.cursor import CURSOR
 from toolscope_core.catalog.clients.fastmcp import FASTMCP

@@ -3,8 +3,6 @@
 Nothing of them is started, and nothing but the names is kept: commands and headers hold keys.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from toolscope_core.catalog.flaws import writable

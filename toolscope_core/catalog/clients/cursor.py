@@ -1,7 +1,5 @@
 """Cursor."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from toolscope_core.catalog.clients.client import Client, Switch, json_text

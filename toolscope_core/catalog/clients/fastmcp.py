@@ -1,7 +1,5 @@
 """FastMCP, a gateway with tool transforms."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

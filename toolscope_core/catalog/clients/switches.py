@@ -5,15 +5,11 @@ others can be switched off where they are. So can the tools that people left out
 uses the names that the servers give their tools.
 """
 
-from __future__ import annotations
-
-from collections import defaultdict
-
 from toolscope_core.catalog.clients.client import Client, Switch
 from toolscope_core.catalog.clients.client_table import CLIENTS
 from toolscope_core.catalog.clients.vscode import MOST_TOOLS, VSCODE
+from toolscope_core.model.groups import grouped
 from toolscope_core.model.plan import MergePlan
-from toolscope_core.model.tool import Tool
 
 
 def client_files(plan: MergePlan) -> dict[str, bytes]:
@@ -46,12 +42,10 @@ def switches_of(plan: MergePlan) -> tuple[Switch, ...]:
         for cluster in (*prunes, *(one for one in plan.edited if one.kind == "prune"))
         if cluster.document.description != plan.catalog.by_id[cluster.canonical].description
     }
-    held: defaultdict[str, list[Tool]] = defaultdict(list)
-    for tool in plan.catalog.tools:
-        if tool.server:
-            held[tool.server].append(tool)
+    by_server = grouped(plan.catalog.tools, lambda tool: tool.server)
     switches = []
-    for server, tools in sorted(held.items()):
+    for server in sorted(by_server.keys() - {""}):
+        tools = by_server[server]
         on = {tool.name for tool in tools if tool.id not in gone}
         off = {tool.name for tool in tools} - on
         described = {tool.name: edited[tool.id] for tool in tools if tool.id in edited}

@@ -1,7 +1,5 @@
 """ToolHive, a gateway on Kubernetes."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The tools of Anthropic's messages."""
 
-from __future__ import annotations
-
 from toolscope_core.catalog.formats.record_format import RecordFormat, places
 from toolscope_core.catalog.formats.target import LETTERS, Rules
 

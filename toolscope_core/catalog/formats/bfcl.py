@@ -1,7 +1,5 @@
 """BFCL, the Berkeley function calling leaderboard: schemas with Python's words for types."""
 
-from __future__ import annotations
-
 from toolscope_core.catalog.formats.record_format import (
     Path,
     RecordFormat,

@@ -1,7 +1,5 @@
 """In which format records are written, and what of a record no format reads."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence, Set
 
 from toolscope_core.catalog.formats.format_table import RECORD_FORMATS

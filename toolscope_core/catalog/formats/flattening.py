@@ -1,12 +1,11 @@
 """Parameters as one plain object, for targets that take no alternatives at the top."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from toolscope_core.catalog.schema.references import resolve
+from toolscope_core.catalog.schema.walking import properties_of
 from toolscope_core.model.tool import JsonObject, canonical_json
 
 TOP_LEVEL = ("anyOf", "oneOf", "allOf", "enum", "not")
@@ -40,7 +39,7 @@ class _Opener:
 
     def opened(self, schema: JsonObject, depth: int) -> dict[str, Any]:
         plain = {key: value for key, value in schema.items() if key not in TOP_LEVEL}
-        properties, required = _properties(plain), _required(plain)
+        properties, required = dict(properties_of(plain)), _required(plain)
         for key in ("allOf", "anyOf", "oneOf"):
             parts = schema.get(key)
             if not isinstance(parts, list) or not parts or not depth:
@@ -77,14 +76,9 @@ def _declared(branches: Sequence[JsonObject]) -> dict[str, list[Any]]:
     """By name, the different things that the branches say of a property."""
     by_name: dict[str, dict[str, Any]] = {}
     for branch in branches:
-        for name, sub in _properties(branch).items():
+        for name, sub in properties_of(branch).items():
             by_name.setdefault(name, {}).setdefault(canonical_json(sub), sub)
     return {name: list(by_text.values()) for name, by_text in by_name.items()}
-
-
-def _properties(schema: JsonObject) -> dict[str, Any]:
-    properties = schema.get("properties")
-    return dict(properties) if isinstance(properties, dict) else {}
 
 
 def _required(schema: JsonObject) -> list[str]:

@@ -5,8 +5,6 @@ lists below, the choices of the command line and the screen, the formats in whic
 and the targets that a toolset is checked against (``target_table``) follow from that.
 """
 
-from __future__ import annotations
-
 from toolscope_core.catalog.formats.anthropic import ANTHROPIC
 from toolscope_core.catalog.formats.bfcl import BFCL
 from toolscope_core.catalog.formats.gemini import GEMINI

@@ -1,7 +1,5 @@
 """Gemini's function declarations: a JSON Schema, or its own with types in capitals."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence, Set
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Any list of objects with a name: every place in which some format keeps a part of a tool."""
 
-from __future__ import annotations
-
 from toolscope_core.catalog.formats.record_format import Path, RecordFormat, places, with_value
 from toolscope_core.catalog.formats.target import ANY_NAMES
 from toolscope_core.model.tool import JsonObject

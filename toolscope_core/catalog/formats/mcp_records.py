@@ -4,8 +4,6 @@ The TypeScript SDK (1.x) reads a list of tools whole and compiles every ``output
 one odd record hides the tools of all servers; that of Python refuses to send such a list.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,7 +11,7 @@ from typing import Any
 
 from toolscope_core.catalog.formats.record_format import HINTS
 from toolscope_core.catalog.formats.result_schemas import readable_results
-from toolscope_core.catalog.schema.walking import subschemas
+from toolscope_core.catalog.schema.walking import properties_of, subschemas
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
 HEADER = "x-mcp-header"
@@ -86,11 +84,10 @@ def readable_record(record: JsonObject) -> ReadableRecord:
 
 def may_be_odd(tool: Tool) -> bool:
     """Whether the record of a tool may have a fault: a quick look that spares writing it."""
-    declared = (tool.schema or {}).get("properties")
     return (
         tool.returns is not None
         or "outputSchema" in tool.raw
-        or (isinstance(declared, dict) and any(isinstance(sub, bool) for sub in declared.values()))
+        or any(isinstance(sub, bool) for sub in properties_of(tool.schema or {}).values())
         or f'"{HEADER}"' in canonical_json(tool.schema)
         or not all(is_read(tool.raw[key]) for key, is_read in _BESIDE.items() if key in tool.raw)
     )
@@ -115,9 +112,9 @@ def _without_nulls(value: Any) -> Any:
 
 def _with_objects(schema: JsonObject, what: str) -> tuple[JsonObject, list[RecordFault]]:
     """The schema with objects for what it declares as ``true`` or ``false`` at the top."""
-    declared = schema.get("properties")
-    names = [name for name, sub in declared.items() if isinstance(sub, bool)] if declared else []
-    if not isinstance(declared, dict) or not names:
+    declared = properties_of(schema)
+    names = [name for name, sub in declared.items() if isinstance(sub, bool)]
+    if not names:
         return schema, []
     objects: JsonObject = {name: {} if declared[name] else {"not": {}} for name in names}
     faults = [
@@ -160,9 +157,7 @@ def _positions(
 ) -> Iterator[tuple[JsonObject, bool]]:
     """Every schema inside, and whether it is a parameter, at any depth of ``properties``."""
     yield schema, is_property
-    properties = schema.get("properties")
-    below = properties if isinstance(properties, dict) else {}
-    for sub in below.values():
+    for sub in properties_of(schema).values():
         if isinstance(sub, dict):
             yield from _positions(sub, is_chain, is_chain)
     others = {key: sub for key, sub in schema.items() if key != "properties"}

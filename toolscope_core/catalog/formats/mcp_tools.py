@@ -1,7 +1,5 @@
 """MCP's ``tools/list``, of one server or of many."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence, Set
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """ToolScope's own format: every part of a tool, with the tools that a merged one stands for."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The names under which a target offers tools whose own it refuses or that share one."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence, Set

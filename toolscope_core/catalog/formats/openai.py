@@ -1,7 +1,5 @@
 """OpenAI's chat completions, and its responses, which can group tools in a namespace."""
 
-from __future__ import annotations
-
 from toolscope_core.catalog.formats.record_format import RecordFormat, places
 from toolscope_core.catalog.formats.target import LETTERS, Rules
 from toolscope_core.model.catalog import Server

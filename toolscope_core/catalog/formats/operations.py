@@ -4,8 +4,6 @@ Names follow FastMCP, which people already use. Where an argument goes in HTTP, 
 were inferred from the method, stands under ``_meta``.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ has that one; so a call is valid under the new schema exactly where it was under
 names in it are changed at the places that ``nested`` lists.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +13,12 @@ from typing import Any
 
 from toolscope_core.catalog.formats.offered_names import comparable_name
 from toolscope_core.catalog.schema.references import IN_PLACE, resolve
-from toolscope_core.catalog.schema.walking import every_schema, map_subschemas, subschemas
+from toolscope_core.catalog.schema.walking import (
+    every_schema,
+    map_subschemas,
+    properties_of,
+    subschemas,
+)
 from toolscope_core.model.argument_map import NestedRename
 from toolscope_core.model.tool import JsonObject, digest
 from toolscope_core.model.unicode_forms import normalise
@@ -72,8 +75,7 @@ def renaming(schema: JsonObject, rule: str) -> Renaming:
 def property_names(schema: Any) -> Iterator[str]:
     """The names of the properties at every depth, in any order, repeats included."""
     for sub in every_schema(schema):
-        properties = sub.get("properties")
-        yield from properties if isinstance(properties, dict) else ()
+        yield from properties_of(sub)
 
 
 class _UnsureError(Exception):

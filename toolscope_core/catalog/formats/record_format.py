@@ -1,7 +1,5 @@
 """A format of tool records: where it keeps a tool's parts, and what it writes in its own way."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass

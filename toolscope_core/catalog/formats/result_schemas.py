@@ -4,8 +4,6 @@ A client checks each result against it, so a form may take more results than was
 fewer. The SDK for TypeScript 1.x compiles it as draft 7, with regular expressions of JavaScript.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Seal-Tools: flat parameters by name, with the required names beside them."""
 
-from __future__ import annotations
-
 from toolscope_core.catalog.formats.record_format import Path, RecordFormat, places, with_value
 from toolscope_core.catalog.schema.declarations import RecordError, read_parameters, rename_types
 from toolscope_core.model.tool import JsonObject, canonical_json

@@ -1,7 +1,5 @@
 """Tables as CSV that a spreadsheet shows and never runs."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,7 +1,5 @@
 """What a toolset is written for or checked against, and the rules that it has there."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 

@@ -1,7 +1,5 @@
 """The rules of a target that a toolset breaks, and the fix that is offered for each."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set

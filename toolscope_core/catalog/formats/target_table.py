@@ -3,8 +3,6 @@
 A new client is a module in ``catalog.clients`` and its name in ``CLIENTS`` there.
 """
 
-from __future__ import annotations
-
 from toolscope_core.catalog.clients.client_table import CLIENTS
 from toolscope_core.catalog.formats.format_table import OFFERED, format_named
 from toolscope_core.catalog.formats.target import Target

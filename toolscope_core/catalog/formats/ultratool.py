@@ -1,7 +1,5 @@
 """UltraTool's records: a schema of the arguments and one of the results."""
 
-from __future__ import annotations
-
 from toolscope_core.catalog.formats.record_format import RecordFormat, places
 
 ULTRATOOL = RecordFormat(

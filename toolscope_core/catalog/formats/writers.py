@@ -1,7 +1,5 @@
 """A toolset in any format; records that did not change come back exactly as they were."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ work together (*info*); a text on another server, or in a catalog that names no 
 *warn*, and *block* where it says what the cited tool must do or that it is to be avoided.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Removes hidden characters from the texts of tools."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

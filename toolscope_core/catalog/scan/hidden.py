@@ -5,8 +5,6 @@ copy looks like a perfect duplicate. Legitimate uses are passed: emoji sequences
 Arabic and Indic words, one leading byte order mark.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

@@ -4,8 +4,6 @@ The table lists the letters that common fonts draw like a Latin one; it is ours 
 purpose. A name that only looks like another tool's is read as that tool by a reviewer.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import defaultdict

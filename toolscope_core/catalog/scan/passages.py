@@ -1,7 +1,5 @@
 """Every text that an agent may read of a tool, with its place."""
 
-from __future__ import annotations
-
 from collections.abc import Set
 from typing import Any, NamedTuple
 

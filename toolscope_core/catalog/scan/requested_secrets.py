@@ -4,8 +4,6 @@ A login tool needs a password, so the question is whether the secret has to do w
 *info* where the tool mentions access at all or most tools of its server ask alike, else *warn*.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -5,9 +5,6 @@ wording that addresses the model, other tools by name, secrets, markup, over-lon
 what is good to know. The sentences of a finding say what, where and what to do.
 """
 
-from __future__ import annotations
-
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from toolscope_core.catalog.scan.citations import find_citations
@@ -19,6 +16,7 @@ from toolscope_core.catalog.scan.shadowing import find_shadowing
 from toolscope_core.catalog.scan.suspicious_wording import find_length, read_wording
 from toolscope_core.catalog.tokens import estimate_tokens
 from toolscope_core.model.catalog import Finding
+from toolscope_core.model.groups import grouped
 from toolscope_core.model.tool import Tool
 
 WINDOW = 256
@@ -36,10 +34,8 @@ def scan_catalog(tools: Sequence[Tool]) -> tuple[Finding, ...]:
     findings += find_requested_secrets(tools)
     findings += find_citations(tools, texts)
     findings += find_shadowing(tools, findings)
-    of_tool: defaultdict[str, list[Finding]] = defaultdict(list)
-    for finding in findings:
-        of_tool[finding.tool_id].append(finding)
-    return tuple(finding for tool in tools for finding in of_tool[tool.id])
+    of_tool = grouped(findings, lambda finding: finding.tool_id)
+    return tuple(finding for tool in tools for finding in of_tool.get(tool.id, ()))
 
 
 def scan_tool(tool: Tool) -> tuple[Finding, ...]:

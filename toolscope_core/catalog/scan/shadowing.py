@@ -4,8 +4,6 @@ The copy ranks beside the original and is merged with it, so what it adds would 
 that trusted the original. The original itself is never touched by this.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -14,6 +12,7 @@ from toolscope_core.catalog.scan.citations import TOKEN
 from toolscope_core.catalog.scan.hidden import visible
 from toolscope_core.catalog.scan.lookalikes import name_key, plain_text
 from toolscope_core.model.catalog import Finding
+from toolscope_core.model.groups import grouped
 from toolscope_core.model.tool import Tool
 
 ADDED = {
@@ -62,13 +61,12 @@ class _Originals:
     """Finds the tool that another one copies, by name and by the rarest words of descriptions."""
 
     def __init__(self, tools: Sequence[Tool]) -> None:
-        self._by_name: defaultdict[str, list[Tool]] = defaultdict(list)
+        self._by_name = grouped(tools, lambda tool: name_key(tool.name))
         self._by_word: defaultdict[str, list[Tool]] = defaultdict(list)
         self._texts = {tool.id: _text(tool) for tool in tools}
         self._words = {tool_id: frozenset(text) for tool_id, text in self._texts.items()}
         common = Counter(word for words in self._words.values() for word in words)
         for tool in tools:
-            self._by_name[name_key(tool.name)].append(tool)
             words = self._words[tool.id]
             if len(words) >= FEWEST_WORDS:
                 for word in sorted(words, key=lambda word: (common[word], word))[:KEYS]:

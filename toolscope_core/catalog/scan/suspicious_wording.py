@@ -6,8 +6,6 @@ catalogs). They see English only. A finding is a reason to look and never the ga
 hostile text out of an export is the block on hidden and shadowing text, and a person's decision.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The budget for writing out references: how many values one document may grow by."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 

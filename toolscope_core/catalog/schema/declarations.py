@@ -4,8 +4,6 @@ Three forms are understood: a JSON Schema (with any dialect's type words), a fla
 ``{name: {"type", "description"…}}`` or ``{name: "type"}``, and a list of ``{"name", "type"…}``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

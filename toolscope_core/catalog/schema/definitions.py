@@ -5,8 +5,6 @@ What lies furthest from a schema is left out then, the same share for all; a ref
 removed, which allows any value there, so every call that was valid stays so.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field

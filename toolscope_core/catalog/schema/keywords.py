@@ -5,8 +5,6 @@ They stay in the schema under ``INVALID``, where nothing acts on them. The check
 schemas are only validated, never compiled, so that none of their references is followed.
 """
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence

@@ -4,8 +4,6 @@ A schema without one of its keywords admits more. Under ``not``, as a condition,
 ``oneOf`` or as what is counted, admitting more refuses more: there the whole keyword goes too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -5,8 +5,6 @@ lead nowhere after merging: its target gets a place of its own under ``$defs``. 
 stands beside a ``$ref`` has no effect, and must not get one here: it is moved under ``x-invalid``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -6,8 +6,6 @@ at the top is replaced by what it names, so that parameters are seen, and ``allO
 its parts say nothing about the same.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter

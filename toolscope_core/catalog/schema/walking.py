@@ -1,7 +1,5 @@
 """Ways through a JSON Schema: its subschemas, and all objects in it wherever they stand."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
@@ -38,6 +36,12 @@ def subschemas(schema: JsonObject) -> Iterator[Any]:
             yield from value
         elif key in SINGLE and (isinstance(value, dict) or key == "items"):
             yield value
+
+
+def properties_of(schema: JsonObject) -> JsonObject:
+    """What a schema declares as properties; nothing where that is odd."""
+    properties = schema.get("properties")
+    return properties if isinstance(properties, dict) else {}
 
 
 def every_schema(schema: Any) -> Iterator[JsonObject]:

@@ -4,8 +4,6 @@ A caller sends what the old version declares and nothing else, and reads what it
 result. A change breaks such a caller unless ``merging.subschema`` shows that it does not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -11,7 +11,6 @@ from toolscope_core.catalog.formats.target_table import target_named
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.evaluation.agent.agent_loop import Episode, Turn
 from toolscope_core.evaluation.agent.agent_report import AgentReport, agent_report
-from toolscope_core.evaluation.agent.agent_runs import AgentToolset, Assignment, run_agents
 from toolscope_core.evaluation.agent.episode_rows import EpisodeFile
 from toolscope_core.evaluation.agent.offered_tools import TARGET, Choice
 from toolscope_core.evaluation.query_sets import Query, relabelled, with_gold_among
@@ -21,8 +20,7 @@ from toolscope_core.mcp.gateway.bundle_routes import (
     read_unmerged_bundle,
 )
 from toolscope_core.mcp.gateway.configured_servers import launches_of
-from toolscope_core.mcp.gateway.running import GatewayConfig
-from toolscope_core.mcp.gateway.tool_search import Search
+from toolscope_core.mcp.gateway.routing import Search
 from toolscope_core.mcp.servers.server_definitions import ClientConfiguration
 from toolscope_core.merging.relabelling import read_relabelling
 from toolscope_core.model.configuration import AgentConfig, ConnectionLimits
@@ -151,6 +149,10 @@ def work_with_both(
     Raises ``ConfigError`` where a server is not configured, ``ConfigError`` or ``ExportError`` as
     the file does, and what a turn raises, with all that was done kept.
     """
+    # with them comes MCP's SDK, for which nobody waits who only looks at a pair
+    from toolscope_core.evaluation.agent.agent_runs import AgentToolset, Assignment, run_agents
+    from toolscope_core.mcp.gateway.running import GatewayConfig
+
     by_id = pair.by_id
     episodes = file.read(by_id)
     assignments = [

@@ -2,21 +2,20 @@
 earlier version of MCP, else in the streams that they opened for it (``subscriptions/listen``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Hashable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from toolscope_core.mcp.gateway.callers import Callers
+import mcp_types as types
+from mcp.server.session import ServerSession
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
+from mcp.shared.subscriptions import (
+    ResourceUpdated,
+    ServerEvent,
+    event_from_wire,
+    event_to_notification,
+)
 
-if TYPE_CHECKING:
-    import mcp_types as types
-    from mcp.server.session import ServerSession
-    from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
-    from mcp.shared.subscriptions import ServerEvent
-
-    from toolscope_core.mcp.gateway.callers import Context
+from toolscope_core.mcp.gateway.callers import Callers, Context
 
 
 @dataclass(slots=True)
@@ -27,33 +26,25 @@ class Announcements:
 
     callers: Callers
     _followers: dict[tuple[str, str], set[Hashable]] = field(default_factory=dict)
-    _bus: InMemorySubscriptionBus = field(init=False)
+    _bus: InMemorySubscriptionBus = field(default_factory=InMemorySubscriptionBus)
     _handler: ListenHandler = field(init=False)
 
     def __post_init__(self) -> None:
-        from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
-
-        self._bus = InMemorySubscriptionBus()
         self._handler = ListenHandler(self._bus)
         self.callers.when_gone.append(self._forget)
 
     async def list_changed(self, method: str) -> None:
         """Tell every client that a list has changed: ``method`` is that of the notification."""
-        from mcp.shared.subscriptions import event_from_wire
-
         event = event_from_wire(method, None)
         if event is not None:
             await self._tell(event, None)
 
     async def updated(self, server: str, uri: str, name: str) -> None:
         """Tell those who follow a server's resource that it changed, by the ``name`` they know."""
-        from mcp.shared.subscriptions import ResourceUpdated
-
         await self._tell(ResourceUpdated(name), self._followers.get((server, uri), set()))
 
     async def _tell(self, event: ServerEvent, among: Collection[Hashable] | None) -> None:
         """Tell clients of an event, in their sessions those ``among`` these alone."""
-        from mcp.shared.subscriptions import event_to_notification
 
         async def say(session: ServerSession) -> None:
             await session.send_notification(event_to_notification(event, {}))

@@ -1,7 +1,5 @@
 """The routing table of a bundle, and what the bundle leaves to another export."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The log of calls: one JSON line each, with what was called and what came of it."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections import Counter

@@ -1,10 +1,9 @@
 """A call of a merged tool as the call of an original: which one, and its arguments through α."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 
+from toolscope_core.catalog.schema.walking import properties_of
 from toolscope_core.mcp.gateway.routing import Original, Route
 from toolscope_core.merging.calls import MappedCall, unmap_call
 from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove
@@ -33,7 +32,7 @@ def original_call(
     ``lost`` are those that the merged tool does not declare and the original would take for its
     own; where the merged schema is closed, all that it does not declare.
     """
-    own = _properties(route)
+    own = properties_of(route.schema)
     alpha = route.alphas.get(original.tool_id) or ArgumentMap(
         original.tool_id, route.tool_id, tuple(ArgumentMove(name, name) for name in own)
     )
@@ -59,7 +58,7 @@ def misplaced_arguments(
         return ()
     mine = {move.target: move.source for move in alpha.moves}
     choice = _choice(alpha)
-    declared_here = _properties(route)
+    declared_here = properties_of(route.schema)
     foreign = [
         f"with {choice}, {name!r} is not taken; leave it out"
         for name in arguments
@@ -90,9 +89,3 @@ def _has_constants(alpha: ArgumentMap, arguments: JsonObject) -> bool:
         name in arguments and canonical_json(arguments[name]) == canonical_json(constant)
         for name, constant in alpha.constants.items()
     )
-
-
-def _properties(route: Route) -> JsonObject:
-    """What the merged schema declares; nothing where it is odd."""
-    properties = route.schema.get("properties")
-    return properties if isinstance(properties, dict) else {}

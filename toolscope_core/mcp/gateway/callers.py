@@ -2,28 +2,26 @@
 way, and refused in words where there is none or it does not offer that.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Collection, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
+import mcp_types as types
 from anyio.abc import TaskGroup
+from mcp import MCPError
+from mcp.server.context import ServerRequestContext
+from mcp.server.session import ServerSession
+from mcp.shared.message import ServerMessageMetadata
 
 from toolscope_core.mcp.gateway.outboxes import Message, Outboxes
 from toolscope_core.mcp.servers.sessions import ServerRequests
 
-if TYPE_CHECKING:
-    import mcp_types as types
-    from mcp.server.context import ServerRequestContext
-    from mcp.server.session import ServerSession
-
-    Context = ServerRequestContext[Any, Any]
+Context = ServerRequestContext[Any, Any]
 
 MOST_CLIENTS = 1_000
 SESSION_HEADER = "mcp-session-id"
@@ -102,8 +100,6 @@ class Callers:
         Over HTTP several clients share the connection, so all is offered, and ``_ask`` refuses
         what the client in question does not.
         """
-        import mcp_types as types
-
         offered = context.session.client_capabilities if context is not None else None
         is_shared = context is not None and _headers_of(context) is not None
 
@@ -136,10 +132,6 @@ class Callers:
 
     async def _ask(self, server: str, what: str, request: Any, result: Any) -> Any:
         """The client's own answer, or why there is none."""
-        import mcp_types as types
-        from mcp import MCPError
-        from mcp.shared.message import ServerMessageMetadata
-
         session, call, why = self._asked(server)
         if session is None:
             return types.ErrorData(code=types.INVALID_REQUEST, message=why)

@@ -1,18 +1,19 @@
 """The streams in which a server of MCP 2026-07-28 says what changes; before, it said so unasked."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
+from mcp import MCPError
+from mcp.client.session import MessageHandlerFnT
+from mcp.server import subscriptions as sdk
+from mcp.server.subscriptions import ResourceUpdated
+from mcp.shared.subscriptions import ServerEvent, event_to_notification
+from mcp_types import METHOD_NOT_FOUND
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from toolscope_core.mcp.servers.sessions import OpenServer
-
-if TYPE_CHECKING:
-    from mcp.client.session import MessageHandlerFnT
-    from mcp.shared.subscriptions import ServerEvent
 
 FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
 """Seconds until a stream that was lost is opened again; twice as long after each loss in a row."""
@@ -20,8 +21,6 @@ FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
 
 def is_needed(server: OpenServer) -> bool:
     """Whether the server says what changes in streams only."""
-    from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-
     return server.client.protocol_version in MODERN_PROTOCOL_VERSIONS
 
 
@@ -36,8 +35,6 @@ class ChangeStreams:
 
     async def hear_lists(self) -> None:
         """From now on hear of changes of the lists that the server declares may change."""
-        from mcp.server import subscriptions as sdk
-
         declared = self._server.client.server_capabilities
         kinds = (
             (declared.tools, sdk.ToolsListChanged()),
@@ -50,8 +47,6 @@ class ChangeStreams:
 
     async def follow(self, uri: str) -> None:
         """From now on hear of changes of a resource."""
-        from mcp.server.subscriptions import ResourceUpdated
-
         if uri not in self._followed:
             scope = self._followed[uri] = anyio.CancelScope()
             try:
@@ -100,16 +95,12 @@ class ChangeStreams:
             task_status.started()
 
     async def _say_each(self, events: Sequence[ServerEvent]) -> None:
-        from mcp.shared.subscriptions import event_to_notification
-
         for event in events:
             await self._say(event_to_notification(event, {}))
 
 
 def _filter(events: Sequence[ServerEvent]) -> dict[str, Any]:
     """What to listen for, as the SDK's client takes it."""
-    from mcp.server import subscriptions as sdk
-
     addresses = [event.uri for event in events if isinstance(event, sdk.ResourceUpdated)]
     return {
         "tools_list_changed": sdk.ToolsListChanged() in events,
@@ -121,7 +112,4 @@ def _filter(events: Sequence[ServerEvent]) -> dict[str, Any]:
 
 def _is_unknown(error: Exception) -> bool:
     """Whether the server has no such streams."""
-    from mcp import MCPError
-    from mcp_types import METHOD_NOT_FOUND
-
     return isinstance(error, MCPError) and error.error.code == METHOD_NOT_FOUND

@@ -1,7 +1,5 @@
 """Which server of a configuration is which server of the catalog, and how it is launched."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from toolscope_core.mcp.gateway.bundle_routes import ServedBundle

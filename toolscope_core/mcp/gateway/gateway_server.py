@@ -1,26 +1,21 @@
 """The MCP server that agents connect to: the merged tools, and what originals offer beside."""
 
-from __future__ import annotations
-
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import anyio
+import mcp_types as types
+from mcp.server import NotificationOptions, Server
+from mcp.server.context import CallNext, HandlerResult
 
+from toolscope_core.mcp.gateway.callers import Context
 from toolscope_core.mcp.gateway.original_calls import FRESH, Result
 from toolscope_core.mcp.gateway.passed_content import PassedContent
 from toolscope_core.mcp.gateway.tool_calls import ToolCalls
 from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.tool import JsonObject
-
-if TYPE_CHECKING:
-    import mcp_types as types
-    from mcp.server import Server
-    from mcp.server.context import CallNext, HandlerResult
-
-    from toolscope_core.mcp.gateway.callers import Context
 
 NAME = "toolscope"
 PAGE, LONGEST_CURSOR = 500, 12
@@ -66,8 +61,6 @@ class Gateway:
 
 def gateway_server(gateway: Gateway, version: str) -> Server[Any]:
     """The server; its transports are for the caller to run."""
-    from mcp.server import NotificationOptions, Server
-
     callers, tools = gateway.calls.callers, gateway.finder or gateway.calls
 
     async def list_tools(context: Context, params: types.PaginatedRequestParams | None) -> Result:

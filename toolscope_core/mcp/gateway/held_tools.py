@@ -1,11 +1,9 @@
 """What the original servers declare now, and which originals are held back for that."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import anyio
 
@@ -13,12 +11,10 @@ from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import Source
 from toolscope_core.mcp.gateway.routing import Original, Route
 from toolscope_core.mcp.servers.offers import LISTING_TOOLS, read_tools, without_secrets
+from toolscope_core.mcp.servers.sessions import OpenServer
 from toolscope_core.model.configuration import ConnectionLimits
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.tool import JsonObject, Tool
-
-if TYPE_CHECKING:
-    from toolscope_core.mcp.servers.sessions import OpenServer
 
 
 @dataclass(frozen=True, slots=True)

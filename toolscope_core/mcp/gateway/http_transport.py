@@ -12,11 +12,13 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from mcp.server import Server
+from mcp.server.transport_security import TransportSecuritySettings
+
 from toolscope_core.model.errors import ConfigError
 
 if TYPE_CHECKING:
     import uvicorn
-    from mcp.server import Server
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 PATH = "/mcp"
@@ -98,8 +100,6 @@ def http_server(server: Server[Any], place: HttpPlace) -> uvicorn.Server:
 
 def http_app(server: Server[Any], place: HttpPlace) -> ASGIApp:
     """What answers HTTP requests: the Host and Origin headers are checked, then the token."""
-    from mcp.server.transport_security import TransportSecuritySettings
-
     hosts = [form for name in place.names for form in (name, f"{name}:*")]
     origins = [f"{scheme}://{host}" for scheme in ("http", "https") for host in hosts]
     inner = server.streamable_http_app(

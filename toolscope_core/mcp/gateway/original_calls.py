@@ -1,21 +1,21 @@
 """One call of an original over its open connection: its result as it came."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from toolscope_core.mcp.gateway.callers import asked_by
+import mcp_types as types
+from mcp import MCPError
+from mcp.client.session import ClientRequestContext
+from mcp_types import SERVER_INFO_META_KEY
+from pydantic import TypeAdapter
 
-if TYPE_CHECKING:
-    import mcp_types as types
-
-    from toolscope_core.mcp.gateway.callers import Context
-    from toolscope_core.mcp.servers.sessions import OpenServer
+from toolscope_core.mcp.gateway.callers import Context, asked_by
+from toolscope_core.mcp.servers.sessions import OpenServer
 
 Result = dict[str, Any]
 """A result of MCP as JSON, with all that its server sent."""
+AS_IT_CAME: Any = TypeAdapter(Result)
+"""Takes a result as it is; the SDK's own types drop what they do not know."""
 MOST_ROUNDS = 10
 """So often a server may ask for something before it gives its result."""
 ENVELOPE = frozenset(
@@ -44,8 +44,6 @@ async def call_original(
 
     Raises what the SDK raises.
     """
-    import mcp_types as types
-
     meta = {key: value for key, value in (context.meta or {}).items() if key not in ENVELOPE}
     progress = context.session.report_progress if _wants_progress(context) else None
     given: dict[str, Any] = {
@@ -58,7 +56,7 @@ async def call_original(
             params=types.CallToolRequestParams(name=name, arguments=arguments, **given)
         )
         result: dict[str, Any] = await server.client.session.send_request(
-            request, as_it_came(), progress_callback=progress
+            request, AS_IT_CAME, progress_callback=progress
         )
         if result.get("resultType") != "input_required" or not context.session.can_send_request:
             return _unsigned(result)
@@ -71,8 +69,6 @@ def _unsigned(result: Result) -> Result:
     """The result without what a server of the latest version says of itself in each: to the agent
     the gateway is the server.
     """
-    from mcp_types import SERVER_INFO_META_KEY
-
     meta = result.get("_meta")
     if not isinstance(meta, dict) or SERVER_INFO_META_KEY not in meta:
         return result
@@ -83,10 +79,6 @@ def _unsigned(result: Result) -> Result:
 
 async def _answers(server: OpenServer, result: Mapping[str, Any]) -> dict[str, Any]:
     """What a client of an earlier version answers where the server asks in its result."""
-    import mcp_types as types
-    from mcp import MCPError
-    from mcp.client.session import ClientRequestContext
-
     asked = types.InputRequiredResult.model_validate(result, by_name=False)
     answers: dict[str, Any] = {}
     session = server.client.session
@@ -103,11 +95,3 @@ async def _answers(server: OpenServer, result: Mapping[str, Any]) -> dict[str, A
 def _wants_progress(context: Context) -> bool:
     meta = context.meta or {}
     return meta.get("progress_token") is not None or meta.get("progressToken") is not None
-
-
-@cache
-def as_it_came() -> Any:
-    """A type that takes a result as it is; the SDK's own drop what they do not know."""
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(dict[str, Any])

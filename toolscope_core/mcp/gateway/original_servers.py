@@ -2,16 +2,14 @@
 again after a failure, each time a little later.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Awaitable, Callable, Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
+from mcp.client.session import MessageHandlerFnT
 
 from toolscope_core.mcp.gateway import change_streams
 from toolscope_core.mcp.gateway.change_streams import ChangeStreams
@@ -20,9 +18,6 @@ from toolscope_core.mcp.servers.sdk_exceptions import is_answer, is_closed
 from toolscope_core.mcp.servers.sessions import OpenServer, Seen, ServerRequests, connected
 from toolscope_core.model.configuration import ConnectionLimits
 from toolscope_core.model.errors import ServerConnectionError, ToolScopeError
-
-if TYPE_CHECKING:
-    from mcp.client.session import MessageHandlerFnT
 
 FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
 """Seconds until a server that failed is tried again; twice as long after each failure."""

@@ -1,17 +1,12 @@
 """Messages on their way to clients: one that does not take them holds up nobody else."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Hashable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import anyio
 from anyio.abc import TaskGroup
-
-if TYPE_CHECKING:
-    from mcp.server.session import ServerSession
+from mcp.server.session import ServerSession
 
 MOST_WAITING = 1_000
 """So many messages wait for a client; further ones take the place of the oldest."""

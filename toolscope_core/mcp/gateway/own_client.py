@@ -1,16 +1,14 @@
 """A client of a gateway in the same program."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from mcp import Client, MCPError
+from pydantic import ValidationError
 
 from toolscope_core.mcp.gateway.gateway_server import Gateway, gateway_server
 from toolscope_core.model.tool import JsonObject
-
-if TYPE_CHECKING:
-    from mcp import Client
 
 
 @asynccontextmanager
@@ -18,8 +16,6 @@ async def own_client(
     gateway: Gateway, version: str, mode: str = "legacy", **callbacks: Any
 ) -> AsyncIterator[Client]:
     """A client that is connected; ``mode`` and ``callbacks`` as the SDK's ``Client`` takes them."""
-    from mcp import Client
-
     server = gateway_server(gateway, version)
     async with Client(server, mode=mode, cache=None, **callbacks) as client:
         yield client
@@ -27,9 +23,6 @@ async def own_client(
 
 async def result_in_words(client: Client, name: str, arguments: JsonObject) -> tuple[str, bool]:
     """What a tool answers, as a text, and whether that is an error."""
-    from mcp import MCPError
-    from pydantic import ValidationError
-
     try:
         result = await client.call_tool(name, dict(arguments))
     except MCPError as error:

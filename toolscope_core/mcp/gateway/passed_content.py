@@ -1,29 +1,25 @@
 """Resources and prompts of the originals, each under its server's name."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
+import mcp_types as types
+from mcp import MCPError
+from mcp.server import Server
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, client_request_adapter
 
 from toolscope_core.mcp.gateway.announcements import Announcements
-from toolscope_core.mcp.gateway.callers import Callers, session_of
-from toolscope_core.mcp.gateway.original_calls import FRESH, Result, as_it_came
+from toolscope_core.mcp.gateway.callers import Callers, Context, session_of
+from toolscope_core.mcp.gateway.original_calls import AS_IT_CAME, FRESH, Result
 from toolscope_core.mcp.gateway.original_servers import OriginalServers
+from toolscope_core.mcp.servers.sessions import OpenServer
 from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.tool import JsonObject
-
-if TYPE_CHECKING:
-    import mcp_types as types
-    from mcp.server import Server
-
-    from toolscope_core.mcp.gateway.callers import Context
-    from toolscope_core.mcp.servers.sessions import OpenServer
 
 SEPARATOR = "+"
 """``notes+file:///a.txt`` is the resource ``file:///a.txt`` of the server *notes*: a scheme may
@@ -72,8 +68,6 @@ class PassedContent:
 
     def add_to(self, server: Server[Any]) -> None:
         """Let the server answer for resources, prompts and the level of logs."""
-        import mcp_types as types
-
         paged = types.PaginatedRequestParams
         add = server.add_request_handler
         for method, kind, key in LISTS:
@@ -144,8 +138,6 @@ class PassedContent:
         """A stream of what the client asks to be told, until it leaves; how clients of MCP
         2026-07-28 hear of changes. An address that names no resource here never changes.
         """
-        from mcp import MCPError
-
         addresses = params.notifications.resource_subscriptions or ()
         named = [self._split(str(one)) for one in addresses]
         followed = [(name, uri) for name, uri in named if name]
@@ -261,8 +253,6 @@ class PassedContent:
         return tuple(sorted(having))
 
     async def _all(self, context: Context, name: str, method: str, kind: str) -> list[JsonObject]:
-        from mcp import MCPError
-
         items: list[JsonObject] = []
         cursor: str | None = None
         for _ in range(MOST_PAGES):
@@ -312,23 +302,15 @@ class PassedContent:
 
 async def _raw(server: OpenServer, method: str, params: JsonObject) -> Result:
     """The result of a request as it came."""
-    from mcp_types import client_request_adapter
-
     request = client_request_adapter.validate_python({"method": method, "params": dict(params)})
-    result: dict[str, Any] = await server.client.session.send_request(request, as_it_came())
+    result: dict[str, Any] = await server.client.session.send_request(request, AS_IT_CAME)
     return {**FRESH, **result}
 
 
 def _unknown(message: str) -> Exception:
-    from mcp import MCPError
-    from mcp_types import INVALID_PARAMS
-
     return MCPError(INVALID_PARAMS, message)
 
 
 def _for_client(error: Exception) -> Exception:
     """What a server's own error becomes: itself, and of ours an ``MCPError`` with its words."""
-    from mcp import MCPError
-    from mcp_types import INTERNAL_ERROR
-
     return MCPError(INTERNAL_ERROR, str(error)) if isinstance(error, ToolScopeError) else error

@@ -1,9 +1,7 @@
 """Where calls of a merged toolset go: for each tool the originals it stands for, and their α."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from toolscope_core.catalog.formats.mcp_records import readable_record
@@ -12,6 +10,8 @@ from toolscope_core.catalog.formats.writers import write_record
 from toolscope_core.model.argument_map import ArgumentMap
 from toolscope_core.model.tool import JsonObject, Tool
 
+Search = Callable[[str, int], Sequence[str]]
+"""A request in words and a number → so many ids of tools, the best first."""
 ANY_OBJECT: JsonObject = {"type": "object"}
 REWRITTEN = (
     "Its parameters are not JSON Schema 2020-12, or a reference in them leads nowhere. Here they "

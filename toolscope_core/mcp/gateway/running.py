@@ -1,7 +1,5 @@
 """A gateway that runs: its connections, its server, and its end."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -18,12 +16,12 @@ from toolscope_core.mcp.gateway.held_tools import HeldTools, OnChange
 from toolscope_core.mcp.gateway.http_transport import PATH, HttpPlace, http_server, listening_socket
 from toolscope_core.mcp.gateway.original_servers import OriginalServers
 from toolscope_core.mcp.gateway.passed_content import PassedContent
-from toolscope_core.mcp.gateway.routing import Original
 from toolscope_core.mcp.gateway.standard_streams import standard_streams
 from toolscope_core.mcp.gateway.tool_calls import ToolCalls
 from toolscope_core.mcp.servers.launches import Launch
 from toolscope_core.mcp.servers.sessions import OpenServer, load_sdk
 from toolscope_core.model.configuration import ConnectionLimits
+from toolscope_core.model.groups import grouped
 
 Finder = Callable[[ToolCalls], ToolFinder]
 LONGEST_INSTRUCTIONS = 4_000
@@ -50,7 +48,8 @@ async def open_gateway(
 ) -> AsyncIterator[Gateway]:
     """A gateway whose connections end when this is left, however it is left."""
     load_sdk()
-    held = HeldTools(_came_in(bundle), config.limits, config.on_change)
+    came_in = grouped(bundle.came_in, lambda original: original.server)
+    held = HeldTools(came_in, config.limits, config.on_change)
 
     async def look(name: str, server: OpenServer) -> None:
         if await held.read(name, server):
@@ -124,14 +123,6 @@ def instructions(bundle: ServedBundle) -> str:
         if server.description and server.name in reached
     ]
     return "\n\n".join(lines)[:LONGEST_INSTRUCTIONS]
-
-
-def _came_in(bundle: ServedBundle) -> dict[str, list[Original]]:
-    """Every tool that the toolset was made of, by its server."""
-    by_server: dict[str, list[Original]] = {}
-    for original in bundle.came_in:
-        by_server.setdefault(original.server, []).append(original)
-    return by_server
 
 
 async def _when_told(end: Callable[[], None]) -> None:

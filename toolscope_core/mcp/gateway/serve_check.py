@@ -1,7 +1,5 @@
 """What a gateway would find if it served now: every server opened, listed and compared."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import anyio

@@ -1,12 +1,10 @@
 """The search that a gateway shows in place of its list of tools: that of the Retrieval page."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.llm.embedders import embedder_of, scorer_of
-from toolscope_core.mcp.gateway.tool_search import Search
+from toolscope_core.mcp.gateway.routing import Search
 from toolscope_core.model.configuration import RetrievalConfig
 from toolscope_core.model.environment import Settings
 from toolscope_core.model.tool import Tool

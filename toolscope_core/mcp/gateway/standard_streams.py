@@ -12,10 +12,10 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from mcp.shared._context_streams import ContextReceiveStream, ContextSendStream
+from mcp.server.stdio import stdio_server
+from mcp.shared._context_streams import ContextReceiveStream, ContextSendStream
 
 LONGEST_LINE = 64 * 1024 * 1024
 
@@ -59,8 +59,6 @@ async def standard_streams() -> AsyncIterator[
     """The messages that come in and go out. While this is open, whatever else the program prints
     goes to standard error. Files in place of pipes are left to the SDK.
     """
-    from mcp.server.stdio import stdio_server
-
     if not all(map(_is_stream, (0, 1))):
         async with stdio_server() as streams:
             yield streams

@@ -1,13 +1,13 @@
 """A call of a merged tool, from the agent to the original and back."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
+import mcp_types as types
+from jsonschema_rs import Draft202012Validator
 
 from toolscope_core.mcp.gateway.call_log import AgentCall, CallLog
 from toolscope_core.mcp.gateway.call_mapping import (
@@ -16,7 +16,7 @@ from toolscope_core.mcp.gateway.call_mapping import (
     misplaced_arguments,
     original_call,
 )
-from toolscope_core.mcp.gateway.callers import Callers
+from toolscope_core.mcp.gateway.callers import Callers, Context
 from toolscope_core.mcp.gateway.held_tools import HeldTools
 from toolscope_core.mcp.gateway.original_calls import Result, call_original
 from toolscope_core.mcp.gateway.original_servers import OriginalServers
@@ -25,12 +25,6 @@ from toolscope_core.merging.call_validity import refusals, takes, validator_of
 from toolscope_core.merging.calls import map_call
 from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.tool import JsonObject
-
-if TYPE_CHECKING:
-    import mcp_types as types
-    from jsonschema_rs import Draft202012Validator
-
-    from toolscope_core.mcp.gateway.callers import Context
 
 MOST_SENTENCES = 5
 

@@ -1,27 +1,19 @@
 """Two tools in place of all: one finds tools by what they are for, the other calls them."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import anyio
+import mcp_types as types
 
+from toolscope_core.mcp.gateway.callers import Context
 from toolscope_core.mcp.gateway.original_calls import Result
+from toolscope_core.mcp.gateway.routing import Search
 from toolscope_core.mcp.gateway.tool_calls import ToolCalls, tool_error
 from toolscope_core.model.tool import JsonObject
 
-if TYPE_CHECKING:
-    import mcp_types as types
-
-    from toolscope_core.mcp.gateway.callers import Context
-
 SEARCH, CALL = "search_tools", "call_tool"
 MOST, FEW = 20, 5
-Search = Callable[[str, int], Sequence[str]]
-"""A request in words and a number → so many ids of tools, the best first."""
 
 _SEARCH_RECORD: JsonObject = {
     "name": SEARCH,

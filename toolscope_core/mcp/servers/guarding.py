@@ -1,7 +1,5 @@
 """Our side of the process guard: which server processes it is to end if this program dies."""
 
-from __future__ import annotations
-
 import logging
 import subprocess
 import sys

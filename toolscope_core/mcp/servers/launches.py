@@ -1,7 +1,5 @@
 """The values that starting a server takes, read at that moment and kept out of sight."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping

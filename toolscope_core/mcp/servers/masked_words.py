@@ -1,7 +1,5 @@
 """What of a command line, an address or a text may be shown: everything but its secrets."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

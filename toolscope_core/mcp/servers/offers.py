@@ -1,7 +1,5 @@
 """What a server offers: all pages of its tools as it sent them, and how much it has beside."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

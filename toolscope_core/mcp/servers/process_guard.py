@@ -4,8 +4,6 @@ It reads which process groups to watch from standard input; when that ends, the 
 and whatever is still watched is ended. Runs by itself, so it imports the standard library only.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -1,7 +1,5 @@
 """Which exceptions the ``mcp`` SDK and what it stands on raise for a server's sake."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 _MODULES = ("mcp", "mcp_types", "httpx2", "httpcore2", "anyio", "pydantic_core")

@@ -139,11 +139,11 @@ def read_configuration(label: str, data: bytes) -> ClientConfiguration:
     return ClientConfiguration(label, servers, entries)
 
 
-def configuration_of_url(url: str, name: str = "") -> ClientConfiguration:
+def configuration_of_url(url: str) -> ClientConfiguration:
     """One server at an address, named for its host. Raises ``ConfigError`` for no http address."""
-    entry = {"url": url.strip()}
+    entry, name = {"url": url.strip()}, ""
     with suppress(ValueError):  # what cannot be read is refused below
-        name = name or urlsplit(url.strip()).hostname or ""
+        name = urlsplit(url.strip()).hostname or ""
     return ClientConfiguration("address", (_definition(name, entry),), {name: entry})
 
 

@@ -5,8 +5,6 @@ Kinds: ``command`` (cannot be started), ``exit`` (ended by itself), ``silent`` (
 statuses), ``unreachable`` (no connection), ``tls``, ``protocol``.
 """
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Sequence
 from contextlib import suppress

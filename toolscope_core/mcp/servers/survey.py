@@ -1,7 +1,5 @@
 """What many servers offer: listed side by side, and as a document for the reader of catalogs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A cross-encoder reads a request and a document together and says how well they fit."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from toolscope_core.model.errors import ConfigError

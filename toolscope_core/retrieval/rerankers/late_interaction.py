@@ -4,8 +4,6 @@ After ColBERT (Khattab and Zaharia 2020), without its training: each token of on
 best cosine on the other, and the mean of those is the score.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

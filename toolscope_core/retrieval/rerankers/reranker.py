@@ -1,7 +1,5 @@
 """What a reranker is, and what it is made from."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

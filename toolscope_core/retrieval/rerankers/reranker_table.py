@@ -1,7 +1,5 @@
 """The rerankers by the name that a configuration gives; every other name is a cross-encoder's."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from toolscope_core.model.protocols import TokenEmbedder

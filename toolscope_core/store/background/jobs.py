@@ -1,7 +1,5 @@
 """Long work off the caller's thread: one job after the other, watched through the store."""
 
-from __future__ import annotations
-
 import logging
 import queue
 import threading

@@ -1,7 +1,5 @@
 """Projections and silhouettes computed in a child process, which a job watches and can end."""
 
-from __future__ import annotations
-
 import logging
 import subprocess
 import sys
