@@ -46,6 +46,18 @@ def test_every_pinned_dependency_has_its_reason():
                 assert f"| `{pinned[1]}` |" in reasons, f"no reason is given for {pinned[1]}"
 
 
+def test_the_lines_of_python_md_run(tmp_path, monkeypatch, capsys):
+    (lines,) = re.findall(
+        r"```python\n(.*?)```", (DOCS / "python.md").read_text("utf-8"), re.DOTALL
+    )
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    exec(lines, {})  # noqa: S102
+    assert (tmp_path / "bundle" / "relabel.json").exists()
+    shown = capsys.readouterr().out
+    assert "pinboard-notes/get_note stands for" in shown and "wayfare-travel/" in shown
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_lead_to_a_file_and_to_a_heading_of_it(page):
     text = page.read_text("utf-8")
