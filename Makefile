@@ -1,6 +1,8 @@
 # make app      set everything up and open the app on the bundled example
 # make test     all tests but those of the night
 # make check    format, lint, types, tests with coverage: what CI runs
+# make lowest   the tests of the core with the oldest libraries that are allowed
+# make release  build the package, check and install it
 # make nightly  whole catalogs merged, properties on random seeds, documents at random
 
 PYTHON ?= python3.11
@@ -16,7 +18,7 @@ PYTEST := $(BIN)/python -m pytest -n $(or $(WORKERS),2) --dist loadfile --no-loa
 
 export HF_HUB_OFFLINE ?= 1
 
-.PHONY: app test check nightly docs clean
+.PHONY: app test check lowest release nightly docs clean
 
 app: $(VENV)/.app
 	$(BIN)/python -m toolscope_core prepare
@@ -31,7 +33,25 @@ check: $(VENV)/.dev
 	$(BIN)/mypy
 	$(PYTEST) --cov --cov-report=term --durations=10
 
+OLDEST := $(VENV)-oldest
+CORE := catalog check decisions embedding evaluation export judging merging retrieval store tool2vec
+
+lowest:
+	$(PYTHON) -m venv $(OLDEST)
+	sed -E '/^#/d; s/>=([^,]*),.*/==\1/' requirements.txt > $(OLDEST)/oldest.txt
+	$(OLDEST)/bin/pip install --quiet $$(grep ^torch $(OLDEST)/oldest.txt)
+	$(OLDEST)/bin/pip install --quiet -r $(OLDEST)/oldest.txt $$(grep -E "^(pytest|hypo)" requirements-dev.txt)
+	$(OLDEST)/bin/python -m pytest -o filterwarnings= -W ignore $(addprefix tests/,$(CORE))
+
+release: $(VENV)/.dev
+	rm -rf dist
+	$(BIN)/python -m build
+	$(PIP) twine==6.2.0
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/python -m pytest -m nightly tests/contract/test_installed.py
+
 nightly: $(VENV)/.dev
+	$(MAKE) lowest
 	$(PYTEST) -m "nightly or hypothesis" --hypothesis-profile=nightly --hypothesis-seed=random
 	$(BIN)/python -m benchmarks.mutated_documents
 	$(BIN)/python -m benchmarks.openapi_directory $(OPENAPI)
@@ -40,20 +60,20 @@ docs: $(VENV)/.dev
 	$(BIN)/python -m docs.make_reference
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .coverage*
+	rm -rf $(VENV) $(OLDEST) dist .pytest_cache .mypy_cache .ruff_cache .coverage*
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV) || python3 -m venv $(VENV)
 
 # torch first and alone: any other order may bring a build with gigabytes of CUDA.
 $(VENV)/.app: $(VENV)/bin/python requirements.txt constraints.txt
-	$(PIP) torch==2.13.0
+	$(PIP) -c constraints.txt torch
 	$(PIP) -c constraints.txt -r requirements.txt
 	$(MAKE_MODEL)
 	touch $@
 
 $(VENV)/.dev: $(VENV)/bin/python requirements.txt constraints.txt requirements-dev.txt
-	$(PIP) torch==2.13.0
+	$(PIP) -c constraints.txt torch
 	$(PIP) -r requirements-dev.txt
 	$(MAKE_MODEL)
 	touch $(VENV)/.app $@

@@ -67,7 +67,7 @@ if "ui.shared.page_frame" not in sys.modules:  # first visit, not started by `py
     )
 
 # Last, as they take seconds: name and menu stand before.
-from toolscope_core.model.errors import ToolScopeError  # noqa: E402
+from toolscope_core.model.errors import ToolScopeError, missing_packages_in_words  # noqa: E402
 from ui.shared import page_frame, safe_text, sign_in  # noqa: E402
 from ui.shared.tools import tool_drawer, tool_selection  # noqa: E402
 
@@ -79,6 +79,7 @@ try:
     tool_selection.restore()
     tool_selection.selection_panel()
     tool_drawer.drawer()
-    page.run()
+    with missing_packages_in_words():
+        page.run()
 except ToolScopeError as error:
     safe_text.show_error(error)

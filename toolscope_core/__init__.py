@@ -1,7 +1,35 @@
 """ToolScope: audit and curate the toolsets of LLM agents.
 
 The nouns and the errors are in ``model``; each other package is one method or one seam, and
-docs/architecture.md draws them. Importing this package loads no model, no screen and no database.
+docs/architecture.md draws them. Importing this package loads no model, no screen and no database;
+docs/python.md shows its entry points.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from toolscope_core.catalog.readers import read_catalog
+    from toolscope_core.export.bundle import write_bundle
+    from toolscope_core.merging.analysing import analyse
+    from toolscope_core.merging.plan_making import plan_merge
+    from toolscope_core.model.configuration import PlanConfig
+    from toolscope_core.retrieval.retriever import Retriever
+
 __version__ = "0.2.0"
+__all__ = ["PlanConfig", "Retriever", "analyse", "plan_merge", "read_catalog", "write_bundle"]
+_MODULES = {
+    "PlanConfig": "model.configuration",
+    "Retriever": "retrieval.retriever",
+    "analyse": "merging.analysing",
+    "plan_merge": "merging.plan_making",
+    "read_catalog": "catalog.readers",
+    "write_bundle": "export.bundle",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """An entry point, whose module is loaded when it is first used."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

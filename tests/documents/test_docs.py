@@ -41,9 +41,21 @@ def test_every_pinned_dependency_has_its_reason():
     reasons = (DOCS / "decisions" / "002-dependencies.md").read_text("utf-8")
     for name in ("requirements.txt", "requirements-dev.txt"):
         for line in (ROOT / name).read_text("utf-8").splitlines():
-            pinned = re.match(r"([a-z0-9-]+)==", line)
+            pinned = re.match(r"([A-Za-z0-9-]+)(\[\w+\])?[=>]=", line)
             if pinned:
                 assert f"| `{pinned[1]}` |" in reasons, f"no reason is given for {pinned[1]}"
+
+
+def test_the_lines_of_python_md_run(tmp_path, monkeypatch, capsys):
+    (lines,) = re.findall(
+        r"```python\n(.*?)```", (DOCS / "python.md").read_text("utf-8"), re.DOTALL
+    )
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    exec(lines, {})
+    assert (tmp_path / "bundle" / "relabel.json").exists()
+    shown = capsys.readouterr().out
+    assert "pinboard-notes/get_note stands for" in shown and "wayfare-travel/" in shown
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import chain
+from pathlib import Path
 
 from toolscope_core.catalog.flaws import Flaw, excerpt, find_flaw
 from toolscope_core.catalog.formats.generic import GENERIC
@@ -16,7 +17,7 @@ from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.catalog.schema.declarations import RecordError
 from toolscope_core.catalog.schema.keywords import find_invalid
 from toolscope_core.catalog.schema.references import find_shortened
-from toolscope_core.catalog.sources import Source
+from toolscope_core.catalog.sources import Source, load_paths
 from toolscope_core.model.catalog import Catalog, InputFile, Problem, Server
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.numbers import quantity
@@ -26,11 +27,12 @@ PARTS_OF_TOOLS: tuple[ToolPart, ...] = ("name", "description", "schema", "return
 
 
 def read_catalog(
-    sources: Sequence[Source],
+    sources: Sequence[Source | Path | str],
     forced: str | None = None,
     report: Callable[[str], object] = lambda _: None,
 ) -> Catalog:
-    """One catalog of all sources, tools sorted by id and scanned, servers by name.
+    """One catalog of all sources, tools sorted by id and scanned, servers by name. A path stands
+    for the sources that ``load_paths`` gives for it.
 
     The format of each source is its own ``format``, else ``forced`` (one of ``INPUTS``), else
     detected; the catalog's is the shape that all share, else ``generic``. With several sources that
@@ -44,6 +46,7 @@ def read_catalog(
     source when its turn comes. Raises ``CatalogError`` where not one tool can be read, for an
     unknown format, and for more than the limits allow.
     """
+    sources = _loaded(sources)
     all_contents, left_out = _without_toolless(read_contents(sources, forced, report))
     uses = Counter(name for contents in all_contents for name in contents.server_names)
     shared = {name for name, count in uses.items() if count > 1}
@@ -82,6 +85,13 @@ def read_catalog(
         ),
         files=files,
     )
+
+
+def _loaded(given: Sequence[Source | Path | str]) -> Sequence[Source]:
+    """The sources, with what the paths among them hold."""
+    paths = [Path(one) for one in given if not isinstance(one, Source)]
+    sources = tuple(one for one in given if isinstance(one, Source))
+    return (*sources, *load_paths(paths)) if paths else sources
 
 
 def _without_toolless(

@@ -14,7 +14,7 @@ import typer
 
 from toolscope_core import __version__
 from toolscope_core.model.environment import unused_variables
-from toolscope_core.model.errors import ToolScopeError
+from toolscope_core.model.errors import ToolScopeError, missing_packages_in_words
 from toolscope_core.model.protocols import Progress, Step, silent
 
 if TYPE_CHECKING:
@@ -90,7 +90,8 @@ def errors_as_sentences(command: Callable[P, R]) -> Callable[P, R]:
     @wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            return command(*args, **kwargs)
+            with missing_packages_in_words():
+                return command(*args, **kwargs)
         except ToolScopeError as error:
             say_error(str(error))
             raise typer.Exit(2) from error

@@ -12,6 +12,7 @@ import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from toolscope_core.catalog.bundle_versions import BUNDLE
@@ -26,7 +27,7 @@ from toolscope_core.decisions.constraints import constraints, variants
 from toolscope_core.decisions.imported_decisions import decision_lines
 from toolscope_core.export.bundle_readme import readme_text
 from toolscope_core.export.checked_plan import broken_rules, checked_plan, toolsets
-from toolscope_core.files.folders import PROGRAM
+from toolscope_core.files.folders import PROGRAM, write_folder
 from toolscope_core.files.json_lines import lines_of
 from toolscope_core.merging.pipeline import Analysis, thresholds_of
 from toolscope_core.model.argument_map import ArgumentMap
@@ -101,6 +102,20 @@ def bundle_files(
     }
     files["manifest.json"] = _json(about)
     return files
+
+
+def write_bundle(
+    analysis: Analysis,
+    plan: MergePlan,
+    folder: Path | str,
+    log: Sequence[Decision] = (),
+    config: PlanConfig | None = None,
+) -> None:
+    """Write the bundle of a plan into a folder, in place of an older bundle; ``log`` and ``config``
+    are those that the plan was made with. Raises ``ExportError`` where the folder holds other files
+    or the format would refuse the toolset.
+    """
+    write_folder(bundle_files(analysis, plan, log, config or PlanConfig("auto")), Path(folder))
 
 
 def named_toolsets(plan: MergePlan, shape: str, fix: bool) -> dict[str, ToolsetPart]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from toolscope_core.embedding.candidate_pairs import Rows, candidates, default_threshold
 from toolscope_core.embedding.embed_once import embed_cached
+from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.judging.boilerplate import compared_texts
 from toolscope_core.judging.cached_judge import CachedJudge
@@ -21,6 +22,7 @@ from toolscope_core.merging.keepers import replaceable_shares
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import LEAST_PROBABILITY, AnalysisConfig, MergeThresholds
 from toolscope_core.model.decision import Constraints
+from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import CatalogError, ConfigError
 from toolscope_core.model.pair import PairScores
 from toolscope_core.model.protocols import Embedder, Progress, Step, silent
@@ -34,18 +36,21 @@ _REPORTED = 64
 
 def analyse(
     catalog: Catalog,
-    config: AnalysisConfig,
-    embedder: Embedder,
-    cache: VectorCache,
+    config: AnalysisConfig | None = None,
+    embedder: Embedder | None = None,
+    cache: VectorCache | None = None,
     progress: Progress = silent,
 ) -> Analysis:
     """The analysis of a catalog: embed, find the near pairs, judge them, and make the merged tools.
+    By default the bundled encoder embeds, and the user's cache keeps the vectors.
 
     Tools that name no server get the one that their names imply; the judge does not read it.
     Raises ``CatalogError`` for fewer than one tool, ``ModelError`` where the model is missing.
     """
     if not catalog.tools:
         raise CatalogError("the catalog has no tools; add a file with at least one")
+    config, embedder = config or AnalysisConfig(), embedder or MiniLmEmbedder()
+    cache = cache or VectorCache(read_environment().cache_dir)
     catalog = with_implied_servers(catalog, {})
     texts = compared_texts(catalog.tools)
     vectors = embed_cached(texts, embedder, cache, progress, keep_tokens=True)

@@ -21,14 +21,16 @@ from toolscope_core.model.plan import MergePlan
 
 def plan_merge(
     analysis: Analysis,
-    log: Sequence[Decision],
-    config: PlanConfig,
+    log: Sequence[Decision] = (),
+    config: PlanConfig | None = None,
 ) -> MergePlan:
-    """The merge plan under the decisions of ``log`` and the accept policy of ``config``.
+    """The merge plan under the decisions of ``log`` and the accept policy of ``config``, by default
+    *auto*: only what is safe unseen.
 
     A model's verdicts decide what is proposed; what may be accepted without a person they
     decide only together with the offline judge.
     """
+    config = config or PlanConfig("auto")
     plan = plan_of(analysis, proposed(analysis, log, divide=config.correct), config)
     return with_expanded(plan, variants(analysis.catalog, log)) if config.expanded else plan
 

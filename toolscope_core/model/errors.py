@@ -17,6 +17,9 @@ A message says what is wrong, the offending value and the remedy. The screen and
 line show only this class; anything else is a bug.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class ToolScopeError(Exception):
     """Base of every error whose message is meant for the user."""
@@ -72,3 +75,22 @@ class JobError(StoreError):
 
 class PausedError(JobError):
     """Work stopped before its end and goes on when it is started again."""
+
+
+_EXTRAS = {"mcp": "gateway", "mcp_types": "gateway", "psycopg": "postgres"}
+"""By the package that is imported what brings it: an extra of ``pyproject.toml``."""
+
+
+@contextmanager
+def missing_packages_in_words() -> Iterator[None]:
+    """Raises ``ConfigError`` where a package of an extra was not installed."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in _EXTRAS:
+            raise
+        raise ConfigError(
+            f"this needs the package {package}, which is not installed; run "
+            f"pip install 'toolscope-workbench[{_EXTRAS[package]}]'"
+        ) from error

@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.configuration import RetrievalConfig
+from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Embedder, PairScorer, Progress, silent
 from toolscope_core.model.tool import Tool
@@ -46,20 +48,27 @@ class RankedTool:
 
 
 class Retriever(DocumentSearch):
-    """The tools of a catalog, ready to be searched. Raises as ``DocumentSearch`` does."""
+    """The tools of a catalog, ready to be searched; by default with the bundled encoder and the
+    user's cache. Raises as ``DocumentSearch`` does.
+    """
 
     def __init__(
         self,
         tools: Iterable[Tool],
-        embedder: Embedder,
-        cache: VectorCache,
+        embedder: Embedder | None = None,
+        cache: VectorCache | None = None,
         config: RetrievalConfig | None = None,
         scorer: PairScorer | None = None,
         progress: Progress = silent,
     ) -> None:
         self._tools = _by_id(tools)
         super().__init__(
-            _documents(self._tools), embedder, cache, config or RetrievalConfig(), scorer, progress
+            _documents(self._tools),
+            embedder or MiniLmEmbedder(),
+            cache or VectorCache(read_environment().cache_dir),
+            config or RetrievalConfig(),
+            scorer,
+            progress,
         )
         self._learned: LearnedRanking | None = None
         self._learned_scorer: LearnedScorer | None = None
@@ -93,10 +102,11 @@ class Retriever(DocumentSearch):
         """Of the tools, sorted."""
         return tuple(one.id for one in self.documents)
 
-    def search(self, request: ToolRequest, k: int = 10) -> tuple[RankedTool, ...]:
+    def search(self, request: ToolRequest | str, k: int = 10) -> tuple[RankedTool, ...]:
         """The k best tools, equal scores in the order of ids; fewer where there are fewer, none for
         a request without text.
         """
+        request = ToolRequest(request) if isinstance(request, str) else request
         return self.search_each([request], k)[0]
 
     def search_each(

@@ -8,7 +8,12 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from toolscope_core.model.errors import PausedError, StoreError, ToolScopeError
+from toolscope_core.model.errors import (
+    PausedError,
+    StoreError,
+    ToolScopeError,
+    missing_packages_in_words,
+)
 from toolscope_core.model.protocols import Progress, Step
 from toolscope_core.store import (
     JobState,
@@ -135,7 +140,8 @@ def _outcome(task: _Task, report: _Reporter) -> tuple[JobState, str]:
     """The state in which the work ended, and the message for the user."""
     try:
         report(Step("", 0, 0))
-        task.work(report)
+        with missing_packages_in_words():
+            task.work(report)
     except _StopError:
         if report.closing.is_set():
             return "interrupted", "the program ended before this was done; start it again"
