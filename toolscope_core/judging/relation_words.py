@@ -16,15 +16,16 @@ from toolscope_core.judging.selector import selector_of
 from toolscope_core.judging.unmatched_words import unmatched_reasons
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.kinds import KINDS
 from toolscope_core.model.numbers import listed
 from toolscope_core.model.pair import Outcome, Relation, Verdict
 from toolscope_core.model.tool import JsonObject, Tool
 
 OUTCOMES: Mapping[Outcome, str] = {
-    "merge": "merge: the same job",
-    "family": "family: the same operation for another provider or value",
-    "unsure": "unsure: a person must look",
-    "keep": "keep: not one job",
+    "merge": "same job",
+    "family": KINDS["family"].name,
+    "unsure": f"{KINDS['unknown'].name}: a person must look",
+    "keep": "different jobs",
     "unanalysed": "not analysed",
 }
 """Each verdict as a stranger would say it."""
@@ -32,7 +33,7 @@ OUTCOMES: Mapping[Outcome, str] = {
 RELATIONS: Mapping[Relation, str] = {
     "duplicate": "the same job",
     "subsumes": "one covers the other",
-    "parametric": "the same operation for another value",
+    "parametric": f"the {KINDS['family'].name}",
     "related": "related, but another job",
     "different": "little in common",
 }

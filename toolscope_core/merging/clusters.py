@@ -88,6 +88,7 @@ def build_clusters(
                 relation=syntheses.relation(group.members, own, group.family),
                 selector=own.selector,
                 chosen_kind=edit.kind,
+                copies=len(members) > len({tool.content_hash for tool in members}) == 1,
             )
         )
     return tuple(clusters)

@@ -12,6 +12,7 @@ from typing import Literal
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
+from toolscope_core.model.kinds import ProposalKind, kind_of
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import Tool, digest
@@ -108,7 +109,7 @@ class Filters:
 
     ``find``: every word of it is in the cluster's name, in a member's name, server or description,
     or in what speaks against the merge. ``server``: a member is its tool. ``size``: one of
-    ``SIZES``. ``kind``: *prune*, *router* or *family*. ``kind_of_reason``: one of
+    ``SIZES``. ``kind``: one of ``model.kinds.KINDS``. ``kind_of_reason``: one of
     ``reasons_against.REASON_KINDS`` speaks against it. ``ids``: a member is one of these tools.
     ``clusters``: it is one of these, by id.
     """
@@ -116,7 +117,7 @@ class Filters:
     find: str = ""
     server: str | None = None
     size: str | None = None
-    kind: str | None = None
+    kind: ProposalKind | None = None
     kind_of_reason: str | None = None
     ids: frozenset[str] | None = None
     clusters: frozenset[str] | None = None
@@ -217,11 +218,6 @@ def in_order(
     }
     rank = ranks[by]
     return tuple(sorted(waiting, key=lambda one: (*rank(one), one.id)))
-
-
-def kind_of(cluster: Cluster) -> str:
-    """*prune*, *router* or *family*: what can be done about the cluster."""
-    return "family" if is_family(cluster) else cluster.kind
 
 
 def matching(
