@@ -80,7 +80,7 @@ def test_families_and_cards_of_three_servers_lie_between_each_two_of_them(monkey
     assert sorted(map(kind_of, pair.clusters)) == ["copy", "family"]
     assert dict(zip(map(kind_of, pair.clusters), pair.beyond, strict=True)) == {
         "family": (),
-        "prune": ("goat",),
+        "copy": ("goat",),
     }
     assert (pair.duplicates, pair.kept_on("fish"), pair.kept_on("fowl")) == (1, 1, 0)
     assert [one.relation for one, _ in pair.to_keep("fowl")] == ["duplicate"]
