@@ -26,7 +26,7 @@ def test_the_page_shows_progress_the_riskiest_card_and_what_speaks_against_it(pa
     assert "0 of 3 reviewed" in str(page.at.get("progress")[0].proto)
     assert shown(page) == "send_mail"
     assert "the members live on 3 servers" in page.text
-    assert "what only gamma can see would no longer be reached" in page.text
+    assert "data that only gamma has would be out of reach" in page.text
     assert "Agents keep **send\\_mail** on alpha" in page.text
     queue = page.at.dataframe[0].value
     assert list(queue["name"]) == ["send_mail", "get_weather", "list_files"]

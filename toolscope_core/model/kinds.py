@@ -74,9 +74,12 @@ def kind_of(cluster: Cluster) -> ProposalKind:
 def kind_name(cluster: Cluster) -> str:
     """The kind in words; of a family what differs: the provider (or server), or a value."""
     kind = kind_of(cluster)
-    if kind != "family":
-        return KINDS[kind].name
-    return OTHER_PROVIDER if cluster.selector.startswith(("provider", "server")) else OTHER_VALUE
+    return family_name(cluster.selector) if kind == "family" else KINDS[kind].name
+
+
+def family_name(selector: str) -> str:
+    """What is said of tools that one argument, the ``selector``, would tell apart."""
+    return OTHER_PROVIDER if selector.startswith(("provider", "server")) else OTHER_VALUE
 
 
 def kinds_in_words(clusters: Iterable[Cluster]) -> str:

@@ -88,14 +88,14 @@ def test_a_pair_says_relation_who_serves_whom_and_the_words_apart(work, catalog_
     assert family.relation == (
         "The same operation for another provider: fidelity / robinhood.",
         "Neither has an argument for the provider, so neither serves the other's callers.",
-        "Only get_positions_fidelity says fidelity.",
-        "Only get_positions_robinhood says robinhood.",
+        "Only get_positions_fidelity says “fidelity”.",
+        "Only get_positions_robinhood says “robinhood”.",
     )
     assert family.family_at == work.analyses.get(catalog_id).judge.weights.family_at
     same = work.service(Pairs).view(catalog_id, Pair.of("fetch_recipe", "get_recipe")).relation
     assert same[1:] == (
         "By their arguments, each could take every call of the other.",
-        "Each says all that the other says.",
+        "Neither uses a word that the other lacks.",
     )
     near = {n.id: n.verdict for n in family.neighbours[0]}
     assert near[SCHWAB] == "family"
@@ -114,7 +114,7 @@ def test_what_tells_two_tools_apart_is_said_of_pairs_that_nobody_is_sure_of():
         return apart_of(verdict, tools)
 
     assert apart("unsure") == ("Their keys are of two things: attic / cellar.",)
-    assert apart("merge") == ("Each says all that the other says.",)
+    assert apart("merge") == ("Neither uses a word that the other lacks.",)
 
 
 # The graph -----------------------------------------------------------------------------------

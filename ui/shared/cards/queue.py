@@ -126,15 +126,15 @@ class Filters:
 REASON_KINDS: Mapping[str, tuple[str, ...]] = {
     "Cannot be applied": ("would be lost", "; rewrite the", "; drop it, or", "belongs to another"),
     "Hidden or hostile text": ("blocking finding", "text that speaks to models"),
-    "Needs a gateway": ("so a gateway is needed", "a family:"),
-    "Several servers": ("live on", "their names imply", "other tools of"),
+    "Needs a gateway": ("so a gateway is needed", "same operation, other"),
+    "Several servers": ("the tools are on", "their names imply", "other tools of"),
     "State of its own": ("nothing says that they share",),
-    "Another effect": ("differ in effect", "does not say so", "does not say what others warn of"),
+    "Another effect": ("differ in effect", "does not say so", "does not repeat what is said of"),
     "Another scope": ("differ in scope",),
-    "Another result": ("they differ in",),
-    "Weak pair or chain": ("its weakest pair is", "longer chain", "only through a third"),
+    "Another result": ("they return different things",),
+    "Weak pair or chain": ("its weakest pair", "outside this proposal", "only through a third"),
     "Put forward by a person": ("a person put it forward", "a person wants to look"),
-    "The judges disagree": ("says merge", "neither judge", "no usable answer", " says unsure"),
+    "The judges disagree": ("says the same job", "the model", "no usable answer"),
     "Wording or arguments": ("",),
 }
 """Each kind with marks of its sentences (``auto_accept``, ``guards``, ``unmatched_words``). The
