@@ -5,7 +5,7 @@ Names and words in the sentences come from the catalog and are not escaped.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from toolscope_core.judging.arguments.alignment import serving
@@ -23,27 +23,9 @@ from toolscope_core.judging.selector import selector_of
 from toolscope_core.judging.unmatched_words import unmatched_reasons
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster
-from toolscope_core.model.kinds import KINDS
 from toolscope_core.model.numbers import listed, quoted
-from toolscope_core.model.pair import Outcome, Relation, Verdict
+from toolscope_core.model.pair import Verdict
 from toolscope_core.model.tool import JsonObject, Tool, names_of
-
-OUTCOMES: Mapping[Outcome, str] = {
-    "merge": "same job",
-    "family": KINDS["family"].name,
-    "unsure": f"{KINDS['unknown'].name}: a person must look",
-    "keep": "different jobs",
-    "unanalysed": "not analysed",
-}
-"""Each verdict as a stranger would say it."""
-
-RELATIONS: Mapping[Relation, str] = {
-    "duplicate": "the same job",
-    "subsumes": "one covers the other",
-    "parametric": f"the {KINDS['family'].name}",
-    "related": "related, but another job",
-    "different": "little in common",
-}
 
 _MOST_WORDS = 8
 _SURE = 0.95

@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from toolscope_core.judging.relation_words import OUTCOMES
 from toolscope_core.merging.synthesis import Synthesis
 from toolscope_core.model.cluster import Cluster, Group
 from toolscope_core.model.configuration import PlanConfig
-from toolscope_core.model.kinds import family_name
+from toolscope_core.model.kinds import family_name, outcome_word
 from toolscope_core.model.pair import Verdict
 
 EVEN = 0.5
@@ -242,8 +241,8 @@ def model_doubts(
     elif verdict.outcome == "unanalysed":
         yield f"{judge} gave no usable answer"
     elif verdict.outcome != "merge":
-        other = OUTCOMES[verdict.outcome].partition(":")[0]
-        yield f"{judge} says “{other}”: the two are joined only through a third"
+        said = outcome_word(verdict.outcome)
+        yield f"{judge} says “{said}”: the two are joined only through a third"
     else:
         if verdict.serves == "none":
             yield f"{judge} says the same job, but that neither takes the other's calls as it is"

@@ -1,4 +1,4 @@
-"""The kinds of proposals in plain words: the one table that pages, commands and reports read."""
+"""Kinds of proposals, verdicts and relations in plain words, for every page and report."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Literal
 
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.numbers import listed
+from toolscope_core.model.pair import Outcome, Relation
 
 ProposalKind = Literal["copy", "prune", "router", "family", "unknown"]
 
@@ -62,6 +63,29 @@ KINDS: Mapping[ProposalKind, KindWords] = {
     ),
 }
 """Each kind, the easiest to act on first."""
+
+
+OUTCOMES: Mapping[Outcome, str] = {
+    "merge": "same job",
+    "family": KINDS["family"].name,
+    "unsure": f"{KINDS['unknown'].name}: a person must look",
+    "keep": "different jobs",
+    "unanalysed": "not analysed",
+}
+"""Each verdict as a stranger would say it, and after a colon what to do."""
+
+RELATIONS: Mapping[Relation, str] = {
+    "duplicate": "the same job",
+    "subsumes": "one covers the other",
+    "parametric": f"the {KINDS['family'].name}",
+    "related": "related, but another job",
+    "different": "little in common",
+}
+
+
+def outcome_word(outcome: Outcome) -> str:
+    """The verdict alone."""
+    return OUTCOMES[outcome].partition(":")[0]
 
 
 def kind_of(cluster: Cluster) -> ProposalKind:

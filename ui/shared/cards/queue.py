@@ -13,7 +13,6 @@ from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.kinds import ProposalKind, kind_of
-from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import Tool, digest
 
@@ -71,9 +70,12 @@ class ClusterCounts:
 
     @property
     def waiting_in_words(self) -> str:
-        """``8 duplicates, 1 family``."""
-        duplicates = quantity(self.duplicates.waiting, "duplicate")
-        return f"{duplicates}, {quantity(self.families.waiting, 'family')}"
+        """``8 for the same job, 1 for the same operation with another provider or value``."""
+        same_job, same_operation = self.duplicates.waiting, self.families.waiting
+        words = f"{same_job:,} for the same job"
+        if same_operation:
+            words += f", {same_operation:,} for the same operation with another provider or value"
+        return words
 
 
 @dataclass(frozen=True, slots=True)
