@@ -1,9 +1,9 @@
 """Every sentence that templates make on whole catalogs, to be read by a person.
 
-    python -m benchmarks.sentences [--catalogs example bfcl] [--unused]
+    python -m benchmarks.sentences [--catalogs example bfcl]
 
 A template is a text of the source with its gaps as …; each is printed once, with how often it was
-used and two instances. ``--unused`` lists those of the same modules that no catalog here needs.
+used and three instances. What no text of the source fits stands under its own beginning.
 """
 
 from __future__ import annotations
@@ -37,28 +37,27 @@ from toolscope_core.model.configuration import PlanConfig
 ALL = (EXAMPLE, *CATALOGS, "mcp-registry", *SERVERS)
 MODULES = ("catalog", "judging", "merging")
 MOST_PAIRS, MOST_SHOWN, LONGEST = 1_500, 3, 260
-_LEAST_WORDS = 1
+_LEAST_WORDS = 2
 
 
 def main() -> None:
     parser = parser_of(__doc__)
-    parser.add_argument("--unused", action="store_true", help="templates that nothing used")
     add_catalogs(parser, ALL)
     options = parser.parse_args()
     templates = dict(source_templates())
     used: defaultdict[str, list[str]] = defaultdict(list)
     for name in options.catalogs:
         analysis = analysis_of(read_file(example_path()) if name == EXAMPLE else read_named(name))
-        for sentence in sentences(analysis):
+        for sentence in filter(None, sentences(analysis)):
             fitting = [text for text, form in templates.items() if form.fullmatch(sentence)]
-            used[max(fitting, key=_weight, default="NO TEMPLATE")].append(sentence)
+            other = f"{sentence.partition(':')[0]}: …" if ":" in sentence else "no template"
+            used[max(fitting, key=lambda text: len(text.replace("…", "")), default=other)].append(
+                sentence
+            )
     for text, instances in sorted(used.items(), key=lambda item: -len(item[1])):
-        print(f"\n{len(instances):>7,}  {text}")
-        step = max(1, len(set(instances)) // MOST_SHOWN)
-        for one in sorted(set(instances))[::step][:MOST_SHOWN]:
-            print(f"         {one[:LONGEST]}")
-    if options.unused:
-        print("\nunused:", *sorted(templates.keys() - used.keys()), sep="\n    ")
+        unlike = sorted(set(instances))
+        shown = unlike[:: max(1, len(unlike) // MOST_SHOWN)][:MOST_SHOWN]
+        print(f"\n{len(instances):>7,}  {text}", *(one[:LONGEST] for one in shown), sep="\n    ")
 
 
 def source_templates() -> Iterator[tuple[str, re.Pattern[str]]]:
@@ -96,10 +95,6 @@ def sentences(analysis: Analysis) -> Iterator[str]:
     for one in (*advice.switch_off, *advice.needless, *coverage.of_pairs()):
         yield from (one.in_words, one.why_off, *one.keeps)
         yield from (lost for served in one.served for lost in served.lost)
-
-
-def _weight(template: str) -> int:
-    return len(template.replace("…", ""))
 
 
 if __name__ == "__main__":

@@ -92,7 +92,7 @@ def test_from_a_file_to_a_bundle(watched, shared_data):
 
     page.get_by_role("link", name="Export").click()
     expect(page.locator("h1")).to_have_text("Export")
-    page.get_by_text("Include routers").click()
+    page.get_by_text("Include merges that need a gateway").click()
     watched.settled()
     page.get_by_role("radio", name="VS Code").click()
     expect(page.get_by_text("vscode.json", exact=True)).to_be_visible()

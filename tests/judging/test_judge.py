@@ -443,7 +443,7 @@ def test_what_one_server_names_apart_is_at_most_unsure():
             tool("b", "get_team_rate", "Get the rate of a team.", "source", server="bank"),
         )[0]
 
-    apart = "one server offers both under different names (nothing / team)."
+    apart = "one server offers both under different names (– / team)."
     assert (verdict("bank").outcome, apart in verdict("bank").evidence[0]) == ("unsure", True)
     assert (verdict("shop").outcome, apart in verdict("shop").evidence[0]) == ("merge", False)
 

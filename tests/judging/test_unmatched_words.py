@@ -104,7 +104,7 @@ TRAPS = {
     "a thing with its parts, and the parts": (
         tool("get_story", "Get a story with its comments.", story=TEXT),
         tool("get_story_comments", "Get the comments of a story.", story=TEXT),
-        "the names differ (nothing / comments)",
+        "the names differ (– / comments)",
     ),
     "returns that are no verb": (
         tool("get_fund", "Returns a fund.", fund=TEXT),

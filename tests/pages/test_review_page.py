@@ -315,7 +315,7 @@ def test_blind_nothing_of_the_judge_is_on_the_card_until_it_is_turned_off(page):
     assert "Weakest pair" in page.text and {"weakest", "kind"} <= columns()
     page.press("help").widget("toggle", "blind").set_value(True).run()
     assert "Do these tools do the same job?" in page.text
-    for word in ("Weakest pair", "Agents keep", "Check before", "Safe to accept", "Prune"):
+    for word in ("Weakest pair", "Agents keep", "Check before", "Safe to accept", "Drop-in"):
         assert word not in page.text
     assert columns() == {"name", "tools"}
     page.press(f"accept_{card_id(page)}")

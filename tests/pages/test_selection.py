@@ -112,7 +112,7 @@ def test_the_drawer_shows_a_tool_and_selects_what_is_near(monkeypatch, work):
     app = open_page(monkeypatch, work, "review", tool=tool_key("beta/send_mail"))
     assert app.json
     labels = [link.proto.label for link in app.get("page_link")]
-    assert any(label.startswith("In the cluster **send\\_mail**") for label in labels)
+    assert any(label.startswith("In **send\\_mail**") for label in labels)
     assert any("alpha" in label and ":green[merge]" in label for label in labels)
     app.button(key="select_near").click().run()
     assert "tool" not in app.query_params

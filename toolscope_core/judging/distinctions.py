@@ -75,7 +75,7 @@ def named_apart(one: ToolReading, other: ToolReading) -> Iterator[str]:
         for side, beside in zip(renamed(one, other), (other, one), strict=True)
     ]
     if any(words):
-        between = " / ".join(listed(side) or "nothing" for side in words)
+        between = " / ".join(listed(side) or "–" for side in words)
         yield f"one server offers both under different names ({between})"
     elif word := repeated(one, other):
         yield f"one server offers both, and one of the names repeats “{word}”"

@@ -141,7 +141,7 @@ def _on_closeness(similarity: float) -> str:
     degree = "not very similar"
     if similarity >= _CLOSE:
         degree = "very similar" if similarity >= _VERY_CLOSE else "similar"
-    return f"Names and descriptions are {degree} ({similarity:.2f})."
+    return f"Names and descriptions are {degree} ({round(similarity, 2) + 0.0:.2f})."
 
 
 def _on_actions(left: Tool, right: Tool, a: ToolReading, b: ToolReading) -> Iterator[str]:

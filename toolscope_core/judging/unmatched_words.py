@@ -92,7 +92,7 @@ def _keys(names: Iterable[str]) -> set[Key]:
 def _put_otherwise(one: ToolReading, other: ToolReading) -> Iterator[str]:
     """What the same words say otherwise."""
     ours, theirs = ([w for w in words if not only_gets(w)] for words in renamed(one, other))
-    between = " / ".join(listed(left) or "nothing" for left in (ours, theirs))
+    between = " / ".join(listed(left) or "–" for left in (ours, theirs))
     beside = {*unshared(one, other, at_first=True), *unshared(other, one, at_first=True)}
     if ours and theirs and not beside.isdisjoint((*ours, *theirs)):
         yield f"the names differ ({between}), and each mentions the other's word only in passing"

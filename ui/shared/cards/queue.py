@@ -71,11 +71,10 @@ class ClusterCounts:
     @property
     def waiting_in_words(self) -> str:
         """``8 for the same job, 1 for the same operation with another provider or value``."""
-        same_job, same_operation = self.duplicates.waiting, self.families.waiting
-        words = f"{same_job:,} for the same job"
-        if same_operation:
-            words += f", {same_operation:,} for the same operation with another provider or value"
-        return words
+        return (
+            f"{self.duplicates.waiting:,} for the same job, {self.families.waiting:,} for the same "
+            "operation with another provider or value"
+        )
 
 
 @dataclass(frozen=True, slots=True)
