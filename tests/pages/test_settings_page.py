@@ -172,7 +172,7 @@ def test_asking_says_what_it_takes_and_starts(two, server):
     assert "Nothing is left to ask" in page.text and "Already answered: 1" in page.text
     host = server.origin.removeprefix("http://")
     assert f"m at {host}" in page.text.replace("\\", "").replace("⁠", "")
-    assert "1 keep" in page.text
+    assert "1 different jobs" in page.text
 
 
 def test_families_are_counted_among_what_was_said(two, server):
