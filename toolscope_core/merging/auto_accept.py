@@ -165,7 +165,7 @@ RULES_ON_TOOLS = (
     Rule("findings", "No member carries a blocking finding.", _check_findings),
     Rule(
         "prune",
-        "One member's own schema serves every call: no gateway, no family (``stores``).",
+        "One tool takes every call as it is: an exact copy or a drop-in (``stores``).",
         _check_prune,
     ),
     Rule(
@@ -179,7 +179,7 @@ RULES_ON_TOOLS = (
         "(``alignment.unit_conflicts``, ``defaults``).",
         _check_arguments,
     ),
-    Rule("inferred", "No argument is only inferred to be another (``matching``).", _check_inferred),
+    Rule("inferred", "No argument is only guessed to be another (``matching``).", _check_inferred),
     Rule(
         "guards",
         "No guard speaks: server, state, effect, result, scope, warnings (``guards``).",
@@ -208,15 +208,15 @@ RULES = (
     ),
     Rule(
         "chain",
-        "It hangs together: not cut out of a chain (but for a prune whose words are all matched), "
-        "no two members joined only through a third.",
+        "It hangs together: not split off other tools (but for a drop-in whose words are all "
+        "matched), no two members joined only through a third.",
         _check_chain,
     ),
     Rule(
         "weakest pair",
         "Its weakest pair is at least at *auto* (``auto_at`` in ``judge_weights.json``: a "
-        "probability of the same job; not asked of a family, nor where *doubts* spoke of each "
-        "pair).",
+        "probability of the same job; asked neither of other providers or values, nor where "
+        "*doubts* spoke of each pair).",
         _check_weakest,
     ),
 )
