@@ -15,17 +15,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import toolscope_core
-from benchmarks.bundle_hashes import EXAMPLE
-from benchmarks.measuring import (
-    CATALOGS,
-    add_catalogs,
-    analysis_of,
-    parser_of,
-    read_file,
-    read_named,
-)
+from benchmarks.bundle_hashes import CATALOGS, catalog_of
+from benchmarks.measuring import add_catalogs, analysis_of, parser_of
 from benchmarks.train_judge import SERVERS
-from toolscope_core.evaluation.example import example_path
 from toolscope_core.judging.distinctions import all_distinctions
 from toolscope_core.judging.reading import read_tool
 from toolscope_core.judging.relation_words import apart_of, relation_of, serving_of
@@ -34,26 +26,21 @@ from toolscope_core.merging.pipeline import Analysis, plan_merge
 from toolscope_core.merging.server_choice import advise
 from toolscope_core.model.configuration import PlanConfig
 
-ALL = (EXAMPLE, *CATALOGS, "mcp-registry", *SERVERS)
 MODULES = ("catalog", "judging", "merging")
-MOST_PAIRS, MOST_SHOWN, LONGEST = 1_500, 3, 260
-_LEAST_WORDS = 2
+MOST_PAIRS, MOST_SHOWN, LONGEST, LEAST_WORDS = 1_500, 3, 260, 2
 
 
 def main() -> None:
     parser = parser_of(__doc__)
-    add_catalogs(parser, ALL)
-    options = parser.parse_args()
+    add_catalogs(parser, (*CATALOGS, "mcp-registry", *SERVERS))
     templates = dict(source_templates())
     used: defaultdict[str, list[str]] = defaultdict(list)
-    for name in options.catalogs:
-        analysis = analysis_of(read_file(example_path()) if name == EXAMPLE else read_named(name))
-        for sentence in filter(None, sentences(analysis)):
+    for name in parser.parse_args().catalogs:
+        for sentence in filter(None, sentences(analysis_of(catalog_of(name)))):
             fitting = [text for text, form in templates.items() if form.fullmatch(sentence)]
-            other = f"{sentence.partition(':')[0]}: …" if ":" in sentence else "no template"
-            used[max(fitting, key=lambda text: len(text.replace("…", "")), default=other)].append(
-                sentence
-            )
+            other = re.sub("`[^`]*`|'[^']*'|(?<=[a-z]: ).*", "…", sentence)
+            closest = max(fitting, key=lambda text: len(text.replace("…", "")), default=other)
+            used[closest].append(sentence)
     for text, instances in sorted(used.items(), key=lambda item: -len(item[1])):
         unlike = sorted(set(instances))
         shown = unlike[:: max(1, len(unlike) // MOST_SHOWN)][:MOST_SHOWN]
@@ -68,7 +55,7 @@ def source_templates() -> Iterator[tuple[str, re.Pattern[str]]]:
             parts = node.values if isinstance(node, ast.JoinedStr) else [node]
             texts = [p.value if isinstance(p, ast.Constant) else None for p in parts]
             said = " ".join(text for text in texts if isinstance(text, str))
-            if len(re.findall(r"[a-z]+ ", said)) >= _LEAST_WORDS and "\n" not in said:
+            if len(re.findall(r"[a-z]+ ", said)) >= LEAST_WORDS and "\n" not in said:
                 form = "".join(re.escape(str(t)) if t is not None else "(.*)" for t in texts)
                 template = "".join(str(t) if t is not None else "…" for t in texts)
                 yield template, re.compile(form, re.DOTALL)
