@@ -19,6 +19,7 @@ from benchmarks.measuring import add_catalogs, analysis_of, parser_of, read_file
 from toolscope_core.evaluation.example import example_path
 from toolscope_core.export.bundle import bundle_files
 from toolscope_core.merging.pipeline import plan_merge
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import PlanConfig
 
 HASHES = Path(__file__).with_name("data") / "bundle_hashes.json"
@@ -48,13 +49,17 @@ def main() -> None:
         sys.exit(1)
 
 
+def catalog_of(name: str) -> Catalog:
+    """The example, or a catalog of the benchmark data."""
+    return read_file(example_path()) if name == EXAMPLE else read_named(name)
+
+
 def bundle_hashes(name: str) -> dict[str, dict[str, str]]:
     """The hash of each file of a catalog's bundles, for each way of merging.
 
     ``manifest.json`` is left out: it names versions of packages, and the hashes of the others.
     """
-    catalog = read_file(example_path()) if name == EXAMPLE else read_named(name)
-    analysis = analysis_of(catalog)
+    analysis = analysis_of(catalog_of(name))
     return {
         way: {
             file: hashlib.sha256(content).hexdigest()[:16]

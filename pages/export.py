@@ -31,7 +31,11 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     accept = st.selectbox(
         "Merges to apply", list(POLICIES), format_func=POLICIES.__getitem__, key="accept"
     )
-    routers = st.toggle("Include routers", key="routers", help="Merges that need a gateway.")
+    routers = st.toggle(
+        "Include merges that need a gateway",
+        key="routers",
+        help="One tool for the agent; `serve` passes its calls on to the servers.",
+    )
     fix = st.toggle(
         "Apply suggested fixes",
         key="fix",

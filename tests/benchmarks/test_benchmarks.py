@@ -12,6 +12,7 @@ from benchmarks.llm_calls import Labels, interval
 from benchmarks.measuring import f1_of_masks
 from benchmarks.merge_quality import calls_kept
 from benchmarks.mutated_documents import HUNG, Reading, Worker, sources, table
+from benchmarks.sentences import source_templates
 from benchmarks.train_judge import Labelled, as_json, fit, folds, left_out, prunable
 from tests.support.fakes import WordEmbedder
 from toolscope_core.catalog.sources import Source
@@ -227,3 +228,10 @@ def test_what_crashes_or_vanishes_is_printed_and_ends_with_status_1(monkeypatch,
         monkeypatch.setattr(mutated_documents, "measure", lambda *_, one=one: [one])
         assert mutated_documents.main([]) == (one[1] != Reading(tools=2))
     assert "expected: 0 crashes, 0 hangs, 0 vanished" in capsys.readouterr().out
+
+
+def test_a_sentence_fits_the_text_of_the_source_that_makes_it():
+    templates = dict(source_templates())
+    assert templates["their names use the same words in another order"]
+    assert templates["only `…` says …"].fullmatch("only `get_door` says “door”")
+    assert not templates["only `…` says …"].fullmatch("`get_door` says “door”")

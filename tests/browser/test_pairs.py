@@ -32,7 +32,7 @@ def test_a_collision_leads_to_its_pair_which_survives_a_reload(watched):
     link, pair = page.url, heading.inner_text()
     page.reload()
     expect(heading).to_have_text(pair)
-    expect(page.get_by_text("What counted most for merging")).to_be_visible()
+    expect(page.get_by_text("What spoke most for merging")).to_be_visible()
     page.get_by_text("Signals", exact=True).click()
     expect(page.locator(".js-plotly-plot")).to_be_visible()
     page.get_by_text("Most similar tools", exact=True).click()

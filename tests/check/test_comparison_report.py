@@ -228,6 +228,6 @@ def test_limits_are_told_with_what_they_allow(judge):
 
 
 def test_counts_in_words():
-    assert counted("family", 1) == "1 new pair of a family"
-    assert counted("family", 2) == "2 new pairs of families"
+    assert counted("family", 1) == "1 new pair of the same operation"
+    assert counted("family", 2) == "2 new pairs of the same operation"
     assert counted("stale", 0) == "0 decisions gone stale"

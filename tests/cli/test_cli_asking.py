@@ -209,7 +209,7 @@ def test_a_tool_without_a_usable_grade_is_a_row_without_one_and_is_graded_next_t
     ungraded = [row["score"] for row in read_lines(tmp_path / "q.jsonl")].count(None)
     assert ungraded in (1, 2), "a copy of the same texts shares its question"
     server.answer = good
-    assert "; 1 calls" in run(*asked).output
+    assert "; 1 call," in run(*asked).output
     assert [row["score"] for row in read_lines(tmp_path / "q.jsonl")].count(None) == 0
 
 
@@ -329,7 +329,7 @@ def test_pairs_are_judged_by_a_model_too(server, tmp_path):
     assert not server.received and "calls" not in offline
     output = run(*judge, "--judge", "llm").output
     host = server.origin.removeprefix("http://")
-    assert f"m at {host}: 8 questions, 0 known before; 1 calls" in output
+    assert f"m at {host}: 8 questions, 0 known before; 1 call," in output
     assert {row["judge"] for row in read_lines(tmp_path / "v.jsonl")} == {f"m at {host}"}
 
 
@@ -494,7 +494,7 @@ def test_one_changed_tool_costs_one_question(server, tmp_path):
     changed[0]["tools"][0]["description"] += " It is new."
     catalog = write_json(tmp_path / "changed.json", changed)
     output = run("augment", catalog, "--out", tmp_path / "w.jsonl").output
-    assert len(server.received) == calls + 1 and "; 1 calls" in output
+    assert len(server.received) == calls + 1 and "; 1 call," in output
 
 
 def test_a_budget_pauses_the_writing_and_nothing_is_lost(server, tmp_path):

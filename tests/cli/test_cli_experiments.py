@@ -56,8 +56,8 @@ def test_encoders_are_measured_by_their_names():
 def test_a_merge_is_measured_with_its_gold_calls_and_every_query(bundle):
     arguments = ("evaluate", EXAMPLE, "--queries", QUERIES, "--bundle", bundle, "--at", "5")
     text = run(*arguments).output
-    assert "gold calls that run: 14 of 14, after 14 (TCCR 1.000, 1.000; UCC 1.000, 1.000)" in text
-    assert "queries won" in text
+    assert "gold calls that run: 14 of 14, after 14 (share, TCCR: 1.000, 1.000; equal" in text
+    assert " won, " in text
     report = run_json(*arguments)
     assert len(report["result"]["queries"]) == 26
     assert report["result"]["after"]["metrics"] == report["merged"]["metrics"]

@@ -58,7 +58,7 @@ def test_what_is_taken_away(one, other, differ):
 def test_a_description_that_both_have_says_nothing_of_one():
     text = "Admin tool for status, read operations."
     one, other = spoken("read_node_status", text, "a"), spoken("read_node_load", text, "a")
-    assert "tells their names apart" in next(named_apart(one, other))
+    assert "under different names" in next(named_apart(one, other))
     mine = spoken("read_node_status", "Read the load of a node.", "a")
     theirs = spoken("read_node_load", "Read the status of a node.", "a")
-    assert "tells their names apart" not in next(named_apart(mine, theirs))
+    assert "under different names" not in next(named_apart(mine, theirs))

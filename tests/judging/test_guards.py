@@ -32,31 +32,29 @@ ALONE = Companions([])
 AS_PRUNE = {frozenset("ab"): Edit(kind="prune")}
 """A person says that the servers share what they keep."""
 
-ACROSS = "the members live on 2 servers: "
+ACROSS = "the tools are on 2 servers: "
 HELD = "nothing says that they share their "
 
 CASES = {
     "files of another server": (
         tool("a", "read_file", "attic"),
         tool("b", "read_file", "cellar", "Read one file."),
-        [f"{ACROSS}the files that only cellar can see would no longer be reached"],
+        [f"{ACROSS}files that only cellar has would be out of reach"],
     ),
     "no state that we know of": (
         tool("a", "get_weather", "x"),
         tool("b", "get_weather", "y"),
-        [f"{ACROSS}what only y can see would no longer be reached"],
+        [f"{ACROSS}data that only y has would be out of reach"],
     ),
     "a tool without a server": (
         tool("a", "get_weather", "x"),
         tool("b", "get_weather"),
-        [f"{ACROSS}what only the tool without a server can see would no longer be reached"],
+        [f"{ACROSS}data that only the tool without a server has would be out of reach"],
     ),
     "sessions on one server, other family": (
         tool("a", "close_chrome_session", "x"),
         tool("b", "close_firefox_session", "x"),
-        [
-            f"{HELD}sessions: those that only `close_firefox_session` can see would no longer be reached"
-        ],
+        [f"{HELD}sessions: those that only `close_firefox_session` has would be out of reach"],
     ),
     "sessions on one server, one family": (
         tool("a", "close_session", "x"),
@@ -71,7 +69,7 @@ CASES = {
     "files, and no word of who keeps them": (
         tool("a", "read_file"),
         tool("b", "read_sandbox_file"),
-        [f"{HELD}files: those that only `read_sandbox_file` can see would no longer be reached"],
+        [f"{HELD}files: those that only `read_sandbox_file` has would be out of reach"],
     ),
     "files, the same words": (tool("a", "write_file"), tool("b", "file_write"), []),
     "computing with a record": (
@@ -82,17 +80,17 @@ CASES = {
     "reads and writes": (
         tool("a", "list_prices"),
         tool("b", "update_prices"),
-        ["some members differ in effect: one reads and another writes"],
+        ["they differ in effect: one reads, another writes"],
     ),
     "writes and destroys": (
         tool("a", "update_price"),
         tool("b", "delete_price"),
-        ["some members differ in effect: one destroys and another writes"],
+        ["they differ in effect: one destroys, another writes"],
     ),
     "destroys by annotation only": (
         tool("a", "write_price", destructiveHint=True),
         tool("b", "put_price", destructiveHint=False),
-        ["some members differ in effect: one destroys and another writes"],
+        ["they differ in effect: one destroys, another writes"],
     ),
     "an effect left open": (
         tool("a", "zap", description="It says what to update."),
@@ -102,7 +100,7 @@ CASES = {
     "a list and one": (
         tool("a", "get_price", returns=record(price=NUMBER)),
         tool("b", "fetch_price", returns=record(prices=listing(NUMBER))),
-        ["they differ in what they return: `fetch_price` a list, `get_price` a number"],
+        ["they return different things: `fetch_price` a list, `get_price` a number"],
     ),
     "a wrapper is looked through": (
         tool("a", "get_price", returns=record(result=record(value={"type": "integer"}))),
@@ -117,13 +115,13 @@ CASES = {
     "mine and everybody's": (
         tool("a", "list_prices"),
         tool("b", "list_my_prices"),
-        ["they differ in scope: only `list_my_prices` says my"],
+        ["they differ in scope: only `list_my_prices` says “my”"],
     ),
     "a warning that would be gone": (
         tool("a", "put_price", description="Puts a price."),
         tool("b", "write_price", description="Writes it. The old one is overwritten for good."),
         [
-            "`put_price` does not say what others warn of: "
+            "`put_price` does not repeat what is said of "
             "`write_price`: “The old one is overwritten for good.”"
         ],
     ),
@@ -135,14 +133,16 @@ CASES = {
     "harm by annotation, and nothing said": (
         tool("a", "zap"),
         tool("b", "zap_data", destructiveHint=True, readOnlyHint=False),
-        ["`zap_data` may destroy by its annotations, and `zap`, which is kept, does not say so"],
+        [
+            "`zap_data` is annotated as one that may destroy, and `zap`, which is kept, does not say so"
+        ],
     ),
     "twice is not once": (
         tool("a", "zap", idempotentHint=True),
         tool("b", "zap_data", idempotentHint=False),
         [
-            "`zap_data` does more when called twice by its annotations, and `zap`, which is kept, "
-            "does not say so"
+            "`zap_data` is annotated as one that does more when called twice, and `zap`, which is "
+            "kept, does not say so"
         ],
     ),
     "the outside world, as of any tool that is silent": (
@@ -191,7 +191,7 @@ def test_a_long_warning_is_cut_and_four_are_told():
 def test_a_router_reaches_every_server_and_keeps_all_state():
     one, other = tool("a", "read_file", "attic"), tool("b", "read_file", "cellar")
     assert list(guards([one, other], "a", "router", ALONE)) == [
-        "the members live on 2 servers, all of which the gateway must reach: attic, cellar"
+        "the tools are on 2 servers, and the gateway must reach all of them: attic, cellar"
     ]
     assert not guards([tool("a", "read_file"), tool("b", "read_old_file")], "a", "router", ALONE)
 
@@ -241,8 +241,8 @@ def test_public_facts_and_sums_are_the_same_on_every_server(name, argument, serv
 def test_many_servers_are_named_up_to_four():
     members = [tool(str(n), "get_thing", f"s{n}") for n in range(7)]
     (told,) = guards(members, "0", "prune", ALONE)
-    assert "on 7 servers: what only s1 can see, what only s2 can see" in told
-    assert told.endswith("what only s4 can see and 2 more would no longer be reached")
+    assert "on 7 servers: data that only s1 has, data that only s2 has" in told
+    assert told.endswith("data that only s4 has and 2 more would be out of reach")
 
 
 @pytest.mark.parametrize(

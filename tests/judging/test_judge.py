@@ -193,29 +193,36 @@ def test_a_verdict_is_the_same_both_ways_and_names_its_judge():
             "a",
             "b",
             [
-                "Both get or fetch exchange rate.",
-                "Both mention exchange, rate, currency.",
-                "Only get_exchange_rate says between.",
-                "Arguments that align: source ↔ src, target.",
+                "Their verbs mean much the same: “get” and “fetch”.",
+                "Both say “exchange, rate, currency”.",
+                "Only get_exchange_rate says “between”.",
+                "Arguments that match: source ↔ src, target.",
             ],
         ),
         (
             "a",
             "c",
             [
-                "They act differently: get_exchange_rate reads (get), "
-                "delete_exchange_rate deletes (delete).",
+                "Their actions differ: get_exchange_rate reads (“get”), "
+                "delete_exchange_rate deletes (“delete”).",
                 "Only get_exchange_rate takes target (required).",
             ],
         ),
-        ("d", "e", ["opposites: encrypt and decrypt", "against merging: opposite words"]),
+        (
+            "d",
+            "e",
+            [
+                "opposites: encrypt and decrypt",
+                "against merging: whether their names are opposites",
+            ],
+        ),
         (
             "a",
             "i",
             [
-                "hardly close",
-                "Only plan_hike says plan, hike, mountains.",
-                "No argument of one has a counterpart in the other.",
+                "not very similar",
+                "Only plan_hike says “plan, hike, mountains”.",
+                "None of their arguments match.",
                 "Only plan_hike takes region (optional), days (required).",
             ],
         ),
@@ -225,14 +232,14 @@ def test_a_verdict_is_the_same_both_ways_and_names_its_judge():
             "l",
             "m",
             [
-                "Only area_circle says circle.",
-                "Only area_square says square.",
+                "Only area_circle says “circle”.",
+                "Only area_square says “square”.",
             ],
         ),
-        ("a", "g", ["Neither says a word that the other does not say in some form."]),
+        ("a", "g", ["Neither uses a word that the other lacks."]),
         ("n", "i", ["hole_kurs is not described in English"]),
         ("j", "k", ["Neither takes arguments."]),
-        ("o", "p", ["Arguments that may be the same: start_time ↔ event_time."]),
+        ("o", "p", ["Arguments guessed to match: start_time ↔ event_time."]),
     ],
 )
 def test_the_evidence_says_what_agrees_and_what_differs(left, right, sentences):
@@ -248,8 +255,8 @@ def test_the_evidence_tells_servers_apart():
         )
 
     assert "Both are on server x" in on("x", "x")
-    assert "different servers, x and y: the rate that only one" in on("x", "y")
-    assert "different servers, no server and y: the rate" in on("", "y")
+    assert "different servers, x and y: one may not reach" in on("x", "y")
+    assert "different servers, no server and y: one may" in on("", "y")
     assert "on server" not in on("", "")
     assert "different servers" not in on("", "")
 
@@ -269,11 +276,11 @@ def test_long_lists_are_cut_and_small_contributions_left_out():
     counted = dict.fromkeys(SIGNALS, 0.01) | {"closeness": 0.5, "most_name_words_apart": -0.2}
     sentences = explain(compared, counted)
     assert any(s.startswith("Only xx takes") and s.endswith("and 3 more.") for s in sentences)
-    assert "Only xx says x0, x1, x2, x3, x4, x5 and 3 more." in sentences
-    assert sentences[1] == "Names and descriptions are close (cosine 0.75)."
+    assert "Only xx says “x0, x1, x2, x3, x4, x5” and 3 more." in sentences
+    assert sentences[1] == "Names and descriptions are similar (0.75)."
     assert sentences[-2:] == (
-        "What counted most for merging: how close names and descriptions are.",
-        "What counted most against merging: name words that one has to itself.",
+        "What spoke most for merging: how similar names and descriptions are.",
+        "What spoke most against merging: how many words one name has that the other lacks.",
     )
 
 
@@ -367,7 +374,10 @@ def test_what_overrules_the_signals_is_a_share_of_its_own():
     def extra(left, right, tools=TOOLS):
         judge = OfflineJudge.of(tools, embed(tools))
         names = [share.name for share in judge.shares(ROW[left], ROW[right])]
-        assert names[: len(SIGNALS) + 1] == ["before looking", *(COUNTS[s] for s in SIGNALS)]
+        assert names[: len(SIGNALS) + 1] == [
+            "where every pair starts",
+            *(COUNTS[s] for s in SIGNALS),
+        ]
         return names[len(SIGNALS) + 1 :]
 
     assert extra("a", "b") == []
@@ -391,7 +401,7 @@ def test_a_family_that_also_looks_like_one_job_is_no_merge():
     assert verdict.outcome == "family"
     assert verdict.evidence[0] == "The same operation for another shape: circle / square."
     assert verdict.probability < shipped_weights().merge_at
-    assert judge.shares(0, 1)[-1].name == "rather a family"
+    assert judge.shares(0, 1)[-1].name == "another provider or value: not the same job"
     merged = OfflineJudge.of(tools, embed(tools), biased(job_beside=16.0, family_beside=9.0))
     assert merged.verdict(0, 1).outcome == "merge"
     assert merged.verdict(0, 1).family < shipped_weights().family_at
@@ -401,7 +411,7 @@ def test_what_reads_and_what_writes_is_never_one_job():
     tools = (TOOLS[0], replace(TOOLS[2], id="z"))  # get, delete
     judge = OfflineJudge.of(tools, embed(tools), biased(job_beside=16.0, family_beside=-16.0))
     assert judge.verdict(0, 1).probability < shipped_weights().merge_at
-    assert judge.shares(0, 1)[-1].name == "one reads, writes or destroys, the other does not"
+    assert judge.shares(0, 1)[-1].name == "one writes or destroys, the other does not"
 
 
 def verdict_of_one_job(*tools):
@@ -417,9 +427,9 @@ def test_a_distinction_makes_at_most_unsure_and_is_said():
     )
     verdict, overruled = verdict_of_one_job(attic, cellar)
     assert verdict.outcome == "unsure"
-    assert overruled == "what tells them apart, whatever they say"
+    assert overruled == "a fact that tells them apart"
     assert verdict.evidence[0] == (
-        "They look like one job, but their keys are of two things: attic / cellar."
+        "They look like one job, but they ask for the key of different things: attic / cellar."
     )
     assert verdict.serves == "none"
     optional = replace(cellar, schema={"type": "object", "properties": cellar.schema["properties"]})
@@ -433,7 +443,7 @@ def test_what_one_server_names_apart_is_at_most_unsure():
             tool("b", "get_team_rate", "Get the rate of a team.", "source", server="bank"),
         )[0]
 
-    apart = "one server has both and tells their names apart (nothing / team)."
+    apart = "one server offers both under different names (– / team)."
     assert (verdict("bank").outcome, apart in verdict("bank").evidence[0]) == ("unsure", True)
     assert (verdict("shop").outcome, apart in verdict("shop").evidence[0]) == ("merge", False)
 

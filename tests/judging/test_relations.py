@@ -212,8 +212,13 @@ def test_what_is_neither_is_related_or_different():
         ("duplicate", "merge", 0.95, "They do the same job."),
         ("duplicate", "merge", 0.94, "They look like the same job."),
         ("duplicate", "unsure", 0.6, "They may do the same job."),
-        ("related", "unsure", 0.4, "Whether they do the same job is open."),
-        ("related", "keep", 0.1, "They have to do with each other, but they are not one job."),
+        (
+            "related",
+            "unsure",
+            0.4,
+            "They look alike; whether they do the same job is for a person to say.",
+        ),
+        ("related", "keep", 0.1, "They are related, but do different jobs."),
     ],
 )
 def test_the_sentence_is_as_sure_as_the_verdict(relation, outcome, probability, sentence):

@@ -124,7 +124,7 @@ def test_a_family_is_a_router_with_its_selector_in_the_reason_and_never_safe():
         "provider",
     )
     assert cluster.reasons[0] == (
-        "a family: `provider` is acme / zorblax; no member serves the callers of another"
+        "same operation, other provider: acme / zorblax; none can take another's calls"
     )
     assert not cluster.safe
 

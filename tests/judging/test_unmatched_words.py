@@ -49,52 +49,52 @@ TRAPS = {
     "another provider": (
         tool("get_amazon_price", "Get the price of an item on Amazon.", item=TEXT),
         tool("get_ebay_price", "Get the price of an item on eBay.", item=TEXT),
-        "`get_amazon_price` says amazon where `get_ebay_price` says ebay",
+        "`get_amazon_price` says “amazon” where `get_ebay_price` says “ebay”",
     ),
     "the contrary": (
         tool("activate_line", "Activate a phone line.", line=TEXT),
         tool("suspend_line", "Suspend a phone line.", line=TEXT),
-        "`activate_line` says activate where `suspend_line` says suspend",
+        "`activate_line` says “activate” where `suspend_line` says “suspend”",
     ),
     "another period": (
         tool("first_day_of_current_month", "The first day of the current month."),
         tool("first_day_of_last_month", "The first day of the last month."),
-        "says current where `first_day_of_last_month` says last",
+        "says “current” where `first_day_of_last_month` says “last”",
     ),
     "who blocks whom": (
         tool("list_blocked_by", "The people somebody was blocked by.", person=TEXT),
         tool("list_blocking", "The people somebody is blocking.", person=TEXT),
-        "look at it from two sides: blocked / blocking",
+        "look at the same thing from two sides: blocked / blocking",
     ),
     "who blocks whom, undescribed": (
         tool("blocked_by", person=TEXT),
         tool("blocking", person=TEXT),
-        "look at it from two sides: blocked / blocking",
+        "look at the same thing from two sides: blocked / blocking",
     ),
     "who follows whom": (
         tool("list_followers", "Lists the people who follow an author.", author=TEXT),
         tool("list_following", "Lists the people whom an author is following.", author=TEXT),
-        "look at it from two sides: followers / following",
+        "look at the same thing from two sides: followers / following",
     ),
     "all of them, and one by its id": (
         tool("list_room", "List a room."),
         tool("get_room", "Get a room.", ["room_id"], room_id=TEXT),
-        "is about one thing, the other about several",
+        "is about a single thing, the other about several",
     ),
     "one and several": (
         tool("add_member", "Adds a member to the club.", who=TEXT),
         tool("add_members", "Adds members to the club.", who=TEXT),
-        "is about one thing, the other about several",
+        "is about a single thing, the other about several",
     ),
     "there and back": (
         tool("json_to_toml", "Convert JSON to TOML.", text=TEXT),
         tool("toml_to_json", "Convert TOML to JSON.", text=TEXT),
-        "say the same words of each other in another order",
+        "use the same words in another order",
     ),
     "members of two things with one description": (
         tool("list_group_members", "Lists the members of a group or project.", id=TEXT),
         tool("list_project_members", "Lists the members of a group or project.", id=TEXT),
-        "are for group and for project, of which both speak",
+        "one is for “group”, the other for “project”, and a description names them as alternatives",
     ),
     "the same words in another order": (
         tool("set_owner", "Makes an admin of the shop its owner.", user=TEXT),
@@ -104,27 +104,27 @@ TRAPS = {
     "a thing with its parts, and the parts": (
         tool("get_story", "Get a story with its comments.", story=TEXT),
         tool("get_story_comments", "Get the comments of a story.", story=TEXT),
-        "the names differ (nothing / comments)",
+        "the names differ (– / comments)",
     ),
     "returns that are no verb": (
         tool("get_fund", "Returns a fund.", fund=TEXT),
         tool("get_fund_returns", "Get the fund's returns.", fund=TEXT),
-        "only `get_fund_returns` says returns",
+        "only `get_fund_returns` says “returns”",
     ),
     "keys of two things": (
         tool("get_box", "Get it with its lid.", ["attic_id"], attic_id=TEXT),
         tool("fetch_box", "Get it with its lid.", ["cellar_id"], cellar_id=TEXT),
-        "their keys are of two things: attic / cellar",
+        "they ask for the key of different things: attic / cellar",
     ),
     "a word in the markup": (
         tool("get_doors", '<div class="gate">Doors</div>'),
         tool("get_gate_doors", '<div class="gate">Doors</div>'),
-        "only `get_gate_doors` says gate",
+        "only `get_gate_doors` says “gate”",
     ),
     "more than four words": (
         tool("play", "Play."),
         tool("play_old_slow_sad_long_song", "Play."),
-        "only `play_old_slow_sad_long_song` says old, slow, sad, long and 1 more",
+        "only `play_old_slow_sad_long_song` says “old, slow, sad, long” and 1 more",
     ),
 }
 
@@ -198,7 +198,7 @@ def test_what_the_kept_tool_offers_beside_is_no_reason():
 def test_what_the_pruned_tool_says_beyond_is_a_reason():
     plain = tool("get_weather", "Get the weather of a town.", ["town"], town=TEXT)
     narrow = tool("get_night_weather", "Get the weather of a town.", ["town"], town=TEXT)
-    assert reasons(plain, narrow) == ["only `get_night_weather` says night"]
+    assert reasons(plain, narrow) == ["only `get_night_weather` says “night”"]
 
 
 def test_getting_adds_nothing_to_a_tool_that_only_reads():
@@ -207,7 +207,7 @@ def test_getting_adds_nothing_to_a_tool_that_only_reads():
     assert reasons(plain, getting) == []
     written = tool("write_page", "Write a page.", page=TEXT)
     both = tool("write_page", "Get and write a page.", page=TEXT)
-    assert reasons(written, both) == ["only `write_page` says get"]
+    assert reasons(written, both) == ["only `write_page` says “get”"]
 
 
 def test_tools_whose_names_have_no_words_can_be_compared():
@@ -229,7 +229,7 @@ def test_arguments_that_are_one_only_by_what_they_take(old, new, apart):
     pruned = tool("fetch_box", "Fetch a box.", [old], **{old: TEXT})
     alpha = ArgumentMap("fetch_box", "get_box", (ArgumentMove(old, new),))
     sentences = list(unmatched_reasons(read_tool(kept), read_tool(pruned), alpha))
-    assert sentences == ([f"`{old}` of fetch_box would be `{new}`"] if apart else [])
+    assert sentences == ([f"`{old}` of fetch_box would become `{new}`"] if apart else [])
 
 
 def test_what_is_always_given_one_value_is_no_reason():
@@ -239,7 +239,7 @@ def test_what_is_always_given_one_value_is_no_reason():
         "translate", "Translate a text to a language.", ["text", "to"], text=TEXT, to=values
     )
     assert argument_map(fixed, general).constants == {"to": "French"}
-    assert reasons(general, fixed) == ["only `translate` says language"]
+    assert reasons(general, fixed) == ["only `translate` says “language”"]
     named = tool(
         "translate",
         "Translate a text to a language.",
@@ -253,7 +253,7 @@ def test_what_is_always_given_one_value_is_no_reason():
 def test_tools_of_one_name_are_told_apart_by_their_ids():
     one = Tool("attic/find", "find", "Find a red box.", "attic")
     other = Tool("cellar/find", "find", "Find a box.", "cellar")
-    assert reasons(one, other) == ["only `attic/find` says red"]
+    assert reasons(one, other) == ["only `attic/find` says “red”"]
 
 
 def test_a_model_that_merges_everything_gets_nothing_accepted_unseen(tmp_path):
@@ -294,32 +294,32 @@ APART = {
     "another path": (
         operation("door", "get", "/doors/{id}", "A door."),
         operation("show_door", "get", "/attic/doors/{id}", "A door."),
-        "only one of their paths says attic",
+        "only one of their API paths has “attic”",
     ),
     "a word that one path says twice": (
         operation("see", "get", "/doors/{id}/locks", "What is there."),
         operation("view", "get", "/doors/{id}/locks/doors", "What is there."),
-        "only one of their paths says doors",
+        "only one of their API paths has “doors”",
     ),
     "one and several": (
         operation("door", "get", "/doors/{id}", "A door."),
         operation("show_door", "get", "/doors", "A door."),
-        "one of their paths leads to one thing, the other to several",
+        "one of their API paths leads to a single thing, the other to several",
     ),
     "one and several by the last word": (
         operation("door", "get", "/houses/{id}/door", "A door."),
         operation("show_door", "get", "/houses/{id}/doors", "A door."),
-        "one of their paths leads to one thing, the other to several",
+        "one of their API paths leads to a single thing, the other to several",
     ),
     "one name and words that both say": (
         operation("get_doors", "get", "/lock-doors/{id}/keys", "Keys of the lock of a door."),
         operation("get_doors", "get", "/doors/{id}/keys", "Keys of the lock of a door."),
-        "their document gives both one name and different paths",
+        "their document gives both the same name, but different paths",
     ),
     "another order": (
         operation("door", "get", "/attics/{id}/doors", "A door."),
         operation("show_door", "get", "/doors/{id}/attics", "A door."),
-        "their paths say the same words in another order",
+        "their API paths have the same words in another order",
     ),
 }
 
@@ -343,3 +343,11 @@ def test_an_argument_that_calls_leave_out_matches_nothing():
     without = tool("list_doors", text, [], house=TEXT, floor=TEXT)
     unset = tool("list_doors_by_floor", text, ["house"], house=TEXT)
     assert any("floor" in reason for reason in reasons(without, unset))
+
+
+def test_the_names_of_two_servers_are_said_as_what_they_are():
+    one, other = (
+        replace(tool(f"{name}_click", "Click an element.", element=TEXT), server=name)
+        for name in ("puppeteer", "playwright")
+    )
+    assert "each is named for its own server (puppeteer / playwright)" in reasons(one, other)

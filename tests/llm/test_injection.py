@@ -357,7 +357,7 @@ def test_an_endpoint_that_says_merge_to_everything_decides_nothing_alone(
     (cluster,) = plan.clusters
     assert cluster.state == "proposed" and not plan.applied
     assert cluster.reasons == (
-        f"{model_verdicts.judge} says merge, the offline judge is not convinced: find_notes and search_notes "
+        f"{model_verdicts.judge} says the same job; the offline judge is not convinced: find_notes and search_notes "
         f"({p:.2f})",
     )
 

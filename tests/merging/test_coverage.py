@@ -132,7 +132,9 @@ def test_what_is_held_open_goes_as_a_whole():
     own = tool("a", "open_tab", "url", description="Open a browser tab.")
     other = tool("b", "new_tab", "url", description="Open a browser tab.")
     made = coverage(own, other, links=[("a/open_tab", "b/new_tab")]).of("a", ["b"])
-    assert "its browsers and tabs are not shared: all of its tools go, or none" in made.keeps
+    assert (
+        "others cannot use its browsers and tabs: switch off all of its tools or none" in made.keeps
+    )
 
 
 def chain(*links):
@@ -174,8 +176,8 @@ def test_the_smallest_set_is_looked_for_beyond_the_greedy_one():
     assert [one.server for one in made.needless] == ["x", "y"]
     tokens = sum(one.tokens for one in made.needless)
     assert made.needless_in_words == (
-        f"Together x, y can go, and others still have every tool of theirs: −{tokens} tokens. "
-        "Things of their own may be kept by x, y."
+        "x and y can go together, and the other servers still do the job of each of their tools: "
+        f"−{tokens} tokens. Data of their own may be on x and y."
     )
 
 

@@ -61,7 +61,7 @@ def test_opposites_are_not_proposed(plans):
 def test_a_near_miss_waits_for_a_person(plans):
     cluster = cluster_of(plans["auto"], "wayfare-travel/convert_currency")
     assert cluster.state == "proposed"
-    assert any("says today where" in reason for reason in cluster.reasons)
+    assert any("says “today” where" in reason for reason in cluster.reasons)
 
 
 def test_two_airlines_are_a_family_with_the_airline_as_selector(plans):

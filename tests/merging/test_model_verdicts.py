@@ -220,14 +220,26 @@ def test_doubts_do_not_depend_on_the_order(order, cut):
     [
         ("merge", 0.95, None),
         ("merge", 0.5, None),
-        ("merge", 0.494, "m at h says merge, the offline judge is not convinced: a and b (0.49)"),
-        ("merge", 0.1, "m at h says merge, the offline judge is not convinced: a and b (0.10)"),
-        ("family", 0.95, "m at h says family, so they are joined only through a third"),
-        ("keep", 0.95, "m at h says keep"),
-        ("unsure", 0.95, "m at h says unsure"),
+        (
+            "merge",
+            0.494,
+            "m at h says the same job; the offline judge is not convinced: a and b (0.49)",
+        ),
+        (
+            "merge",
+            0.1,
+            "m at h says the same job; the offline judge is not convinced: a and b (0.10)",
+        ),
+        (
+            "family",
+            0.95,
+            "m at h says “same operation, other provider or value”: the two are joined only through a third",
+        ),
+        ("keep", 0.95, "m at h says “different jobs”"),
+        ("unsure", 0.95, "m at h says “looks alike”"),
         ("unanalysed", 0.95, "m at h gave no usable answer"),
         (None, 0.9, None),
-        (None, 0.89, "neither judge is sure of a merge: a and b"),
+        (None, 0.89, "neither the model nor the offline judge is sure of a merge: a and b"),
     ],
 )
 def test_auto_accept_needs_the_model_and_an_offline_judge_at_even_odds(verdict, offline, doubt):
@@ -240,7 +252,7 @@ def test_auto_accept_needs_the_model_and_an_offline_judge_at_even_odds(verdict, 
 def test_one_job_that_neither_can_do_for_the_other_is_for_a_person(serves, safe):
     doubts = verdicts_from(verdict_of("merge", serves=serves)).doubts("ab", at(0.95), BARS)
     assert (not doubts) == safe
-    assert safe or "neither serves the other as it is: a and b" in doubts[0]
+    assert safe or "neither takes the other's calls as it is: a and b" in doubts[0]
 
 
 def test_a_model_that_read_text_aimed_at_it_is_not_enough():
@@ -252,7 +264,7 @@ def test_a_model_that_read_text_aimed_at_it_is_not_enough():
 def test_every_pair_of_the_cluster_counts():
     model_verdicts = verdicts_from(verdict_of("merge"), verdict_of("merge", 0.9, BC))
     assert model_verdicts.doubts("abc", at(0.5), BARS) == (
-        "neither judge is sure of a merge: a and c",
+        "neither the model nor the offline judge is sure of a merge: a and c",
     )
 
 

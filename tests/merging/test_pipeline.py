@@ -216,7 +216,8 @@ def test_a_family_is_proposed_as_a_router_and_never_safe(shops):
     proposed = only_cluster(shops)
     assert shape_of(proposed) == ("proposed", *FAMILY)
     assert any(
-        reason.startswith("a family: `provider` is amazon / ") for reason in proposed.reasons
+        reason.startswith("same operation, other provider: amazon / ")
+        for reason in proposed.reasons
     )
     assert only_cluster(shops, accept="auto").state == "proposed"
     assert only_cluster(shops, accept="all").state == "accepted"
@@ -283,10 +284,14 @@ def test_the_selector_of_a_family_follows_an_edit(shops):
     renamed = edited("shop", provider="shop")
     assert shape_of(renamed) == ("accepted", "router", "parametric", "shop")
     assert [alpha.constants["shop"] for alpha in renamed.arguments] == ["amazon", "ebay", "walmart"]
-    assert any(reason.startswith("a family: `shop` is amazon / ") for reason in renamed.reasons)
+    assert any(
+        reason.startswith("same operation, other value: amazon / ") for reason in renamed.reasons
+    )
     gone = edited("")
     assert shape_of(gone) == ("conflict", "router", "parametric", "")
-    assert any(r.startswith("a family: no argument says which") for r in gone.reasons)
+    assert any(
+        r.startswith("same operation, other value: no argument says which") for r in gone.reasons
+    )
 
 
 @pytest.mark.parametrize("relation", ["", "duplicate", "subsumes"])

@@ -72,17 +72,17 @@ def test_a_safe_cluster_is_taken_by_auto_and_its_members_get_maps():
     ("group", "cat", "word"),
     [
         (Group(("a", "b"), 0.5), CATALOG, "weakest pair"),
-        (Group(("a", "b"), 0.899), CATALOG, "is at 0.899, below 0.90"),
-        (Group(("a", "c"), 0.95, split=True), CATALOG, "longer chain"),
+        (Group(("a", "b"), 0.899), CATALOG, "has a probability of 0.899, below 0.90"),
+        (Group(("a", "c"), 0.95, split=True), CATALOG, "outside this proposal"),
         (
             Group(("a", "b"), 0.95, split=True),
             catalog(A, tool("b", "fetch_blank_page", url=TEXT)),
-            "longer chain",
+            "outside this proposal",
         ),
         (
             Group(("a", "b"), 0.99),
             catalog(A, tool("b", "fetch_blank_page", url=TEXT)),
-            "only `fetch_blank_page` says blank",
+            "only `fetch_blank_page` says “blank”",
         ),
         (Group(("a", "b"), 0.95, intransitive=True), CATALOG, "through a third"),
         (Group(("a", "c"), 0.95), CATALOG, "gateway"),
@@ -126,7 +126,7 @@ def test_who_serves_by_the_model_is_kept():
 def test_where_nobody_serves_all_by_the_model_it_is_no_prune():
     (cluster,) = clusters(CATALOG, Group(("a", "b"), 0.95, unfit=frozenset("ab")))
     assert cluster.kind == "router"
-    assert "none of them surely serves all the others" in cluster.reasons[0]
+    assert "trusts none of them with every call of the others" in cluster.reasons[0]
 
 
 @pytest.mark.parametrize("edit", [Edit(canonical="a"), Edit(kind="prune", canonical="a")])
@@ -134,7 +134,7 @@ def test_a_kept_tool_that_does_not_serve_by_the_model_needs_a_person(edit):
     group = Group(("a", "b"), 0.95, unfit=frozenset("a"))
     (cluster,) = clusters(CATALOG, group, edits={frozenset("ab"): edit})
     assert (cluster.kind, cluster.canonical) == ("prune", "a")
-    assert cluster.reasons == ("by the model a does not surely serve all the others",)
+    assert cluster.reasons == ("the model does not trust a with every call of the others",)
 
 
 def test_all_takes_every_proposal_but_the_blocked():

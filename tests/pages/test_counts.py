@@ -100,8 +100,8 @@ def read_by_page(monkeypatch, work, name):
     _, review = page("review")
     read(
         review,
-        waiting_duplicates=r"Waiting: ([\d,]+) dup",
-        waiting_families=r"duplicates?, ([\d,]+) famil",
+        waiting_duplicates=r"Waiting: ([\d,]+) for the same job",
+        waiting_families=r"job, ([\d,]+) for the same operation",
         safe=r"safe merges \((\d+)\)",
     )
     for show in ("Duplicates", "Families"):
@@ -118,8 +118,8 @@ def read_by_page(monkeypatch, work, name):
         export,
         tools=r"Tools: ([\d,]+) →",
         tokens=r"\(estimate\): ([\d,]+) →",
-        waiting_duplicates=r"accepted them: ([\d,]+) dup",
-        waiting_families=r"duplicates?, ([\d,]+) famil",
+        waiting_duplicates=r"accepted them: ([\d,]+) for the same job",
+        waiting_families=r"job, ([\d,]+) for the same operation",
     )
     app.selectbox(key="accept").select("auto").run()
     figures = "\n".join(f"{one.label}: {one.value}" for one in app.metric)

@@ -113,8 +113,11 @@ def progress_text(page):
 def test_a_filter_shows_duplicates_or_families(page):
     page.open("review")
     assert list(queue(page)["name"]) == ["get_recipe", SCHWAB, "pearstore_orders"]
-    assert list(queue(page)["kind"]) == ["prune", "family", "family"]
-    assert "Waiting: 1 duplicate, 2 families" in progress_text(page)
+    assert list(queue(page)["kind"]) == [
+        "drop-in",
+        *["same operation, other provider"] * 2,
+    ]
+    assert "Waiting: 1 for the same job, 2 for the same operation" in progress_text(page)
     page.at.segmented_control(key="show").set_value("Families").run()
     assert list(queue(page)["name"]) == [SCHWAB, "pearstore_orders"]
     assert queue(page)["what differs"][0] == "provider: schwab / fidelity / robinhood"
@@ -126,12 +129,17 @@ def test_a_filter_shows_duplicates_or_families(page):
 def test_the_card_of_a_family_shows_selector_argument_and_that_a_gateway_is_needed(page):
     page.open("review", show="Families")
     assert r"**provider\: schwab / fidelity / robinhood**" in page.text
-    assert "none can be pruned" in page.text and "A gateway can offer one tool" in page.text
+    assert (
+        "none can take the calls of another" in page.text
+        and "A gateway can offer one tool" in page.text
+    )
     (code,) = [block.value for block in page.at.code]
     assert '"enum": ["schwab", "fidelity", "robinhood"]' in code
-    assert "Weakest pair 0.70 as a family" in page.text
+    assert "Weakest pair 0.70" in page.text
     assert "no longer see" not in page.text
-    assert ":violet[family]" in page.text, "what the judge says of the pairs"
+    assert ":violet[same operation, other provider or value]" in page.text, (
+        "what the judge says of the pairs"
+    )
 
 
 def test_whether_all_words_match_stands_on_the_card_of_a_prune(page):
@@ -145,7 +153,7 @@ def test_whether_all_words_match_stands_on_the_card_of_a_prune(page):
     )
     page.open("review", cluster=page.work.service(Pairs).view(1, lock).card.id)
     assert "Differences in wording:" in page.text
-    assert page.text.count(r"says lock where") == 1
+    assert page.text.count(r"says “lock” where") == 1
     assert (
         "Names and descriptions show no relevant difference."
         not in page.text.split("Verdicts on the pairs")[0]
@@ -184,7 +192,7 @@ def test_blind_the_answer_is_about_the_tools_and_the_judge_speaks_after_it(page)
     page.press(f"accept_{shown.id}")
     (decision,) = page.review.standing(1)
     assert decision.detail["relation"] == "duplicate"
-    judged = f"the judge had proposed a family, weakest pair {shown.weakest_edge:.2f}"
+    judged = f"the judge had proposed the same operation, other provider, weakest pair {shown.weakest_edge:.2f}"
     assert judged in page.text.replace("\\", "")
 
 
@@ -193,17 +201,17 @@ def test_blind_the_answer_is_about_the_tools_and_the_judge_speaks_after_it(page)
 
 def test_a_pair_of_a_family_says_so_and_shows_both_probabilities(page):
     page.open("overlap", pair=pair_key(Pair.of(*BANKS[:2])))
-    assert "family: the same operation for another provider or value" in page.text
-    assert "Same job 0.00" in page.text and "Family 0.70" in page.text
-    assert "Neither has an argument for the provider, so neither serves the other" in page.text
-    assert r"Only get\_positions\_fidelity says fidelity\." in page.text
+    assert "Judge: same operation, other provider or value" in page.text
+    assert "Same job 0.00" in page.text and "Other provider or value 0.70" in page.text
+    assert "Neither has an argument for the provider, so neither can take the other" in page.text
+    assert r"Only get\_positions\_fidelity says “fidelity”\." in page.text
     assert "family (the same operation for another provider or value) **4**" in page.text
     assert "In Review, pairs are grouped: 1 duplicate, 2 families." in page.text
     page.at.session_state["pair_more"] = "Signals"
     page.at.run()
     assert not page.at.exception
     figures = {metric.label: metric.value for metric in page.at.metric}
-    assert figures == {"Same job": "0.00", "Family": "0.70"}
+    assert figures == {"Same job": "0.00", "Other provider or value": "0.70"}
 
 
 @pytest.mark.usefixtures("through_the_app")
@@ -211,13 +219,13 @@ def test_the_drawer_knows_families(page):
     page.open("review", tool=tool_key(BANKS[0]))
     assert not page.at.exception
     labels = " ".join(links(page))
-    assert ":violet[family]" in labels
-    assert r"In the family **get\_positions\_schwab**" in labels
+    assert ":violet[same operation, other provider or value]" in labels
+    assert r"In **get\_positions\_schwab**" in labels
 
 
 def test_the_document_of_a_family_is_untouched_until_somebody_edits_it(page):
     page.open("documents", merge=by_name(page.work, 1, SCHWAB).id)
     assert page.button("save_").disabled
     assert page.button("reset_").disabled
-    assert "Family: can be one tool only behind a gateway" in page.text
+    assert "Same operation, other provider" in page.text
     assert r"**provider\: schwab / fidelity / robinhood**" in page.text

@@ -189,7 +189,7 @@ def test_only_the_ticked_rows_are_never_to_merge(monkeypatch, work):
     app.session_state[f"chosen_{table}"] = {"selection": {"rows": [0, 2]}}
     app.run()
     (button,) = [b for b in app.button if b.key.startswith("never_")]
-    assert button.label == "Never merge the 2 ticked"
+    assert button.label == "Keep apart the 2 ticked"
     button.click().run()
     (decision,) = work.review.standing(work.catalogs.newest()[0].id)
     assert (decision.action, len(decision.ids)) == ("reject", 2)

@@ -91,8 +91,8 @@ def test_a_pair_is_kept_apart_and_the_decision_undone(monkeypatch, work):
     pair = Pair.of("alpha/send_mail", "beta/send_mail")
     app = open_page(monkeypatch, work, "overlap", pair=pair_key(pair))
     app.button(key=f"never_{pair_key(pair)}").click().run()
-    assert r"Never merge\: send\_mail and send\_mail" in words(app)
-    assert "Never merge by reviewer" in words(app)
+    assert r"Kept apart\: send\_mail and send\_mail" in words(app)
+    assert "Kept apart by reviewer" in words(app)
     assert app.button(key=f"never_{pair_key(pair)}").disabled
     assert app.button(key=f"propose_{pair_key(pair)}").disabled
     app.button(key="pair_undo_1").click().run()

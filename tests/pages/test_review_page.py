@@ -26,7 +26,7 @@ def test_the_page_shows_progress_the_riskiest_card_and_what_speaks_against_it(pa
     assert "0 of 3 reviewed" in str(page.at.get("progress")[0].proto)
     assert shown(page) == "send_mail"
     assert "the members live on 3 servers" in page.text
-    assert "what only gamma can see would no longer be reached" in page.text
+    assert "data that only gamma has would be out of reach" in page.text
     assert "Agents keep **send\\_mail** on alpha" in page.text
     queue = page.at.dataframe[0].value
     assert list(queue["name"]) == ["send_mail", "get_weather", "list_files"]
@@ -315,7 +315,7 @@ def test_blind_nothing_of_the_judge_is_on_the_card_until_it_is_turned_off(page):
     assert "Weakest pair" in page.text and {"weakest", "kind"} <= columns()
     page.press("help").widget("toggle", "blind").set_value(True).run()
     assert "Do these tools do the same job?" in page.text
-    for word in ("Weakest pair", "Agents keep", "Check before", "Safe to accept", "Prune"):
+    for word in ("Weakest pair", "Agents keep", "Check before", "Safe to accept", "Drop-in"):
         assert word not in page.text
     assert columns() == {"name", "tools"}
     page.press(f"accept_{card_id(page)}")

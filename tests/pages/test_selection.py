@@ -83,7 +83,7 @@ def test_only_these_narrows_each_table(monkeypatch, work, kept):
     assert rows(app, "queue")["name"].tolist() == ["send_mail"]
     assert "1 of 3 shown, 3 in all" in words(app)
     app.switch_page("pages/documents.py").run()
-    assert app.selectbox(key="merge").options == ["send_mail (3 tools, proposed)"]
+    assert app.selectbox(key="merge").options == ["send_mail (3 tools, exact copy, proposed)"]
 
 
 def test_without_it_the_selected_are_marked_and_nothing_is_missing(monkeypatch, work, kept):
@@ -112,8 +112,8 @@ def test_the_drawer_shows_a_tool_and_selects_what_is_near(monkeypatch, work):
     app = open_page(monkeypatch, work, "review", tool=tool_key("beta/send_mail"))
     assert app.json
     labels = [link.proto.label for link in app.get("page_link")]
-    assert any(label.startswith("In the cluster **send\\_mail**") for label in labels)
-    assert any("alpha" in label and ":green[merge]" in label for label in labels)
+    assert any(label.startswith("In **send\\_mail**") for label in labels)
+    assert any("alpha" in label and ":green[same job]" in label for label in labels)
     app.button(key="select_near").click().run()
     assert "tool" not in app.query_params
     assert "**8 tools** from the tools most similar to send\\_mail" in sidebar(app)

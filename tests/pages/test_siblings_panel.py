@@ -26,7 +26,7 @@ def with_words_in_front(page):
 
 
 def test_a_pair_is_offered_its_own_words_in_front_and_what_that_does(page):
-    assert "Only one says: **goal** / **origin**" in page.text
+    assert "Words that only one says: **goal** / **origin**" in page.text
     with_words_in_front(page)
     assert fields(page)[f"Description of {END.name}"] == f"Goal: {TEXT_OF_BOTH}"
     assert "Similarity **0.9" in page.text and "1 of 1 pair wait" in page.text

@@ -118,7 +118,7 @@ def failures(report: GateReport, limits: Limits) -> tuple[Failure, ...]:
 _IN_WORDS: dict[Check, str] = {
     "problem": "record that cannot be read",
     "overlap": "new overlap",
-    "family": "new pair of a family",
+    "family": "new pair of the same operation",
     "dangling": "new dangling reference",
     "breaking": "breaking change",
     "stale": "decision gone stale",
@@ -128,7 +128,7 @@ _IN_WORDS: dict[Check, str] = {
 }
 _PLURALS: dict[Check, str] = {
     "problem": "records that cannot be read",
-    "family": "new pairs of families",
+    "family": "new pairs of the same operation",
     "stale": "decisions gone stale",
 }
 
@@ -143,7 +143,7 @@ def counted(check: Check, count: int) -> str:
 def _failures(report: GateReport, limits: Limits) -> Iterator[Failure]:
     overlaps, tokens = report.counts["overlap"], report.tokens.total
     if limits.new_overlaps is not None and overlaps > limits.new_overlaps:
-        allowed = f"at most {limits.new_overlaps} allowed"
+        allowed = f"at most {limits.new_overlaps:,} allowed"
         yield Failure("overlap", f"{counted('overlap', overlaps)}, {allowed}")
     for check in ON_REQUEST:
         seen = check == "overlap" and limits.new_overlaps is not None

@@ -11,10 +11,10 @@ from toolscope_core.check.stale_decisions import StaleDecision
 from toolscope_core.check.version_changes import both_sides
 from toolscope_core.check.versions.diff import ToolChange
 from toolscope_core.check.versions.fields import FieldChange
-from toolscope_core.judging.relation_words import RELATIONS
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.catalog import Problem
 from toolscope_core.model.environment import origin_of
+from toolscope_core.model.kinds import RELATIONS
 from toolscope_core.model.pair import Pair, Verdict
 
 
@@ -40,7 +40,7 @@ Section = Check | Literal["unsure"]
 TITLES: Mapping[Section, str] = {
     "problem": "Records that cannot be read",
     "overlap": "New overlaps",
-    "family": "New families",
+    "family": "New: same operation for another provider or value",
     "unsure": "Pairs that a person should look at",
     "dangling": "Dangling references",
     "breaking": "Breaking changes",

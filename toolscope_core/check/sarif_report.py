@@ -27,7 +27,7 @@ _LEVELS: Mapping[Section, str] = {
 _HELP: Mapping[Section, str] = {
     "problem": "A record of the catalog is no tool that can be read, and is not checked.",
     "overlap": "A new or changed tool does the job of another one.",
-    "family": "A new or changed tool is the operation of another one for another value.",
+    "family": "A new or changed tool is the operation of another, for another provider or value.",
     "unsure": "A new or changed tool may do the job of another one; a person should look.",
     "dangling": "A description names a tool that is gone.",
     "breaking": "A change breaks callers of the tool as it was accepted.",

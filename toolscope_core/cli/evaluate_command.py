@@ -356,11 +356,13 @@ def _tell_comparison(comparison: Comparison) -> None:
     if before.coverage.calls:
         say(
             f"gold calls that run: {before.coverage.runnable:,} of {before.coverage.calls:,}, "
-            f"after {after.coverage.runnable:,} (TCCR {before.coverage.tccr:.3f}, "
-            f"{after.coverage.tccr:.3f}; UCC {before.coverage.ucc:.3f}, {after.coverage.ucc:.3f})"
+            f"after {after.coverage.runnable:,} (share, TCCR: {before.coverage.tccr:.3f}, "
+            f"{after.coverage.tccr:.3f}; equal sets of argument names counted once, UCC: "
+            f"{before.coverage.ucc:.3f}, {after.coverage.ucc:.3f})"
         )
     won, lost = comparison.count("won"), comparison.count("lost")
-    say(f"queries won {won:,}, lost {lost:,}, unchanged {comparison.count('unchanged'):,}")
+    unchanged = comparison.count("unchanged")
+    say(f"{quantity(won, 'query')} won, {lost:,} lost, {unchanged:,} unchanged")
 
 
 def _cutoffs(text: str) -> list[int]:

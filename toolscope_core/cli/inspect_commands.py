@@ -104,7 +104,7 @@ def why_failing(findings: Sequence[Finding], least: Severity) -> str:
 def some(names: Collection[str]) -> str:
     """The first five names in order, and how many more there are."""
     shown = ", ".join(sorted(names)[:5])
-    return f"{shown} and {len(names) - 5} more" if len(names) > 5 else shown
+    return f"{shown} and {len(names) - 5:,} more" if len(names) > 5 else shown
 
 
 def tell_files(catalog: Catalog) -> None:
@@ -201,7 +201,7 @@ def _tell_advice(advice: Advice) -> None:
     if advice.needless_in_words:
         say(advice.needless_in_words)
     for group in advice.copies[:_MOST_ADVICE]:
-        say(f"{len(group)} copies of one server: {some(group)}")
+        say(f"{len(group):,} copies of one server: {some(group)}")
 
 
 def _tell(catalog: Catalog, advice: Advice | None) -> None:
@@ -210,7 +210,7 @@ def _tell(catalog: Catalog, advice: Advice | None) -> None:
     say(
         f"format {' and '.join(catalog.read_from)}: {quantity(len(catalog.tools), 'tool')} on "
         f"{quantity(len(catalog.servers), 'server')}, "
-        f"about {sum(map(tool_tokens, catalog.tools))} tokens ({tokenizer().label})"
+        f"about {sum(map(tool_tokens, catalog.tools)):,} tokens ({tokenizer().label})"
     )
     if advice:
         _tell_advice(advice)

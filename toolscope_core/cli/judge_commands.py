@@ -32,6 +32,7 @@ from toolscope_core.cli.terminal import (
 from toolscope_core.model.configuration import AnalysisConfig
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import CatalogError
+from toolscope_core.model.kinds import OUTCOMES, outcome_word
 from toolscope_core.model.numbers import quantity
 
 if TYPE_CHECKING:
@@ -69,7 +70,9 @@ def judge(
     verdicts = analysis.verdicts(wanted)
     write_rows(out, [verdict_row(*row, one) for row, one in zip(rows, verdicts, strict=True)])
     counts = Counter(verdict.outcome for verdict in verdicts)
-    summary = ", ".join(f"{counts[one]} {one}" for one in ("merge", "family", "unsure", "keep"))
+    summary = "; ".join(
+        f"{counts[one]:,} {outcome_word(one)}" for one in OUTCOMES if one != "unanalysed"
+    )
     unanalysed = more(counts["unanalysed"], "unanalysed")
     say(f"{quantity(len(rows), 'pair')}: {summary}{unanalysed}; verdicts: {out}")
     if by_model := analysis.model_verdicts:
@@ -98,7 +101,7 @@ def quality(
     bands = Counter(grade.band for grade in grades.values())
     counts = ", ".join(f"{bands[band]} {band}" for band in ("High", "Medium", "Low"))
     unanalysed = more(len(catalog.tools) - bands.total(), "unanalysed")
-    say(f"{len(catalog.tools)} tools: {counts}{unanalysed}; grades: {out}")
+    say(f"{quantity(len(catalog.tools), 'tool')}: {counts}{unanalysed}; grades: {out}")
     tell_spent(asker.name, asker.spent)
 
 
@@ -119,7 +122,7 @@ def estimate(
     for kind, estimates in estimates_by_kind.items():
         tell_estimates(kind, estimates)
     questions, tokens = estimates_by_kind["judge"].saved
-    say(f"saved against the paper's way: {questions} questions, about {tokens} tokens")
+    say(f"saved against the paper's way: {questions:,} questions, about {tokens:,} tokens")
 
 
 def _analysis(catalog: Catalog, config: AnalysisConfig) -> Analysis:

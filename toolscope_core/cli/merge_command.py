@@ -44,6 +44,7 @@ from toolscope_core.model.configuration import (
 )
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError, DecisionError
+from toolscope_core.model.kinds import KINDS
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import JsonObject
@@ -188,7 +189,7 @@ def merge(
     tell_findings(hidden_in(outgoing))
     for sentence in held_back(plan):
         say_error(sentence)
-    say(f"bundle: {out}{more(len(plan.dangling), 'dangling references')}")
+    say(f"bundle: {out}{more(len(plan.dangling), 'dangling references', 'dangling reference')}")
     fail_for(why_failing(scan_catalog(outgoing), fail_on) if fail_on else "")
 
 
@@ -215,7 +216,7 @@ def _tell_model(verdicts: ModelVerdicts) -> None:
     tell_spent(verdicts.judge, verdicts.spent)
     if verdicts.documents or verdicts.refused:
         refused = more(len(verdicts.refused), "refused, so that those made offline stay")
-        say(f"documents: {len(verdicts.documents)} by the model{refused}")
+        say(f"documents: {len(verdicts.documents):,} by the model{refused}")
     for members, why in sorted(verdicts.refused.items()):
         say(f"refused: {', '.join(members)}: {'; '.join(why)}")
 
@@ -223,7 +224,7 @@ def _tell_model(verdicts: ModelVerdicts) -> None:
 def _tell_decisions(given: int, of_others: int) -> None:
     if given > of_others:
         unknown = more(of_others, "of tools that this catalog does not have")
-        say(f"decisions: {given - of_others} of this catalog{unknown}")
+        say(f"decisions: {given - of_others:,} of this catalog{unknown}")
 
 
 def _tell_plan(plan: MergePlan) -> None:
@@ -231,10 +232,11 @@ def _tell_plan(plan: MergePlan) -> None:
         state: sum(c.state == state for c in plan.clusters) for state in ("proposed", "stale")
     }
     families = sum(c.state == "proposed" and c.relation == "parametric" for c in plan.clusters)
-    among = f", families among them: {families}" if families else ""
+    among = f" ({families:,} {KINDS['family'].many})" if families else ""
     say(
-        f"{len(plan.catalog.tools)} tools in, {len(plan.tools)} out; "
-        f"{quantity(len(plan.applied), 'cluster')} merged, {states['proposed']} proposed for review"
+        f"{quantity(len(plan.catalog.tools), 'tool')} in, {len(plan.tools):,} out; "
+        f"{quantity(len(plan.applied), 'cluster')} merged, {states['proposed']:,} proposed for "
+        "review"
         f"{among}{more(states['stale'], 'to be looked at again')}"
         f"{more(len(plan.edited), 'edited')}{more(len(plan.removed), 'left out')}"
     )
@@ -242,7 +244,9 @@ def _tell_plan(plan: MergePlan) -> None:
 
 def _tell_toolset(manifest: JsonObject) -> None:
     tokens, toolsets = manifest["tokens"], len(manifest["toolsets"])
-    say(f"about {tokens['before']} tokens before, {tokens['after']} after ({tokens['counted']})")
+    say(
+        f"about {tokens['before']:,} tokens before, {tokens['after']:,} after ({tokens['counted']})"
+    )
     if toolsets > 1:
         say(
             f"too many tools for one file: the toolset is in {toolsets}, by server; "

@@ -183,7 +183,7 @@ def _beginning(bundle: ServedBundle, keys: dict[str, str]) -> list[str]:
     if bundle.withheld:
         saved = sum(len(members) - 1 for members in bundle.withheld)
         lines.append(
-            f"an export with routers would have {quantity(saved, 'tool')} fewer: "
+            f"an export with them would have {quantity(saved, 'tool')} fewer: "
             f"{quantity(len(bundle.withheld), 'accepted merge')} that only a gateway can serve"
         )
     return lines

@@ -15,6 +15,7 @@ import typer
 from toolscope_core import __version__
 from toolscope_core.model.environment import unused_variables
 from toolscope_core.model.errors import ToolScopeError, missing_packages_in_words
+from toolscope_core.model.numbers import quantity
 from toolscope_core.model.protocols import Progress, Step, silent
 
 if TYPE_CHECKING:
@@ -126,8 +127,9 @@ def say_error(text: str) -> None:
     typer.echo("\n  ".join(map(for_terminal, lines)), err=True)
 
 
-def more(count: int, what: str) -> str:
-    return f", {count} {what}" if count else ""
+def more(count: int, what: str, one: str = "") -> str:
+    """``, 2 dangling references`` or, where ``one`` is given, ``, 1 dangling reference``."""
+    return f", {count:,} {one if one and count == 1 else what}" if count else ""
 
 
 def interval_text(mean: float, low: float, high: float) -> str:
@@ -148,7 +150,7 @@ def progress() -> Progress:
 
     def show(step: Step) -> None:
         end = "\n" if step.done >= step.total else ""
-        sys.stderr.write(f"\r{step.stage}: {step.done} of {step.total}{end}")
+        sys.stderr.write(f"\r{step.stage}: {step.done:,} of {step.total:,}{end}")
         sys.stderr.flush()
 
     return show
@@ -161,9 +163,9 @@ def tell_spent(model: str, spent: Sequence[Spent]) -> None:
         return sum(getattr(one, what) for one in spent)
 
     say(
-        f"{model}: {total('questions')} questions, {total('reused')} known before"
-        f"{more(total('unanalysed'), 'unanalysed')}; {total('calls')} calls, "
-        f"{total('tokens_in')} tokens in, {total('tokens_out')} out"
+        f"{model}: {quantity(total('questions'), 'question')}, {total('reused'):,} known before"
+        f"{more(total('unanalysed'), 'unanalysed')}; {quantity(total('calls'), 'call')}, "
+        f"{total('tokens_in'):,} tokens in, {total('tokens_out'):,} out"
     )
 
 
@@ -172,7 +174,7 @@ def tell_estimates(kind: str, estimates: Estimates) -> None:
     for task, one in estimates.tasks.items():
         cost = "" if one.cost is None else f", at most {one.cost:.2f} of money"
         say(
-            f"{kind:8} {task}: {one.questions - one.reused} questions in {one.calls} calls, "
-            f"{one.reused} known; about {one.tokens_in} tokens in, at most {one.tokens_out} out"
-            f"{cost}"
+            f"{kind:8} {task}: {quantity(one.questions - one.reused, 'question')} in "
+            f"{quantity(one.calls, 'call')}, {one.reused:,} known; about {one.tokens_in:,} tokens "
+            f"in, at most {one.tokens_out:,} out{cost}"
         )

@@ -27,7 +27,7 @@ ACTIONS: Mapping[Action, ActionRule] = {
         "two tools or more",
         "They are one tool, of the relation that was shown, and keep the member that was.",
     ),
-    "reject": ActionRule("Never merge", "two tools or more", "No two of them are ever merged."),
+    "reject": ActionRule("Kept apart", "two tools or more", "No two of them are ever merged."),
     "recut": ActionRule(
         "Taken apart, nothing accepted",
         "two tools or more, in groups",
@@ -54,8 +54,8 @@ ACTIONS: Mapping[Action, ActionRule] = {
         "Canonical chosen",
         "the members of a merge",
         "The one named gives the merged tool its id and name. It may choose the kind too: *prune* "
-        "switches the others off although they may keep things of their own, *router* keeps all "
-        "reachable.",
+        "(drop-in) switches the others off although they may keep data of their own, *router* "
+        "(needs a gateway) keeps all reachable.",
     ),
     "edit": ActionRule(
         "Document edited",

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from toolscope_core.evaluation.metrics import Gold, best_places
-from toolscope_core.judging.relation_words import RELATIONS
 from toolscope_core.merging.pipeline import Analysis
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.kinds import RELATIONS
 from toolscope_core.model.pair import Verdict
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.documents import ServerProfile

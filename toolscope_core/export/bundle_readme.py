@@ -28,7 +28,10 @@ _FILES = (
     ("dangling.json", "texts that still name a tool that is gone"),
     ("fingerprints.json", "a hash of each tool that came in, by which `serve` sees what changed"),
     ("tools.csv", "the merged toolset as a table, with tokens"),
-    ("clients/", "files that switch pruned tools off in MCP clients, where there are any"),
+    (
+        "clients/",
+        "files that switch the tools that went off in MCP clients, where there are any",
+    ),
     ("manifest.json", "counts, configuration, versions, and a hash of each file"),
 )
 
@@ -40,7 +43,7 @@ def readme_text(plan: MergePlan, verdicts: ModelVerdicts | None = None) -> str:
 
 def _lines(plan: MergePlan, verdicts: ModelVerdicts | None) -> Iterator[str]:
     before, after = len(plan.catalog.tools), len(plan.tools)
-    yield f"# A merged toolset: {before} tools in, {after} out"
+    yield f"# A merged toolset: {before:,} tools in, {after:,} out"
     yield from (
         "",
         "Written by ToolScope. Nothing here runs by itself; `serve` answers calls with it.",

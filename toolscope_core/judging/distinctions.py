@@ -26,7 +26,7 @@ from toolscope_core.judging.phrasing import (
 from toolscope_core.judging.reading import ToolReading, argument_words
 from toolscope_core.judging.vocabulary import action_classes, is_border, only_gets, stem
 from toolscope_core.judging.word_match import keys_of
-from toolscope_core.model.numbers import listed
+from toolscope_core.model.numbers import listed, quoted
 from toolscope_core.model.tool import Parameter, Tool
 
 _KEYS = frozenset("id uuid guid gid sid slug key".split())
@@ -35,15 +35,18 @@ _KEYS = frozenset("id uuid guid gid sid slug key".split())
 def distinctions(one: ToolReading, other: ToolReading) -> Iterator[str]:
     """What tells the two apart; nothing where only their words decide."""
     if voices := voices_apart(one, other):
-        yield f"they look at it from two sides: {voices[0]} / {voices[1]}"
+        yield f"they look at the same thing from two sides: {voices[0]} / {voices[1]}"
     if either := alternatives(one, other):
-        yield f"they are for {either[0]} and for {either[1]}, of which both speak"
+        yield (
+            f"one is for “{either[0]}”, the other for “{either[1]}”, and a description names them "
+            "as alternatives"
+        )
     if _reordered(one, other):
-        yield "their names say the same words of each other in another order"
+        yield "their names use the same words in another order"
     if one_and_several(one, other):
-        yield "one is about one thing, the other about several"
+        yield "one is about a single thing, the other about several"
     if keys := _keys_apart(one.tool, other.tool):
-        yield f"their keys are of two things: {keys[0]} / {keys[1]}"
+        yield f"they ask for the key of different things: {keys[0]} / {keys[1]}"
     yield from _paths_apart(one, other)
 
 
@@ -72,12 +75,12 @@ def named_apart(one: ToolReading, other: ToolReading) -> Iterator[str]:
         for side, beside in zip(renamed(one, other), (other, one), strict=True)
     ]
     if any(words):
-        between = " / ".join(listed(side) or "nothing" for side in words)
-        yield f"one server has both and tells their names apart ({between})"
+        between = " / ".join(listed(side) or "–" for side in words)
+        yield f"one server offers both under different names ({between})"
     elif word := repeated(one, other):
-        yield f"one server has both, and one of the names says {word} more often"
+        yield f"one server offers both, and one of the names repeats “{word}”"
     elif heads := object_apart(one, other):
-        yield f"one server has both, one about {heads[0]}, the other about {heads[1]}"
+        yield f"one server offers both, one about “{heads[0]}”, the other about “{heads[1]}”"
 
 
 def part_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
@@ -191,13 +194,13 @@ def _paths_apart(one: ToolReading, other: ToolReading) -> Iterator[str]:
     left = [word for word in here.more_than(there) if other.spoken.isdisjoint(keys_of(word))]
     left += [word for word in there.more_than(here) if one.spoken.isdisjoint(keys_of(word))]
     if left:
-        yield f"only one of their paths says {listed(left)}"
+        yield f"only one of their API paths has {quoted(left)}"
     elif here.of_one != there.of_one:
-        yield "one of their paths leads to one thing, the other to several"
+        yield "one of their API paths leads to a single thing, the other to several"
     elif sorted(here.stems) == sorted(there.stems) and here.stems != there.stems:
-        yield "their paths say the same words in another order"
+        yield "their API paths have the same words in another order"
     elif here.words != there.words and source_name(one.tool) == source_name(other.tool):
-        yield "their document gives both one name and different paths"
+        yield "their document gives both the same name, but different paths"
 
 
 def _address(tool: Tool) -> _Address | None:

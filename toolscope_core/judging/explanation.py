@@ -10,43 +10,46 @@ from toolscope_core.judging.arguments.units import difference
 from toolscope_core.judging.reading import ToolReading
 from toolscope_core.judging.selector import selector_of
 from toolscope_core.judging.vocabulary import action_classes, base_forms, is_foreign, opposites
-from toolscope_core.model.numbers import listed
+from toolscope_core.model.numbers import listed, quoted
 from toolscope_core.model.pair import Relation, Serves
-from toolscope_core.model.tool import Tool
+from toolscope_core.model.tool import Tool, names_of
 
 _MOST_NAMES = 6
 _VERY_CLOSE, _CLOSE = 0.85, 0.7
+RELATED = "They are related, but do different jobs."
+UNRELATED = "They have little in common."
+NO_WORDS_APART = "Neither uses a word that the other lacks."
 COUNTS = {
-    "closeness": "how close names and descriptions are",
-    "same_verb": "whether they do the same",
+    "closeness": "how similar names and descriptions are",
+    "same_verb": "whether their verbs mean the same",
     "other_effect": "whether one reads and the other writes",
-    "opposite_words": "opposite words in the names",
-    "shared_object": "the noun they work on",
-    "shared_phrase": "the words of what they work on",
-    "shared_arguments": "the words of the parameter names",
+    "opposite_words": "whether their names are opposites",
+    "shared_object": "whether they work on the same thing",
+    "shared_phrase": "how their names describe that thing",
+    "shared_arguments": "how similar the names of their arguments are",
     "required_matched": "whether their required arguments match",
-    "common_words": "how much both say",
-    "words_apart": "what each says and the other does not",
-    "least_name_words_apart": "name words that each has to itself",
-    "most_name_words_apart": "name words that one has to itself",
-    "one_word_apart": "whether the names are equal but for a word",
-    "one_server": "whether both were made for one server",
-    "shared_server_word": "a word that the names of both servers have",
-    "shared_product": "a product that both are made for",
-    "other_products": "the products that they are made for",
-    "no_product": "whether any product is named",
-    "other_engines": "who answers",
-    "programs": "programs that work on what anybody has",
-    "unlisted_names": "names that only one of the servers goes by",
-    "other_stores": "whether each server keeps its own",
+    "common_words": "how many words both use",
+    "words_apart": "words that only one of them uses",
+    "least_name_words_apart": "whether each name has a word that the other lacks",
+    "most_name_words_apart": "how many words one name has that the other lacks",
+    "one_word_apart": "whether the names differ in one place only",
+    "one_server": "whether they are on the same server",
+    "shared_server_word": "whether the names of their servers share a word",
+    "shared_product": "whether both are for the same product",
+    "other_products": "whether they are for different products",
+    "no_product": "whether either is for a product",
+    "other_engines": "whether different services answer",
+    "programs": "whether they run programs on the user's own data",
+    "unlisted_names": "whether a server bears a name of its own",
+    "other_stores": "whether each server keeps data of its own",
 }
-"""The signals in words."""
+"""What each signal looks at, in words that fit whether it spoke for merging or against."""
 
 _NOUNS = frozenset(
     """lookup info details detail inquiry retrieval finder viewer calc calculator comparison
     recommender converter generator reservation booking payment login signin checkout""".split()
 )
-"""Words for actions that do not follow *both*."""
+"""Words for actions that are no commands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,7 @@ def explain(
     if left.content_hash == right.content_hash:
         return (
             "Exact copies: name, description, parameters and results are the same.",
-            *_on_servers(left, right, *readings),
+            *_on_servers(left, right),
         )
     return (
         *_on_relation(compared),
@@ -88,7 +91,7 @@ def explain(
         *_on_actions(left, right, *readings),
         *_on_words(compared),
         *([] if brief else (*_on_doubt(left, right), *_on_arguments(compared))),
-        *_on_servers(left, right, *readings),
+        *_on_servers(left, right),
         *_on_what_decided(contributions),
     )
 
@@ -96,54 +99,71 @@ def explain(
 def _on_relation(compared: Compared) -> Iterator[str]:
     left, right = compared.tools
     if compared.general:
-        yield f"Both are {compared.general}, with an argument fixed or left open."
+        yield f"Both do the job of {compared.general}, with or without a fixed argument."
     elif compared.distinctions:
         yield f"They look like one job, but {'; '.join(compared.distinctions)}."
     elif compared.relation == "parametric":
-        selector, values = selector_of(compared.tools, compared.unshared)
-        yield f"The same operation for another {selector}: {' / '.join(values)}."
+        yield same_operation(compared.tools, compared.unshared)
     elif compared.relation in ("duplicate", "subsumes"):
         if left.schema is None or right.schema is None:
             yield "They look alike; their arguments are not known."
             return
-        one, other = _who(left, right), _who(right, left)
-        yield {
-            "both": "By their arguments each takes every call of the other.",
-            "left": f"By its arguments {one} takes every call of {other}.",
-            "right": f"By its arguments {other} takes every call of {one}.",
-            "none": "By their arguments neither takes every call of the other.",
-        }[compared.serves]
+        yield serving_words(compared.serves, compared.tools)
     elif compared.relation == "related":
-        yield "They have to do with each other, but they are not one job."
+        yield RELATED
     else:
-        yield "They have little to do with each other."
+        yield UNRELATED
+
+
+def same_operation(tools: tuple[Tool, Tool], unshared: Sequence[Sequence[str]]) -> str:
+    """The sentence on two tools that do the same for another provider or value."""
+    selector, values = selector_of(tools, unshared)
+    other = "in two variants" if selector == "variant" else f"for another {selector}"
+    return f"The same operation {other}: {' / '.join(values)}."
+
+
+def serving_words(serves: Serves, tools: tuple[Tool, Tool]) -> str:
+    """Which of the two could take the other's calls, in a sentence."""
+    one, other = names_of(tools)
+    if serves == "right":
+        one, other = other, one
+    return {
+        "both": "Going by their arguments, each could take every call of the other.",
+        "none": "Going by their arguments, neither could take every call of the other.",
+    }.get(
+        serves,
+        f"Going by their arguments, {one} could take every call of {other}, but not "
+        "the other way round.",
+    )
 
 
 def _on_closeness(similarity: float) -> str:
-    degree = "hardly close"
+    degree = "not very similar"
     if similarity >= _CLOSE:
-        degree = "very close" if similarity >= _VERY_CLOSE else "close"
-    return f"Names and descriptions are {degree} (cosine {similarity:.2f})."
+        degree = "very similar" if similarity >= _VERY_CLOSE else "similar"
+    return f"Names and descriptions are {degree} ({round(similarity, 2) + 0.0:.2f})."
 
 
 def _on_actions(left: Tool, right: Tool, a: ToolReading, b: ToolReading) -> Iterator[str]:
     contrary = opposites(frozenset(a.name), frozenset(b.name))
     if contrary:
-        yield f"The names hold opposites: {contrary[0]} and {contrary[1]}."
+        yield f"Their names are opposites: {contrary[0]} and {contrary[1]}."
     common = sorted(a.classes & b.classes)
     if common:
-        thing = " ".join(word for word in a.phrase if word in b.phrase) or "something"
-        verbs = dict.fromkeys(_infinitive(verb, common) for verb in (a.verb, b.verb))
-        yield f"Both {' or '.join(verbs)} {thing}."
+        verb, other = (_infinitive(verb, common) for verb in (a.verb, b.verb))
+        if verb == other:
+            yield f"They share the verb “{verb}”."
+        else:
+            yield f"Their verbs mean much the same: “{verb}” and “{other}”."
     elif a.classes and b.classes:
         yield (
-            f"They act differently: {_who(left, right)} {' or '.join(sorted(a.classes))} "
-            f"({a.verb}), {_who(right, left)} {' or '.join(sorted(b.classes))} ({b.verb})."
+            f"Their actions differ: {_who(left, right)} {' or '.join(sorted(a.classes))} "
+            f"(“{a.verb}”), {_who(right, left)} {' or '.join(sorted(b.classes))} (“{b.verb}”)."
         )
 
 
 def _infinitive(verb: str, classes: Iterable[str]) -> str:
-    """The verb as it follows *both*: *get* of ``gets``, *convert* of ``conversion``; the kind of
+    """The verb as a command: *get* of ``gets``, *convert* of ``conversion``; the kind of
     action where the tool has a noun that no verb is known for.
     """
     kinds = set(classes)
@@ -156,15 +176,15 @@ def _on_words(compared: Compared) -> Iterator[str]:
     left, right = compared.tools
     both = [word for word in compared.readings[0].content if word in compared.readings[1].content]
     if both:
-        yield f"Both mention {listed(both, _MOST_NAMES)}."
+        yield f"Both say {quoted(both, _MOST_NAMES)}."
     if compared.unshared == ((), ()):
-        yield "Neither says a word that the other does not say in some form."
+        yield NO_WORDS_APART
     for tool, other, words in (
         (left, right, compared.unshared[0]),
         (right, left, compared.unshared[1]),
     ):
         if words:
-            yield f"Only {_who(tool, other)} says {listed(words, _MOST_NAMES)}."
+            yield f"Only {_who(tool, other)} says {quoted(words, _MOST_NAMES)}."
 
 
 def _on_doubt(left: Tool, right: Tool) -> Iterator[str]:
@@ -200,10 +220,10 @@ def _on_arguments(compared: Compared) -> Iterator[str]:
 
 def _on_matches(matches: Sequence[Match]) -> Iterator[str]:
     if not matches:
-        yield "No argument of one has a counterpart in the other."
+        yield "None of their arguments match."
     for label, some in (
-        ("Arguments that align", [m for m in matches if not m.inferred]),
-        ("Arguments that may be the same", [m for m in matches if m.inferred]),
+        ("Arguments that match", [m for m in matches if not m.inferred]),
+        ("Arguments guessed to match", [m for m in matches if m.inferred]),
     ):
         same = [m.left if m.left == m.right else f"{m.left} ↔ {m.right}" for m in some]
         if same:
@@ -215,18 +235,18 @@ def _on_units(left: Tool, right: Tool, matches: Iterable[Match]) -> Iterator[str
     for match in matches:
         unit = difference(ours[match.left], theirs[match.right])
         if unit:
-            yield f"{match.left} would have to be converted for {match.right}: {unit}."
+            names = " ↔ ".join(dict.fromkeys((match.left, match.right)))
+            yield f"{names}: the value would have to be converted ({unit})."
 
 
-def _on_servers(left: Tool, right: Tool, a: ToolReading, b: ToolReading) -> Iterator[str]:
+def _on_servers(left: Tool, right: Tool) -> Iterator[str]:
     if left.server and left.server == right.server:
-        yield f"Both are on server {left.server}, whose tools were made to stand side by side."
+        yield f"Both are on server {left.server}, which most likely means them as two tools."
     elif left.server or right.server:
         names = (server or "no server" for server in (left.server, right.server))
-        thing = next((word for word in a.objects if word in b.objects), "data")
         yield (
-            f"They are on different servers, {' and '.join(names)}: the {thing} that only one of "
-            "them can see would no longer be reached through the other."
+            f"They are on different servers, {' and '.join(names)}: one may not reach data that "
+            "the other keeps."
         )
 
 
@@ -238,7 +258,7 @@ def _on_what_decided(contributions: Mapping[str, float]) -> Iterator[str]:
         ("against", [COUNTS[name] for name, added in most if added < 0]),
     ):
         if names:
-            yield f"What counted most {verdict} merging: {'; '.join(names)}."
+            yield f"What spoke most {verdict} merging: {'; '.join(names)}."
 
 
 def _who(tool: Tool, other: Tool) -> str:

@@ -7,7 +7,7 @@ scope. Every sentence stops auto-accept.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import shorten
 
 from toolscope_core.judging.notes import harm_notes, unshared_notes, whole_text
@@ -15,7 +15,7 @@ from toolscope_core.judging.products import products_of
 from toolscope_core.judging.reading import ToolReading, read_tool
 from toolscope_core.judging.vocabulary import is_of_facts, keeps_things
 from toolscope_core.model.cluster import Kind
-from toolscope_core.model.numbers import listed
+from toolscope_core.model.numbers import enumerated, listed, quoted
 from toolscope_core.model.tool import JsonObject, Tool
 
 _READING = frozenset({"reads", "computes", "exports"})
@@ -71,9 +71,9 @@ ALL_OR_NONE = "switch off all of them or none"
 """Ends the sentence on tools of a server that work on what a pruned one works on."""
 _DESTRUCTIVE = "destructiveHint"
 _HARM_HINTS = {
-    _DESTRUCTIVE: (True, "may destroy by its annotations"),
-    "openWorldHint": (True, "reaches the outside world by its annotations"),
-    "idempotentHint": (False, "does more when called twice by its annotations"),
+    _DESTRUCTIVE: (True, "is annotated as one that may destroy"),
+    "openWorldHint": (True, "is annotated as one that reaches the outside world"),
+    "idempotentHint": (False, "is annotated as one that does more when called twice"),
 }
 """MCP's hints with the value that warns."""
 
@@ -121,7 +121,7 @@ def guards(
         *(on_servers if not (one_account and pruned) else ()),
         *_on_state(members, pruned, readings),
         *_on_effects(members, readings),
-        *_differing("what they return", members, lambda tool: returned(tool.returns)),
+        *_on_results(members),
         *_on_scope(members, readings),
         *_on_hints(kept, pruned),
         *_on_notes(kept, [tool for tool in members if tool is not kept]),
@@ -220,9 +220,9 @@ def _on_servers(
     if len(servers) < 2 or (pruned and _are_the_same_everywhere(members, readings)):
         return
     implied = any(tool.implied_server for tool in members)
-    live = f"{'their names imply' if implied else 'the members live on'} {len(servers)} servers"
+    live = f"{'their names imply' if implied else 'the tools are on'} {len(servers)} servers"
     if not pruned:
-        yield f"{live}, all of which the gateway must reach: {listed(map(_owner, servers))}"
+        yield f"{live}, and the gateway must reach all of them: {listed(map(_owner, servers))}"
         return
     stays = next(tool.owner for tool in members if tool.id == canonical)
     nouns = {
@@ -231,12 +231,12 @@ def _on_servers(
         if server != stays
     }
     lost = (
-        f"the {_plurals(kept)} that only {_owner(server)} can see"
+        f"{_plurals(kept)} that only {_owner(server)} has"
         if kept
-        else f"what only {_owner(server)} can see"
+        else f"data that only {_owner(server)} has"
         for server, kept in nouns.items()
     )
-    yield f"{live}: {listed(lost)} would no longer be reached"
+    yield f"{live}: {listed(lost)} would be out of reach"
     for server, kept in nouns.items():
         if beside := companions.beside(members, server, kept):
             names = listed(f"`{name}`" for name in beside)
@@ -281,15 +281,15 @@ def _on_state(
     if nouns:
         names = listed(f"`{tool.name}`" for tool in pruned)
         yield (
-            f"nothing says that they share their {_plurals(nouns)}: those that only {names} can "
-            "see would no longer be reached"
+            f"nothing says that they share their {_plurals(nouns)}: those that only {names} has "
+            "would be out of reach"
         )
 
 
 def _on_effects(members: Sequence[Tool], readings: Mapping[str, ToolReading]) -> Iterator[str]:
     effects = {effect(readings[tool.id]) for tool in members} - {""}
     if len(effects) > 1:
-        yield f"some members differ in effect: one {' and another '.join(sorted(effects))}"
+        yield f"they differ in effect: one {', another '.join(sorted(effects))}"
 
 
 def _on_hints(kept: Tool, pruned: Sequence[Tool]) -> Iterator[str]:
@@ -305,7 +305,7 @@ def _on_scope(members: Sequence[Tool], readings: Mapping[str, ToolReading]) -> I
     scopes = {id: _SCOPES.intersection(reading.name) for id, reading in readings.items()}
     shared = frozenset[str].intersection(*map(frozenset, scopes.values()))
     scopes_alone = [
-        f"`{tool.name}` says {listed(sorted(alone))}"
+        f"`{tool.name}` says {quoted(sorted(alone))}"
         for tool in members
         if (alone := scopes[tool.id] - shared)
     ]
@@ -316,23 +316,22 @@ def _on_scope(members: Sequence[Tool], readings: Mapping[str, ToolReading]) -> I
 def _on_notes(kept: Tool, others: Sequence[Tool]) -> Iterator[str]:
     """What a member says does harm, and the one that is kept does not say."""
     notes = [
-        f"`{tool.name}`: “{shorten(note, _LONGEST_NOTE, placeholder='…')}”"
+        f"`{tool.id if tool.name == kept.name else tool.name}`: "
+        f"“{shorten(note, _LONGEST_NOTE, placeholder='…')}”"
         for tool, note in unshared_notes(others, whole_text(kept), harm_notes)
     ]
     if notes:
-        yield f"`{kept.name}` does not say what others warn of: {listed(notes)}"
+        yield f"`{kept.name}` does not repeat what is said of {listed(notes)}"
 
 
-def _differing(
-    what: str, members: Sequence[Tool], value_of: Callable[[Tool], str]
-) -> Iterator[str]:
+def _on_results(members: Sequence[Tool]) -> Iterator[str]:
     first: dict[str, Tool] = {}
     for tool in members:
-        first.setdefault(value_of(tool), tool)
+        first.setdefault(returned(tool.returns), tool)
     first.pop("", None)
     if len(first) > 1:
-        clauses = (f"`{tool.name}` {answer}" for answer, tool in sorted(first.items()))
-        yield f"they differ in {what}: {listed(clauses)}"
+        clauses = (f"`{tool.name}` {result}" for result, tool in sorted(first.items()))
+        yield f"they return different things: {listed(clauses)}"
 
 
 def _owner(server: str) -> str:
@@ -340,4 +339,4 @@ def _owner(server: str) -> str:
 
 
 def _plurals(nouns: set[str]) -> str:
-    return " and ".join(_PLURALS[noun] for noun in sorted(nouns))
+    return enumerated(_PLURALS[noun] for noun in sorted(nouns))

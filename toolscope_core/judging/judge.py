@@ -175,7 +175,7 @@ class OfflineJudge:
         signals = self.signals.of_pairs(a, b)
         model = self.weights.job(bool(self.signals.beside(a, b)[0]))
         added = model.contributions(signals)[0].tolist()
-        shares = [Share("before looking", model.intercept)]
+        shares = [Share("where every pair starts", model.intercept)]
         shares += [Share(COUNTS[name], value) for name, value in zip(SIGNALS, added, strict=True)]
         odds = sum(share.added for share in shares)
         stages = self._stages(a, b, signals)
@@ -344,9 +344,9 @@ class OfflineJudge:
         copies = self._contents[left] == self._contents[right]
         return [
             ("signals", first),
-            ("rather a family", single),
-            ("one reads, writes or destroys, the other does not", acting),
-            ("what tells them apart, whatever they say", distinct),
+            ("another provider or value: not the same job", single),
+            ("one writes or destroys, the other does not", acting),
+            ("a fact that tells them apart", distinct),
             ("forms of one general tool", general),
             ("held back: a person must look", cautious),
             ("exact copies", np.where(copies, 1.0, cautious)),

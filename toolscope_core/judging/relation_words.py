@@ -5,37 +5,27 @@ Names and words in the sentences come from the catalog and are not escaped.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from toolscope_core.judging.arguments.alignment import serving
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.distinctions import all_distinctions
+from toolscope_core.judging.explanation import (
+    NO_WORDS_APART,
+    RELATED,
+    UNRELATED,
+    same_operation,
+    serving_words,
+)
 from toolscope_core.judging.reading import read_tool
 from toolscope_core.judging.selector import selector_of
 from toolscope_core.judging.unmatched_words import unmatched_reasons
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster
-from toolscope_core.model.numbers import listed
-from toolscope_core.model.pair import Outcome, Relation, Verdict
-from toolscope_core.model.tool import JsonObject, Tool
-
-OUTCOMES: Mapping[Outcome, str] = {
-    "merge": "merge: the same job",
-    "family": "family: the same operation for another provider or value",
-    "unsure": "unsure: a person must look",
-    "keep": "keep: not one job",
-    "unanalysed": "not analysed",
-}
-"""Each verdict as a stranger would say it."""
-
-RELATIONS: Mapping[Relation, str] = {
-    "duplicate": "the same job",
-    "subsumes": "one covers the other",
-    "parametric": "the same operation for another value",
-    "related": "related, but another job",
-    "different": "little in common",
-}
+from toolscope_core.model.numbers import listed, quoted
+from toolscope_core.model.pair import Verdict
+from toolscope_core.model.tool import JsonObject, Tool, names_of
 
 _MOST_WORDS = 8
 _SURE = 0.95
@@ -69,17 +59,16 @@ def relation_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
         case "duplicate":
             return f"{perhaps} the same job."
         case "subsumes":
-            more = "" if verdict.serves == "none" else ", one of them for more callers"
+            more = "" if verdict.serves == "none" else ", and one of them can do more"
             return f"{perhaps} the same job{more}."
         case "parametric":
-            selector, values = selector_of(tools, verdict.differs)
-            return f"The same operation for another {selector}: {' / '.join(values)}."
+            return same_operation(tools, verdict.differs)
         case "related" if verdict.outcome == "unsure":
-            return "Whether they do the same job is open."
+            return "They look alike; whether they do the same job is for a person to say."
         case "related":
-            return "They have to do with each other, but they are not one job."
+            return RELATED
         case _:
-            return "They have little to do with each other."
+            return UNRELATED
 
 
 def serving_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
@@ -89,21 +78,16 @@ def serving_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
     """
     if verdict.relation in ("related", "different"):
         return ""
-    one, other = names_of(tools)
-    silent = [name for name, tool in zip((one, other), tools, strict=True) if tool.schema is None]
-    if silent:
-        return f"The parameters of {' and '.join(silent)} are not known, so who serves whom is not."
+    named = zip(names_of(tools), tools, strict=True)
+    if silent := [name for name, tool in named if tool.schema is None]:
+        return (
+            f"The arguments of {' and '.join(silent)} are not known, so it is open which of them "
+            "could take the other's calls."
+        )
     if verdict.relation == "parametric":
         selector, _ = selector_of(tools, verdict.differs)
-        return f"Neither has an argument for the {selector}, so neither serves the other's callers."
-    return {
-        "both": "By their arguments, each could take every call of the other.",
-        "left": f"By its arguments, {one} could take every call of {other}, not the other way "
-        "round.",
-        "right": f"By its arguments, {other} could take every call of {one}, not the other way "
-        "round.",
-        "none": "By their arguments, neither could take every call of the other.",
-    }[serving(*tools, match_parameters(*tools))]
+        return f"Neither has an argument for the {selector}, so neither can take the other's calls."
+    return serving_words(serving(*tools, match_parameters(*tools)), tools)
 
 
 def apart_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> tuple[str, ...]:
@@ -111,9 +95,9 @@ def apart_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> tuple[str, ...]:
     says: a sentence each.
     """
     sides = zip(names_of(tools), verdict.differs, strict=True)
-    words = [f"Only {name} says {listed(words, _MOST_WORDS)}." for name, words in sides if words]
+    words = [f"Only {name} says {quoted(words, _MOST_WORDS)}." for name, words in sides if words]
     facts = _facts_of(tools) if verdict.outcome == "unsure" else ()
-    return (*facts, *words) or ("Each says all that the other says.",)
+    return (*facts, *words) or (NO_WORDS_APART,)
 
 
 def _facts_of(tools: tuple[Tool, Tool]) -> Iterator[str]:
@@ -128,12 +112,6 @@ def differs_of(verdict: Verdict) -> str:
         if any(verdict.differs)
         else ""
     )
-
-
-def names_of(tools: tuple[Tool, Tool]) -> tuple[str, str]:
-    """What tells two tools apart in a sentence: their names, or their ids where they share one."""
-    one, other = tools
-    return (one.id, other.id) if one.name == other.name else (one.name, other.name)
 
 
 def selector_in(cluster: Cluster) -> FamilySelector | None:

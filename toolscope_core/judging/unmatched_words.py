@@ -6,7 +6,7 @@ word on one side narrows or widens; words on both sides are a substitution, so a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from toolscope_core.embedding.tool_text import split_name
 from toolscope_core.judging.distinctions import distinctions, is_key
@@ -18,13 +18,14 @@ from toolscope_core.judging.phrasing import (
     repeated,
     unshared,
 )
+from toolscope_core.judging.products import server_words
 from toolscope_core.judging.reading import ToolReading
 from toolscope_core.judging.vocabulary import only_gets, words_of
 from toolscope_core.judging.word_match import KEY_WORDS, Key, keys_of
 from toolscope_core.judging.word_stems import meaning, name_words, plain_words, text_words
 from toolscope_core.model.argument_map import ArgumentMap
-from toolscope_core.model.numbers import listed
-from toolscope_core.model.tool import Parameter
+from toolscope_core.model.numbers import listed, quoted
+from toolscope_core.model.tool import Parameter, Tool, names_of
 
 
 def unmatched_reasons(kept: ToolReading, pruned: ToolReading, alpha: ArgumentMap) -> Iterator[str]:
@@ -33,20 +34,24 @@ def unmatched_reasons(kept: ToolReading, pruned: ToolReading, alpha: ArgumentMap
     ``alpha`` maps calls of the one to the other. What an argument of the kept tool says is matched
     where calls of the other leave it out, or always give it one value.
     """
-    stays, goes = kept.tool, pruned.tool
-    names = f"`{stays.name}`", f"`{goes.name}`"
-    if stays.name == goes.name:
-        names = f"`{stays.id}`", f"`{goes.id}`"
-    words = list(_left_over(kept, pruned, alpha))
-    if all(words):
-        yield f"{names[0]} says {listed(words[0])} where {names[1]} says {listed(words[1])}"
-    for name, left in zip(names, words, strict=True) if not all(words) else ():
-        if left:
-            yield f"only {name} says {listed(left)}"
+    words = tuple(_left_over(kept, pruned, alpha))
+    yield from _on_words((kept.tool, pruned.tool), words)
     yield from distinctions(kept, pruned)
     if not any(words):
         yield from _put_otherwise(kept, pruned)
     yield from _arguments_apart(kept, pruned, alpha)
+
+
+def _on_words(tools: tuple[Tool, Tool], words: Sequence[Sequence[str]]) -> Iterator[str]:
+    names, (ours, theirs) = names_of(tools), words
+    if ours and theirs:
+        own = (set(left) <= server_words(t.owner) for left, t in zip(words, tools, strict=True))
+        if all(own):
+            yield f"each is named for its own server ({listed(ours)} / {listed(theirs)})"
+        else:
+            yield f"`{names[0]}` says {quoted(ours)} where `{names[1]}` says {quoted(theirs)}"
+    elif ours or theirs:
+        yield f"only `{names[0] if ours else names[1]}` says {quoted(ours or theirs)}"
 
 
 def _left_over(kept: ToolReading, pruned: ToolReading, alpha: ArgumentMap) -> Iterator[list[str]]:
@@ -87,17 +92,17 @@ def _keys(names: Iterable[str]) -> set[Key]:
 def _put_otherwise(one: ToolReading, other: ToolReading) -> Iterator[str]:
     """What the same words say otherwise."""
     ours, theirs = ([w for w in words if not only_gets(w)] for words in renamed(one, other))
-    between = " / ".join(listed(left) or "nothing" for left in (ours, theirs))
+    between = " / ".join(listed(left) or "–" for left in (ours, theirs))
     beside = {*unshared(one, other, at_first=True), *unshared(other, one, at_first=True)}
     if ours and theirs and not beside.isdisjoint((*ours, *theirs)):
-        yield f"the names differ ({between}), and each speaks of the other's only in passing"
+        yield f"the names differ ({between}), and each mentions the other's word only in passing"
     moved = sorted(one.named) == sorted(other.named) and one.named != other.named
     if (ours or theirs or moved) and not in_one_order(one, other):
         yield f"the names differ ({between}), and the descriptions use the words in another order"
     if word := repeated(one, other):
-        yield f"one of the names says {word} more often"
+        yield f"one of the names repeats “{word}”"
     if apart := object_apart(one, other):
-        yield f"one is about {apart[0]}, the other about {apart[1]}"
+        yield f"one is about “{apart[0]}”, the other about “{apart[1]}”"
 
 
 def _arguments_apart(kept: ToolReading, pruned: ToolReading, alpha: ArgumentMap) -> Iterator[str]:
@@ -119,7 +124,7 @@ def _arguments_apart(kept: ToolReading, pruned: ToolReading, alpha: ArgumentMap)
         ]
         keyed = [is_key(p) or p.name.endswith("ids") for p in (source, target)]
         if telling or (keyed[0] != keyed[1] and not _same_kind(source, target)):
-            yield f"`{source.name}` of {pruned.tool.id} would be `{target.name}`"
+            yield f"`{source.name}` of {pruned.tool.id} would become `{target.name}`"
 
 
 def _meanings(parameter: Parameter) -> frozenset[str]:

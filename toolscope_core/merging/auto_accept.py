@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from toolscope_core.merging.synthesis import Synthesis
 from toolscope_core.model.cluster import Cluster, Group
 from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.kinds import family_name, outcome_word
 from toolscope_core.model.pair import Verdict
 
 EVEN = 0.5
@@ -77,7 +78,7 @@ def is_clean(proposal: Proposal) -> bool:
 def _check_waived(proposal: Proposal) -> Iterator[str]:
     for alpha in proposal.synthesis.arguments:
         for name in alpha.waived:
-            yield f"argument `{name}` of {alpha.tool_id} is dropped by hand: {alpha.dropped[name]}"
+            yield f"a person dropped `{name}` of {alpha.tool_id}: {alpha.dropped[name]}"
 
 
 def _check_look(proposal: Proposal) -> Iterator[str]:
@@ -87,26 +88,26 @@ def _check_look(proposal: Proposal) -> Iterator[str]:
 
 def _check_findings(proposal: Proposal) -> Iterator[str]:
     if proposal.blocked:
-        yield "a member carries a blocking finding"
+        yield "one of the tools has a blocking finding"
 
 
 def _check_prune(proposal: Proposal) -> Iterator[str]:
     synthesis = proposal.synthesis
     if proposal.group.family:
-        yield f"a family: {_values(synthesis)}; no member serves the callers of another"
+        kind = family_name(synthesis.selector)
+        yield f"{kind}: {_values(synthesis)}; none can take another's calls"
     elif synthesis.kind == "unknown":
         yield "they look alike, but their arguments are not known"
     elif synthesis.apart:
         yield (
-            "each server may keep things of its own behind these tools, so all of them must stay "
-            "reachable, which needs a gateway"
+            "each server may keep data of its own, and all of these tools must stay reachable, "
+            "so a gateway is needed"
         )
     elif synthesis.kind == "router" and proposal.group.unfit.issuperset(proposal.group.members):
-        yield "by the model none of them surely serves all the others, so a gateway is needed"
+        yield "the model trusts none of them with every call of the others, so a gateway is needed"
     elif synthesis.kind == "router":
         yield (
-            "the kept tool's own schema does not take every call of the others, so a gateway is "
-            "needed"
+            "the kept tool cannot take every call of the others as it is, so a gateway is needed"
         )
 
 
@@ -142,28 +143,29 @@ def _check_doubts(proposal: Proposal) -> Iterable[str]:
 def _check_serves(proposal: Proposal) -> Iterator[str]:
     kept = proposal.synthesis.canonical
     if proposal.synthesis.kind == "prune" and kept in proposal.group.unfit:
-        yield f"by the model {kept} does not surely serve all the others"
+        yield f"the model does not trust {kept} with every call of the others"
 
 
 def _check_chain(proposal: Proposal) -> Iterator[str]:
     group, is_router = proposal.group, proposal.synthesis.kind == "router"
     if group.split and (is_router or proposal.differences().words):
-        yield "it was split off a longer chain of similar tools"
+        yield "some of these tools resemble tools outside this proposal too"
     if group.intransitive:
-        yield "two members are joined only through a third"
+        yield "two of the tools resemble each other only through a third"
 
 
 def _check_weakest(proposal: Proposal) -> Iterator[str]:
     weakest, auto_at = proposal.group.weakest_edge, proposal.auto_at
     if weakest < auto_at and not proposal.group.family:
-        yield f"its weakest pair is at {_below(weakest, auto_at)}, below {auto_at:.2f}"
+        shown = _below(weakest, auto_at)
+        yield f"its weakest pair has a probability of {shown}, below {auto_at:.2f}"
 
 
 RULES_ON_TOOLS = (
     Rule("findings", "No member carries a blocking finding.", _check_findings),
     Rule(
         "prune",
-        "One member's own schema serves every call: no gateway, no family (``stores``).",
+        "One tool takes every call as it is: an exact copy or a drop-in (``stores``).",
         _check_prune,
     ),
     Rule(
@@ -177,7 +179,7 @@ RULES_ON_TOOLS = (
         "(``alignment.unit_conflicts``, ``defaults``).",
         _check_arguments,
     ),
-    Rule("inferred", "No argument is only inferred to be another (``matching``).", _check_inferred),
+    Rule("inferred", "No argument is only guessed to be another (``matching``).", _check_inferred),
     Rule(
         "guards",
         "No guard speaks: server, state, effect, result, scope, warnings (``guards``).",
@@ -206,15 +208,15 @@ RULES = (
     ),
     Rule(
         "chain",
-        "It hangs together: not cut out of a chain (but for a prune whose words are all matched), "
-        "no two members joined only through a third.",
+        "It hangs together: not split off other tools (but for a drop-in whose words are all "
+        "matched), no two members joined only through a third.",
         _check_chain,
     ),
     Rule(
         "weakest pair",
         "Its weakest pair is at least at *auto* (``auto_at`` in ``judge_weights.json``: a "
-        "probability of the same job; not asked of a family, nor where *doubts* spoke of each "
-        "pair).",
+        "probability of the same job; asked neither of other providers or values, nor where "
+        "*doubts* spoke of each pair).",
         _check_weakest,
     ),
 )
@@ -235,18 +237,19 @@ def model_doubts(
     """
     if verdict is None:
         if probability < auto_at:
-            yield "neither judge is sure of a merge"
+            yield "neither the model nor the offline judge is sure of a merge"
     elif verdict.outcome == "unanalysed":
         yield f"{judge} gave no usable answer"
     elif verdict.outcome != "merge":
-        yield f"{judge} says {verdict.outcome}, so they are joined only through a third"
+        said = outcome_word(verdict.outcome)
+        yield f"{judge} says “{said}”: the two are joined only through a third"
     else:
         if verdict.serves == "none":
-            yield f"{judge} says merge, but that neither serves the other as it is"
+            yield f"{judge} says the same job, but that neither takes the other's calls as it is"
         if probability < EVEN:
-            yield f"{judge} says merge, {UNCONVINCED}"
+            yield f"{judge} says the same job; {UNCONVINCED}"
         elif probability < auto_at and wary:
-            yield f"{judge} says merge, but it read text that speaks to models"
+            yield f"{judge} says the same job, but it read text that speaks to models"
 
 
 def accept(
@@ -270,10 +273,10 @@ def accept(
 
 
 def _values(synthesis: Synthesis) -> str:
-    """The selector of a family and its values: `provider` is Fidelity / Robinhood."""
+    """What tells the members of a family apart: Fidelity / Robinhood."""
     if not synthesis.selector:
         return "no argument says which of them is meant"
     values = [str(alpha.constants.get(synthesis.selector, "")) for alpha in synthesis.arguments]
     text = " / ".join(value for value in values[:_MOST_NAMED] if value)
     more = len(values) - _MOST_NAMED
-    return f"`{synthesis.selector}` is {text}{f' and {more} more' if more > 0 else ''}"
+    return f"{text}{f' and {more:,} more' if more > 0 else ''}"

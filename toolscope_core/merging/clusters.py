@@ -88,6 +88,7 @@ def build_clusters(
                 relation=syntheses.relation(group.members, own, group.family),
                 selector=own.selector,
                 chosen_kind=edit.kind,
+                copies=len(members) > len({tool.content_hash for tool in members}) == 1,
             )
         )
     return tuple(clusters)
@@ -204,9 +205,9 @@ def _conflicts(
             yield f"argument `{name}` of {alpha.tool_id} would be lost: {reason}"
     ids = {tool.id for tool in members}
     if ids <= blocked and "description" not in edit.document:
-        yield "every member carries a blocking finding; rewrite the description first"
+        yield "every tool here has a blocking finding; rewrite the description first"
     if synthesis.kind == "router" and ids & blocked and "schema" not in edit.document:
-        yield "a member carries a blocking finding; drop it, or rewrite the parameters first"
+        yield "one of the tools has a blocking finding; drop it, or rewrite the parameters first"
 
 
 def _new_owners(by_members: Mapping[tuple[str, ...], Synthesis]) -> dict[str, set[str]]:

@@ -26,7 +26,7 @@ from toolscope_core.model.argument_map import ArgumentMap
 from toolscope_core.model.catalog import Catalog, Server
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Constraints, Decision
-from toolscope_core.model.numbers import listed, quantity
+from toolscope_core.model.numbers import enumerated, listed, quantity
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Tool, canonical_json
 
@@ -107,7 +107,8 @@ class Coverage:
     def why_off(self) -> str:
         """The reason for leaving out what nothing serves."""
         stay = "stays" if len(self.others) == 1 else "stay"
-        return f"{self.server} is switched off: {' and '.join(self.others)} {stay}"
+        others = f": {enumerated(self.others)} {stay}" if self.others else ""
+        return f"{self.server} is switched off{others}"
 
     @property
     def in_words(self) -> str:
@@ -117,15 +118,15 @@ class Coverage:
         names = [tool.rpartition("/")[2] for tool in self.lost_tools]
         partly = sum(bool(one.lost) for one in self.served)
         lost = [listed(f"`{name}`" for name in names)] if names else []
-        lost += [f"something in {quantity(partly, 'call')}"] if partly else []
-        who = self.others[0] if len(self.others) == 1 else " and ".join(self.others)
-        of_tools = f"{len(self.served)} of its {self.tools} tools"
+        lost += [f"part of the job of {quantity(partly, 'tool')}"] if partly else []
+        of_tools = f"{len(self.served):,} of its {self.tools:,} tools"
         of_tools = "its only tool" if self.tools == 1 else of_tools
         perhaps = sum(UNSURE in one.lost for one in self.served)
-        of_tools += f" ({perhaps} perhaps)" if perhaps else ""
-        does = "does" if len(self.others) == 1 else "do"
+        of_tools += f" ({perhaps:,} perhaps)" if perhaps else ""
+        do = f"{'do' if self.others[1:] else 'does'} the job of {of_tools}"
+        who = f"{enumerated(self.others)} {do}" if self.served else "no other server does its job"
         return (
-            f"Switch off {self.server}: {who} {does} the job of {of_tools}; "
+            f"Switch off {self.server}: {who}; "
             f"−{self.tokens:,} tokens; you lose {' and '.join(lost) or 'nothing'}."
         )
 
@@ -280,19 +281,18 @@ class ServerCoverage:
         if instances:
             names = configured_names([server, *instances], self.catalog.servers)
             yield (
-                f"{names[0]} and {listed(names[1:])} share tools: if each is for a folder or "
-                f"account of its own, what only {server} has would no longer be reached"
+                f"{names[0]} and {listed(names[1:])} share tools: if each has a folder or account "
+                f"of its own, what only {server} has would be out of reach"
             )
             return
         pairs = ([self.catalog.by_id[one.tool], self.catalog.by_id[one.by]] for one in served)
         apart = [tool.name for tool, other in pairs if self._may_keep(tool, other)]
         if apart:
             yield (
-                f"{listed(f'`{name}`' for name in apart)} may work on things that only {server} "
-                "keeps"
+                f"{listed(f'`{name}`' for name in apart)} may work on data that only {server} has"
             )
         if handles := self.held_open(server):
-            yield f"its {handles} are not shared: all of its tools go, or none"
+            yield f"others cannot use its {handles}: switch off all of its tools or none"
 
     def asks_for_account(self, one: str, other: str) -> bool:
         """Whether it is worth asking if two servers work on one account: what the one does of the

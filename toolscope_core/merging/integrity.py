@@ -37,7 +37,7 @@ def check_plan(plan: MergePlan) -> None:
                 _in_merged(plan.tools) <= {a.tool_id for a in plan.arguments} <= staying,
             ),
             ("α loses nothing", all(alpha.applicable for alpha in plan.arguments)),
-            ("a prune keeps the canonical's own schema", _prunes_are_own(plan)),
+            ("a drop-in keeps the canonical's own schema", _prunes_are_own(plan)),
         )
         if not holds
     ]

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from toolscope_core.merging.coverage import COVERED, Coverage, ServerCoverage
-from toolscope_core.model.numbers import listed
+from toolscope_core.model.numbers import enumerated
 
 _MOST_TRIED = 40
 """Servers of which each is tried back in the smallest set: so many are few enough to choose."""
@@ -34,13 +34,12 @@ class Advice:
         """The servers of the smallest set that can go together; empty where it is not several."""
         if len(self.needless) < 2:
             return ""
-        names = listed(one.server for one in self.needless)
         tokens = sum(one.tokens for one in self.needless)
         keeping = [one.server for one in self.needless if one.keeps]
-        keeps = f" Things of their own may be kept by {listed(keeping)}." if keeping else ""
+        keeps = f" Data of their own may be on {enumerated(keeping)}." if keeping else ""
         return (
-            f"Together {names} can go, and others still have every tool of theirs: "
-            f"−{tokens:,} tokens.{keeps}"
+            f"{enumerated(one.server for one in self.needless)} can go together, and the other "
+            f"servers still do the job of each of their tools: −{tokens:,} tokens.{keeps}"
         )
 
 

@@ -63,7 +63,8 @@ class Cluster:
     not the judge, put it forward. ``version`` is what a decision on this cluster must carry,
     ``grown`` one that is on its newcomers too. ``relation`` is *duplicate*, *subsumes* or, of a
     family, *parametric*; ``selector`` the argument that says which member is meant, empty for a
-    prune; ``chosen_kind`` the kind that people chose.
+    prune; ``chosen_kind`` the kind that people chose; ``copies`` whether all members are exact
+    copies of each other.
     """
 
     id: str
@@ -82,6 +83,7 @@ class Cluster:
     relation: Relation = "duplicate"
     selector: str = ""
     chosen_kind: Kind | None = None
+    copies: bool = False
 
     @property
     def safe(self) -> bool:

@@ -17,4 +17,16 @@ def listed(parts: Iterable[str], most: int = 4, *, between: str = ", ", nouns: s
     """The first ``most`` parts, and how many more there are: ``a, b and 3 more pairs``."""
     names = list(parts)
     shown, more = between.join(names[:most]), len(names) - most
-    return f"{shown} and {more} more {nouns}".rstrip() if more > 0 else shown
+    return f"{shown} and {more:,} more {nouns}".rstrip() if more > 0 else shown
+
+
+def quoted(words: Iterable[str], most: int = 4) -> str:
+    """``“one, two”``, ``“one, two” and 3 more``."""
+    said = list(words)
+    return f"“{', '.join(said[:most])}”{f' and {len(said) - most:,} more' if said[most:] else ''}"
+
+
+def enumerated(parts: Iterable[str]) -> str:
+    """All parts: ``a, b and c``."""
+    names = list(parts)
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))

@@ -134,3 +134,9 @@ def _declared(schema: JsonObject | None) -> tuple[Parameter, ...]:
 def sorted_ids(ids: Iterable[str]) -> tuple[str, ...]:
     """Ids without repeats in code-point order: the order of every ranking's tie-break."""
     return tuple(sorted(set(ids)))
+
+
+def names_of(tools: tuple[Tool, Tool]) -> tuple[str, str]:
+    """What tells two tools apart in a sentence: their names, or their ids where they share one."""
+    one, other = tools
+    return (one.id, other.id) if one.name == other.name else (one.name, other.name)

@@ -18,11 +18,15 @@ MOST_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class DocumentCheck:
-    """One line: what was checked, whether it holds, and what does not."""
+    """One line: ``what`` holds where nothing fails, else what ``fails`` and the ``reason``."""
 
     what: str
-    holds: bool
-    reason: str = ""
+    fails: str
+    reason: str
+
+    @property
+    def holds(self) -> bool:
+        return not self.reason
 
 
 def document_checks(cluster: Cluster, tools: Sequence[Tool]) -> tuple[DocumentCheck, ...]:
@@ -47,22 +51,22 @@ def document_checks(cluster: Cluster, tools: Sequence[Tool]) -> tuple[DocumentCh
     return (
         DocumentCheck(
             f"{len(MATRIX)} clients take its name, description and schema",
-            not refusals,
+            "Some clients refuse its name, description or schema",
             f"{names}: {refusals[0][1]}" if refusals else "",
         ),
         DocumentCheck(
             "Every required argument of the old tools has a place",
-            not gone and not unknown,
+            "Some required arguments of the old tools have no place",
             silent or ", ".join(f"{argument} of {name}" for name, argument in gone),
         ),
         DocumentCheck(
             "Lossless: every old call can be translated there and back",
-            not lossy and not unknown,
+            "Some old calls would lose something",
             silent or ", ".join(alpha.tool_id for alpha in lossy),
         ),
         DocumentCheck(
-            "No argument is only inferred to be the same",
-            not inferred,
+            "Every argument is matched by its name or description",
+            "Some arguments are only guessed to be the same",
             "; ".join(inferred[:MOST_NAMED]),
         ),
     )

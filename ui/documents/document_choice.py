@@ -8,10 +8,10 @@ import streamlit as st
 
 from toolscope_core.model.address_keys import tool_key
 from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.kinds import kind_name
 from toolscope_core.model.numbers import quantity
 from ui.documents import document_form
 from ui.shared import page_frame, safe_text
-from ui.shared.cards.queue import kind_of
 from ui.shared.tools.catalog_tables import CatalogTables
 
 MAX_OPTIONS = 500
@@ -30,11 +30,9 @@ def chosen_merge(catalog_id: int, clusters: Mapping[str, Cluster]) -> Cluster:
 
     def label(cluster_id: str) -> str:
         cluster = clusters[cluster_id]
-        prefix = "family of " if kind_of(cluster) == "family" else ""
         state = f"{cluster.state}, not saved" if cluster_id in unsaved else cluster.state
-        return (
-            f"{cluster.document.name} ({prefix}{quantity(len(cluster.members), 'tool')}, {state})"
-        )
+        tools = quantity(len(cluster.members), "tool")
+        return f"{cluster.document.name} ({tools}, {kind_name(cluster)}, {state})"
 
     if st.query_params.get("merge") in clusters:
         st.session_state["merge"] = st.query_params["merge"]

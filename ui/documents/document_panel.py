@@ -71,7 +71,7 @@ def document_versions(catalog_id: int, cluster: Cluster, then: Callable[[], None
                     "Restore",
                     key=f"restore_{seq}_{cluster.version[:8]}",
                     disabled=same,
-                    help="It is what stands." if same else None,
+                    help="This is the current document." if same else None,
                     on_click=save,
                     args=(
                         cluster,
@@ -109,7 +109,7 @@ def checks(card: Card) -> None:
             lines.append(f"- :green[:material/check:] {check.what}")
         else:
             reason = safe_text.untrusted(check.reason)
-            lines.append(f"- :orange[:material/warning:] {check.what}: not so. {reason}")
+            lines.append(f"- :orange[:material/warning:] {check.fails}: {reason}")
     st.markdown("\n".join(lines))
 
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from toolscope_core.judging.relation_words import RELATIONS
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.decision import Decision
+from toolscope_core.model.kinds import RELATIONS
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Tool, digest
 from toolscope_core.rps.telling_apart import COLLIDE, LEAST, SiblingPair, TellingEffect
@@ -25,9 +25,9 @@ MOST_QUERIES = 12
 AT = "telling_apart"
 """Session key: the pair that is looked at."""
 ABOUT = (
-    "Tools that sound alike and are not to be merged: the judge holds them for related or for a "
-    "family, or somebody keeps them apart. A search and an agent take one for the other. Give each "
-    "a description that begins with what only this tool does."
+    "Tools that sound alike and stay apart: they do different jobs, or the same operation for "
+    "another provider or value, or somebody keeps them apart. Searches and agents mix them up. "
+    "Give each a description that begins with what only this tool does."
 )
 
 
@@ -135,7 +135,7 @@ def _card(catalog_id: int, card: SiblingsCard, onward: str) -> None:
 
 def _why(one: SiblingPair) -> str:
     left, right = (", ".join(map(safe_text.untrusted, words[:4])) or "–" for words in one.words)
-    differs = f" Only one says: **{left}** / **{right}**." if any(one.words) else ""
+    differs = f" Words that only one says: **{left}** / **{right}**." if any(one.words) else ""
     return f"Similarity **{one.similarity:.2f}**, {RELATIONS[one.relation]}.{differs}"
 
 

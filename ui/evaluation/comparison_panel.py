@@ -277,8 +277,8 @@ def confusions_panel(catalog_id: int) -> None:
             "cost": st.column_config.NumberColumn(
                 format="%.2f",
                 width=70,
-                help="For each query 1 / the place of the wrong tool, added up: 1 for one that "
-                "stands first.",
+                help="Each query counts 1 divided by the place of the wrong tool: 1 if it came "
+                "first, ½ if second.",
             ),
             "left": st.column_config.TextColumn("one tool", width=250),
             "right": st.column_config.TextColumn("the other", width=250),

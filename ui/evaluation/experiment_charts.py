@@ -14,7 +14,11 @@ from ui.shared.charts.chart_style import PALETTE
 
 HEIGHT = 360
 DASHES = {"random": "dot", "closest": "solid"}
-SHARES = {"reduction": "smaller by", "tccr": "TCCR", "ucc": "UCC"}
+SHARES = {
+    "reduction": "smaller by",
+    "tccr": "gold calls that run (TCCR)",
+    "ucc": "capabilities kept (UCC)",
+}
 
 
 def sweep_lines(points: Sequence[JsonObject], title: str) -> go.Figure:

@@ -19,7 +19,7 @@ KNOBS: dict[str, Knob] = {
     "least similarity of merges (θ)": "theta",
     "weight of meaning against words": "alpha",
     "how many are reranked (M)": "candidates",
-    "how many tools are given (k)": "k",
+    "how many tools are given (top k)": "k",
     "what embeds (the encoder)": "encoder",
 }
 SPLITS: dict[str, Split] = {"by rule": "rules", "by step": "steps", "not at all": "none"}

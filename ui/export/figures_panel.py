@@ -84,7 +84,7 @@ def _left_out(figures: ExportFigures) -> None:
         )
     if figures.withheld:
         merges = quantity(figures.withheld, "merge")
-        st.info(f"Not exported, as they need a gateway and routers are off: {merges}.")
+        st.info(f"Not exported, because they need a gateway: {merges}. *Include those* adds them.")
     if figures.removed or figures.edited:
         st.caption(
             f"Left out: {quantity(len(figures.removed), 'tool')}. Edited single tools: "
@@ -94,5 +94,5 @@ def _left_out(figures: ExportFigures) -> None:
         st.info(
             "Edited, but exported in the original form: "
             f"{safe_text.first_few(figures.held_back, NAMED)}. A new name or new parameters need a "
-            "gateway (*Include routers*), and a name must be unique."
+            "gateway (*Include merges that need a gateway*), and a name must be unique."
         )

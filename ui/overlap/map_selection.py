@@ -63,7 +63,7 @@ def _buttons(catalog_id: int, rows: list[ToolRow], total: int) -> None:
                 args=(catalog_id, ids, version, "propose"),
             )
         st.button(
-            f"Never merge {which}",
+            f"Keep apart {which}",
             icon=":material/block:",
             key=f"never_{version[:12]}",
             disabled=len(ids) < 2,

@@ -10,8 +10,8 @@ import streamlit as st
 
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import tokenizer
-from toolscope_core.judging.relation_words import OUTCOMES
 from toolscope_core.model.address_keys import pair_key
+from toolscope_core.model.kinds import OUTCOMES
 from toolscope_core.model.pair import Outcome, Pair
 from ui.shared import page_frame, safe_text
 from ui.shared.pairs.pair_list import PairFilter, PairLists, PairRow

@@ -87,8 +87,8 @@ def request_panel(catalog_id: int) -> SubmittedRequest | None:
     k = 10
     if wanted != PLAN:
         k = bar.number_input(
-            "Places", 1, MOST_PLACES, 10, key="k", bind="query-params", width=110,
-            help="How many the agent is given.",
+            "Top k", 1, MOST_PLACES, 10, key="k", bind="query-params", width=110,
+            help="How many of the best the agent is given.",
         )  # fmt: skip
     split = bar.toggle(
         "Split the request",

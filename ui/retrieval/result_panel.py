@@ -101,8 +101,8 @@ def confusion_panel(ties: Sequence[Confusion]) -> None:
     st.subheader("What tools confuse this request", anchor=False)
     if not ties:
         st.caption(
-            "None: no two of these tools have nearly the same score and are copies, a family or "
-            "siblings by the judge."
+            "None: no two of these tools have nearly the same score and do the same or a related "
+            "job."
         )
         return
     st.caption(

@@ -10,6 +10,7 @@ import streamlit as st
 
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
+from toolscope_core.model.kinds import kind_name
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
 from ui.review import queue_panel
@@ -17,7 +18,7 @@ from ui.review.queue_panel import Listing
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail
 from ui.shared.cards.batches import Batch, BatchAudit, Taken, audit_of, batches, sample_size, taken
-from ui.shared.cards.queue import REASON_KINDS, kind_of
+from ui.shared.cards.queue import REASON_KINDS
 from ui.shared.charts import chart_style
 from ui.shared.charts.chart_style import TableRow
 from ui.shared.charts.pictures import picture
@@ -129,7 +130,7 @@ def _table(clusters: Sequence[Cluster], key: str) -> list[Cluster]:
         {
             "name": [one.document.name for one in clusters],
             "tools": [", ".join(one.members) for one in clusters],
-            "kind": [kind_of(one) for one in clusters],
+            "kind": [kind_name(one) for one in clusters],
             "weakest": [f"{one.weakest_edge:.2f}" for one in clusters],
             "what speaks against it": ["; ".join(one.reasons[:REASONS_SHOWN]) for one in clusters],
         },

@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.kinds import KINDS, ProposalKind
 from toolscope_core.model.numbers import quantity
 from ui.review import queue_table
 from ui.shared import page_frame
@@ -158,7 +159,7 @@ def _filters(bar: DeltaGenerator, catalog_id: int) -> Listed:
         for key, name, options, unset in (
             ("review_server", "Server", servers, "any server"),
             ("review_size", "Size", list(SIZES), "any size"),
-            ("review_kind", "Kind", ["prune", "router", "family", "unknown"], "any kind"),
+            ("review_kind", "Kind", list(KINDS), "any kind"),
             (
                 "review_objection",
                 "What speaks against it",
@@ -169,6 +170,7 @@ def _filters(bar: DeltaGenerator, catalog_id: int) -> Listed:
             if options:
                 st.selectbox(
                     name, options, None, key=key, placeholder=unset,
+                    format_func=_kind_name if key == "review_kind" else str,
                     persist_state="session", on_change=forget_cluster,
                 )  # fmt: skip
         if page_frame.workspace().catalogs.earlier(page_frame.current()):
@@ -205,6 +207,10 @@ def _clear() -> None:
     st.session_state["review_share"] = False
     st.session_state["review_state"] = "Waiting"
     forget_cluster()
+
+
+def _kind_name(kind: ProposalKind) -> str:
+    return KINDS[kind].name
 
 
 def chosen_filters(catalog_id: int) -> Filters:

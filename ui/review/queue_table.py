@@ -10,7 +10,8 @@ import streamlit as st
 
 from toolscope_core.judging.relation_words import selector_in
 from toolscope_core.model.cluster import Cluster
-from ui.shared.cards.queue import all_members, kind_of
+from toolscope_core.model.kinds import kind_name
+from ui.shared.cards.queue import all_members
 
 if TYPE_CHECKING:
     from streamlit.elements.lib.column_types import ColumnConfig
@@ -60,7 +61,7 @@ COLUMNS: Mapping[str, Column] = {
     "tools": Column(42, lambda one, around: len(one.members)),
     "what differs": Column(160, _differs, True, lambda listed, around: around.families),
     "weakest": Column(62, lambda one, around: round(one.weakest_edge, 2), True),
-    "kind": Column(55, lambda one, around: kind_of(one), True),
+    "kind": Column(55, lambda one, around: kind_name(one), True),
     "state": Column(
         80,
         lambda one, around: one.state,

@@ -8,12 +8,12 @@ import streamlit as st
 
 from toolscope_core.model.address_keys import tool_key
 from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.kinds import kind_name
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Tool
 from ui.review.queue_panel import Listing
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import argument_panel, decision_buttons, shortcuts
-from ui.shared.cards.queue import kind_of
 from ui.shared.services.reshapes import APART, MOST_TOOLS, Parts, Reshaped
 from ui.shared.tools import tool_parts
 
@@ -182,7 +182,7 @@ def cluster_preview(catalog_id: int, cluster: Cluster, parts: Parts) -> None:
     with st.container(border=True, gap="small"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"**{safe_text.untrusted(cluster.document.name)}**", width="content")
-            st.badge(kind_of(cluster).capitalize(), color="gray")
+            st.badge(kind_name(cluster).capitalize(), color="gray")
             st.badge(f"Weakest pair {cluster.weakest_edge:.2f}", color="gray")
             st.badge(f"≈ {card.tokens_before:,} → {card.tokens_after:,} tokens", color="gray")
             for number in sorted({parts[one] for one in cluster.members if one in parts} - {APART}):

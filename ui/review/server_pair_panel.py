@@ -12,12 +12,13 @@ import streamlit as st
 from toolscope_core.decisions.actions import ONE_ACCOUNT, OWN_ACCOUNTS
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Action
+from toolscope_core.model.kinds import kind_name
 from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.tool import Tool, digest
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail, shortcuts
 from ui.shared.cards.batches import PAIR_VIEW, ServerPairProposals, reasons_against
-from ui.shared.cards.queue import is_family, kind_of
+from ui.shared.cards.queue import is_family
 from ui.shared.tools.ticked_rows import ticked_rows, which_in_words
 
 if TYPE_CHECKING:
@@ -212,13 +213,13 @@ def _every_tool(catalog_id: int, pair: ServerPairProposals) -> list[Cluster]:
 def _proposal(
     row: ToolMatch, tools: Mapping[str, Tool], beyond: Mapping[str, Sequence[str]]
 ) -> str:
-    """What is decided on a row, or waits: *prune, keeps alpha*."""
+    """What is decided on a row, or waits: *drop-in, keeps alpha*."""
     if row.proposal is None:
         return row.decision
     kept = row.proposal.kind == "prune" and not is_family(row.proposal)
     keeps = f", keeps {tools[row.proposal.canonical].owner}" if kept else ""
     also = f", also on {listed(more)}" if (more := beyond[row.proposal.id]) else ""
-    return f"{kind_of(row.proposal)}{keeps}{also}"
+    return f"{kind_name(row.proposal)}{keeps}{also}"
 
 
 def _text(tool: Tool) -> str:

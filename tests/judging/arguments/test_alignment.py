@@ -151,7 +151,7 @@ def test_a_limit_that_no_call_meets_is_a_note_and_no_loss(name, own, other, note
     alpha = argument_map(ours, theirs)
     assert alpha.lossless
     assert note in alpha.notes[-1] + alpha.notes[0]
-    assert all(sentence.endswith(", which a does not ask for") for sentence in alpha.notes)
+    assert all(sentence.endswith(", which a does not require") for sentence in alpha.notes)
     assert argument_map(theirs, ours).notes == ()
 
 

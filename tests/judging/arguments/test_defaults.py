@@ -15,7 +15,7 @@ def test_calls_that_come_to_mean_something_else_are_told_of():
     loud = tool("a", "f", dry={"type": "boolean", "default": True}, zip={"type": "integer"})
     quiet = tool("b", "g", dry={"type": "boolean", "default": False}, zip=text())
     assert changes(loud, quiet) == (
-        "left out, `dry` of a is true and `dry` of b false",
+        "if left out, `dry` of a is true, and `dry` of b false",
         "`zip` of a would be written as text",
     )
     unshared = tool("c", "h", dry={"type": "boolean"}, zip={"type": "integer"})
@@ -35,7 +35,9 @@ def test_defaults_that_say_the_same_or_nothing_are_no_difference(one, other):
 def test_a_declared_value_beside_a_declared_nothing_is_told_of():
     dated = tool("a", "f", day=text(default="2019-03-01"))
     today = tool("b", "g", day=text(default=None))
-    assert changes(dated, today) == ('left out, `day` of a is "2019-03-01" and `day` of b null',)
+    assert changes(dated, today) == (
+        'if left out, `day` of a is "2019-03-01", and `day` of b null',
+    )
     open_ended = tool("c", "h", day=text(default="dontcare"))
     assert changes(open_ended, today) == changes(dated, tool("d", "k", day=text())) == ()
 
@@ -43,7 +45,7 @@ def test_a_declared_value_beside_a_declared_nothing_is_told_of():
 def test_a_switch_that_may_be_neither_is_not_one_that_is_off():
     unset = tool("a", "f", paid={"type": "boolean", "default": None})
     off = tool("b", "g", paid={"type": "boolean", "default": False})
-    assert changes(unset, off) == ("left out, `paid` of a is null and `paid` of b false",)
+    assert changes(unset, off) == ("if left out, `paid` of a is null, and `paid` of b false",)
 
 
 def in_words(one, other, **more):
@@ -65,7 +67,9 @@ def in_words(one, other, **more):
     ],
 )
 def test_defaults_are_read_in_descriptions_too(one, other, values):
-    assert in_words(one, other) == (f"left out, `x` of a is {values[0]} and `x` of b {values[1]}",)
+    assert in_words(one, other) == (
+        f"if left out, `x` of a is {values[0]}, and `x` of b {values[1]}",
+    )
     assert len(in_words(other, one)) == 1
 
 
@@ -90,7 +94,7 @@ def test_a_schema_is_heard_before_a_description():
         tool(i, i, x=text("Default is 'red'.", default=value))
         for i, value in zip("ab", ("blue", "red"), strict=True)
     )
-    assert changes(left, right) == ('left out, `x` of a is "blue" and `x` of b "red"',)
+    assert changes(left, right) == ('if left out, `x` of a is "blue", and `x` of b "red"',)
     assert changes(tool("a", "a", x=text("Default is 'red'.")), left)
 
 

@@ -122,4 +122,4 @@ def test_the_evidence_says_what_would_have_to_be_converted():
     sentences = explain(
         Compared((left, right), readings, 0.9, "duplicate", "none", ((), ()), matches), {}
     )
-    assert any("temp_c would have to be converted for temp_f" in s for s in sentences)
+    assert any("temp_c ↔ temp_f: the value would have to be converted" in s for s in sentences)

@@ -19,7 +19,7 @@ def clusters(work, catalog_id):
         )
         for name, edge, reasons in (
             ("send_mail", 0.95, ()),
-            ("get_weather", 0.95, ("the members live on 2 servers: …",)),
+            ("get_weather", 0.95, ("the tools are on 2 servers: …",)),
             ("list_files", 0.6, ("its weakest pair is at 0.60, below 0.95",)),
         )
     ]
@@ -72,7 +72,9 @@ def test_a_sample_is_as_large_as_its_interval_asks_for_and_never_larger_than_the
 
 
 def test_every_kind_of_reason_has_its_sentence():
-    assert reason_kind("it was split off a longer chain of similar tools") in REASON_KINDS
+    assert (
+        reason_kind("some of these tools resemble tools outside this proposal too") in REASON_KINDS
+    )
     assert reason_kind("they differ in effect: …") == "Another effect"
-    assert reason_kind("they differ in what they return: …") == "Another result"
-    assert reason_kind("only `a` says weekly") == "Wording or arguments"
+    assert reason_kind("they return different things: …") == "Another result"
+    assert reason_kind("only `a` says “weekly”") == "Wording or arguments"

@@ -39,7 +39,7 @@ def test_duplicates_families_and_siblings_are_counted_apart(work, catalog_id):
     assert (counts.prunes, counts.safe, counts.waiting_in_words) == (
         1,
         1,
-        "1 duplicate, 2 families",
+        "1 for the same job, 2 for the same operation with another provider or value",
     )
     pairs = pair_lists.counts(catalog_id)
     assert (
@@ -87,15 +87,15 @@ def test_a_pair_says_relation_who_serves_whom_and_the_words_apart(work, catalog_
     assert family.verdict.outcome == "family"
     assert family.relation == (
         "The same operation for another provider: fidelity / robinhood.",
-        "Neither has an argument for the provider, so neither serves the other's callers.",
-        "Only get_positions_fidelity says fidelity.",
-        "Only get_positions_robinhood says robinhood.",
+        "Neither has an argument for the provider, so neither can take the other's calls.",
+        "Only get_positions_fidelity says “fidelity”.",
+        "Only get_positions_robinhood says “robinhood”.",
     )
     assert family.family_at == work.analyses.get(catalog_id).judge.weights.family_at
     same = work.service(Pairs).view(catalog_id, Pair.of("fetch_recipe", "get_recipe")).relation
     assert same[1:] == (
-        "By their arguments, each could take every call of the other.",
-        "Each says all that the other says.",
+        "Going by their arguments, each could take every call of the other.",
+        "Neither uses a word that the other lacks.",
     )
     near = {n.id: n.verdict for n in family.neighbours[0]}
     assert near[SCHWAB] == "family"
@@ -113,8 +113,8 @@ def test_what_tells_two_tools_apart_is_said_of_pairs_that_nobody_is_sure_of():
         verdict = Verdict(Pair.of("attic_door", "cellar_door"), 0.9, 0.7, outcome)
         return apart_of(verdict, tools)
 
-    assert apart("unsure") == ("Their keys are of two things: attic / cellar.",)
-    assert apart("merge") == ("Each says all that the other says.",)
+    assert apart("unsure") == ("They ask for the key of different things: attic / cellar.",)
+    assert apart("merge") == ("Neither uses a word that the other lacks.",)
 
 
 # The graph -----------------------------------------------------------------------------------
@@ -176,12 +176,12 @@ def test_nobody_is_said_to_serve_whom_where_parameters_are_not_known():
         return serving_of(Verdict(Pair("a", "b"), 0.9, 0.7, "unsure", relation="duplicate"), pair)
 
     known = {"type": "object", "properties": {"key": {"type": "string"}}}
-    unknown = "so who serves whom is not."
+    unknown = "so it is open which of them could take the other's calls."
     assert (
-        sentence(None, None) == f"The parameters of get_door and get_gate are not known, {unknown}"
+        sentence(None, None) == f"The arguments of get_door and get_gate are not known, {unknown}"
     )
-    assert sentence(known, None) == f"The parameters of get_gate are not known, {unknown}"
-    both = "By their arguments, each could take every call of the other."
+    assert sentence(known, None) == f"The arguments of get_gate are not known, {unknown}"
+    both = "Going by their arguments, each could take every call of the other."
     assert sentence(known, known) == both, "by the maps, though the verdict says that none serves"
 
 

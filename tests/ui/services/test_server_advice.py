@@ -75,7 +75,7 @@ def test_one_account_of_two_servers_is_asked_once_for_all_their_cards(stores_apa
 
     def kind_and_reasons():
         (cluster,) = work.review.queue(i)
-        return cluster.kind, any("live on 2 servers" in reason for reason in cluster.reasons)
+        return cluster.kind, any("are on 2 servers" in reason for reason in cluster.reasons)
 
     assert advice.coverage(i).asks_for_account("alpha", "beta")
     assert kind_and_reasons() == ("router", True)

@@ -20,7 +20,7 @@ from tests.ui.services.small_workspace import (
 from toolscope_core.merging.pipeline import plan_merge
 from toolscope_core.merging.stores import Stores
 from toolscope_core.model.configuration import PlanConfig
-from ui.shared.cards.queue import kind_of
+from toolscope_core.model.kinds import kind_of
 
 BOTH = tuple(on(server, one) for one in (MAIL, WEATHER, FILES) for server in ("alpha", "beta"))
 APART = (on("gamma", SUM), on("delta", SUM))
@@ -77,10 +77,10 @@ def test_families_and_cards_of_three_servers_lie_between_each_two_of_them(monkey
     work, i = open_workspace(*lists, *mails)
     (pair,) = work.review.server_pairs(i)
     assert pair.servers == ("fish", "fowl")
-    assert sorted(map(kind_of, pair.clusters)) == ["family", "prune"]
+    assert sorted(map(kind_of, pair.clusters)) == ["copy", "family"]
     assert dict(zip(map(kind_of, pair.clusters), pair.beyond, strict=True)) == {
         "family": (),
-        "prune": ("goat",),
+        "copy": ("goat",),
     }
     assert (pair.duplicates, pair.kept_on("fish"), pair.kept_on("fowl")) == (1, 1, 0)
     assert [one.relation for one, _ in pair.to_keep("fowl")] == ["duplicate"]

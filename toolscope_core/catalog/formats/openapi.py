@@ -93,7 +93,7 @@ def find_inferred(tool: Tool) -> tuple[Finding, ...]:
     if not isinstance(hints, list) or not hints:
         return ()
     names = ", ".join(str(hint) for hint in hints)
-    message = f"{names} is inferred from the method {http.get('method')!s}; check it."
+    message = f"{names} is guessed from the method {http.get('method')!s}; check it."
     return (Finding(tool.id, "info", "inferred-hint", "annotations", message),)
 
 

@@ -120,7 +120,7 @@ def map_onto(
             )
         if move is None and (usual := usual_move(parameter, target, properties[target])):
             move = usual[0]
-            notes += (f"{note}, which {tool.id} does not ask for" for note in usual[1])
+            notes += (f"{note}, which {tool.id} does not require" for note in usual[1])
         if move is None:
             dropped[parameter.name] = refusal(parameter, target, properties[target])
         else:

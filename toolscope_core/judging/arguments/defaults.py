@@ -30,8 +30,8 @@ def silent_changes(tool: Tool, target: Tool, alpha: ArgumentMap) -> tuple[str, .
         source, target_parameter = ours[move.source], theirs[move.target]
         if defaults := _other_default(source, target_parameter):
             changes.append(
-                f"left out, `{move.source}` of {tool.id} is {defaults[0]} and `{move.target}` of "
-                f"{target.id} {defaults[1]}"
+                f"if left out, `{move.source}` of {tool.id} is {defaults[0]}, and `{move.target}` "
+                f"of {target.id} {defaults[1]}"
             )
         if move.op == "cast" and plain_words(move.source)[-1:] not in (("id",), ("ids",)):
             changes.append(f"`{move.source}` of {tool.id} would be written as text")

@@ -77,10 +77,10 @@ _DOUBTS = (
     "with a newcomer to an accepted merge",
     "stale or in conflict",
     "with a tool that holds hidden or hostile text",
-    "in families, for which a gateway is needed",
+    "of the same operation for other providers or values",
     "for which a gateway is needed",
     "over several servers",
-    "with other words, a weak pair, another effect, or cut from a chain",
+    "with other words, a weak pair, another effect, or like tools outside the proposal",
 )
 
 

@@ -17,6 +17,7 @@ from toolscope_core.merging.model_verdicts import Disagreement, disagreements
 from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove
 from toolscope_core.model.catalog import Finding
 from toolscope_core.model.cluster import Cluster, Document
+from toolscope_core.model.kinds import family_name
 from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.tool import Tool, canonical_json
 
@@ -69,7 +70,7 @@ class Card:
     @property
     def doubts(self) -> tuple[str, ...]:
         """What speaks against accepting beside what ``unmatched`` and ``selector`` say."""
-        family = f"a family: `{self.selector.name}`" if self.selector else None
+        family = family_name(self.selector.name) if self.selector else None
         return tuple(
             reason
             for reason in self.cluster.reasons

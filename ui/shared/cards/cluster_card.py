@@ -12,6 +12,7 @@ from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.judging.relation_words import FamilySelector
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.cluster import Cluster, State
+from toolscope_core.model.kinds import KINDS, kind_name, kind_of
 from toolscope_core.model.numbers import listed
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Tool
@@ -19,7 +20,6 @@ from ui.shared import page_frame, safe_text
 from ui.shared.cards import outcome_badges
 from ui.shared.cards.cards import Card
 from ui.shared.cards.outcome_badges import Color
-from ui.shared.cards.queue import kind_of
 from ui.shared.tools import tool_parts
 
 if TYPE_CHECKING:
@@ -28,12 +28,6 @@ if TYPE_CHECKING:
 MEMBERS_SHOWN = 12
 TEXT_SHOWN = 3_000
 DIFFERING_SHOWN = 10
-KINDS = {
-    "prune": "Prune: switch the other tools off, no code needed",
-    "router": "Router: needs a gateway in front of the servers",
-    "family": "Family: can be one tool only behind a gateway",
-    "unknown": "They look alike, but their arguments are not known: nothing is merged",
-}
 SINGLE_KINDS = {
     "prune": "Works as edited, no gateway needed",
     "router": "Needs a gateway: the server has another name or other parameters",
@@ -43,7 +37,7 @@ STATES: dict[State, tuple[str, Color, str]] = {
     "accepted": ("Accepted", "green", ":material/check:"),
     "stale": ("Changed since the decision", "orange", ":material/update:"),
     "conflict": ("In conflict", "red", ":material/warning:"),
-    "rejected": ("Never merge", "gray", ":material/block:"),
+    "rejected": ("Kept apart", "gray", ":material/block:"),
 }
 
 
@@ -58,19 +52,19 @@ def title(card: Card, blind: bool = False) -> None:
         st.badge(label, color=color, icon=icon)
         if blind:
             return
-        kind = kind_of(cluster)
-        st.badge(
-            kind.capitalize(),
-            color="green" if cluster.kind == "prune" else "violet",
-            help=KINDS[kind],
-        )
-        suffix = " as a family" if kind == "family" else ""
-        st.badge(f"Weakest pair {cluster.weakest_edge:.2f}{suffix}", color="gray")
+        kind_badge(cluster)
+        st.badge(f"Weakest pair {cluster.weakest_edge:.2f}", color="gray")
         st.badge(
             f"≈ {card.tokens_before:,} → {card.tokens_after:,} tokens",
             color="gray",
             help=tokenizer().label,
         )
+
+
+def kind_badge(cluster: Cluster) -> None:
+    """What can be done about the cluster, in words, and on hover what they mean."""
+    color: Color = "green" if cluster.kind == "prune" else "violet"
+    st.badge(kind_name(cluster).capitalize(), color=color, help=KINDS[kind_of(cluster)].means)
 
 
 def question(card: Card) -> None:
@@ -79,7 +73,8 @@ def question(card: Card) -> None:
     if card.selector is not None:
         st.markdown(f"**{safe_text.untrusted(card.selector.in_words)}**")
     elif card.cluster.kind == "unknown":
-        st.markdown(f"{kept} and {gone} look alike; nothing is merged, as arguments are not known.")
+        why = "Nothing is merged, because their arguments are not known"
+        st.markdown(f"{kept} and {gone} look alike. {why}.")
     elif card.cluster.kind == "prune":
         st.markdown(f"Agents keep {kept} and no longer see {gone}.")
     else:
@@ -95,7 +90,7 @@ def show_reasons_against(card: Card) -> None:
         wording(card)
     if card.newcomers:
         names = ", ".join(map(_named, card.newcomers))
-        st.info(f"New since this was accepted: {names}. Accept adds it, Reject keeps it out.")
+        st.info(f"New since this was accepted: {names}. Accept adds it, Keep apart leaves it out.")
     reasons = [f"- :small[{safe_text.sentence(reason)}]" for reason in card.doubts]
     if reasons:
         st.markdown("\n".join(["**Check before you accept:**", "", *reasons]))
@@ -117,21 +112,21 @@ def _family(card: Card, selector: FamilySelector) -> None:
     """What differs, why no member can go, and the argument that a gateway would offer."""
     tools = {tool.id: tool for tool in card.tools}
     st.markdown(
-        "The same operation for each of these values. No member has an argument for the value, so "
-        "none can be pruned: its callers would not be served. A gateway can offer one tool and "
-        "route each call by this argument:"
+        "The same operation for each of these values. No tool has an argument for the value, so "
+        "none can take the calls of another, and all stay. A gateway can offer one tool that "
+        "passes each call on by this argument:"
     )
     names = [tools[tool_id] for tool_id, _ in selector.values]
     st.dataframe(
         {
             selector.name: [value for _, value in selector.values],
-            "routed to": [tool.name for tool in names],
+            "passed on to": [tool.name for tool in names],
             "server": [tool.server for tool in names],
         },
         hide_index=True,
         column_order=[
             selector.name,
-            "routed to",
+            "passed on to",
             *(["server"] if any(t.server for t in names) else []),
         ],
         height=min(190, 38 + 35 * len(names)),
@@ -154,7 +149,7 @@ def members(card: Card, drop: Callable[[Tool], None] | None = None) -> None:
                 if drop is not None:
                     drop(tool)
     if len(tools) > MEMBERS_SHOWN:
-        st.caption(f"Showing {MEMBERS_SHOWN} of {len(tools)} members; the table below lists all.")
+        st.caption(f"Showing {MEMBERS_SHOWN} of {len(tools):,} members; the table below lists all.")
 
 
 def _member(card: Card, tool: Tool) -> None:
@@ -198,7 +193,7 @@ def evidence(card: Card) -> None:
             "\n".join(f"- {safe_text.untrusted(sentence)}" for sentence in verdict.evidence)
         )
     if card.pairs > len(card.evidence):
-        st.caption(f"Showing the weakest {len(card.evidence)} of {card.pairs} pairs.")
+        st.caption(f"Showing the weakest {len(card.evidence)} of {card.pairs:,} pairs.")
 
 
 def differing(card: Card) -> None:
@@ -216,21 +211,23 @@ def differing(card: Card) -> None:
             f"{outcome_badges.probability(verdict)}{why}"
         )
     if len(card.disagreements) > DIFFERING_SHOWN:
-        st.caption(f"Showing {DIFFERING_SHOWN} of {len(card.disagreements)} pairs.")
+        st.caption(f"Showing {DIFFERING_SHOWN} of {len(card.disagreements):,} pairs.")
 
 
 def effect(card: Card, before: Cluster) -> None:
     """What an edited document changes: kind, tokens, arguments that would be lost."""
     after = card.cluster
-    label = SINGLE_KINDS[after.kind] if len(after.members) == 1 else KINDS[kind_of(after)]
-    st.badge(label, color="green" if after.kind == "prune" else "violet")
+    if len(after.members) == 1:
+        st.badge(SINGLE_KINDS[after.kind], color="green" if after.kind == "prune" else "violet")
+    else:
+        kind_badge(after)
     if card.selector is not None:
         st.markdown(f"**{safe_text.untrusted(card.selector.in_words)}**")
     if after.kind == "router" and before.kind == "prune":
         st.warning(
             "With this edit no server offers the merged tool under this name and with these "
-            "parameters: it needs a gateway, and is exported only with routers. Editing only the "
-            "description keeps it a prune."
+            "parameters: it needs a gateway, and is exported only where you use one. An edit of "
+            "the description alone keeps it a drop-in."
         )
     st.caption(f"About {card.tokens_before:,} → {card.tokens_after:,} tokens ({tokenizer().label})")
     for alpha in after.arguments:

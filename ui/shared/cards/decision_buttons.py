@@ -11,6 +11,7 @@ from toolscope_core.decisions.actions import ACTIONS
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.errors import DecisionError, StoreError
+from toolscope_core.model.kinds import kind_name
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
 from ui.shared import page_frame, safe_text
@@ -77,7 +78,7 @@ def answer(shown: Cluster, name: str, onward: str, blind: bool = False) -> None:
         decide(shown, "accept" if name == "accept" else "reject", onward)
     succeeded, text = st.session_state["notice"]
     if blind and succeeded:
-        proposed = "a family" if is_family(shown) else "the same job"
+        proposed = f"the {kind_name(shown)}" if is_family(shown) else "the same job"
         judged = f"the judge had proposed {proposed}, weakest pair {shown.weakest_edge:.2f}"
         st.session_state["notice"] = True, f"{text}; {judged}"
 
@@ -198,7 +199,7 @@ def _note_batch(
 ) -> None:
     """What the notice says of a batch, and its undo button."""
     if refused:
-        message += f", {len(refused)} refused: {refused[0]}"
+        message += f", {len(refused):,} refused: {refused[0]}"
     st.session_state["notice"] = (not refused, message)
     st.session_state.pop("batch", None)
     if decisions:
@@ -271,7 +272,7 @@ def undo(
     names in the address.
     """
     review, catalog_id = page_frame.workspace().review, page_frame.current().id
-    what = f"{len(seqs)} decisions are" if len(seqs) > 1 else f"Decision {seqs[0]} is"
+    what = f"{len(seqs):,} decisions are" if len(seqs) > 1 else f"Decision {seqs[0]} is"
     done = attempt(
         lambda: review.undo_all(catalog_id, page_frame.reviewer(), seqs), f"{what} undone"
     )
@@ -314,7 +315,7 @@ def notice() -> None:
     elif text:
         st.caption(f":green[:material/check:] {safe_text.untrusted(text)}", width="stretch")
     if batch := st.session_state.get("batch"):
-        label = f"Undo the last {len(batch)}" if len(batch) > 1 else "Undo"
+        label = f"Undo the last {len(batch):,}" if len(batch) > 1 else "Undo"
         st.button(label, key=f"undo_batch_{batch[-1]}", on_click=undo, args=(batch,))
 
 

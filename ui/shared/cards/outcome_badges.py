@@ -6,7 +6,7 @@ from typing import Literal
 
 import streamlit as st
 
-from toolscope_core.judging.relation_words import OUTCOMES
+from toolscope_core.model.kinds import OUTCOMES, outcome_word
 from toolscope_core.model.pair import Outcome, Verdict
 
 Color = Literal["green", "violet", "orange", "gray", "red", "blue"]
@@ -34,7 +34,7 @@ def badge(who: str, outcome: Outcome) -> None:
 
 def short(outcome: Outcome) -> str:
     """The verdict in one word, coloured; safe in markdown."""
-    color, word = COLORS[outcome], OUTCOMES[outcome].partition(":")[0]
+    color, word = COLORS[outcome], outcome_word(outcome)
     return word if color == "gray" else f":{color}[{word}]"
 
 

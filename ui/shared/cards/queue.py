@@ -12,7 +12,7 @@ from typing import Literal
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
-from toolscope_core.model.numbers import quantity
+from toolscope_core.model.kinds import ProposalKind, kind_of
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import Tool, digest
 
@@ -70,9 +70,11 @@ class ClusterCounts:
 
     @property
     def waiting_in_words(self) -> str:
-        """``8 duplicates, 1 family``."""
-        duplicates = quantity(self.duplicates.waiting, "duplicate")
-        return f"{duplicates}, {quantity(self.families.waiting, 'family')}"
+        """``8 for the same job, 1 for the same operation with another provider or value``."""
+        return (
+            f"{self.duplicates.waiting:,} for the same job, {self.families.waiting:,} for the same "
+            "operation with another provider or value"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,7 @@ class Filters:
 
     ``find``: every word of it is in the cluster's name, in a member's name, server or description,
     or in what speaks against the merge. ``server``: a member is its tool. ``size``: one of
-    ``SIZES``. ``kind``: *prune*, *router* or *family*. ``kind_of_reason``: one of
+    ``SIZES``. ``kind``: one of ``model.kinds.KINDS``. ``kind_of_reason``: one of
     ``reasons_against.REASON_KINDS`` speaks against it. ``ids``: a member is one of these tools.
     ``clusters``: it is one of these, by id.
     """
@@ -116,7 +118,7 @@ class Filters:
     find: str = ""
     server: str | None = None
     size: str | None = None
-    kind: str | None = None
+    kind: ProposalKind | None = None
     kind_of_reason: str | None = None
     ids: frozenset[str] | None = None
     clusters: frozenset[str] | None = None
@@ -125,15 +127,15 @@ class Filters:
 REASON_KINDS: Mapping[str, tuple[str, ...]] = {
     "Cannot be applied": ("would be lost", "; rewrite the", "; drop it, or", "belongs to another"),
     "Hidden or hostile text": ("blocking finding", "text that speaks to models"),
-    "Needs a gateway": ("so a gateway is needed", "a family:"),
-    "Several servers": ("live on", "their names imply", "other tools of"),
+    "Needs a gateway": ("so a gateway is needed", "same operation, other"),
+    "Several servers": ("the tools are on", "their names imply", "other tools of"),
     "State of its own": ("nothing says that they share",),
-    "Another effect": ("differ in effect", "does not say so", "does not say what others warn of"),
+    "Another effect": ("differ in effect", "does not say so", "does not repeat what is said of"),
     "Another scope": ("differ in scope",),
-    "Another result": ("they differ in",),
-    "Weak pair or chain": ("its weakest pair is", "longer chain", "only through a third"),
+    "Another result": ("they return different things",),
+    "Weak pair or chain": ("its weakest pair", "outside this proposal", "only through a third"),
     "Put forward by a person": ("a person put it forward", "a person wants to look"),
-    "The judges disagree": ("says merge", "neither judge", "no usable answer", " says unsure"),
+    "The judges disagree": ("says the same job", "the model", "no usable answer"),
     "Wording or arguments": ("",),
 }
 """Each kind with marks of its sentences (``auto_accept``, ``guards``, ``unmatched_words``). The
@@ -217,11 +219,6 @@ def in_order(
     }
     rank = ranks[by]
     return tuple(sorted(waiting, key=lambda one: (*rank(one), one.id)))
-
-
-def kind_of(cluster: Cluster) -> str:
-    """*prune*, *router* or *family*: what can be done about the cluster."""
-    return "family" if is_family(cluster) else cluster.kind
 
 
 def matching(

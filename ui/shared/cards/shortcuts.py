@@ -31,16 +31,16 @@ SHORTCUTS = {
     "accept": Shortcut(
         "A", "Accept", "accept the merge; of a pair: the same job", True, "Same job"
     ),
-    "reject": Shortcut("X", "Reject", "reject it: never merge these tools", True, "Not the same"),
+    "reject": Shortcut("X", "Keep apart", "keep these tools apart for good", True, "Not the same"),
     "family": Shortcut(
-        "F", "Family", "accept it as a family, one operation for several values", True
+        "F", "Same operation", "accept it as one operation for several providers or values", True
     ),
     "skip": Shortcut("S", "Skip", "skip it, to the end of the queue", True),
     "undo": Shortcut("U", "Undo", "undo your last decision", True),
     "next": Shortcut("J", "Next", "next proposal", True),
     "previous": Shortcut("K", "Previous", "previous proposal", True),
     "parts": Shortcut("P", "Parts", "divide it into parts, or add tools, with a preview"),
-    "move": Shortcut("M", "Move", "the same, with the nearest cluster to move tools to"),
+    "move": Shortcut("M", "Move", "move tools to another proposal, the nearest one first"),
     "drop": Shortcut("D", "Drop", "take out the member that the judge is least sure of"),
     "canonical": Shortcut("N", "Next name", "the next member gives the merged tool its name"),
     "flag": Shortcut("G", "Flag", "flag it with a note"),

@@ -10,6 +10,8 @@ import streamlit as st
 
 from toolscope_core.llm.run_configuration import RunKind
 from toolscope_core.model.configuration import Budget, Endpoint
+from toolscope_core.model.kinds import outcome_word
+from toolscope_core.model.pair import Outcome
 from ui.shared import kept_failure, page_frame, safe_text
 from ui.shared.models import runs_table
 from ui.shared.services.chosen_judge import OFFLINE
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 TASKS = {
     "judge": "on pairs",
     "audit": "on clusters",
-    "family audit": "on families",
+    "family audit": "on the same operation for others",
     "synthesis": "on wording",
     "quality": "on documentation",
     "augmentation": "on document variants",
@@ -32,7 +34,7 @@ TASKS = {
 REFUSED = "asking_refused"
 """Session key: why a start was refused, shown once."""
 NOT_ASKED = (
-    "Not asked: pairs that are hardly a merge or a family by the offline judge, merges that other "
+    "Not asked: pairs that the offline judge is sure to keep apart, merges that other "
     "answers imply, and clusters of which no pair is in doubt."
 )
 
@@ -239,10 +241,10 @@ def _answers(catalog_id: int) -> None:
     answers = page_frame.workspace().analyses.model_verdicts(catalog_id)
     if answers is None:
         return
-    counts = {"merge": 0, "family": 0, "unsure": 0, "keep": 0, "unanalysed": 0}
+    counts: dict[Outcome, int] = {"merge": 0, "family": 0, "unsure": 0, "keep": 0, "unanalysed": 0}
     for verdict in answers.verdicts.values():
         counts[verdict.outcome] += 1
-    verdicts = ", ".join(f"{count:,} {outcome}" for outcome, count in counts.items())
+    verdicts = "; ".join(f"{count:,} {outcome_word(outcome)}" for outcome, count in counts.items())
     saved = answers.saved
     st.caption(
         f"Verdicts of {safe_text.untrusted(answers.judge)}: {verdicts}. Not asked: {saved.sure:,} "

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.embedding.candidate_pairs import nearest
-from toolscope_core.judging.relation_words import RELATIONS, differs_of
+from toolscope_core.judging.relation_words import differs_of
 from toolscope_core.merging.analysis import Analysis
+from toolscope_core.model.kinds import RELATIONS
 from toolscope_core.model.pair import Verdict
 from toolscope_core.model.tool import digest
 from ui.shared.services.result_cache import ResultCache

@@ -13,6 +13,7 @@ import streamlit as st
 from toolscope_core.decisions.actions import ACTIONS
 from toolscope_core.model.catalog import Finding
 from toolscope_core.model.decision import Action, Decision
+from toolscope_core.model.kinds import outcome_word
 from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.tool import Tool
 from ui.shared import page_frame, safe_text
@@ -110,11 +111,11 @@ def _heading(view: PairView) -> None:
     with st.container(horizontal=True):
         outcome_badges.badge("Judge", verdict.outcome)
         st.badge(f"Same job {verdict.probability:.2f}", color="gray")
-        st.badge(f"Family {verdict.family:.2f}", color="gray")
+        st.badge(f"Other provider or value {verdict.family:.2f}", color="gray")
         if view.asked:
             offline, differs = view.offline, verdict.outcome != view.offline.outcome
             st.badge(
-                f"Offline: {offline.outcome}, {outcome_badges.probability(offline)}",
+                f"Offline: {outcome_word(offline.outcome)} {outcome_badges.probability(offline)}",
                 color="orange" if differs else "gray",
                 icon=":material/difference:" if differs else ":material/done_all:",
             )
@@ -143,7 +144,7 @@ def _buttons(catalog_id: int, view: PairView) -> None:
                 args=(catalog_id, view, "propose"),
             )
         st.button(
-            "Never merge",
+            "Keep apart",
             icon=":material/block:",
             key=f"never_{view.key}",
             disabled=kept_apart,
@@ -250,10 +251,11 @@ def _signals(view: PairView) -> None:
     job, family = st.columns(2)
     job.metric("Same job", f"{verdict.probability:.2f}", help="The sum of the bars below.")
     family.metric(
-        "Family",
+        "Other provider or value",
         f"{verdict.family:.2f}",
-        help="The same operation for another provider or value. It has its own model; at "
-        f"{view.family_at:.2f} or more the verdict is family, unless it is merge.",
+        help="How probable it is that both are the same operation for another provider or value, "
+        f"judged by itself. From {view.family_at:.2f} on that is the verdict, unless they do the "
+        "same job.",
     )
     rows = partial(waterfall_rows, view.waterfall)
     picture(waterfall(view.waterfall), rows, "waterfall", "Contribution of each signal")

@@ -35,7 +35,7 @@ _KINDS = {
     "leading-bom": "Byte order mark",
     "stray-invisible": "Stray invisible character",
     "exact-repeat": "Exact repeat",
-    "inferred-hint": "Hint inferred from the HTTP method",
+    "inferred-hint": "Hint guessed from the HTTP method",
     "invalid-schema": "Invalid keyword in a schema",
     "shortened-schema": "Schema not written out whole",
 }

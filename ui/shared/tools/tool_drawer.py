@@ -14,6 +14,7 @@ from toolscope_core.model.address_keys import tool_key
 from toolscope_core.model.catalog import Finding, Severity
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
+from toolscope_core.model.kinds import kind_name
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Tool
 from ui.shared import page_frame, safe_text
@@ -130,11 +131,8 @@ def _cluster_link(cluster: Cluster | None) -> None:
         st.caption("Not in a cluster.")
         return
     name = safe_text.untrusted(cluster.document.name)
-    kind = "family" if cluster.relation == "parametric" else "cluster"
-    tools = quantity(len(cluster.members), "tool")
-    page_frame.page_link(
-        "review", f"In the {kind} **{name}**: {tools}, {cluster.state}", cluster=cluster.id
-    )
+    what = f"{quantity(len(cluster.members), 'tool')}, {kind_name(cluster)}, {cluster.state}"
+    page_frame.page_link("review", f"In **{name}**: {what}", cluster=cluster.id)
 
 
 def _nearest(catalog_id: int, tool: Tool, neighbours: Sequence[Neighbour]) -> None:

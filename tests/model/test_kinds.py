@@ -1,0 +1,37 @@
+import pytest
+
+from tests.merging.test_plan import catalog, clusters, tool
+from toolscope_core.model.cluster import Group
+from toolscope_core.model.decision import Edit
+from toolscope_core.model.kinds import kind_name, kind_of, kinds_in_words
+
+TEXT = {"type": "string"}
+COPIES = tool("a", "get_page", url=TEXT), tool("b", "get_page", url=TEXT)
+RENAMED = tool("a", "get_page", url=TEXT), tool("b", "fetch_page", url=TEXT)
+PROVIDERS = tool("a", "lyft_book_ride", place=TEXT), tool("b", "uber_book_ride", place=TEXT)
+MONTHS = tool("a", "weather_in_march", town=TEXT), tool("b", "weather_in_may", town=TEXT)
+
+
+def made(tools, family=False, kind=None):
+    edits = {frozenset("ab"): Edit(kind=kind)} if kind else {}
+    (cluster,) = clusters(catalog(*tools), Group(("a", "b"), 0.9, family=family), edits=edits)
+    return cluster
+
+
+@pytest.mark.parametrize(
+    ("cluster", "kind", "name"),
+    [
+        (made(COPIES), "copy", "exact copy"),
+        (made(COPIES, kind="router"), "router", "needs a gateway"),
+        (made(RENAMED), "prune", "drop-in"),
+        (made(PROVIDERS, family=True), "family", "same operation, other provider"),
+        (made(MONTHS, family=True), "family", "same operation, other value"),
+    ],
+)
+def test_the_kind_says_what_can_be_done(cluster, kind, name):
+    assert (kind_of(cluster), kind_name(cluster)) == (kind, name)
+
+
+def test_kinds_are_counted_in_the_order_of_the_table():
+    shown = [made(RENAMED), made(COPIES, kind="router"), made(COPIES), made(RENAMED)]
+    assert kinds_in_words(shown) == "1 exact copy, 2 drop-ins, 1 that needs a gateway"
