@@ -94,9 +94,6 @@ def read_by_page(monkeypatch, work, name):
     _, heatmap = page("overlap", view="Heatmap", heatmap_show="All tools")
     read(heatmap, candidates=r"([\d,]+) (?:candidate pairs|pairs? at θ or more[^,])")
 
-    _, graph = page("graph")
-    read(graph, duplicates=r"same job: \*\*([\d,]+)\*\*", families=r"merge: \*\*([\d,]+)\*\*")
-
     _, review = page("review")
     read(
         review,

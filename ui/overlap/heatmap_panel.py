@@ -16,7 +16,7 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import digest
 from ui.overlap import heatmap_charts
-from ui.overlap.collisions import CLUSTERS, MOST_CELLS, SERVERS, Block, Tile
+from ui.overlap.collisions import MOST_CELLS, Tile
 from ui.overlap.figures import CellMeasure, Grid, grid_rows
 from ui.overlap.heatmaps import MOST_QUERIES, Heatmaps, query_lines
 from ui.overlap.server_overlap_panel import server_overlap_panel
@@ -26,6 +26,7 @@ from ui.shared.charts.pictures import picture
 from ui.shared.pairs.pair_panel import pair_view
 from ui.shared.pairs.pair_view import Pairs
 from ui.shared.tools import tool_selection
+from ui.shared.tools.tool_blocks import CLUSTERS, SERVERS, Block
 
 PLACE = ("one", "other", "cell")
 MEASURES: dict[CellMeasure, str] = {

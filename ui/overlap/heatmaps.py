@@ -19,6 +19,7 @@ from ui.overlap.figures import CellMeasure, Grid
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.server_advice import ServerAdvice
 from ui.shared.services.workspace import Workspace
+from ui.shared.tools.tool_blocks import Block, blocks_of, groupings
 
 MOST_QUERIES = 50
 
@@ -53,20 +54,18 @@ class Heatmaps:
         self._advice = work.service(ServerAdvice)
         self._wholes: ResultCache[collisions.Tile] = ResultCache()
         self._groupings: ResultCache[tuple[str, ...]] = ResultCache()
-        self._blocks: ResultCache[tuple[collisions.Block, ...]] = ResultCache()
+        self._blocks: ResultCache[tuple[Block, ...]] = ResultCache()
         self._grids: ResultCache[collisions.BlockGrid] = ResultCache()
 
     def groupings(self, catalog_id: int) -> tuple[str, ...]:
         """By what the tools can be put in blocks; what the owner knows best first."""
         catalog = self._analyses.required(catalog_id).catalog
-        return self._groupings.get(catalog_id, (catalog,), lambda: collisions.groupings(catalog))
+        return self._groupings.get(catalog_id, (catalog,), lambda: groupings(catalog))
 
-    def blocks(self, catalog_id: int, by: str) -> tuple[collisions.Block, ...]:
+    def blocks(self, catalog_id: int, by: str) -> tuple[Block, ...]:
         """The blocks of a grouping, by key; the last ones are kept."""
         plan = self._review.plan(catalog_id)
-        return self._blocks.get(
-            catalog_id, (plan,), lambda: collisions.blocks_of(plan, by), state=by
-        )
+        return self._blocks.get(catalog_id, (plan,), lambda: blocks_of(plan, by), state=by)
 
     def block_grid(self, catalog_id: int, by: str, measure: CellMeasure) -> collisions.BlockGrid:
         """Level one: blocks against blocks; the last one is kept."""
@@ -94,9 +93,7 @@ class Heatmaps:
         grid = replace(drawn.grid, values=values, measure="done", cells=cells, symmetric=False)
         return replace(drawn, grid=grid)
 
-    def tile(
-        self, catalog_id: int, one: collisions.Block, other: collisions.Block
-    ) -> collisions.Tile:
+    def tile(self, catalog_id: int, one: Block, other: Block) -> collisions.Tile:
         """Level two: the tools of two blocks."""
         return collisions.tile(self._analyses.required(catalog_id), one, other)
 

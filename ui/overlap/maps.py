@@ -16,13 +16,13 @@ from toolscope_core.model.protocols import Progress, Vectors, silent
 from toolscope_core.model.tool import digest
 from toolscope_core.store import Job
 from toolscope_core.store.background import subprocess_jobs
-from ui.overlap.collisions import CLUSTERS, SERVERS, blocks_of
 from ui.overlap.figures import Panel, Region, Silhouettes, ToolMap
 from ui.overlap.heatmaps import Heatmaps
 from ui.overlap.merged_vectors import new_texts, plan_vectors
 from ui.overlap.regions import regions
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
+from ui.shared.tools.tool_blocks import CLUSTERS, SERVERS, blocks_of
 
 Method = Literal["PCA", "UMAP", "t-SNE"]
 

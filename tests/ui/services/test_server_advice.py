@@ -4,11 +4,11 @@ import pytest
 
 from tests.ui.services.small_workspace import FILES, MAIL, SUM, WEATHER, on, open_workspace
 from toolscope_core.decisions.actions import ONE_ACCOUNT, OWN_ACCOUNTS
-from ui.overlap.collisions import SERVERS
 from ui.overlap.heatmap_charts import heatmap
 from ui.overlap.heatmaps import Heatmaps
 from ui.shared.services.logs import make_decision
 from ui.shared.services.server_advice import ServerAdvice
+from ui.shared.tools.tool_blocks import SERVERS
 
 TOOLS = (
     *(on(server, one) for one in (MAIL, WEATHER) for server in ("alpha", "beta")),
