@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
-from toolscope_core.catalog.tokens import tokenizer
 from ui.graph.cluster_table import cluster_table
 from ui.graph.server_network_panel import server_network_panel
-from ui.shared import page_frame, safe_text
+from ui.shared import page_frame
 from ui.shared.cards import decision_buttons, decision_trail
 from ui.shared.graph.components import MergeGraphs
 from ui.shared.graph.network_panel import network_panel
@@ -28,8 +26,7 @@ if chosen is not None and tool_selection.only():
 if rows:
     st.markdown(
         f"**How do the tools of a cluster hang together?** Clusters of three tools or more: "
-        f"**{len(rows):,}**. Select one to draw it. Token counts ({PROMPT_SHAPES[0]}): "
-        f"{safe_text.untrusted(tokenizer().label)}."
+        f"**{len(rows):,}**. Select one to draw it."
     )
     cluster_table(record.id, rows)
 drawn = page_frame.workspace().review.cluster(record.id, st.query_params.get("drawn", ""))

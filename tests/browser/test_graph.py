@@ -44,8 +44,8 @@ MIDDLE = """async (root, nodes) => {
 }"""
 
 
-def add(watched, path, name, note=""):
-    """A catalog of the four tools on as many servers, analysed; then its graph."""
+def add(watched, path, name, note="", counters=()):
+    """A catalog of the tools, each on a server of its own, analysed; then its graph."""
     schema = {
         "type": "object",
         "properties": {
@@ -60,7 +60,7 @@ def add(watched, path, name, note=""):
                 {"name": f"{tool}{note}", "description": f"{text}{note}", "inputSchema": schema}
             ],
         }
-        for at, (tool, text) in enumerate(COUNTERS.items())
+        for at, (tool, text) in enumerate(counters or COUNTERS.items())
     ]
     (path / f"{name}.json").write_text(json.dumps(found))
     page = watched.upload(path / f"{name}.json")
@@ -158,14 +158,17 @@ def test_it_is_dark_in_the_dark(watched, tmp_path):
 
 
 def test_hostile_titles_run_nothing_here_or_in_the_file(watched, tmp_path):
-    page = add(watched, tmp_path, "hostile-graph", EVIL)
+    copies = [("count_words", COUNTERS["count_words"])] * 3
+    page = add(watched, tmp_path, "hostile-graph", EVIL, copies)
     network = page.locator(CLUSTER)
     watched.settled()
     click(page, 1)
     expect(page.locator("strong", has_text="words <img")).to_be_visible()
     tip = page.locator(f"{CLUSTER} .vis-tooltip")
     expect(tip).to_contain_text("words <img src=x onerror=alert(1)> href")
-    assert network.evaluate("root => root.querySelectorAll('img, script, a, svg').length") == 0
+    for drawn in (network, page.locator(".st-key-servers_network .network")):
+        assert drawn.evaluate("root => root.querySelectorAll('img, script, a, svg').length") == 0
+        assert drawn.evaluate("root => root.view.nodes.get(1).title").count("<img")
     expect(page.locator(f"{CLUSTER} .legend")).to_contain_text("<img src=")
     with page.expect_download() as caught:
         page.locator(".st-key-network_HTML button").click()

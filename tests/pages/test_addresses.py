@@ -21,12 +21,20 @@ PAGES = {
     "catalog": {"part": "Tools", "catalog_find": "mail", "on": "alpha", "band": "good"},
     "overlap": {
         "view": "Heatmap",
-        **{"pair": PAIR, "verdict": "merge", "of": "alpha", "least": "0.5", "differ": "true"},
+        **{
+            "pair": PAIR,
+            "pair_find": "mail",
+            "map_find": "mail",
+            "verdict": "merge",
+            "of": "alpha",
+            "least": "0.5",
+            "differ": "true",
+        },
         **{"heatmap_show": "All tools", "heatmap_by": "clusters", "heatmap_measure": "mean"},
         **{"one": "x", "other": "y", "cell": PAIR},
         **{"method": "PCA", "colour": "server", "contours": "true", "map_beside": "true"},
         **{"words": "false", "compare_variants": "true"},
-        **{"sweep": "probability", "theta": "0.9", "probability": "0.8", "effect": "merge"},
+        **{"theta": "0.9", "probability": "0.8"},
     },
     "graph": {"drawn": "x"},
     "review": {"show": "Undecided", "cluster": "x", "undecided": PAIR, "servers": "x"}

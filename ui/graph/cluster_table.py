@@ -10,7 +10,7 @@ from ui.shared import safe_text
 from ui.shared.graph.components import ClusterRow
 
 COLUMNS = (
-    "name size state kind density weakest bridges intransitive servers tokens saved members reasons"
+    "name size state kind density weakest bridges intransitive servers members reasons"
 ).split()
 
 
@@ -40,8 +40,6 @@ def cluster_table(catalog_id: int, rows: Sequence[ClusterRow]) -> None:
             "members": st.column_config.TextColumn(width=320),
             "size": st.column_config.NumberColumn("tools", width=60),
             "kind": st.column_config.TextColumn(width=130),
-            "tokens": st.column_config.NumberColumn("tokens ≈", format="localized", width=75),
-            "saved": st.column_config.NumberColumn("saves ≈", format="localized", width=75),
             "density": st.column_config.NumberColumn(
                 "linked",
                 format="percent",

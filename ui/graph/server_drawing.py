@@ -18,7 +18,9 @@ ALT = "Servers that overlap"
 MOST_LINKS = 45
 """Up to as many links are drawn, those of the most pairs: of more no line can be followed."""
 WIDE, HIGH, LETTERS = 960, 470, 20
-"""Pixels of the picture, which are those of the canvas: names are legible; letters of a name."""
+"""Pixels of the largest picture, which are those of the canvas: names are legible; letters of a
+name.
+"""
 COLOURS = {
     "copy": PALETTE[2],
     "prune": PALETTE[0],
@@ -84,7 +86,8 @@ def server_drawing(view: ServerOverlap) -> Drawing:
 
 def _spread(places: Mapping[str, Position]) -> dict[str, Position]:
     """The places over the whole picture, moved until no two names overlap or for ``_MOVES``."""
-    at, frame = np.array([*places.values()]), np.array([WIDE, HIGH])
+    at, room = np.array([*places.values()]), min(1.0, 0.45 + len(places) / 60)
+    frame = room * np.array([WIDE, HIGH])
     at = (at - at.min(axis=0)) / np.maximum(np.ptp(at, axis=0), 1e-9) * frame
     for _ in range(_MOVES):
         apart = at[:, None] - at[None]

@@ -5,7 +5,7 @@ import pytest
 
 from tests.ui.services import small_workspace
 from toolscope_core.catalog.sources import Source
-from toolscope_core.catalog.tokens import Costs, tool_tokens
+from toolscope_core.catalog.tokens import tool_tokens
 from toolscope_core.model.catalog import Catalog, Finding, Problem
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.pair import Pair, PairScores
@@ -208,7 +208,7 @@ def chained(plan, *members):
 
 def test_a_chain_shows_its_bridges_and_its_missing_links(plan):
     one = merging(plan, [chained(plan, a, b, c)])
-    (row,) = components.cluster_rows(one, Costs())
+    (row,) = components.cluster_rows(one)
     assert (row.bridges, row.intransitive) == (2, 1)
     assert row.density == 0.67
     drawn = components.network_of(one, "chain")
@@ -221,14 +221,14 @@ def test_what_a_person_accepts_is_no_bridge_and_makes_nothing_denser(plan):
     accepted = {"links": components.Constraints(must=(frozenset(IDS),))}
     star = {Pair.of(a, other): 0.1 for other in (b, c, d)}
     one = merging(plan, [chained(plan, *IDS)], joined=star, **accepted)
-    (row,) = components.cluster_rows(one, Costs())
+    (row,) = components.cluster_rows(one)
     assert (row.bridges, row.density, row.intransitive) == (0, 0.5, 2)
     drawn = components.network_of(one, "chain")
     assert {edge.pair: edge.probability for edge in drawn.edges} == {**star, **CHAIN}
     assert {edge.parts for edge in drawn.edges} == {None}
     assert components.bridge_of(one, Pair.of(b, c)) is None
     only_star = merging(plan, [chained(plan, *IDS)], {Pair.of(a, b): 0.9}, joined=star, **accepted)
-    (row,) = components.cluster_rows(only_star, Costs())
+    (row,) = components.cluster_rows(only_star)
     assert (row.bridges, row.density, row.intransitive) == (0, 0.17, 0)
     assert components.bridge_of(only_star, Pair.of(a, b)) is None
 

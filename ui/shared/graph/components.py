@@ -8,10 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 
-from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
-from toolscope_core.catalog.tokens import Costs
 from toolscope_core.decisions.constraints import constraints
-from toolscope_core.merging.clusters import documented
 from toolscope_core.merging.graph import MergeGraph
 from toolscope_core.merging.pair_graph import family_edges, joined_pairs, judged_edges, unsure_pairs
 from toolscope_core.model.cluster import Cluster
@@ -136,15 +133,12 @@ class ClusterRow:
 
     ``density`` (the share of pairs that the judge would merge, in a family finds one), ``bridges``
     and ``intransitive`` (triples a-b-c without a-c) are those of the members, exact copies as one
-    tool; what people joined is none of them. ``tokens`` is what the members cost in every prompt,
-    ``saved`` what merging them takes off that.
+    tool; what people joined is none of them.
     """
 
     name: str
     members: str
     size: int
-    tokens: int
-    saved: int
     density: float
     weakest: float
     bridges: int
@@ -165,15 +159,14 @@ class MergeGraphs:
     def __init__(self, work: Workspace) -> None:
         self._analyses = work.analyses
         self._review = work.review
-        self._costs = work.catalogs.costs
         self._graphs: ResultCache[Merging] = ResultCache()
         self._clusters: ResultCache[tuple[ClusterRow, ...]] = ResultCache()
         self._networks: ResultCache[Network] = ResultCache(most=NETWORKS_KEPT)
 
     def clusters(self, catalog_id: int) -> tuple[ClusterRow, ...]:
         """The clusters of three or more tools, the largest first."""
-        merging, costs = self._merging(catalog_id), self._costs
-        return self._clusters.get(catalog_id, (merging,), lambda: cluster_rows(merging, costs))
+        merging = self._merging(catalog_id)
+        return self._clusters.get(catalog_id, (merging,), lambda: cluster_rows(merging))
 
     def network(self, catalog_id: int, cluster_id: str) -> Network:
         """A cluster with what it is linked to, for drawing; empty where the plan has it no more."""
@@ -202,13 +195,10 @@ class MergeGraphs:
         return self._graphs.get(catalog_id, (analysis,), make, state=len(log))
 
 
-def cluster_rows(merging: Merging, costs: Costs) -> tuple[ClusterRow, ...]:
-    """The clusters of ``FEWEST`` or more tools: the largest first, then the weakest.
-
-    ``costs`` remembers token counts.
-    """
+def cluster_rows(merging: Merging) -> tuple[ClusterRow, ...]:
+    """The clusters of ``FEWEST`` or more tools: the largest first, then the weakest."""
     clusters = [one for one in merging.plan.clusters if len(one.members) >= FEWEST]
-    rows = [_row(merging, cluster, costs) for cluster in clusters]
+    rows = [_row(merging, cluster) for cluster in clusters]
     return tuple(sorted(rows, key=lambda row: (-row.size, row.weakest, row.id)))
 
 
@@ -279,22 +269,18 @@ def _edges(merging: Merging, component: Component, kept: Collection[str]) -> Ite
             yield Edge(pair, probability, "joined" if joined else "merge", fallen)
 
 
-def _row(merging: Merging, cluster: Cluster, costs: Costs) -> ClusterRow:
+def _row(merging: Merging, cluster: Cluster) -> ClusterRow:
     tools = merging.plan.catalog.by_id
     inside, family = set(cluster.members), is_family(cluster)
     contents = {merging.copies[member] for member in inside}
     pairs = (Pair.of(a, b) for a, b in combinations(sorted(contents), 2))
     linked = merging.families if family else merging.judged_once.edges
     links = [pair for pair in pairs if pair in linked]
-    tokens = sum(costs.of(tools[member], PROMPT_SHAPES[0]) for member in cluster.members)
     bridges = (p for part in merging.components_of(cluster.members) for p in merging.bridges(part))
-    merged = documented(tools[cluster.canonical], cluster.document)
     return ClusterRow(
         name=cluster.document.name,
         members=listed((tools[member].name for member in cluster.members), _NAMED_MEMBERS),
         size=len(cluster.members),
-        tokens=tokens,
-        saved=tokens - costs.of(merged, PROMPT_SHAPES[0]),
         density=_density(contents, links),
         weakest=cluster.weakest_edge,
         bridges=sum({p.left, p.right} <= contents for p in bridges),
