@@ -5,6 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from ui.overlap.maps import NEAREST
+
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 
@@ -66,7 +68,7 @@ def test_a_search_rings_a_tool_and_its_nearest_are_joined_to_it(watched):
     box.fill("exchange_rate")
     watched.answered(lambda: box.press("Enter"))
     expect(page.get_by_text(re.compile("^Nearest to "))).to_be_visible()
-    expect(lines).to_have_count(1)
+    expect(lines).to_have_count(NEAREST)
 
 
 @pytest.mark.nightly

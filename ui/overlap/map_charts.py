@@ -59,7 +59,8 @@ def tool_map(
         drawn[at] += len(rows)
     kind = "scatter" if drawn.total() <= MOST_SVG else "scattergl"
     traces: list[object] = [{"type": kind, **_points(tools, layer, wanted)} for layer in layers]
-    traces += [*_lines(tools.panels[0], marks.near), *_rings(tools.panels[0], marks.found)]
+    above = [*_lines(tools.panels[0], marks.near), *_rings(tools.panels[0], marks.found)]
+    traces += [{"type": kind, **trace} for trace in above]  # of one kind, or they lie below
     if contours:
         traces += _contours(tools)
     figure = chart_style.figure(traces, HEIGHT)
@@ -226,7 +227,7 @@ def _lines(panel: Panel, near: Sequence[int]) -> list[dict[str, Any]]:
         for ends in panel.points[list(near)].round(4).T.tolist()
     )
     look = {"mode": "lines", "line": {"color": RED, "width": 1.5}, "hoverinfo": "skip"}
-    return [{"type": "scatter", "x": x, "y": y, **look, "showlegend": False}]
+    return [{"x": x, "y": y, **look, "showlegend": False}]
 
 
 def _rings(panel: Panel, found: Sequence[int]) -> list[dict[str, Any]]:
@@ -234,9 +235,9 @@ def _rings(panel: Panel, found: Sequence[int]) -> list[dict[str, Any]]:
     if not found:
         return []
     across, up = panel.points[list(found)].round(4).T.tolist()
-    ring = {"size": 13, "symbol": "circle-open", "color": RED, "line": {"width": 2}}
+    ring = {"size": 15, "symbol": "circle-open", "color": RED, "line": {"width": 2}}
     look = {"mode": "markers", "marker": ring, "name": "found", "hoverinfo": "skip"}
-    return [{"type": "scatter", "x": across, "y": up, **look, "showlegend": False}]
+    return [{"x": across, "y": up, **look, "showlegend": False}]
 
 
 def _contours(tools: ToolMap) -> list[object]:

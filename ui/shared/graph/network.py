@@ -39,6 +39,9 @@ CIRCLE = 8
 MEDIUM = 60
 """Up to as many stand by their distances in the graph, which is slow beyond: springs hold more."""
 
+ABOVE = -52
+"""Pixels by which a name goes up to stand above its dot."""
+
 SPACING, CROWDED = 130, 50
 """Pixels between neighbours, with names and without."""
 
@@ -114,6 +117,7 @@ class Drawing:
     legend: tuple[LegendKey, ...]
     label_size: int = LABEL_SIZE
     label_from: int = LABEL_FROM
+    height: int = 520
 
     @cached_property
     def json(self) -> str:
@@ -128,7 +132,12 @@ class Drawing:
             for key in self.legend
         ]
         parts = {"nodes": self.nodes, "edges": self.edges, "groups": self.groups}
-        labels = {"alt": self.alt, "labelSize": self.label_size, "labelFrom": self.label_from}
+        labels = {
+            "alt": self.alt,
+            "height": self.height,
+            "labelSize": self.label_size,
+            "labelFrom": self.label_from,
+        }
         content = {**parts, **labels, "lines": self.lines, "legend": legend}
         return json.dumps(content, separators=(",", ":"))
 
@@ -142,6 +151,10 @@ def drawing(part: Network, seed: int = 0) -> Drawing:
     joined = [(e.pair.left, e.pair.right) for e in part.edges if e.joins or e.link == "family"]
     places = layout([node.id for node in part.nodes], joined, seed)
     named = len(part.nodes) <= NAMED_NODES
+    around: dict[str, list[str]] = {}
+    for edge in part.edges:
+        around.setdefault(edge.pair.left, []).append(edge.pair.right)
+        around.setdefault(edge.pair.right, []).append(edge.pair.left)
     letters = LETTERS if named else CLOSE_LETTERS
     servers = chart_style.by_server([node.server for node in part.nodes])
     look = {row: at for at, (_, rows) in enumerate(servers) for row in rows}
@@ -152,7 +165,8 @@ def drawing(part: Network, seed: int = 0) -> Drawing:
         groups[group] = _group(look[at], node.state)
         position = placed(at, places[node.id], SPACING if named else CROWDED)
         text = {"title": _node(node), "label": short_text(node.name, letters)}
-        nodes.append({**position, **text, "group": group})
+        up = {"font": {"vadjust": ABOVE}} if _upper(node.id, places, around) else {}
+        nodes.append({**position, **text, "group": group, **up})
     edges, used = [], set()
     for edge in part.edges:
         ends = {"from": number[edge.pair.left], "to": number[edge.pair.right]}
@@ -168,7 +182,14 @@ def drawing(part: Network, seed: int = 0) -> Drawing:
         legend=tuple(_legend(part, [name for name, _ in servers], used)),
         label_size=LABEL_SIZE if named else CLOSE_LABEL_SIZE,
         label_from=LABEL_FROM if named else CLOSE_LABEL_FROM,
+        height=380 if len(part.nodes) <= CIRCLE else 520,
     )
+
+
+def _upper(node: str, places: Mapping[str, Position], around: Mapping[str, Sequence[str]]) -> bool:
+    """Whether the lines of a node lead down, so that its name is legible above it."""
+    ups = [places[other][1] for other in around.get(node, ())]
+    return bool(ups) and places[node][1] > sum(ups) / len(ups) + 0.05
 
 
 def placed(number: int, place: Position, spacing: float) -> dict[str, Any]:

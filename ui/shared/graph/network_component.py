@@ -24,7 +24,7 @@ HTML = """
 </div>
 """
 CSS = """
-.canvas { height: 520px; border: 1px solid var(--st-border-color); border-radius: 8px;
+.canvas { border: 1px solid var(--st-border-color); border-radius: 8px;
   position: relative; overflow: hidden; }
 .canvas:focus-visible { outline: 2px solid var(--st-primary-color); }
 .announcement { position: absolute; clip-path: inset(50%); }

@@ -44,6 +44,7 @@ function draw(root, view, data) {
   view.edges = new vis.DataSet(
     graph.edges.map((edge, id) => ({ ...graph.lines[edge.line], ...edge, id })));
   view.network?.destroy();
+  view.host.style.height = `${graph.height}px`;
   view.network = new vis.Network(view.host, view, { ...OPTIONS, groups: graph.groups });
   root.querySelector(".legend").replaceChildren(...graph.legend.map(key));
   view.host.setAttribute("aria-label", graph.alt);
