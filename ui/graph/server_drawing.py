@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import lru_cache
 
 import numpy as np
 
@@ -38,6 +39,7 @@ def drawn_servers(view: ServerOverlap) -> list[str]:
     return sorted({server for link in view.links[:MOST_LINKS] for server in link.servers})
 
 
+@lru_cache(maxsize=4)
 def server_drawing(view: ServerOverlap) -> Drawing:
     """A node for each of ``drawn_servers``; a line has the colour of most of its pairs."""
     names, links = drawn_servers(view), view.links[:MOST_LINKS]

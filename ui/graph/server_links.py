@@ -41,7 +41,7 @@ class ServerLink:
         return "; ".join(f"{words}: {count:,}" for words, count in counts.items() if count)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ServerOverlap:
     """The servers with how many tools each has, and the links between two, the most pairs first.
 
