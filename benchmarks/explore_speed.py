@@ -60,10 +60,14 @@ if TYPE_CHECKING:
 CATALOGS = ("livemcpbench", "seal-tools", "perturbed")
 USABLE = {4_076: 1.5, LARGE: 3.0}
 CURVE, SLIDER = 15.0, 0.3
-VIEWS = ("Pairs", "Curve", "Threshold", "Heatmap", "Map")
+VIEWS = ("Pairs", "Threshold", "Heatmap", "Map")
 SHOWN = ".js-plotly-plot .main-svg, [data-testid=stDataFrame] canvas"
 FOUND = "text=Overlapping clusters"
-PAGES = {"first page": ("/?", FOUND), **{view: (f"/overlap?view={view}&", SHOWN) for view in VIEWS}}
+PAGES = {
+    "first page": ("/?", FOUND),
+    **{view: (f"/overlap?view={view}&", SHOWN) for view in VIEWS},
+    "Graph": ("/graph?", ".network canvas"),
+}
 """Of each page the address, and what is on the screen once it is of use."""
 LOADS, PATIENCE = 5, 30.0
 STEP = 0.06
@@ -92,9 +96,6 @@ def _heatmap(work: Workspace, catalog_id: int, cells: Any) -> Any:
 
 FIGURES: dict[str, Callable[[Workspace, int], Any]] = {
     "curve": lambda work, i: curve_charts.collision_curve(work.service(Curves).curve(i)),
-    "sweep": lambda work, i: curve_charts.sweep_chart(
-        work.service(Thresholds).sweep(i, work.service(Thresholds).in_use(i), "similarity"), 0
-    ),
     "blocks, pairs": lambda work, i: blocks(work, i, "pairs"),
     "blocks, mean": lambda work, i: blocks(work, i, "mean"),
     "two blocks": two_blocks,
@@ -181,9 +182,9 @@ def in_chromium(settings: Settings, name: str, size: int) -> None:
 
 def stepped(page: Page) -> float:
     """The median of some steps, from letting go of the slider until the figures are others."""
-    slider = page.get_by_role("slider", name=re.compile("Least probability"))
+    slider = page.get_by_role("slider", name=re.compile("Probability threshold"))
     figures = page.get_by_test_id("stMetricValue")
-    track = page.get_by_role("group", name=re.compile("Least probability")).bounding_box()
+    track = page.get_by_role("group", name=re.compile("Probability threshold")).bounding_box()
     assert track is not None
     y, low = track["y"] + track["height"] / 2, LEAST_PROBABILITY
     seen = []

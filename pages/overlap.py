@@ -5,7 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from toolscope_core.model.numbers import quantity
-from ui.overlap.curve_panel import curve_panel
 from ui.overlap.heatmap_panel import heatmap_panel
 from ui.overlap.map_panel import map_panel
 from ui.overlap.pair_table import pair_panel
@@ -16,7 +15,6 @@ from ui.shared.pairs.pair_panel import nothing_overlaps
 
 PANELS = {
     "Pairs": pair_panel,
-    "Curve": curve_panel,
     "Threshold": threshold_panel,
     "Heatmap": heatmap_panel,
     "Map": map_panel,
@@ -30,12 +28,12 @@ if not candidates.total:
     text = f"No two tools reach the similarity threshold θ = {analysis.threshold:.2f}."
     nothing_overlaps(text)
 st.markdown(
-    f"Candidate pairs, alike in name or at a similarity of {analysis.threshold:.2f} or more: "
-    f"**{candidates.total:,}**. The offline judge expects about {candidates.expected:,} of them to "
-    f"do the same job ({candidates.expected / candidates.total:.0%}). Its verdicts: merge "
-    f"**{candidates.merge:,}**, family (the same operation for another provider or value) "
-    f"**{candidates.family:,}**, unsure **{candidates.unsure:,}**, keep **{candidates.keep:,}**. "
-    f"In Review, pairs are grouped: {quantity(clusters.duplicates.total, 'duplicate')}, "
+    f"**{candidates.total:,}** pairs of tools are alike in name or at a similarity of "
+    f"{analysis.threshold:.2f} or more. The offline judge expects about {candidates.expected:,} "
+    f"({candidates.expected / candidates.total:.0%}) to do the same job. Its verdicts: same job "
+    f"**{candidates.merge:,}**; same operation, other provider **{candidates.family:,}**; unsure "
+    f"**{candidates.unsure:,}**; keep apart **{candidates.keep:,}**. In Review they are grouped: "
+    f"{quantity(clusters.duplicates.total, 'duplicate')}, "
     f"{quantity(clusters.families.total, 'family')}."
 )
 page_frame.draw_tabs(PANELS, "view")

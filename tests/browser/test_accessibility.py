@@ -15,7 +15,7 @@ PAGES = {
     "findings": ("", {"part": "Findings"}),
     "servers": ("", {"part": "Servers"}),
     "documentation": ("", {"part": "Documentation"}),
-    **{view: ("overlap", {"view": view}) for view in "Pairs Curve Threshold Heatmap Map".split()},
+    **{view: ("overlap", {"view": view}) for view in "Pairs Threshold Heatmap Map".split()},
     **{
         page: (page, {})
         for page in ("graph", "review", "documents", "export", "history", "settings")

@@ -1,4 +1,4 @@
-"""The merge graph in Chromium: clicks that reach Python, a split at a bridge, hostile titles."""
+"""The graphs in Chromium: clicks that reach Python, a split at a bridge, hostile titles."""
 
 import io
 import json
@@ -24,6 +24,7 @@ COUNTERS = {
 PARAMETERS = {"text": "The text", "language": "Its language", "encoding": "How it is written"}
 EVIL = " <img src=x onerror=alert(1)> href"
 BRIDGE = "word_count — words_of_text"
+CLUSTER = ".st-key-network .network"
 
 
 MIDDLE = """async (root, nodes) => {
@@ -43,8 +44,8 @@ MIDDLE = """async (root, nodes) => {
 }"""
 
 
-def add(watched, path, name, note=""):
-    """A catalog of the four tools on as many servers, analysed; then its graph."""
+def add(watched, path, name, note="", counters=()):
+    """A catalog of the tools, each on a server of its own, analysed; then its graph."""
     schema = {
         "type": "object",
         "properties": {
@@ -59,7 +60,7 @@ def add(watched, path, name, note=""):
                 {"name": f"{tool}{note}", "description": f"{text}{note}", "inputSchema": schema}
             ],
         }
-        for at, (tool, text) in enumerate(COUNTERS.items())
+        for at, (tool, text) in enumerate(counters or COUNTERS.items())
     ]
     (path / f"{name}.json").write_text(json.dumps(found))
     page = watched.upload(path / f"{name}.json")
@@ -70,42 +71,51 @@ def add(watched, path, name, note=""):
 
 
 def graph(watched, name):
+    """The one cluster, chosen by its row and drawn."""
     page = watched.open("graph", catalog=name)
-    page.locator(".network canvas").wait_for()
+    page.locator('[class*="clusters_"] canvas').first.wait_for()
+    watched.settled()
+    table = page.locator('[class*="clusters_"] [data-testid="stDataFrame"]')
+    table.click(position={"x": 18, "y": 52})
+    page.locator(f"{CLUSTER} canvas").wait_for()
     return watched.settled()
 
 
 def click(page, *nodes, times=1):
     """Click a node, or with two the middle of the edge between them, once they stand still."""
-    x, y = page.locator(".network").evaluate(MIDDLE, nodes)
-    page.locator(".network .canvas").click(position={"x": x, "y": y}, click_count=times)
-
-
-def open_table(watched):
-    page = watched.page
-    page.get_by_text("Data table and downloads").click()
-    table = page.locator('[class*="_links_rows"] [data-testid="stDataFrame"]')
-    table.wait_for()
-    watched.settled()
-    return table
+    x, y = page.locator(CLUSTER).evaluate(MIDDLE, nodes)
+    page.locator(f"{CLUSTER} .canvas").click(position={"x": x, "y": y}, click_count=times)
 
 
 def test_a_click_selects_the_tool_and_survives_a_reload(watched, tmp_path):
     page = add(watched, tmp_path, "clicked")
     click(page, 1)
-    heading = page.locator("h3", has_text="count_text_words")
+    heading = page.locator("strong", has_text="count_text_words")
     expect(heading).to_be_visible()
     expect(page.get_by_text("1 tool from the merge graph")).to_be_visible()
     watched.settled()
-    assert page.locator(".network").evaluate("root => root.view.network.getSelectedNodes()") == [1]
+    assert page.locator(CLUSTER).evaluate("root => root.view.network.getSelectedNodes()") == [1]
     faint = "root => root.view.nodes.get().filter(node => node.off).map(node => node.id)"
-    assert page.locator(".network").evaluate(faint) == [0, 2, 3]
+    assert page.locator(CLUSTER).evaluate(faint) == [0, 2, 3]
     page.reload()
     expect(heading).to_be_visible()
     click(page, 0, 3)
-    expect(page.locator("h3", has_text="count_words — words_of_text")).to_be_visible()
+    expect(page.locator("strong", has_text="count_words — words_of_text")).to_be_visible()
     page.get_by_text("Compare the pair").click()
     expect(page.locator("h3").first).to_have_text("count_words and words_of_text")
+
+
+def test_a_line_between_two_servers_opens_them_side_by_side(watched):
+    page = watched.open("graph", catalog="Example")
+    servers = page.locator(".st-key-servers_network .network")
+    servers.locator("canvas").wait_for()
+    watched.settled()
+    names = servers.evaluate("root => root.view.nodes.get().map(node => node.label)")
+    ends = [names.index(name) for name in ("attic-archive", "cellar-files")]
+    x, y = servers.evaluate(MIDDLE, ends)
+    servers.locator(".canvas").click(position={"x": x, "y": y})
+    expect(page).to_have_url(re.compile("/review.*servers="))
+    expect(page.get_by_text(re.compile("attic-archive and cellar-files"))).to_be_visible()
 
 
 @pytest.mark.nightly
@@ -119,21 +129,21 @@ def test_a_double_click_opens_the_tool(watched, tmp_path):
 @pytest.mark.nightly
 def test_arrows_and_enter_choose_a_tool(watched, tmp_path):
     page = add(watched, tmp_path, "by-keys")
-    page.locator(".network .canvas").focus()
+    page.locator(f"{CLUSTER} .canvas").focus()
     for key in ("ArrowRight", "ArrowRight", "ArrowLeft"):
         page.keyboard.press(key)
-    expect(page.locator(".network .announcement")).to_contain_text("count_words")
+    expect(page.locator(f"{CLUSTER} .announcement")).to_contain_text("count_words")
     page.keyboard.press("Enter")
-    expect(page.locator("h3", has_text="count_words")).to_be_visible()
+    expect(page.locator("strong", has_text="count_words")).to_be_visible()
 
 
 def test_the_table_leads_to_the_bridge_by_keys(watched, tmp_path):
     page = add(watched, tmp_path, "twin")
-    table = open_table(watched)
+    table = page.locator('[class*="st-key-links_"] [data-testid="stDataFrame"]')
     table.locator('canvas[data-testid="data-grid-canvas"]').focus()
     for key in ("ArrowDown", "ArrowDown", "Shift+Space"):  # past the two doubtful ones
         page.keyboard.press(key)
-    expect(page.locator("h3", has_text=BRIDGE)).to_be_visible()
+    expect(page.locator("strong", has_text=BRIDGE)).to_be_visible()
     expect(page.get_by_role("button", name="Split here")).to_be_visible()
 
 
@@ -141,25 +151,27 @@ def test_the_table_leads_to_the_bridge_by_keys(watched, tmp_path):
 def test_it_is_dark_in_the_dark(watched, tmp_path):
     watched.page.emulate_media(color_scheme="dark")
     page = add(watched, tmp_path, "dark")
-    shot = Image.open(io.BytesIO(page.locator(".network .canvas").screenshot())).convert("L")
+    shot = Image.open(io.BytesIO(page.locator(f"{CLUSTER} .canvas").screenshot())).convert("L")
     grey = np.asarray(shot)
     assert np.median(grey) < 60, "the ground is dark"
     assert (grey > 180).sum() > 100, "names are light"
 
 
 def test_hostile_titles_run_nothing_here_or_in_the_file(watched, tmp_path):
-    page = add(watched, tmp_path, "hostile-graph", EVIL)
-    network = page.locator(".network")
+    copies = [("count_words", COUNTERS["count_words"])] * 3
+    page = add(watched, tmp_path, "hostile-graph", EVIL, copies)
+    network = page.locator(CLUSTER)
     watched.settled()
     click(page, 1)
-    expect(page.locator("h3", has_text="words <img")).to_be_visible()
-    tip = page.locator(".network .vis-tooltip")
+    expect(page.locator("strong", has_text="words <img")).to_be_visible()
+    tip = page.locator(f"{CLUSTER} .vis-tooltip")
     expect(tip).to_contain_text("words <img src=x onerror=alert(1)> href")
-    assert network.evaluate("root => root.querySelectorAll('img, script, a, svg').length") == 0
-    expect(page.locator(".network .legend")).to_contain_text("<img src=")
-    open_table(watched)
+    for drawn in (network, page.locator(".st-key-servers_network .network")):
+        assert drawn.evaluate("root => root.querySelectorAll('img, script, a, svg').length") == 0
+        assert drawn.evaluate("root => root.view.nodes.get(1).title").count("<img")
+    expect(page.locator(f"{CLUSTER} .legend")).to_contain_text("<img src=")
     with page.expect_download() as caught:
-        page.get_by_role("button", name="HTML").click()
+        page.locator(".st-key-network_HTML button").click()
     path = tmp_path / "graph.html"
     caught.value.save_as(path)
     taken = page.context.new_page()

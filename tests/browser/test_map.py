@@ -5,6 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from ui.overlap.maps import NEAREST
+
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 
@@ -55,7 +57,18 @@ def test_a_lasso_selects_tools_which_are_proposed_and_taken_back(watched):
     page.locator('[class*="st-key-undo_batch_"] button').click()
     expect(page.get_by_text(re.compile("undone"))).to_be_visible()
     page.get_by_role("button", name="Clear", exact=True).click()
-    expect(page.get_by_text("Use the lasso or box tool")).to_be_visible()
+    expect(page.get_by_text(re.compile("tools selected$"))).to_have_count(0)
+
+
+def test_a_search_rings_a_tool_and_its_nearest_are_joined_to_it(watched):
+    page = open_map(watched, method="PCA", map_beside="false")
+    lines = page.locator(".js-plotly-plot .scatterlayer .js-line")
+    assert lines.count() == 0
+    box = page.get_by_placeholder("name, server, description")
+    box.fill("exchange_rate")
+    watched.answered(lambda: box.press("Enter"))
+    expect(page.get_by_text(re.compile("^Nearest to "))).to_be_visible()
+    expect(lines).to_have_count(NEAREST)
 
 
 @pytest.mark.nightly
@@ -68,7 +81,7 @@ def test_a_single_panel_stays_as_it_is_until_the_selection_is_cleared(watched):
     assert faint(page) > 0, "the browser dims what is not selected"
     assert page.locator(".js-plotly-plot").get_attribute("data-stays") == "yes"
     page.get_by_role("button", name="Clear", exact=True).click()
-    expect(page.get_by_text("Use the lasso or box tool")).to_be_visible()
+    expect(page.get_by_text(re.compile("tools selected$"))).to_have_count(0)
     watched.settled()
     assert faint(page) == 0
     drag(page, (0.05, 0.05), (0.6, 0.05), (0.6, 0.6), (0.05, 0.6), (0.05, 0.06))
@@ -89,6 +102,7 @@ def test_umap_is_computed_aside_and_then_shown_in_the_dark_too(watched):
     assert "45" in plate.evaluate("e => getComputedStyle(e).fill"), (
         "words stand on their own ground"
     )
+    page.get_by_text("More", exact=True).click()
     page.get_by_role("button", name=re.compile("^Measure before")).click()
     expect(page.get_by_text(re.compile("The silhouette is lower at"))).to_be_visible(
         timeout=120_000

@@ -7,8 +7,6 @@ from toolscope_core.merging.threshold_changes import (
     ClusterChanges,
     Regrouped,
     changes,
-    sides,
-    strongest_forest,
 )
 
 SIZE = 8
@@ -34,32 +32,6 @@ def columns(edges):
 def parts(left, right):
     graph = nx.Graph(zip(left.tolist(), right.tolist(), strict=True))
     return {frozenset(part) for part in nx.connected_components(graph)}
-
-
-@given(EDGES)
-def test_the_forest_connects_the_same_at_every_threshold(edges):
-    left, right, weight = columns(edges)
-    tree = strongest_forest(left, right, weight, SIZE)
-    assert sorted(weight[tree]) == list(weight[tree])
-    for at in sorted(set(edges.values())):
-        kept = tree[weight[tree] >= at]
-        near = weight >= at
-        assert parts(left[kept], right[kept]) == parts(left[near], right[near])
-        assert len(kept) == sum(len(part) - 1 for part in parts(left[near], right[near]))
-
-
-@given(EDGES.filter(bool))
-def test_the_weakest_edge_of_the_forest_parts_two_sides(edges):
-    left, right, weight = columns(edges)
-    tree = strongest_forest(left, right, weight, SIZE)
-    one, other = sides(left[tree], right[tree], 0, SIZE)
-    assert left[tree[0]] in one
-    assert right[tree[0]] in other
-    assert not set(one) & set(other)
-    assert set(one) | set(other) in parts(left, right)
-    above = weight > weight[tree[0]]
-    held = parts(left[above], right[above])
-    assert not any(part & set(one) and part & set(other) for part in held)
 
 
 def test_changes_are_named():

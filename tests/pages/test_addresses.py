@@ -11,28 +11,32 @@ from toolscope_core.model.address_keys import pair_key, tool_key
 from toolscope_core.model.pair import Pair
 
 ROOT = Path(__file__).resolve().parents[2]
-SHARED = {"catalog", "sel", "only", "tool"}
-"""Of every page: the catalog, the selection of tools, the tool in the drawer."""
+SHARED = {"catalog", "sel", "only", "tool", "edge"}
+"""Of every page: the catalog, the selection of tools, the tool in the drawer, the link of a
+cluster's graph.
+"""
 MAIL, FILES = "alpha/send_mail", "alpha/list_files"
 PAIR = pair_key(Pair.of(MAIL, "beta/send_mail"))
 PAGES = {
     "catalog": {"part": "Tools", "catalog_find": "mail", "on": "alpha", "band": "good"},
     "overlap": {
         "view": "Heatmap",
-        **{"pair": PAIR, "verdict": "merge", "of": "alpha", "least": "0.5", "differ": "true"},
+        **{
+            "pair": PAIR,
+            "pair_find": "mail",
+            "map_find": "mail",
+            "verdict": "merge",
+            "of": "alpha",
+            "least": "0.5",
+            "differ": "true",
+        },
         **{"heatmap_show": "All tools", "heatmap_by": "clusters", "heatmap_measure": "mean"},
         **{"one": "x", "other": "y", "cell": PAIR},
         **{"method": "PCA", "colour": "server", "contours": "true", "map_beside": "true"},
         **{"words": "false", "compare_variants": "true"},
-        **{"sweep": "probability", "theta": "0.9", "probability": "0.8", "effect": "merge"},
+        **{"theta": "0.9", "probability": "0.8"},
     },
-    "graph": {
-        "drawn": "x",
-        "edge": PAIR,
-        "draw": "All",
-        "graph_colour": "state",
-        "unsure": "false",
-    },
+    "graph": {"drawn": "x"},
     "review": {"show": "Undecided", "cluster": "x", "undecided": PAIR, "servers": "x"}
     | {"since": "new", "cut": tool_key(MAIL), "safe_merges": "open"},
     "documents": {"texts": "Single tools", "merge": "x", "single": tool_key(FILES)},

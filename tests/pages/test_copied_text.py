@@ -8,9 +8,10 @@ from tests.ui.services.small_workspace import MAIL, SUM, catalog, on
 from toolscope_core.catalog.scan.hidden import count_hidden
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.pair import Pair
-from ui.graph.network_rows import Edge, Network, Node
-from ui.graph.standalone import graph_html
 from ui.history.histories import Histories
+from ui.shared.graph.network import drawing
+from ui.shared.graph.network_rows import Edge, Network, Node
+from ui.shared.graph.standalone import graph_html
 from ui.shared.safe_text import untrusted
 from ui.shared.services.exports import Exports
 from ui.shared.tools.catalog_tables import CatalogTables
@@ -68,7 +69,7 @@ def test_nothing_that_is_downloaded_has_characters_that_nobody_typed(work):
     drawn = Network(nodes, (Edge(Pair.of("a", "b"), 0.9),))
     for name, content in files.items():
         assert count_hidden(content.decode("utf-8-sig")) == 0, name
-    page = graph_html(drawn, "href")
+    page = graph_html(drawing(drawn))
     assert "\u2060" not in page, "the characters of vis-network's own are no others"
     assert r"hr\u0065f www" in page, "JavaScript reads it as it was"
     assert b"https://mail.example/v1" in files["tools.csv"]

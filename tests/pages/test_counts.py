@@ -72,11 +72,11 @@ def read_by_page(monkeypatch, work, name):
     _, overlap = page("overlap")
     read(
         overlap,
-        candidates=r"or more: \*\*([\d,]+)\*\*",
-        merge_pairs=r"merge \*\*([\d,]+)\*\*",
-        family_pairs=r"value\) \*\*([\d,]+)\*\*",
+        candidates=r"\*\*([\d,]+)\*\* pairs of tools are alike",
+        merge_pairs=r"same job \*\*([\d,]+)\*\*",
+        family_pairs=r"provider \*\*([\d,]+)\*\*",
         unsure_pairs=r"unsure \*\*([\d,]+)\*\*",
-        keep_pairs=r"keep \*\*([\d,]+)\*\*",
+        keep_pairs=r"apart \*\*([\d,]+)\*\*",
         duplicates=r"grouped: ([\d,]+) dup",
         families=r"([\d,]+) famil(?:y|ies)\.",
     )
@@ -93,9 +93,6 @@ def read_by_page(monkeypatch, work, name):
     )
     _, heatmap = page("overlap", view="Heatmap", heatmap_show="All tools")
     read(heatmap, candidates=r"([\d,]+) (?:candidate pairs|pairs? at θ or more[^,])")
-
-    _, graph = page("graph")
-    read(graph, duplicates=r"same job: \*\*([\d,]+)\*\*", families=r"merge: \*\*([\d,]+)\*\*")
 
     _, review = page("review")
     read(

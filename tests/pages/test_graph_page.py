@@ -1,10 +1,9 @@
-import json
-
 import pytest
 
 from tests.pages.screen import open_page, words
 from tests.ui.services import small_workspace
-from toolscope_core.catalog.tokens import tool_tokens
+from ui.shared.cards.batches import server_pair_key
+from ui.shared.graph import components
 
 
 @pytest.fixture
@@ -20,58 +19,58 @@ def table(app, part):
     return found.value
 
 
-def test_the_largest_cluster_is_drawn_with_its_table(monkeypatch, desk_work):
-    app = open_page(monkeypatch, desk_work[0], "graph")
-    assert "do the same job: **3**" in words(app)
-    clusters, edges = table(app, "clusters"), table(app, "links_rows")
-    (frame,) = [frame for frame in app.dataframe if "clusters" in (frame.key or "")]
-    assert json.loads(frame.proto.columns)["name"]["label"] == "cluster"
-    assert clusters.iloc[0]["name"] == "send_mail"
-    assert clusters.iloc[0]["tokens"] == 3 * tool_tokens(small_workspace.MAIL)
-    assert clusters.iloc[0]["saved"] == 2 * tool_tokens(small_workspace.MAIL)
-    assert "Token counts (openai-chat): estimate" in words(app)
-    assert set(edges["tool A"]) == {"send_mail"}
-    assert len(app.get("bidi_component")) == 1
+def drawings(app):
+    assert not app.exception
+    return [one.key for one in app.get("bidi_component")]
+
+
+def test_servers_and_larger_clusters_are_shown_and_one_is_drawn_when_chosen(monkeypatch, desk_work):
+    work, catalog_id = desk_work
+    app = open_page(monkeypatch, work, "graph")
+    assert "3 of 3 servers share tools with another" in words(app)
+    clusters = table(app, "clusters")
+    assert clusters["name"].tolist() == ["send_mail"], "two tools have one link"
+    assert clusters.iloc[0]["kind"] == "drop-in"
+    assert drawings(app) == ["servers_network"]
+    mail = small_workspace.by_name(work, catalog_id, "send_mail")
+    app = open_page(monkeypatch, work, "graph", drawn=mail.id)
+    assert set(table(app, "links_")["tool A"]) == {"send_mail"}
+    assert drawings(app) == ["servers_network", "network"]
     assert [link.proto.label for link in app.get("page_link")] == ["Open in Review"]
 
 
-def test_the_address_chooses_the_cluster_and_a_choice_enters_it(monkeypatch, desk_work):
-    work, catalog_id = desk_work
-    wanted = small_workspace.by_name(work, catalog_id, "get_weather")
-    app = open_page(monkeypatch, work, "graph", drawn=wanted.id)
-    assert set(table(app, "links_rows")["tool A"]) == {"get_weather"}
-    mail = small_workspace.by_name(work, catalog_id, "send_mail")
-    app.session_state[f"drawn_{catalog_id}"] = [mail.id]
-    del app.query_params["drawn"]
+def test_a_row_of_two_servers_opens_them_side_by_side(monkeypatch, desk_work):
+    app = open_page(monkeypatch, desk_work[0], "graph")
+    app.session_state["opened_servers"] = ("alpha", "beta")
+    turned = []
+    monkeypatch.setattr(
+        "streamlit.switch_page", lambda page, query_params: turned.append((page, query_params))
+    )
     app.run()
-    assert app.query_params["drawn"] == mail.id
-
-
-def test_several_clusters_stand_side_by_side_and_none_is_a_sentence(monkeypatch, desk_work):
-    work, catalog_id = desk_work
-    app = open_page(monkeypatch, work, "graph")
-    ids = [
-        small_workspace.by_name(work, catalog_id, name).id for name in ("send_mail", "get_weather")
-    ]
-    app.session_state[f"drawn_{catalog_id}"] = [*ids, "gone"]
-    app.run()
-    assert set(table(app, "links_rows")["tool A"]) == {"send_mail", "get_weather"}
-    del app.query_params["drawn"]
-    app.session_state[f"drawn_{catalog_id}"] = []
-    app.run()
-    assert "Select one or more rows" in words(app)
-
-
-def test_everything_is_drawn_at_once(monkeypatch, desk_work):
-    app = open_page(monkeypatch, desk_work[0], "graph", draw="All")
-    assert len(table(app, "tools_rows")) == 7
+    page, query = turned[0]
+    assert page == "pages/review.py"
+    assert query["servers"] == server_pair_key("alpha", "beta")
 
 
 def test_a_large_component_is_cut_out_loud(monkeypatch, desk_work):
-    monkeypatch.setattr("ui.graph.components.SHOWN_NODES", 2)
-    app = open_page(monkeypatch, desk_work[0], "graph")
-    assert "Showing 2 tools" in words(app)
-    assert "not shown: 1." in words(app)
+    work, catalog_id = desk_work
+    monkeypatch.setattr(components.network_of, "__defaults__", (2,))
+    mail = small_workspace.by_name(work, catalog_id, "send_mail")
+    app = open_page(monkeypatch, work, "graph", drawn=mail.id)
+    assert "1 tool more did not fit." in words(app)
+
+
+def test_a_card_of_three_offers_the_graph_and_one_of_two_does_not(monkeypatch, desk_work):
+    work, catalog_id = desk_work
+    mail, weather = (
+        small_workspace.by_name(work, catalog_id, name) for name in ("send_mail", "get_weather")
+    )
+    app = open_page(monkeypatch, work, "review", cluster=mail.id)
+    app.session_state[f"graph_{mail.id}"] = True
+    app.run()
+    assert "network" in drawings(app)
+    app = open_page(monkeypatch, work, "review", cluster=weather.id)
+    assert "hang together" not in " ".join(box.label for box in app.expander)
 
 
 def test_where_nothing_overlaps_the_closest_pair_is_named(monkeypatch, desk_work):

@@ -14,6 +14,13 @@ def heatmap(monkeypatch, work, **query):
     return open_page(monkeypatch, work, "overlap", view="Heatmap", **query)
 
 
+def queries(monkeypatch, work):
+    """The page with the queries behind *More* open."""
+    app = heatmap(monkeypatch, work)
+    app.session_state["heatmap_more"] = True
+    return app.run()
+
+
 def table(app):
     return app.dataframe[0].value
 
@@ -105,23 +112,23 @@ def test_all_tools_at_once(monkeypatch, work):
 
 def test_too_many_tools_are_not_offered_at_once(monkeypatch, work):
     monkeypatch.setattr("ui.overlap.collisions.MOST_WHOLE", 7)
-    assert "tools" not in heatmap(monkeypatch, work).get_by_key("heatmap_show").options
+    app = heatmap(monkeypatch, work)
+    assert "heatmap_show" not in [choice.key for choice in app.get("button_group")]
 
 
 def test_queries_are_compared_when_there_are_some(monkeypatch, work):
-    app = heatmap(monkeypatch, work, heatmap_show="Queries")
-    assert not app.dataframe
+    app = queries(monkeypatch, work)
     app.get_by_key("heatmap_queries").set_value("weather of a city\nadd up numbers").run()
     assert "match several near-identical tools" in words(app)
     assert r"get\_weather" in words(app)
-    assert set(table(app)["one"]) == {"weather of a city", "add up numbers"}
+    assert set(app.dataframe[-1].value["one"]) == {"weather of a city", "add up numbers"}
     app.get_by_key("heatmap_queries").set_value("\n".join(map(str, range(51)))).run()
     assert "51 queries; give one to 50" in words(app).replace("\\", "")
     assert not app.exception
 
 
 def test_no_query_reaches_two_tools_that_differ(monkeypatch, work):
-    app = heatmap(monkeypatch, work, heatmap_show="Queries")
+    app = queries(monkeypatch, work)
     app.get_by_key("heatmap_queries").set_value("add up numbers").run()
     assert "No query matches" in words(app)
 

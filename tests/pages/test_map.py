@@ -134,7 +134,7 @@ def test_a_large_catalog_is_projected_only_when_asked(monkeypatch, work, quick):
 
 def test_a_lasso_selects_and_dims_and_an_empty_one_changes_nothing(monkeypatch, work):
     app = plane(monkeypatch, work, method="PCA")
-    assert "Use the lasso or box tool" in words(app)
+    assert "tools selected" not in words(app)
     lasso(app, work, (0, 0), (0, 1))
     first = selected(app, work)
     assert len(first) == 2
@@ -197,10 +197,33 @@ def test_only_the_ticked_rows_are_never_to_merge(monkeypatch, work):
 
 def test_silhouettes_are_measured_when_asked(monkeypatch, work, quick):
     app = plane(monkeypatch, work, method="PCA")
+    assert "How tightly" not in words(app)
+    app.session_state["map_more"] = True
+    app.run()
     app.button(key="silhouette").click().run()
     catalog_id = work.catalogs.newest()[0].id
     work.analyses.wait(work.service(Maps).job(catalog_id, "silhouettes").id)
     app.run()
     assert "Of 8 tools 7 are left when merged" in words(app)
-    assert "not whether tools are redundant" in words(app)
+    assert "rightly merged or not" in words(app)
     assert list(app.dataframe[-1].value.columns) == ["clusters", "as it came in", "merged"]
+
+
+def test_a_search_rings_what_it_finds_and_one_find_shows_its_nearest(monkeypatch, work):
+    app = plane(monkeypatch, work, method="PCA", map_beside="false", map_find="mail alpha")
+    assert "Found, with a ring: **1 tool**" in words(app)
+    assert r"Nearest to **send\_mail**: send\_mail (1.00), send\_mail (1.00)" in words(app)
+    assert [trace.get("mode") for trace in drawn(app)["data"]][-2:] == ["lines", "markers"]
+    app.text_input(key="map_find").set_value("mail").run()
+    assert "**3 tools**" in words(app) and "Nearest to" not in words(app)
+    app.button(key="select_found").click().run()
+    assert len(selected(app, work)) == 3
+    app.text_input(key="map_find").set_value("").run()
+    assert "Found" not in words(app)
+
+
+def test_a_click_on_a_tool_shows_its_nearest(monkeypatch, work):
+    app = plane(monkeypatch, work, method="PCA", map_beside="false")
+    lasso(app, work, (0, 0))
+    assert "Nearest to **" in words(app)
+    assert "lines" in [trace.get("mode") for trace in drawn(app)["data"]]

@@ -1,3 +1,4 @@
+import json
 from dataclasses import replace
 from urllib.parse import parse_qsl, urlsplit
 
@@ -107,6 +108,26 @@ def test_filters_come_from_the_address_and_narrow_the_pairs(monkeypatch, work):
     assert "matching pairs of" in words(app)
 
 
+def test_a_search_narrows_the_pairs_to_those_with_every_word(monkeypatch, work):
+    app = open_page(monkeypatch, work, "overlap", pair_find="MAIL gamma")
+    assert set(table(app)["left"]) == {"send_mail"} and len(table(app)) == 1
+    app.text_input(key="pair_find").set_value("weather account's").run()
+    assert set(table(app)["left"]) == {"get_weather"}
+    app.text_input(key="pair_find").set_value("no such words").run()
+    assert "No pair matches these filters" in words(app)
+
+
+def test_a_pair_of_a_larger_cluster_offers_its_graph(monkeypatch, work):
+    mail = pair_key(Pair.of("alpha/send_mail", "beta/send_mail"))
+    app = open_page(monkeypatch, work, "overlap", pair=mail)
+    cluster = small_workspace.by_name(work, work.catalogs.newest()[0].id, "send_mail")
+    app.session_state[f"graph_{cluster.id}"] = True
+    app.run()
+    assert [one.key for one in app.get("bidi_component")] == ["network"]
+    app = open_page(monkeypatch, work, "overlap")
+    assert "hang together" not in " ".join(box.label for box in app.expander)
+
+
 def test_filters_that_nothing_passes_say_so(monkeypatch, work):
     app = open_page(monkeypatch, work, "overlap", verdict="keep", least="0.95")
     assert "No pair matches these filters" in words(app)
@@ -123,7 +144,7 @@ def test_a_catalog_without_overlap_names_its_closest_pair(monkeypatch, work):
 
 def test_a_large_curve_is_counted_while_the_page_stays(monkeypatch, work):
     monkeypatch.setattr(curves, "COUNTED_AT_ONCE", 4)
-    app = open_page(monkeypatch, work, "overlap", view="Curve")
+    app = open_page(monkeypatch, work, "overlap", view="Threshold")
     assert "Counting all pairs" in words(app)
     catalog_id = work.catalogs.newest()[0].id
     work.analyses.wait(work.service(Curves).job(catalog_id).id)
@@ -137,7 +158,7 @@ def test_a_counting_that_failed_is_told_and_can_be_tried_again(monkeypatch, work
         patch.setattr(work.service(Curves), "run", lambda *_: _fail())
         with pytest.raises(JobError):
             work.analyses.wait(work.service(Curves).start(work.catalogs.newest()[0].id))
-    app = open_page(monkeypatch, work, "overlap", view="Curve")
+    app = open_page(monkeypatch, work, "overlap", view="Threshold")
     assert "no room" in words(app)
     assert "Counting all pairs" not in words(app)
     app.button(key="count").click().run()
@@ -155,8 +176,7 @@ def metrics(app):
 def test_moving_the_threshold_changes_the_numbers(monkeypatch, work):
     app = open_page(monkeypatch, work, "overlap", view="Threshold")
     assert (metrics(app)["Clusters"], metrics(app)["Tools left"]) == ("3", "4")
-    assert "The clusters are the same as in the plan" in words(app)
-    assert "Above a probability of 1.000" in words(app)
+    assert "Clusters compared with the plan" not in words(app)
     assert len(app.get("plotly_chart")) == 1
     work.review.decide(
         work.catalogs.newest()[0].id,
@@ -166,6 +186,12 @@ def test_moving_the_threshold_changes_the_numbers(monkeypatch, work):
     )
     app.slider(key="theta").set_value(0.9).run()
     assert (metrics(app)["Clusters"], metrics(app)["Tools left"]) == ("2", "5")
+    (line,) = [
+        s
+        for s in json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]["shapes"]
+        if s["type"] == "line"
+    ]
+    assert line["x0"] == 0.9, "the curve marks the threshold of the slider"
 
 
 def test_what_appears_is_named(monkeypatch, work):
@@ -191,10 +217,10 @@ def test_what_appears_is_named(monkeypatch, work):
     assert metrics(app)["Pairs to merge"] == "1"
     app.slider(key="probability").set_value(0.85).run()
     assert metrics(app)["Pairs to merge"] == "0"
-    assert "The clusters are the same as in the plan" in words(app)
+    assert "Clusters compared with the plan" not in words(app)
 
 
-@pytest.mark.parametrize("view", ["Curve", "Threshold", "Heatmap", "Map"])
+@pytest.mark.parametrize("view", ["Threshold", "Heatmap", "Map"])
 def test_a_table_is_made_and_sent_once_it_is_opened(monkeypatch, work, view):
     def never(_):
         raise AssertionError("nobody looks at this table")
@@ -207,22 +233,22 @@ def test_a_table_is_made_and_sent_once_it_is_opened(monkeypatch, work, view):
 
     opened = tables()
     monkeypatch.setattr(pictures, "OPEN", False)
-    for name in ("map_panel.map_rows", "heatmap_panel.grid_rows", "threshold_panel.sweep_rows"):
+    for name in ("map_panel.map_rows", "heatmap_panel.grid_rows", "curve_panel.curve_rows"):
         monkeypatch.setattr(f"ui.overlap.{name}", never)
     assert tables() == opened - 1
 
 
 def test_accepted_document_variants_have_a_curve_and_a_map_of_their_own(monkeypatch, work):
     i = work.catalogs.newest()[0].id
-    app = open_page(monkeypatch, work, "overlap", view="Curve")
-    choices = [choice.key for choice in app.get("button_group")]
-    assert "effect" not in choices, "without variants there is nothing to choose"
+    app = open_page(monkeypatch, work, "overlap", view="Threshold")
+    assert "More" not in [box.label for box in app.expander], "without variants there is no more"
     row = b'{"tool": "alpha/send_mail", "expanded": "Post a letter.", "questions": []}'
     work.service(Variants).add(i, row, "v.jsonl")
     work.service(Variants).accept_clean(i, "ann")
+    app.session_state["threshold_more"] = True
     app.run()
-    app.segmented_control(key="effect").set_value("document variants").run()
-    assert {"pairs, own text", "change, with random words"} <= set(table(app))
+    columns = set().union(*(frame.value.columns for frame in app.dataframe))
+    assert {"pairs, own text", "change, with random words"} <= columns
     app = open_page(monkeypatch, work, "overlap", view="Map", method="PCA")
     app.toggle(key="compare_variants").set_value(True).run()
     assert not app.exception and len(app.get("plotly_chart")) == 1

@@ -91,18 +91,13 @@ def test_without_it_the_selected_are_marked_and_nothing_is_missing(monkeypatch, 
     queue = rows(app, "queue")
     assert len(queue) == 3
     assert queue[queue[""] == "●"]["name"].tolist() == ["send_mail"]
-    app.switch_page("pages/graph.py").run()
-    marks = dict(
-        zip(rows(app, "clusters_")["name"], rows(app, "clusters_")["selected"], strict=True)
-    )
-    assert marks == {"send_mail": "● 2", "get_weather": "", "list_files": ""}
 
 
 def test_a_selection_without_clusters_leaves_an_empty_queue_and_says_so(monkeypatch, work):
     alone = work.service(Selections).keep(
         work.catalogs.newest()[0].id, ["beta/add_numbers"], "the map"
     )
-    for page in ("graph", "review", "documents"):
+    for page in ("review", "documents"):
         app = open_page(monkeypatch, work, page, sel=alone.key, only="1")
         empty = {"review": "None of 3 clusters passes the filters and holds selected tools."}
         assert empty.get(page, "0 of 3 clusters hold selected tools.") in words(app)

@@ -1,21 +1,12 @@
-"""What a threshold does to clusters: which edge holds one together, what changed between two
-thresholds.
-
-For every threshold at once it is enough to know the strongest spanning forest: what the edges at
-or above a threshold connect, those of them in the forest connect as well.
-"""
+"""How the clusters differ between two thresholds."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from toolscope_core.model.tool import sorted_ids
 
-Rows = NDArray[np.int32]
 Members = tuple[str, ...]
 
 
@@ -66,34 +57,6 @@ def changes(before: Sequence[Members], after: Sequence[Members]) -> ClusterChang
         split=tuple(sorted(split, key=lambda item: _largest(item.members))),
         vanished=tuple(sorted(vanished, key=_largest)),
     )
-
-
-def strongest_forest(
-    left: Rows, right: Rows, weight: NDArray[np.float64], size: int
-) -> NDArray[np.int64]:
-    """Places of the edges (each pair once, weights in [0, 2]) of a maximum spanning forest over
-    ``size`` rows, the weakest first, ties by place.
-    """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import minimum_spanning_tree
-
-    edges = coo_array((3.0 - weight, (left, right)), shape=(size, size))
-    tree = minimum_spanning_tree(edges.tocsr()).tocoo()
-    kept = np.flatnonzero(
-        np.isin(left.astype(np.int64) * size + right, tree.row.astype(np.int64) * size + tree.col)
-    )
-    return kept[np.lexsort((kept, weight[kept]))]
-
-
-def sides(left: Rows, right: Rows, edge: int, size: int) -> tuple[NDArray[np.int64], ...]:
-    """The rows that hang on either end of ``edge`` of a forest once it is gone, ascending."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    rest = np.arange(len(left)) != edge
-    edges = coo_array((np.ones(rest.sum()), (left[rest], right[rest])), shape=(size, size))
-    label = connected_components(edges, directed=False)[1]
-    return tuple(np.flatnonzero(label == label[end[edge]]) for end in (left, right))
 
 
 def _traced(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,43 +11,22 @@ from numpy.typing import NDArray
 
 from toolscope_core.embedding.candidate_pairs import leaf_order
 from toolscope_core.merging.analysis import Analysis
-from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair
-from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.tool import Tool
 from ui.overlap.figures import CellMeasure, Grid
+from ui.shared.tools.tool_blocks import Block, Rows
 
-Rows = NDArray[np.int64]
-
-SERVERS, CLUSTERS = "servers", "clusters"
 MOST_BLOCKS = 200
 MOST_TOOLS = 400
 MOST_WHOLE = 1_000
 MOST_CELLS = 1_000
 """As many cells can be chosen, the highest: each is a marker to draw, or two."""
 
-_FIELD = re.compile(r"[A-Za-z][A-Za-z0-9 _-]{0,30}")
-_NO_FIELDS = {SERVERS, CLUSTERS, "server"}
-_LONGEST_VALUE = 120
 _CHUNK = 2_048
 _ROUNDING = 5e-7
 """Stored cosines have six digits: this much below θ is θ."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Block:
-    """Tools that belong together: ``rows`` (int64) of the catalog; ``key`` stays the same when
-    the catalog is opened again.
-    """
-
-    key: str
-    name: str
-    rows: Rows
-
-    def __len__(self) -> int:
-        return len(self.rows)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,38 +67,6 @@ class Tile:
             "exact copies one is compared with the others, and each tool with its nearest; names "
             "that say the same are compared at any similarity)"
         )
-
-
-def groupings(catalog: Catalog) -> tuple[str, ...]:
-    """By what the tools can be put in blocks: their servers, each category field of their records,
-    the clusters of the merge plan; servers that are implied for less than half of them come last.
-
-    A category field holds a short text on most tools, with at most half as many different values
-    as there are tools; of paths such as ``Science/Geology`` the first step counts if that helps.
-    """
-    owned = sum(bool(tool.owner) for tool in catalog.tools)
-    rest = (*sorted(_categories(catalog)), CLUSTERS)
-    if not owned:
-        return rest
-    return (SERVERS, *rest) if 2 * owned >= len(catalog.tools) else (*rest, SERVERS)
-
-
-def blocks_of(plan: MergePlan, by: str) -> tuple[Block, ...]:
-    """The blocks of a grouping, by key; tools that it says nothing of are in none."""
-    tools = plan.catalog.tools
-    if by == CLUSTERS:
-        rows = {tool.id: row for row, tool in enumerate(tools)}
-        groups = {c.id: (c.document.name, [rows[m] for m in c.members]) for c in plan.clusters}
-    else:
-        owners = [t.owner for t in tools] if by == SERVERS else _categories(plan.catalog)[by]
-        groups = {}
-        for row, key in enumerate(owners):
-            if key:
-                groups.setdefault(key, (key, []))[1].append(row)
-    return tuple(
-        Block(key, name, np.array(sorted(rows), dtype=np.int64))
-        for key, (name, rows) in sorted(groups.items())
-    )
 
 
 def block_grid(analysis: Analysis, blocks: Sequence[Block], measure: CellMeasure) -> BlockGrid:
@@ -229,30 +175,6 @@ def strongest_cells(
     cells = np.argwhere(np.triu(filled, own) if symmetric else filled)
     order = np.argsort(-values[cells[:, 0], cells[:, 1]], kind="stable")[:most]
     return cells[order].astype(np.int64)
-
-
-def _categories(catalog: Catalog) -> dict[str, list[str]]:
-    """The category fields, each with its value for every tool, empty where it has none."""
-    filled = Counter(
-        key
-        for tool in catalog.tools
-        for key, value in tool.raw.items()
-        if _text(value) and value not in {tool.name, tool.description}
-    )
-    fields = {}
-    for key, count in filled.items():
-        if count * 2 > len(catalog.tools) and _FIELD.fullmatch(key) and key not in _NO_FIELDS:
-            values = [_text(tool.raw.get(key)) for tool in catalog.tools]
-            heads = [value.partition("/")[0].strip() for value in values]
-            for owners in (values, heads):
-                if 2 <= len(set(owners) - {""}) <= len(owners) / 2:
-                    fields[key] = owners
-                    break
-    return fields
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) and len(value) <= _LONGEST_VALUE else ""
 
 
 def _candidates(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ui.shared.charts.chart_style import TableRow
 
-CellMeasure = Literal["pairs", "mean", "max", "cosine", "done"]
+CellMeasure = Literal["pairs", "mean", "max", "cosine"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -18,8 +18,7 @@ class Grid:
     """A heatmap: ``values`` is float64 of shape (rows, columns), NaN for an empty cell.
 
     ``measure`` says what a cell holds: ``pairs`` a count from 1 (coloured by its logarithm),
-    ``mean`` and ``max`` of the cosines between two blocks, ``cosine`` that of two tools, ``done``
-    the share of the row's tools, in percent, whose job the column does. ``cells``
+    ``mean`` and ``max`` of the cosines between two blocks, ``cosine`` that of two tools. ``cells``
     is int64 of shape (k, 2): the cells that can be chosen, as (row, column), the highest first; of
     a ``symmetric`` grid each once, on or above the diagonal. ``kept``, bool of the shape of
     ``values``, says which cells stand out; ``None`` where all do.
@@ -38,7 +37,8 @@ class Grid:
 class Panel:
     """A toolset on a plane: ``points`` is float64 of shape (n, 2), the rest has one entry a point.
 
-    ``groups`` says what colours it; ``members`` are the rows of the catalog that it stands for.
+    ``groups`` says what colours it; ``members`` are the rows of the catalog that it stands for;
+    ``texts`` are descriptions, none where they are not shown.
     """
 
     title: str
@@ -47,6 +47,7 @@ class Panel:
     servers: tuple[str, ...]
     groups: tuple[str, ...]
     members: tuple[tuple[int, ...], ...]
+    texts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,19 @@ class ToolMap:
     panels: tuple[Panel, ...]
     regions: tuple[Region, ...]
     by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What stands out on a map, as rows of the catalog: all but the ``picked`` are dimmed, or with
+    ``only`` left out, unless there is none; ``found`` have a ring; lines go from the first of
+    ``near`` to the others.
+    """
+
+    picked: tuple[int, ...] = ()
+    only: bool = False
+    found: tuple[int, ...] = ()
+    near: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,34 +145,6 @@ class Curve:
         return np.where(base > 0, variant.pairs / np.maximum(base, 1.0) - 1.0, np.nan)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Sweep:
-    """The effect of each value of a threshold on ``measure`` (``similarity`` or ``probability``).
-
-    ``removed`` are the tools that merging every cluster takes away, before correction;
-    ``accepted`` and ``rejected`` the pairs that people decided on and the threshold lets through.
-    All are int64, one entry a value; ``at`` is the value chosen now.
-    """
-
-    measure: Literal["similarity", "probability"]
-    values: tuple[float, ...]
-    at: float
-    removed: NDArray[np.int64]
-    accepted: NDArray[np.int64]
-    rejected: NDArray[np.int64]
-
-    @property
-    def labelled(self) -> bool:
-        """Whether people decided on any of the pairs."""
-        return bool((self.accepted + self.rejected).any())
-
-    @property
-    def right(self) -> NDArray[np.float64]:
-        """The share of accepted pairs among those decided on; NaN where there are none."""
-        decided = self.accepted + self.rejected
-        return np.where(decided > 0, self.accepted / np.maximum(decided, 1), np.nan)
-
-
 def curve_rows(view: Curve) -> list[TableRow]:
     """A row for each threshold, ascending: the pairs of each variant, and how they changed."""
     columns: dict[str, list[int] | list[str]] = {}
@@ -214,28 +200,6 @@ def silhouette_rows(view: Silhouettes) -> list[TableRow]:
             },
         }
         for at, count in enumerate(view.counts)
-    ]
-
-
-def sweep_rows(view: Sweep) -> list[TableRow]:
-    """A row for each value, ascending."""
-    columns = zip(
-        view.values,
-        view.removed.tolist(),
-        view.accepted.tolist(),
-        view.rejected.tolist(),
-        view.right.tolist(),
-        strict=True,
-    )
-    return [
-        {
-            view.measure: value,
-            "tools removed before correction": removed,
-            "accepted pairs": accepted,
-            "rejected pairs": rejected,
-            "right": "" if np.isnan(right) else f"{right:.1%}",
-        }
-        for value, removed, accepted, rejected, right in columns
     ]
 
 

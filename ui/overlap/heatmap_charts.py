@@ -101,8 +101,6 @@ def _cells(grid: Grid, threshold: float) -> dict[str, Any]:
     look = {"type": "heatmap", "xgap": gap, "ygap": gap, "hoverongaps": False}
     if counted:
         return look | _counts(grid.values)
-    if grid.measure == "done":
-        return look | _shares(grid.values)
     if grid.measure == "cosine":
         hundredths = np.clip(np.floor(grid.values * 100 + 1e-6), 0, 100)
         gaps = bool(np.isnan(hundredths).any())
@@ -124,7 +122,6 @@ _WORDS = {
     "mean": "mean cosine",
     "max": "closest pair, cosine",
     "cosine": "cosine",
-    "done": "per cent done",
 }
 
 
@@ -147,21 +144,6 @@ def _counts(values: NDArray[np.float64]) -> dict[str, Any]:
         "zmin": 0.0,
         "zmax": max(float(np.log10(highest)), 0.1),
         "colorbar": _bar("pairs", np.log10(marks).tolist(), [f"{n:,}" for n in marks]),
-    }
-
-
-def _shares(values: NDArray[np.float64]) -> dict[str, Any]:
-    few = max(values.shape) <= FEW
-    shares = np.nan_to_num(values).round().astype(np.int32).tolist()
-    return {
-        "z": _sent(values.round(1)),
-        "text": [[f"{n} %" if n else "" for n in row] for row in shares] if few else None,
-        "texttemplate": "%{text}" if few else None,
-        "hovertemplate": "%{x}<br>does %{z:.0f} % of what<br>%{y} does<extra></extra>",
-        "colorscale": [[0.0, SKY], [0.4, BLUE], [0.7, ROSE], [1.0, RED]],
-        "zmin": 0,
-        "zmax": 100,
-        "colorbar": _bar("% done", [0, 25, 50, 75, 100], ["0", "25", "50", "75", "100"]),
     }
 
 

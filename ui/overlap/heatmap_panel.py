@@ -16,43 +16,45 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import digest
 from ui.overlap import heatmap_charts
-from ui.overlap.collisions import CLUSTERS, MOST_CELLS, SERVERS, Block, Tile
+from ui.overlap.collisions import MOST_CELLS, Tile
 from ui.overlap.figures import CellMeasure, Grid, grid_rows
 from ui.overlap.heatmaps import MOST_QUERIES, Heatmaps, query_lines
 from ui.overlap.server_overlap_panel import server_overlap_panel
 from ui.shared import page_frame, safe_text
-from ui.shared.cards import server_advice_panel
+from ui.shared.charts import pictures
 from ui.shared.charts.pictures import picture
 from ui.shared.pairs.pair_panel import pair_view
 from ui.shared.pairs.pair_view import Pairs
 from ui.shared.tools import tool_selection
+from ui.shared.tools.tool_blocks import CLUSTERS, SERVERS, Block
 
 PLACE = ("one", "other", "cell")
 MEASURES: dict[CellMeasure, str] = {
     "pairs": "candidate pairs",
     "mean": "mean",
     "max": "closest pair",
-    "done": "share done",
 }
 """What colours a cell, with its label, which is its value in the address."""
-VIEWS = {"blocks": "Blocks", "tools": "All tools", "queries": "Queries"}
+VIEWS = {"blocks": "Blocks", "tools": "All tools"}
 
 
 def heatmap_panel(catalog_id: int) -> None:
-    """What is chosen: blocks, all tools, or queries against tools."""
-    whole = page_frame.service(Heatmaps).whole_fits(catalog_id)
-    views = [view for view in VIEWS if whole or view != "tools"]
-    bar = st.container(horizontal=True, vertical_alignment="bottom")
-    show = bar.segmented_control(
-        "Show", views, format_func=VIEWS.__getitem__, default="blocks", required=True,
-        key="heatmap_show", bind="query-params", on_change=_go,
-    )  # fmt: skip
+    """What is chosen, blocks or all tools; behind *More* queries against tools."""
+    st.markdown("**Where do tools collide?** The redder a cell, the more its two sides overlap.")
+    bar, show = st.container(horizontal=True, vertical_alignment="bottom"), "blocks"
+    if page_frame.service(Heatmaps).whole_fits(catalog_id):
+        show = bar.segmented_control(
+            "Show", VIEWS, format_func=VIEWS.__getitem__, default="blocks", required=True,
+            key="heatmap_show", bind="query-params", on_change=_go,
+        )  # fmt: skip
     if show == "blocks":
         _blocks(catalog_id, bar)
-    elif show == "tools":
-        _tools(catalog_id)
     else:
-        _queries(catalog_id)
+        _tools(catalog_id)
+    more = pictures.more("heatmap_more")
+    if more.open:
+        with more:
+            _queries(catalog_id)
 
 
 def _blocks(catalog_id: int, bar: DeltaGenerator) -> None:
@@ -80,11 +82,8 @@ def _blocks(catalog_id: int, bar: DeltaGenerator) -> None:
 
 
 def _level_one(catalog_id: int, by: str, bar: DeltaGenerator) -> None:
-    measures = [one for one in MEASURES if by == SERVERS or one != "done"]
-    if st.session_state.get("heatmap_measure") not in measures:
-        st.session_state.pop("heatmap_measure", None)
     measure = bar.segmented_control(
-        "Colour by", measures, format_func=MEASURES.__getitem__, default="pairs",
+        "Colour by", MEASURES, format_func=MEASURES.__getitem__, default="pairs",
         required=True, key="heatmap_measure", bind="query-params", persist_state="page",
     )  # fmt: skip
     drawn = page_frame.service(Heatmaps).block_grid(catalog_id, by, measure)
@@ -106,8 +105,6 @@ def _level_one(catalog_id: int, by: str, bar: DeltaGenerator) -> None:
     )
     if cell is not None:
         row, column = drawn.grid.cells[cell]
-        if measure == "done":
-            server_advice_panel.show_pair(drawn.blocks[row].name, drawn.blocks[column].name)
         _down(one=drawn.blocks[row].key, other=drawn.blocks[column].key)
     if by == SERVERS:
         server_overlap_panel(catalog_id)
@@ -118,7 +115,6 @@ EXPLANATIONS: dict[CellMeasure, str] = {
     "pairs": f"A cell counts the candidate pairs between two blocks. {_DIAGONAL}",
     "mean": f"A cell is the mean similarity of all pairs of tools between two blocks. {_DIAGONAL}",
     "max": f"A cell is the similarity of the closest pair between two blocks. {_DIAGONAL}",
-    "done": "A cell is the share of the row's tools whose job the column does.",
 }
 
 
@@ -167,6 +163,7 @@ def _tile(catalog_id: int, drawn: Tile, count: str, left_out: str, key: str, **p
 
 
 def _queries(catalog_id: int) -> None:
+    st.markdown("**Which tools does a query light up together?**")
     text = st.text_area(
         f"Queries, one per line, at most {MOST_QUERIES}",
         key="heatmap_queries",

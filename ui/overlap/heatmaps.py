@@ -17,8 +17,8 @@ from ui.overlap import collisions
 from ui.overlap.collisions import distinct, strongest_cells, titled
 from ui.overlap.figures import CellMeasure, Grid
 from ui.shared.services.result_cache import ResultCache
-from ui.shared.services.server_advice import ServerAdvice
 from ui.shared.services.workspace import Workspace
+from ui.shared.tools.tool_blocks import Block, blocks_of, groupings
 
 MOST_QUERIES = 50
 
@@ -50,23 +50,20 @@ class Heatmaps:
     def __init__(self, work: Workspace) -> None:
         self._analyses = work.analyses
         self._review = work.review
-        self._advice = work.service(ServerAdvice)
         self._wholes: ResultCache[collisions.Tile] = ResultCache()
         self._groupings: ResultCache[tuple[str, ...]] = ResultCache()
-        self._blocks: ResultCache[tuple[collisions.Block, ...]] = ResultCache()
+        self._blocks: ResultCache[tuple[Block, ...]] = ResultCache()
         self._grids: ResultCache[collisions.BlockGrid] = ResultCache()
 
     def groupings(self, catalog_id: int) -> tuple[str, ...]:
         """By what the tools can be put in blocks; what the owner knows best first."""
         catalog = self._analyses.required(catalog_id).catalog
-        return self._groupings.get(catalog_id, (catalog,), lambda: collisions.groupings(catalog))
+        return self._groupings.get(catalog_id, (catalog,), lambda: groupings(catalog))
 
-    def blocks(self, catalog_id: int, by: str) -> tuple[collisions.Block, ...]:
+    def blocks(self, catalog_id: int, by: str) -> tuple[Block, ...]:
         """The blocks of a grouping, by key; the last ones are kept."""
         plan = self._review.plan(catalog_id)
-        return self._blocks.get(
-            catalog_id, (plan,), lambda: collisions.blocks_of(plan, by), state=by
-        )
+        return self._blocks.get(catalog_id, (plan,), lambda: blocks_of(plan, by), state=by)
 
     def block_grid(self, catalog_id: int, by: str, measure: CellMeasure) -> collisions.BlockGrid:
         """Level one: blocks against blocks; the last one is kept."""
@@ -74,29 +71,11 @@ class Heatmaps:
 
         def make() -> collisions.BlockGrid:
             blocks = self.blocks(catalog_id, by)
-            first: CellMeasure = "pairs" if measure == "done" else measure
-            made = collisions.block_grid(self._analyses.required(catalog_id), blocks, first)
-            return self._done(catalog_id, made) if measure == "done" else made
+            return collisions.block_grid(self._analyses.required(catalog_id), blocks, measure)
 
         return self._grids.get(catalog_id, (plan,), make, state=(by, measure))
 
-    def _done(self, catalog_id: int, drawn: collisions.BlockGrid) -> collisions.BlockGrid:
-        """The same servers, with the share of each one's tools that each other one does."""
-        servers = self._advice.coverage(catalog_id)
-        names = [block.name for block in drawn.blocks]
-        shares = [
-            [servers.of(one, [other]).share if one != other else 0.0 for other in names]
-            for one in names
-        ]
-        values = 100 * np.array(shares, dtype=np.float64).reshape(len(names), len(names))
-        values = np.where(values > 0, values, np.nan)
-        cells = strongest_cells(values, symmetric=False)
-        grid = replace(drawn.grid, values=values, measure="done", cells=cells, symmetric=False)
-        return replace(drawn, grid=grid)
-
-    def tile(
-        self, catalog_id: int, one: collisions.Block, other: collisions.Block
-    ) -> collisions.Tile:
+    def tile(self, catalog_id: int, one: Block, other: Block) -> collisions.Tile:
         """Level two: the tools of two blocks."""
         return collisions.tile(self._analyses.required(catalog_id), one, other)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -11,9 +11,9 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from ui.overlap.figures import Panel, Silhouettes, ToolMap
+from ui.overlap.figures import Marks, Panel, Silhouettes, ToolMap
 from ui.shared.charts import chart_style
-from ui.shared.charts.chart_style import GREY, PALETTE
+from ui.shared.charts.chart_style import GREY, PALETTE, RED
 
 MOST_SVG = 2_000
 """Up to as many points are drawn as SVG; of 4,000 WebGL is as soon on the screen without a GPU."""
@@ -21,11 +21,21 @@ MOST_SVG = 2_000
 MANY = 10_000
 """With more tools the pointer shows only names."""
 
+TEXT_SHOWN = 80
+"""Letters of a description under the pointer."""
+HUES = (
+    *("#0072B2", "#E69F00", "#00875A", "#F58FD0", "#56C4F5", "#E0501E"),
+    *("#7A4BC8", "#A8C800", "#8B6B3E", "#C2188B", "#1FE0C0", "#A3123A"),
+)
+"""Colours of the largest groups, apart by 33 and more in CIELAB; small shapes cannot be told apart
+where thousands lie.
+"""
+NO_MARKS = Marks()
 HEIGHT = 600
 CELLS = 64
 LEVELS = 6
 _BLUR = 2.0
-_SHOWN = 0.9
+_SHOWN, _BEHIND = 0.9, 0.35
 DIMMED = 0.12
 KEPT = 4
 """So many maps are remembered with their texts: what is selected changes more often."""
@@ -36,30 +46,27 @@ _PLATE = "rgba(45,49,58,0.78)"
 
 
 def tool_map(
-    tools: ToolMap,
-    picked: Collection[int] = (),
-    contours: bool = False,
-    labels: bool = True,
-    only: bool = False,
+    tools: ToolMap, marks: Marks = NO_MARKS, contours: bool = False, labels: bool = True
 ) -> go.Figure:
     """Tools where their embeddings put them, a panel beside the other, with the same axes.
 
-    ``picked`` are rows of the catalog: all others are dimmed, or with ``only`` left out, unless
-    there is none. Contours are drawn at the same densities in every panel, for all tools.
+    Contours are drawn at the same densities in every panel, for all tools.
     """
-    wanted = frozenset(picked)
-    layers = _shown(tools, wanted, only)
+    wanted = frozenset(marks.picked)
+    layers = _shown(tools, wanted, marks.only)
     drawn = Counter[int]()
     for at, _, _, rows in layers:
         drawn[at] += len(rows)
     kind = "scatter" if drawn.total() <= MOST_SVG else "scattergl"
     traces: list[object] = [{"type": kind, **_points(tools, layer, wanted)} for layer in layers]
+    above = [*_lines(tools.panels[0], marks.near), *_rings(tools.panels[0], marks.found)]
+    traces += [{"type": kind, **trace} for trace in above]  # of one kind, or they lie below
     if contours:
         traces += _contours(tools)
     figure = chart_style.figure(traces, HEIGHT)
     figure.update_layout(
         dragmode="lasso",
-        clickmode="event",
+        clickmode="event+select",
         uirevision="map",
         legend={"orientation": "h", "y": -0.01, "yanchor": "top", "itemsizing": "constant"},
         annotations=[
@@ -73,15 +80,12 @@ def tool_map(
 
 
 def tools_at(
-    tools: ToolMap,
-    points: Sequence[Mapping[str, Any]],
-    picked: Collection[int] = (),
-    only: bool = False,
+    tools: ToolMap, points: Sequence[Mapping[str, Any]], marks: Marks = NO_MARKS
 ) -> frozenset[int]:
     """The rows of the catalog behind points of the figure, as ``st.plotly_chart`` names them;
-    ``picked`` and ``only`` as the figure was drawn.
+    ``marks`` as the figure was drawn.
     """
-    layers = _shown(tools, frozenset(picked), only)
+    layers = _shown(tools, frozenset(marks.picked), marks.only)
     rows_behind: set[int] = set()
     for point in points:
         if point["curve_number"] < len(layers):
@@ -177,15 +181,20 @@ def _places(panel: Panel, rows: Sequence[int], wanted: frozenset[int]) -> list[i
 def _hovers(panel: Panel) -> NDArray[np.object_]:
     if len(panel.names) > MANY:
         return np.array([chart_style.label(name) for name in panel.names], dtype=object)
-    tools = zip(panel.names, panel.servers, strict=True)
-    return np.array([chart_style.hover(*tool) for tool in tools], dtype=object)
+    texts = panel.texts or [""] * len(panel.names)
+    tools = zip(panel.names, panel.servers, texts, strict=True)
+    hovers = (
+        f"<b>{chart_style.hover(name, server)}</b><br>{chart_style.label(text, TEXT_SHOWN)}"
+        for name, server, text in tools
+    )
+    return np.array([*hovers], dtype=object)
 
 
 def _points(tools: ToolMap, layer: _Layer, picked: frozenset[int]) -> dict[str, Any]:
     """Values as arrays, and no trace object: both spare Plotly from looking at each value."""
     at, place, name, rows = layer
     panel, hovers = tools.panels[at], _hovers(tools.panels[at])
-    colour, symbol = chart_style.look(place)
+    colour = HUES[place] if place < len(HUES) else GREY
     sizes = np.array([10 if len(panel.members[row]) > 1 else 6 for row in rows])
     x, y = chart_style.json_numbers(panel.points[rows].T.round(4))
     return {
@@ -200,14 +209,35 @@ def _points(tools: ToolMap, layer: _Layer, picked: frozenset[int]) -> dict[str, 
         "marker": {
             "size": sizes.tolist() if sizes.max() > sizes.min() else int(sizes[0]),
             "color": colour,
-            "symbol": symbol,
-            "opacity": _SHOWN,
+            "opacity": _SHOWN if place < len(HUES) else _BEHIND,
         },
         "unselected": {"marker": {"opacity": DIMMED}},
         "hovertext": hovers[rows],
         "hoverinfo": "text",
         "selectedpoints": _places(panel, rows, picked) if picked else None,
     }
+
+
+def _lines(panel: Panel, near: Sequence[int]) -> list[dict[str, Any]]:
+    """Lines from a tool to those nearest to it; nothing for none."""
+    if not near:
+        return []
+    x, y = (
+        [place for end in ends[1:] for place in (ends[0], end, None)]
+        for ends in panel.points[list(near)].round(4).T.tolist()
+    )
+    look = {"mode": "lines", "line": {"color": RED, "width": 1.5}, "hoverinfo": "skip"}
+    return [{"x": x, "y": y, **look, "showlegend": False}]
+
+
+def _rings(panel: Panel, found: Sequence[int]) -> list[dict[str, Any]]:
+    """A ring around each tool that was found; nothing for none."""
+    if not found:
+        return []
+    across, up = panel.points[list(found)].round(4).T.tolist()
+    ring = {"size": 15, "symbol": "circle-open", "color": RED, "line": {"width": 2}}
+    look = {"mode": "markers", "marker": ring, "name": "found", "hoverinfo": "skip"}
+    return [{"x": across, "y": up, **look, "showlegend": False}]
 
 
 def _contours(tools: ToolMap) -> list[object]:

@@ -1,21 +1,27 @@
-"""The map of the tools before and after merging; a lasso or box selects tools."""
+"""The map of the tools before and after merging; a search marks tools, a click shows the nearest, a
+lasso or box selects.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
 from toolscope_core.model.errors import JobError
+from toolscope_core.model.numbers import quantity
 from ui.overlap import map_charts as figures
 from ui.overlap.curve_panel import variant_job
-from ui.overlap.figures import ToolMap, map_rows, silhouette_rows
+from ui.overlap.figures import Marks, ToolMap, map_rows, silhouette_rows
 from ui.overlap.map_selection import selected_panel
 from ui.overlap.maps import METHODS, SILHOUETTES, UNASKED, Maps, Method, colouring
 from ui.overlap.variant_figures import VariantFigures
 from ui.shared import page_frame, safe_text
+from ui.shared.charts import pictures
 from ui.shared.charts.pictures import picture
 from ui.shared.tools import tool_selection
+from ui.shared.tools.catalog_tables import CatalogTables
 
 TWO_PANELS = 300
 """Up to so many tools the merged toolset is shown beside the map by default: a browser takes longer
@@ -24,7 +30,7 @@ for one panel of 4,076).
 """
 
 MARKED = "map_marked"
-"""Session key: how the map on the screen was drawn, and the rows it marks."""
+"""Session key: how the map on the screen was drawn, and what it marks."""
 
 ABOUT_PANELS = (
     "Three panels of what a search compares: the tools' own text, with the accepted variants, and "
@@ -39,49 +45,96 @@ ABOUT: dict[Method, str] = {
 
 
 def map_panel(catalog_id: int) -> None:
-    """The map with its switches, the selected tools, and the silhouettes."""
+    """The map with its search and switches, the selected tools, and more."""
     maps = page_frame.service(Maps)
+    st.markdown(
+        "**Which tools lie close together?** Click a tool to see its nearest, or draw round some "
+        "with the lasso to select them; point at one to read it."
+    )
     bar = st.container(horizontal=True, vertical_alignment="bottom")
-    method = bar.segmented_control(
-        "Projection", METHODS, default=METHODS[0], required=True, key="method", bind="query-params",
+    find = bar.text_input(
+        "Search", type="search", key="map_find", bind="query-params", width=260,
+        placeholder="name, server, description",
     )  # fmt: skip
     by = bar.selectbox(
         "Colour by", maps.colours(catalog_id), key="colour", bind="query-params", width=220,
         format_func=lambda name: colouring(name).label,
     )  # fmt: skip
-    has_variants = page_frame.service(VariantFigures).has_any(catalog_id)
-    variants = has_variants and bar.toggle(
-        "Compare document variants", key="compare_variants", bind="query-params", help=ABOUT_PANELS
-    )
-    if variants:
-        contours = bar.toggle("Density contours", key="contours", bind="query-params")
-        _variant_panels(catalog_id, method, by, contours)
-        selected_panel(catalog_id)
-        return
+    method = bar.segmented_control(
+        "Projection", METHODS, default=METHODS[0], required=True, key="method", bind="query-params",
+    )  # fmt: skip
     few = page_frame.current().tools <= TWO_PANELS
     beside = bar.toggle("Compare with merged", few, key="map_beside", bind="query-params")
-    labels = bar.toggle("Labels", True, key="words", bind="query-params")
-    contours = bar.toggle("Density contours", key="contours", bind="query-params")
-    shown = _projected(catalog_id, method)
-    drawn = maps.drawn(catalog_id, shown, by, beside)
-    st.caption(_about(catalog_id, shown, beside))
-    key, only = f"map_{catalog_id}", tool_selection.only()
-    look = (drawn, labels, contours, only)
-    marked, revision = _marks(catalog_id, drawn, key, look)
-    figure = figures.tool_map(drawn, marked, contours, labels, only)
+    place = st.container()
+    more = pictures.more("map_more")
+    with more, st.container(horizontal=True):
+        labels = st.toggle("Names of regions", True, key="words", bind="query-params")
+        contours = st.toggle("Density contours", key="contours", bind="query-params")
+        has_variants = page_frame.service(VariantFigures).has_any(catalog_id)
+        variants = has_variants and st.toggle(
+            "Compare document variants", key="compare_variants", bind="query-params",
+            help=ABOUT_PANELS,
+        )  # fmt: skip
+    with place:
+        if variants:
+            _variant_panels(catalog_id, method, by, contours)
+        else:
+            shown = _projected(catalog_id, method)
+            drawn = maps.drawn(catalog_id, shown, by, beside)
+            st.caption(_about(catalog_id, shown, beside))
+            _map(catalog_id, drawn, _found(catalog_id, find), contours, labels)
+        selected_panel(catalog_id)
+    if more.open:
+        with more:
+            silhouettes_panel(catalog_id)
+
+
+def _map(
+    catalog_id: int, drawn: ToolMap, found: tuple[int, ...], contours: bool, labels: bool
+) -> None:
+    """The map with what stands out on it, and the nearest of the chosen tool in words."""
+    key, rows = f"map_{catalog_id}", _rows(catalog_id)
+    chosen = next((some[0] for some in (rows, found) if len(some) == 1), None)
+    near = page_frame.service(Maps).nearest(catalog_id, chosen) if chosen is not None else {}
+    if tool_selection.only():
+        marks = Marks(rows, only=True)
+    else:
+        marks = Marks(rows, found=found, near=(chosen, *near) if chosen is not None else ())
+    marks, revision = _kept_marks(drawn, key, (drawn, labels, contours), marks)
+    figure = figures.tool_map(drawn, marks, contours, labels)
     figure.update_layout(selectionrevision=revision)
+    if chosen is not None:
+        tools = page_frame.analysis().catalog.tools
+        names = (
+            f"{safe_text.untrusted(tools[row].name)} ({value:.2f})" for row, value in near.items()
+        )
+        st.markdown(
+            f"Nearest to **{safe_text.untrusted(tools[chosen].name)}**: {', '.join(names)}."
+        )
     picture(
         figure, partial(map_rows, drawn), key, "Map of the tools",
-        on_select=lambda: _select(catalog_id, drawn, key), selection_mode=("box", "lasso"),
+        on_select=lambda: _select(catalog_id, drawn, key),
+        selection_mode=("points", "box", "lasso"),
     )  # fmt: skip
-    selected_panel(catalog_id)
-    silhouettes_panel(catalog_id)
+
+
+def _found(catalog_id: int, find: str) -> tuple[int, ...]:
+    """The rows of the tools that a search finds; says how many, with a button to select them."""
+    if not find.strip():
+        return ()
+    places = page_frame.analysis().rows
+    ids = [row.id for row in page_frame.service(CatalogTables).tools(catalog_id, find)]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"Found, with a ring: **{quantity(len(ids), 'tool')}**.", width="content")
+        if ids:
+            tool_selection.select_button(catalog_id, ids, "the map", "select_found", "Select them")
+    return tuple(places[one] for one in ids)
 
 
 def silhouettes_panel(catalog_id: int) -> None:
     """Mean silhouettes over numbers of clusters, once they are measured."""
     maps = page_frame.service(Maps)
-    st.subheader("How tightly the tools cluster", anchor=False)
+    st.markdown("**How tightly do the tools cluster, before and after merging?**")
     view = maps.silhouettes(catalog_id)
     if view is None:
         _measure(catalog_id)
@@ -94,10 +147,9 @@ def silhouettes_panel(catalog_id: int) -> None:
     picture(figures.silhouette_chart(view), rows, "silhouettes", "Silhouettes")
     st.caption(
         "Seeded k-means on all dimensions; exact silhouettes of all tools by cosine distance. "
-        "The score says how tight and separate clusters are, not whether tools are redundant: a "
-        "tidy catalog of distinct families scores high too, and removing any duplicates lowers "
-        "it, whether they were rightly merged or not. Compare only the same number of clusters "
-        "under the same model; near one cluster for two tools it mostly counts close pairs."
+        "Removing any duplicates lowers the score, whether they were rightly merged or not: it "
+        "says how tight and separate clusters are. Compare only the same number of clusters under "
+        "the same model."
     )
 
 
@@ -121,45 +173,45 @@ def _variant_panels(catalog_id: int, method: Method, by: str, contours: bool) ->
         else f"{ABOUT[method]} Each panel is projected by itself and has its own directions."
     )
     key = f"variant_map_{catalog_id}"
-    rows = _rows(catalog_id)
-    figure = figures.tool_map(drawn, rows, contours, labels=False, only=tool_selection.only())
+    marks = Marks(_rows(catalog_id), tool_selection.only())
+    figure = figures.tool_map(drawn, marks, contours, labels=False)
     picture(
         figure, partial(map_rows, drawn), key, "Map of the document variants",
-        on_select=lambda: _select_among(catalog_id, drawn, key, rows),
+        on_select=lambda: _select_among(catalog_id, drawn, key, marks),
         selection_mode=("box", "lasso"),
     )  # fmt: skip
 
 
-def _select_among(catalog_id: int, drawn: ToolMap, key: str, marks: list[int]) -> None:
+def _select_among(catalog_id: int, drawn: ToolMap, key: str, marks: Marks) -> None:
     points = st.session_state[key]["selection"]["points"]
     if points:
         tools = page_frame.analysis().catalog.tools
-        rows = figures.tools_at(drawn, points, marks, tool_selection.only())
+        rows = figures.tools_at(drawn, points, marks)
         tool_selection.select(catalog_id, (tools[row].id for row in rows), "the map")
 
 
-def _marks(
-    catalog_id: int, drawn: ToolMap, key: str, look: tuple[object, ...]
-) -> tuple[list[int], int]:
-    """The rows to mark, and a revision that changes when the browser must drop its own marks.
+def _kept_marks(
+    drawn: ToolMap, key: str, look: tuple[object, ...], marks: Marks
+) -> tuple[Marks, int]:
+    """What to mark, and a revision that changes when the browser must drop its own marks.
 
     What the lasso caught in a single panel is marked by the browser already: sending the same
     figure again spares it a full redraw, which takes longer than everything else.
     """
-    rows = _rows(catalog_id)
-    before, marks, revision = st.session_state.get(MARKED, (None, [], 0))
+    before, kept, revision = st.session_state.get(MARKED, (None, figures.NO_MARKS, 0))
     points = st.session_state[key]["selection"]["points"] if key in st.session_state else []
     if points:
-        same = len(drawn.panels) == 1 and before == look and not tool_selection.only()
-        if same and figures.tools_at(drawn, points) == frozenset(rows):
-            return marks, revision
+        rest = replace(kept, picked=marks.picked) == marks
+        same = len(drawn.panels) == 1 and before == look and rest and not marks.only
+        if same and figures.tools_at(drawn, points) == frozenset(marks.picked):
+            return kept, revision
         revision += 1
-    st.session_state[MARKED] = (look, rows, revision)
-    return rows, revision
+    st.session_state[MARKED] = (look, marks, revision)
+    return marks, revision
 
 
 def _about(catalog_id: int, shown: Method, beside: bool) -> str:
-    text = f"{ABOUT[shown]} Labels are the words that set a dense region apart."
+    text = f"{ABOUT[shown]} Names of regions are words that their tools alone say."
     if beside:
         count = page_frame.service(Maps).rewritten(catalog_id)
         text += (
@@ -198,11 +250,11 @@ def _projected(catalog_id: int, method: Method) -> Method:
     return "PCA"
 
 
-def _rows(catalog_id: int) -> list[int]:
+def _rows(catalog_id: int) -> tuple[int, ...]:
     """The selected tools as rows of the catalog."""
     chosen = tool_selection.selected(catalog_id)
     rows = page_frame.analysis().rows
-    return [rows[i] for i in chosen.tool_ids if i in rows] if chosen else []
+    return tuple(rows[i] for i in chosen.tool_ids if i in rows) if chosen else ()
 
 
 def _select(catalog_id: int, drawn: ToolMap, key: str) -> None:

@@ -24,7 +24,6 @@ def selected_panel(catalog_id: int) -> None:
     decision_buttons.notice()
     chosen = tool_selection.selected(catalog_id)
     if chosen is None:
-        st.caption("Use the lasso or box tool of the map to select tools.")
         return
     rows = [
         row

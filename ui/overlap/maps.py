@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Literal
 
+import numpy as np
+
 from toolscope_core.embedding import projection
 from toolscope_core.embedding.projection import Points
 from toolscope_core.model.configuration import PlanConfig
@@ -16,13 +18,13 @@ from toolscope_core.model.protocols import Progress, Vectors, silent
 from toolscope_core.model.tool import digest
 from toolscope_core.store import Job
 from toolscope_core.store.background import subprocess_jobs
-from ui.overlap.collisions import CLUSTERS, SERVERS, blocks_of
 from ui.overlap.figures import Panel, Region, Silhouettes, ToolMap
 from ui.overlap.heatmaps import Heatmaps
 from ui.overlap.merged_vectors import new_texts, plan_vectors
 from ui.overlap.regions import regions
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
+from ui.shared.tools.tool_blocks import CLUSTERS, SERVERS, blocks_of
 
 Method = Literal["PCA", "UMAP", "t-SNE"]
 
@@ -50,6 +52,9 @@ _SILHOUETTE_RATE = 1e-2
 
 
 STATES = "states"
+NEAREST = 6
+LONGEST = 200
+"""Letters of a description that may be looked at on the map."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +163,14 @@ class Maps:
             state=(method, by, beside),
         )
 
+    def nearest(self, catalog_id: int, row: int) -> dict[int, float]:
+        """The rows of the ``NEAREST`` tools to that of a row, the closest first, with cosines."""
+        vectors = self._analyses.required(catalog_id).vectors
+        cosines = vectors @ vectors[row]
+        cosines[row] = -1.0
+        ranked = np.argsort(-cosines, kind="stable")[: min(NEAREST, len(cosines) - 1)]
+        return {int(at): float(cosines[at]) for at in ranked}
+
     def rewritten(self, catalog_id: int) -> int:
         """How many merged tools have another text than their canonical had."""
         return len(new_texts(self._analyses.required(catalog_id), self._decided(catalog_id)))
@@ -214,6 +227,7 @@ class Maps:
             servers=tuple(tool.server for tool in tools),
             groups=self._grouped(catalog_id, by),
             members=tuple((row,) for row in range(len(tools))),
+            texts=tuple(tool.description[:LONGEST] for tool in tools),
         )
         panels = (whole, self._merged(catalog_id, whole)) if beside else (whole,)
         words = self._regions.get(
@@ -235,6 +249,7 @@ class Maps:
             servers=tuple(whole.servers[row] for row in at),
             groups=tuple(whole.groups[row] for row in at),
             members=tuple(tuple(rows[member] for member in item.members) for item in tools),
+            texts=tuple(item.tool.description[:LONGEST] for item in tools),
         )
 
     def _grouped(self, catalog_id: int, by: str) -> tuple[str, ...]:

@@ -14,6 +14,8 @@ from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.kinds import OUTCOMES
 from toolscope_core.model.pair import Outcome, Pair
 from ui.shared import page_frame, safe_text
+from ui.shared.cards.cluster_graph_panel import cluster_graph
+from ui.shared.cards.queue import cluster_with
 from ui.shared.pairs.pair_list import PairFilter, PairLists, PairRow
 from ui.shared.pairs.pair_panel import SIDES, pair_view, show_pair
 from ui.shared.pairs.pair_view import DIFFERS, Pairs
@@ -32,7 +34,7 @@ MARKS = ("", "● one", "● ● both")
 
 
 def pair_panel(catalog_id: int) -> None:
-    """Draw the filters, the table, and the selected pair."""
+    """Draw the filters, the table, the selected pair, and the graph of its cluster."""
     chosen = tool_selection.selected(catalog_id)
     wanted = _filters(catalog_id)
     if chosen is not None:
@@ -54,6 +56,10 @@ def pair_panel(catalog_id: int) -> None:
     _table(catalog_id, pairs.rows, f"pairs_{catalog_id}_{wanted.key}", shown)
     _choose_two(catalog_id)
     pair_view(catalog_id, shown)
+    plan = page_frame.workspace().review.plan(catalog_id)
+    cluster = cluster_with(plan, (shown.left, shown.right))
+    if cluster is not None:
+        cluster_graph(catalog_id, cluster)
 
 
 def _table(catalog_id: int, rows: Sequence[PairRow], key: str, shown: Pair) -> None:
@@ -165,6 +171,11 @@ def _choose_two(catalog_id: int) -> None:
 
 def _filters(catalog_id: int) -> PairFilter:
     bar = st.container(horizontal=True, vertical_alignment="bottom")
+    find = bar.text_input(
+        "Search", type="search", key="pair_find", bind="query-params", width=280,
+        placeholder="name, server, description",
+        help="Every word is in one of the two tools.",
+    )  # fmt: skip
     verdict = bar.selectbox(
         "Verdict",
         VERDICTS,
@@ -185,4 +196,4 @@ def _filters(catalog_id: int) -> PairFilter:
     differing = page_frame.workspace().analyses.model_verdicts(
         catalog_id
     ) is not None and bar.toggle("Judges disagree", key="differ", bind="query-params")
-    return PairFilter(verdict, server, least, differing)
+    return PairFilter(verdict, server, least, differing, find=find)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.catalog.source_words import source_name
 from toolscope_core.embedding.tool_text import split_name, tool_text
-from toolscope_core.judging.vocabulary import STOP_WORDS, is_filler
+from toolscope_core.judging.vocabulary import STOP_WORDS, is_empty, is_filler, is_plain_verb
+from toolscope_core.judging.wordnet import is_word, kinds_of
 from toolscope_core.model.tool import Tool
 from ui.overlap.figures import Region
 from ui.overlap.map_charts import CELLS, density, frame_of
@@ -52,8 +53,8 @@ def regions(tools: Sequence[Tool], points: Plane, panels: int = 1) -> tuple[Regi
 
     A region is what lies within ``_REACH`` cells of a peak of the density, nearer to it than to
     other peaks. Words rank by how often its tools say them, in names above all, times the logarithm
-    of how much more often that is than among all tools; a word has letters only. The map has so
-    many ``panels`` side by side.
+    of how much more often that is than among all tools; a word has letters only, is no
+    verb, and stands for one region alone. The map has so many ``panels`` side by side.
     """
     frame = frame_of(points)
     cell = (frame[:, 1] - frame[:, 0]) / CELLS
@@ -69,14 +70,16 @@ def regions(tools: Sequence[Tool], points: Plane, panels: int = 1) -> tuple[Regi
     dots = (points - frame[:, 0]) * pixels
     chosen: list[Region] = []
     boxes: list[Box] = []
+    said: set[str] = set()
     for at, (x, y) in enumerate(peaks.tolist()):
         inside = [held[row] for row in np.flatnonzero(owner == at).tolist()]
-        words = _telling(inside, everywhere, len(tools))
+        words = _telling(inside, everywhere, len(tools), said)
         if not words:
             continue
         box = _free_box((np.array([x, y]) - frame[:, 0]) * pixels, _wide(words), wide, dots, boxes)
         if box is not None:
             boxes.append(box)
+            said.update(word[:_STEM] for word in words)
             across, up = (np.array(box[:2]) / pixels + frame[:, 0]).tolist()
             chosen.append(Region(x, y, words, (across, up)))
         if len(chosen) == MOST_REGIONS:
@@ -103,8 +106,9 @@ def _words(tool: Tool) -> Counter[str]:
 
 
 def _telling(
-    inside: Sequence[Counter[str]], everywhere: Counter[str], total: int
+    inside: Sequence[Counter[str]], everywhere: Counter[str], total: int, said: Collection[str]
 ) -> tuple[str, ...]:
+    """The words of a region, the first ``_STEM`` letters of none of which were ``said``."""
     if len(inside) < _LEAST_TOOLS:
         return ()
     here = Counter(word for words in inside for word in words)
@@ -116,9 +120,17 @@ def _telling(
     }
     chosen: list[str] = []
     for word in sorted(weight, key=lambda word: (-weight[word], word)):
-        if weight[word] > 0 and all(word[:_STEM] != other[:_STEM] for other in chosen):
+        stems = {*said, *(other[:_STEM] for other in chosen)}
+        if weight[word] > 0 and word[:_STEM] not in stems and _names_a_thing(word):
             chosen.append(word)
     return tuple(word[:LETTERS] for word in chosen[:WORDS])
+
+
+def _names_a_thing(word: str) -> bool:
+    """Whether a word is no verb and no adjective, as far as is known: *patient*, not *retrieve*."""
+    return (
+        not is_plain_verb(word) and not is_empty(word) and bool(kinds_of(word) or not is_word(word))
+    )
 
 
 def _wide(words: Sequence[str]) -> float:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 import streamlit as st
 
 from toolscope_core.model.configuration import LEAST_PROBABILITY, MergeThresholds
 from toolscope_core.model.numbers import listed
-from ui.overlap import curve_charts
-from ui.overlap.figures import sweep_rows
-from ui.overlap.thresholds import MEASURES, Effect, Moved, NextToFall, Thresholds
-from ui.shared import page_frame, safe_text
+from ui.overlap.curve_panel import merge_curve, variant_curve
+from ui.overlap.thresholds import Moved, Thresholds
+from ui.overlap.variant_figures import VariantFigures
+from ui.shared import page_frame
 from ui.shared.cards import decision_buttons, decision_trail
-from ui.shared.charts.pictures import picture
+from ui.shared.charts import pictures
 
 NAMED = 6
 SHOWN = 300
@@ -22,29 +21,26 @@ SHOWN = 300
 
 @st.fragment
 def threshold_panel(catalog_id: int) -> None:
-    """Two sliders, the preview of what they change, and the sweep of either."""
+    """Two sliders with what they change, the collision curve, and behind *More* that of the
+    document variants.
+    """
     work = page_frame.service(Thresholds)
     plan, own = work.in_use(catalog_id), work.own(catalog_id)
+    st.markdown(
+        "**What would a stricter or a looser threshold merge?** Nothing changes until it "
+        "is applied."
+    )
     thresholds = _sliders(plan, own)
     _apply(catalog_id, thresholds, plan)
-    _metrics(*work.effects(catalog_id, thresholds))  # on the screen while the rest is computed
     moved = work.moved(catalog_id, thresholds)
-    names = {tool.id: tool.name for tool in page_frame.analysis().catalog.tools}
-    for fall in moved.falls:
-        st.markdown(_next_split(fall, names))
-    _changes(moved, names)
-    measure = st.segmented_control(
-        "Sweep", MEASURES, default="similarity", required=True,
-        key="sweep", bind="query-params",
-    )  # fmt: skip
-    view = work.sweep(catalog_id, thresholds, measure)
-    if not view.labelled:
-        st.caption(
-            "Once pairs are accepted or rejected, the chart shows how many of them it gets right."
-        )
-    removed = len(names) - moved.now.tools_left
-    rows = partial(sweep_rows, view)
-    picture(curve_charts.sweep_chart(view, removed), rows, "swept", "Threshold sweep")
+    _metrics(moved)
+    _changes(moved, {tool.id: tool.name for tool in page_frame.analysis().catalog.tools})
+    merge_curve(catalog_id, thresholds.similarity)
+    if page_frame.service(VariantFigures).has_any(catalog_id):
+        more = pictures.more("threshold_more")
+        if more.open:
+            with more:
+                variant_curve(catalog_id)
 
 
 def _sliders(plan: MergeThresholds, own: MergeThresholds) -> MergeThresholds:
@@ -89,8 +85,8 @@ def _apply(catalog_id: int, thresholds: MergeThresholds, plan: MergeThresholds) 
     decision_buttons.notice()
 
 
-def _metrics(now: Effect, plan: Effect) -> None:
-    row = st.container(horizontal=True)
+def _metrics(moved: Moved) -> None:
+    row, now, plan = st.container(horizontal=True), moved.now, moved.plan
     for title, value, before in (
         ("Candidate pairs", now.candidates, plan.candidates),
         ("Pairs to merge", now.merges, plan.merges),
@@ -101,25 +97,15 @@ def _metrics(now: Effect, plan: Effect) -> None:
         change = f"{value - before:+,}" if value != before else None
         row.metric(title, f"{value:,}", change, delta_color="off")
     st.caption(
-        "Preview only, without families that nobody accepted. Deltas are against the current plan. "
-        "Counts assume that every cluster is merged, at the tokens of its longest tool, after "
-        "correction as in the plan. The chart below counts the tools removed without correction."
-    )
-
-
-def _next_split(fall: NextToFall, names: dict[str, str]) -> str:
-    one, other = (f"**{safe_text.untrusted(names[i])}**" for i in (fall.pair.left, fall.pair.right))
-    apart = " from ".join(safe_text.untrusted(_named(side, names)) for side in fall.sides)
-    return (
-        f"Above a {fall.measure} of {fall.value:.3f}, {one} and {other} are no longer joined. "
-        f"That separates {apart}."
+        "As if every cluster were accepted, each at the tokens of its longest tool; changes are "
+        "against the plan in use. Tools that are the same operation for another provider count "
+        "only where somebody accepted them."
     )
 
 
 def _changes(moved: Moved, names: dict[str, str]) -> None:
     changes = moved.changes
     if not len(changes):
-        st.info("The clusters are the same as in the plan.", icon=":material/check_circle:")
         return
     st.markdown(
         f"Clusters compared with the plan: **{len(changes.appeared):,}** new, "

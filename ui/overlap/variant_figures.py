@@ -98,7 +98,7 @@ class VariantFigures:
 
         def make() -> ToolMap:
             panels = (
-                Panel(name, own, base.names, base.servers, base.groups, base.members)
+                Panel(name, own, base.names, base.servers, base.groups, base.members, base.texts)
                 for name, own in zip(SIDES, points, strict=True)
             )
             return ToolMap(tuple(panels), (), whole.by)

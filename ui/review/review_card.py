@@ -15,6 +15,7 @@ from ui.shared import page_frame, safe_text
 from ui.shared.cards import (
     argument_panel,
     cluster_card,
+    cluster_graph_panel,
     decision_buttons,
     decision_trail,
     shortcuts,
@@ -134,6 +135,7 @@ def _further(catalog_id: int, card: Card, key: str, blind: bool) -> None:
         members = all_members(shown)
         tool_selection.select_button(catalog_id, members, "a cluster", key, "Select members")
     if not blind:
+        cluster_graph_panel.cluster_graph(catalog_id, shown)
         cluster_card.differing(card)
         with st.expander("Verdicts on the pairs, weakest first"):
             cluster_card.evidence(card)

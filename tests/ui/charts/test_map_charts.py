@@ -1,10 +1,11 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from ui.overlap import figures, map_charts
-from ui.overlap.figures import Panel, Region, Silhouettes, ToolMap
+from ui.overlap.figures import Marks, Panel, Region, Silhouettes, ToolMap
 
 HOSTILE = "<b>x</b>"
 POINTS = np.array([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])
@@ -14,6 +15,7 @@ BEFORE = Panel(
 AFTER = Panel("after", POINTS[[0, 2]], ("get", "put"), ("a", ""), ("a", ""), ((0, 1), (2,)))
 REGIONS = (Region(1.0, 1.0, ("mail", HOSTILE)),)
 MAP = ToolMap((BEFORE, AFTER), REGIONS, "server")
+ONE, ONE_ONLY = Marks(picked=(1,)), Marks(picked=(1,), only=True)
 SCORES = Silhouettes(
     (2, 3, 4),
     (("before", 9, np.array([0.3, 0.4, 0.5])), ("after", 5, np.array([0.2, 0.5, np.nan]))),
@@ -28,6 +30,35 @@ def test_of_very_many_tools_the_pointer_tells_the_names_alone(monkeypatch):
     assert list(first.hovertext) == ["get", "&lt;b&gt;x&lt;/b&gt;"]
 
 
+def test_the_pointer_shows_the_description_shortened_and_escaped():
+    told = replace(BEFORE, texts=(HOSTILE, "", "long " * 40))
+    first, last = map_charts.tool_map(replace(MAP, panels=(told,))).data
+    assert list(first.hovertext) == [
+        "<b>get<br>a</b><br>&lt;b&gt;x&lt;/b&gt;",
+        "<b>&lt;b&gt;x&lt;/b&gt;<br>a</b><br>",
+    ]
+    (hover,) = last.hovertext
+    assert hover.endswith("…") and len(hover) < 120
+
+
+def test_what_was_found_has_a_ring_and_the_nearest_a_line_in_the_first_panel():
+    *_, lines, rings = map_charts.tool_map(MAP, Marks(found=(1, 2), near=(0, 2))).data
+    assert (list(lines.x), list(lines.y)) == ([0.0, 4.0, None], [1.0, 5.0, None])
+    assert (list(rings.x), rings.marker.symbol) == ([2.0, 4.0], "circle-open")
+
+
+def test_twelve_groups_have_a_colour_and_all_others_step_back():
+    names = [f"g{at:03}" for at in range(150) for _ in range(160 - at)]
+    size = len(names)
+    panel = Panel(
+        "all", np.zeros((size, 2)), *[tuple(names)] * 3, tuple((at,) for at in range(size))
+    )
+    *groups, others = map_charts.tool_map(ToolMap((panel,), (), "field")).data
+    assert len({trace.marker.color for trace in groups}) == len(groups) == 12
+    assert others.name == "138 other fields"
+    assert others.marker.opacity < groups[0].marker.opacity
+
+
 def test_the_points_chosen_are_rows_of_the_catalog():
     points = [{"curve_number": 1, "point_index": 0}, {"curve_number": 2, "point_index": 0}]
     assert map_charts.tools_at(MAP, points[:1]) == {0, 1}, "a merged tool stands for its members"
@@ -37,7 +68,7 @@ def test_the_points_chosen_are_rows_of_the_catalog():
 
 def test_what_is_not_picked_is_dimmed():
     assert all(trace.selectedpoints is None for trace in map_charts.tool_map(MAP).data)
-    first, second, third, _ = map_charts.tool_map(MAP, picked=[1]).data
+    first, second, third, _ = map_charts.tool_map(MAP, ONE).data
     assert (list(first.selectedpoints), list(second.selectedpoints)) == ([1], [0])
     assert list(third.selectedpoints) == []
     assert third.unselected.marker.opacity < 0.3
@@ -45,24 +76,22 @@ def test_what_is_not_picked_is_dimmed():
 
 def test_only_the_picked_are_drawn_where_and_as_they_were():
     every = map_charts.tool_map(MAP)
-    some = map_charts.tool_map(MAP, picked=[1], only=True)
+    some = map_charts.tool_map(MAP, ONE_ONLY)
     first, second = some.data
     assert (list(first.x), list(first.y), list(second.x)) == ([2], [3], [0])
     assert first.marker.color == every.data[0].marker.color
     assert some.layout.xaxis.range == every.layout.xaxis.range
     points = [{"curve_number": 0, "point_index": 0}]
-    assert map_charts.tools_at(MAP, points, [1], only=True) == {1}
-    assert map_charts.tools_at(MAP, [{"curve_number": 1, "point_index": 0}], [1], only=True) == {
+    assert map_charts.tools_at(MAP, points, ONE_ONLY) == {1}
+    assert map_charts.tools_at(MAP, [{"curve_number": 1, "point_index": 0}], ONE_ONLY) == {
         0,
         1,
     }
-    assert len(map_charts.tool_map(MAP, picked=[], only=True).data) == len(every.data), (
-        "none is picked"
-    )
+    assert len(map_charts.tool_map(MAP, Marks(only=True)).data) == len(every.data), "none is picked"
 
 
 def test_a_map_looks_like_no_new_data_when_it_is_shown_again():
-    sent = map_charts.tool_map(MAP, picked=[1], contours=True).to_json()
+    sent = map_charts.tool_map(MAP, ONE, contours=True).to_json()
     assert "bdata" not in sent and '"template"' not in sent
     assert json.loads(sent)["layout"]["datarevision"]
 

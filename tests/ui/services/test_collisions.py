@@ -11,7 +11,8 @@ from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Tool
 from ui.overlap import collisions
-from ui.overlap.collisions import block_grid, blocks_of, groupings, tile, whole
+from ui.overlap.collisions import block_grid, tile, whole
+from ui.shared.tools.tool_blocks import blocks_of, groupings
 
 
 @pytest.fixture(scope="module")

@@ -5,18 +5,18 @@ import pytest
 
 from tests.ui.services import small_workspace
 from toolscope_core.catalog.sources import Source
-from toolscope_core.catalog.tokens import Costs, tool_tokens
+from toolscope_core.catalog.tokens import tool_tokens
 from toolscope_core.model.catalog import Catalog, Finding, Problem
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.pair import Pair, PairScores
 from toolscope_core.model.tool import Tool, canonical_json
 from ui.catalog.overview import Overview
-from ui.graph import components
-from ui.graph.components import MergeGraphs
 from ui.overlap.curves import Curves
 from ui.overlap.heatmaps import Heatmaps
 from ui.overlap.maps import Maps
 from ui.overlap.thresholds import Thresholds
+from ui.shared.graph import components
+from ui.shared.graph.components import MergeGraphs
 from ui.shared.pairs.pair_list import PairFilter, PairLists, closest, pair_counts, pair_list
 from ui.shared.services.searches import Lookup, Searches
 from ui.shared.tools import catalog_tables
@@ -208,10 +208,10 @@ def chained(plan, *members):
 
 def test_a_chain_shows_its_bridges_and_its_missing_links(plan):
     one = merging(plan, [chained(plan, a, b, c)])
-    (row,) = components.cluster_rows(one, Costs())
-    assert (row.bridges, row.intransitive, row.component) == (2, 1, 1)
+    (row,) = components.cluster_rows(one)
+    assert (row.bridges, row.intransitive) == (2, 1)
     assert row.density == 0.67
-    drawn = components.network_of(one, ["chain"])
+    drawn = components.network_of(one, "chain")
     assert {node.id: node.state for node in drawn.nodes}[d] == "alone", "the whole component"
     assert [edge.parts for edge in drawn.edges] == [(1, 3), (2, 2), (3, 1)]
 
@@ -221,25 +221,16 @@ def test_what_a_person_accepts_is_no_bridge_and_makes_nothing_denser(plan):
     accepted = {"links": components.Constraints(must=(frozenset(IDS),))}
     star = {Pair.of(a, other): 0.1 for other in (b, c, d)}
     one = merging(plan, [chained(plan, *IDS)], joined=star, **accepted)
-    (row,) = components.cluster_rows(one, Costs())
+    (row,) = components.cluster_rows(one)
     assert (row.bridges, row.density, row.intransitive) == (0, 0.5, 2)
-    drawn = components.network_of(one, ["chain"])
+    drawn = components.network_of(one, "chain")
     assert {edge.pair: edge.probability for edge in drawn.edges} == {**star, **CHAIN}
     assert {edge.parts for edge in drawn.edges} == {None}
     assert components.bridge_of(one, Pair.of(b, c)) is None
     only_star = merging(plan, [chained(plan, *IDS)], {Pair.of(a, b): 0.9}, joined=star, **accepted)
-    (row,) = components.cluster_rows(only_star, Costs())
+    (row,) = components.cluster_rows(only_star)
     assert (row.bridges, row.density, row.intransitive) == (0, 0.17, 0)
     assert components.bridge_of(only_star, Pair.of(a, b)) is None
-
-
-def test_a_component_without_a_cluster_has_a_row_too(plan):
-    apart = merging(plan)
-    (row,) = components.cluster_rows(apart, Costs())
-    assert (row.state, row.size, row.weakest, row.kind) == ("taken apart", 4, 0.7, "")
-    assert (row.tokens, row.saved) == (sum(COST[tool_id] for tool_id in IDS), 0)
-    assert row.density == 0.5
-    assert len(components.network_of(apart, [row.id]).nodes) == 4
 
 
 def test_what_people_and_the_judge_say_beside_the_graph_is_drawn(plan):
@@ -247,7 +238,8 @@ def test_what_people_and_the_judge_say_beside_the_graph_is_drawn(plan):
         cannot=frozenset({Pair.of(a, d), Pair.of(a, "beta/send_mail")}), must=(frozenset({a, b}),)
     )
     doubts = {Pair.of(a, c): 0.6, Pair.of(a, "beta/send_mail"): 0.5, Pair.of(a, d): 0.5}
-    drawn = components.network_of(merging(plan, links=links, unsure=doubts), [a])
+    around = merging(plan, [chained(plan, a, b)], links=links, unsure=doubts)
+    drawn = components.network_of(around, "chain")
     assert {edge.pair: edge.link for edge in drawn.edges} == {
         Pair.of(a, b): "joined",
         Pair.of(b, c): "merge",
@@ -257,21 +249,11 @@ def test_what_people_and_the_judge_say_beside_the_graph_is_drawn(plan):
     }
 
 
-def test_too_large_a_component_keeps_its_strongest_edges(plan):
-    few = components.network_of(merging(plan), [a], limit=3)
-    assert {node.id for node in few.nodes} == {a, b, c}
-    assert few.left_out == 1
-    assert {edge.pair for edge in few.edges} == {Pair.of(a, b), Pair.of(b, c)}
-
-
-def test_all_components_are_drawn_whole_the_larger_first(plan):
-    e, f = "alpha/send_mail", "beta/send_mail"
-    edges = {**CHAIN, Pair.of(e, f): 0.99}
-    everything = merging(plan, edges=edges)
-    assert len(components.network_of(everything).nodes) == 6
-    drawn = components.network_of(everything, limit=5)
-    assert {node.id for node in drawn.nodes} == set(IDS)
-    assert drawn.left_out == 2
+def test_too_large_a_component_keeps_the_cluster(plan):
+    few = components.network_of(merging(plan, [chained(plan, b, c, d)]), "chain", limit=3)
+    assert ({node.id for node in few.nodes}, few.left_out) == ({b, c, d}, 1)
+    assert {edge.pair for edge in few.edges} == {Pair.of(b, c), Pair.of(c, d)}
+    assert components.network_of(merging(plan), "gone").nodes == ()
 
 
 def test_a_bridge_knows_its_sides_and_the_cluster_to_split(plan):
@@ -292,7 +274,7 @@ def test_copies_stand_with_their_first_on_one_side_of_a_bridge(plan):
     doubled = merging(plan, edges=edges, copies={copy: d})
     found = components.bridge_of(doubled, Pair.of(copy, b))
     assert found.sides == ((copy, d), (a, b, c))
-    parts = components._edges(doubled, doubled.components[0], {a, b, c, d, copy})
+    parts = components._edges(doubled, doubled.components[a], {a, b, c, d, copy})
     assert {edge.pair: edge.parts for edge in parts} == {
         Pair.of(a, b): (2, 3),
         Pair.of(a, c): (4, 1),

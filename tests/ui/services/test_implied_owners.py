@@ -7,7 +7,7 @@ import pytest
 from tests.ui.services import small_workspace
 from toolscope_core.model.errors import DecisionError
 from ui.catalog.implied_servers import ImpliedServers
-from ui.overlap.collisions import SERVERS, blocks_of, groupings
+from ui.shared.tools.tool_blocks import SERVERS, blocks_of, groupings
 
 VENDORS = ("acme", "globex", "initech")
 

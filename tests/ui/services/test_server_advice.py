@@ -4,9 +4,6 @@ import pytest
 
 from tests.ui.services.small_workspace import FILES, MAIL, SUM, WEATHER, on, open_workspace
 from toolscope_core.decisions.actions import ONE_ACCOUNT, OWN_ACCOUNTS
-from ui.overlap.collisions import SERVERS
-from ui.overlap.heatmap_charts import heatmap
-from ui.overlap.heatmaps import Heatmaps
 from ui.shared.services.logs import make_decision
 from ui.shared.services.server_advice import ServerAdvice
 
@@ -128,21 +125,6 @@ def test_two_servers_go_for_one():
     assert item.tool.id == "beta/send_mail"
     assert item.members == ("alpha/send_mail", "beta/send_mail", "gamma/send_mail")
     work.close()
-
-
-def test_the_share_that_one_server_does_of_another_is_a_heatmap(opened):
-    work, _, i = opened
-    drawn = work.service(Heatmaps).block_grid(i, SERVERS, "done")
-    names = [block.name for block in drawn.blocks]
-    shares = {
-        (names[row], names[column]): round(drawn.grid.values[row, column])
-        for row, column in drawn.grid.cells
-    }
-    assert shares == {
-        ("alpha", "beta"): 67, ("beta", "alpha"): 67, ("beta", "gamma"): 33, ("gamma", "beta"): 100,
-    }  # fmt: skip
-    figure = heatmap(drawn.grid, 0.6)
-    assert {text for row in figure.data[0].text for text in row} == {"", "33 %", "67 %", "100 %"}
 
 
 def test_advice_follows_the_decisions(opened):

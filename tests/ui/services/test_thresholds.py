@@ -9,8 +9,8 @@ from tests.support.fakes import WordEmbedder
 from tests.ui.services import small_workspace
 from toolscope_core.model.configuration import MergeThresholds
 from toolscope_core.model.decision import Constraints
-from toolscope_core.model.pair import Pair, PairScores
-from ui.overlap.thresholds import Thresholds, effect, next_to_fall, sweep
+from toolscope_core.model.pair import PairScores
+from ui.overlap.thresholds import Thresholds, effect
 
 IDS = [tool.id for tool in small_workspace.catalog().tools]
 COSTS = {tool_id: 10 * (row + 1) for row, tool_id in enumerate(IDS)}
@@ -69,56 +69,6 @@ def test_a_higher_cut_refines_the_clusters_and_lowers_every_count(analysis, scor
     assert high.merges <= low.merges
     assert high.tools_left >= low.tools_left
     assert high.tokens_left >= low.tokens_left
-
-
-@given(scores=SCORES, at=st.tuples(VALUES, VALUES), measure=st.sampled_from(["similarity", "probability"]))  # fmt: skip
-def test_the_sweep_says_what_each_effect_says(analysis, scores, at, measure):
-    found, thresholds = scored(analysis, scores), MergeThresholds(*at)
-    view = sweep(found, NOTHING, thresholds, measure)
-    assert view.values[0] == (0.6 if measure == "similarity" else 0.5)
-    assert view.values[-1] == 1.0
-    for value in (0.6, 0.7, 0.85, 1.0):
-        there = MergeThresholds(value, thresholds.probability) if measure == "similarity" else MergeThresholds(thresholds.similarity, value)  # fmt: skip
-        removed = int(view.removed[view.values.index(value)])
-        assert 8 - removed == plain(found, there).tools_left
-
-
-def test_the_next_edge_to_fall_is_the_weakest_that_holds(analysis):
-    found = scored(analysis, {**CHAIN, (0, 2): (0.65, 0.85)})
-    now = plain(found, MergeThresholds(0.6, 0.85))
-    near, probable = next_to_fall(found, NOTHING, now)
-    assert (near.value, near.pair) == (0.7, Pair.of(*ids(1, 2))), "0-2 holds nothing"
-    assert near.sides == (ids(0, 1), ids(2, 3))
-    assert (probable.value, probable.pair) == (0.9, Pair.of(*ids(1, 2)))
-    assert (near.measure, probable.measure) == ("similarity", "probability")
-    for value, groups in ((0.7, 1), (0.71, 2)):
-        assert len(plain(found, MergeThresholds(value, 0.85)).groups) == groups
-
-
-def test_what_people_put_together_does_not_fall(analysis):
-    found = scored(analysis, {(1, 2): (0.7, 0.9)})
-    links = Constraints(must=(frozenset(ids(1, 2)),))
-    now = plain(found, MergeThresholds(0.6, 0.85), links)
-    assert next_to_fall(found, links, now) == ()
-    assert sweep(found, links, MergeThresholds(0.6, 0.85), "similarity").removed.tolist()[-1] == 1
-    assert next_to_fall(found, NOTHING, plain(found, MergeThresholds(0.9, 0.9))) == ()
-
-
-def test_decided_pairs_are_labels(analysis):
-    found = scored(analysis, CHAIN)
-    links = Constraints(
-        must=(frozenset(ids(0, 1, 4)),), cannot=frozenset({Pair.of(*ids(1, 2)), Pair.of(*ids(6, 5))})
-    )  # fmt: skip
-    view = sweep(found, links, MergeThresholds(0.6, 0.85), "similarity")
-    told = {v: (a, r) for v, a, r in zip(view.values, view.accepted, view.rejected, strict=True)}
-    assert (told[0.7], told[0.71], told[0.91]) == ((1, 1), (1, 0), (0, 0))
-    assert view.labelled
-    assert view.right[0] == 0.5
-    assert np.isnan(view.right[-1])
-    assert view.removed[0] == 3, "0, 1 and 4 are one, and 2 and 3"
-    wider = sweep(found, links, MergeThresholds(0.6, 0.5), "probability")
-    assert wider.rejected[0] == 2
-    assert not sweep(found, NOTHING, MergeThresholds(0.6, 0.85), "similarity").labelled
 
 
 # --- over the store ---------------------------------------------------------------------------

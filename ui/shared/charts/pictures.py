@@ -61,6 +61,11 @@ def table_expander(key: str) -> ExpanderContainer:
     )
 
 
+def more(key: str) -> ExpanderContainer:
+    """The place of what is seldom needed, at the end of a view; fill it once somebody opens it."""
+    return st.expander("More", key=key, icon=":material/more_horiz:", on_change="rerun")
+
+
 def table(rows: list[TableRow], key: str, alt: str, **options: Any) -> None:
     """Draw the first rows of a chart's table; ``options`` goes to ``st.dataframe``."""
     if len(rows) > ROWS:

@@ -27,7 +27,8 @@ RELATED_FROM = 0.45
 @dataclass(frozen=True, slots=True)
 class PairFilter:
     """Which candidate pairs are wanted; ``server`` is on either side, ``None`` for any;
-    ``differing`` are those on which the model and the offline judge differ.
+    ``differing`` are those on which the model and the offline judge differ; every word of ``find``
+    is in a name, a server or a description of the two.
 
     Pairs with one of ``tools`` (ids) come first; ``only`` leaves out the others.
     """
@@ -38,11 +39,12 @@ class PairFilter:
     differing: bool = False
     tools: frozenset[str] = frozenset()
     only: bool = False
+    find: str = ""
 
     @property
     def key(self) -> str:
         """Twelve hex digits: equal for equal filters."""
-        return digest(self.verdict, self.server, self.least, self.differing)[:12]
+        return digest(self.verdict, self.server, self.least, self.differing, self.find)[:12]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,11 @@ def pair_list(
     if wanted.server is not None:
         here = np.array([tool.server == wanted.server for tool in tools], dtype=bool)
         passing &= here[scores.left] | here[scores.right]
+    words = wanted.find.casefold().split()
+    texts = [f"{t.name} {t.server} {t.description}".casefold() for t in tools] if words else []
+    for word in words:
+        says = np.array([word in text for text in texts], dtype=bool)
+        passing &= says[scores.left] | says[scores.right]
     if wanted.verdict is not None:
         passing &= outcomes == wanted.verdict
     model = said_of(analysis)

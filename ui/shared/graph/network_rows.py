@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,15 +12,23 @@ from ui.shared.charts.chart_style import TableRow
 NodeState = Literal["proposed", "accepted", "rejected", "stale", "conflict", "alone"]
 Link = Literal["merge", "joined", "family", "unsure", "never"]
 """The relation between two tools: the judge's *merge*, a person's, the judge's *family* and its
-doubt (which join nothing), a person's *never merge*."""
+doubt (which join nothing), a person's *keep apart*."""
 
 LINKS: Mapping[Link, str] = {
-    "merge": "merge (judge)",
-    "joined": "merge (accepted by a person)",
-    "family": "family: the same operation for another value",
+    "merge": "same job (judge)",
+    "joined": "same job (a person)",
+    "family": "same operation, other provider",
     "unsure": "unsure (judge)",
-    "never": "never merge (accepted by a person)",
+    "never": "kept apart (a person)",
 }
+KINDS: Mapping[str, str] = {
+    "copy": "exact copy",
+    "prune": "drop-in",
+    "router": "needs a gateway",
+    "family": "same operation, other provider",
+    "unknown": "looks alike",
+}
+"""What can be done about tools that overlap, in words, the clearest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +72,8 @@ class Network:
     left_out: int = 0
 
 
-def network_rows(part: Network) -> list[TableRow]:
-    """A row for each edge, in the order of ``doubtful_first``."""
+def network_rows(part: Network, links: Iterable[Edge]) -> list[TableRow]:
+    """A row for each of these edges."""
     nodes = {node.id: node for node in part.nodes}
     return [
         {
@@ -75,10 +82,10 @@ def network_rows(part: Network) -> list[TableRow]:
             "tool B": nodes[edge.pair.right].name,
             "server B": nodes[edge.pair.right].server,
             "relation": LINKS[edge.link],
-            "probability": round(edge.probability, 3),
-            "cutting it leaves": "{:,} and {:,}".format(*edge.parts) if edge.parts else "",
+            "probability": round(edge.probability, 2),
+            "tools without it": "{:,} and {:,}".format(*edge.parts) if edge.parts else "",
         }
-        for edge in doubtful_first(part)
+        for edge in links
     ]
 
 
@@ -98,14 +105,3 @@ def doubtful_first(part: Network) -> tuple[Edge, ...]:
             ),
         )
     )
-
-
-def node_rows(part: Network) -> list[TableRow]:
-    """A row for each tool, in the order of the nodes."""
-    joined = Counter(
-        end for edge in part.edges if edge.joins for end in (edge.pair.left, edge.pair.right)
-    )
-    return [
-        {"tool": n.name, "server": n.server, "state": n.state, "joined to": joined[n.id]}
-        for n in part.nodes
-    ]

@@ -1,22 +1,21 @@
-"""The merge graph on the screen: vis-network, drawn by ``network_view.js``; a click reaches Python.
+"""A graph on the screen: vis-network, drawn by ``network_view.js``; a click reaches Python.
 
 The view holds no state of its own. It sends what was clicked, and draws the data it is sent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
 
 from toolscope_core.model.pair import Pair
-from ui.graph.network import Colouring, as_json
-from ui.graph.network_rows import Network
-from ui.graph.standalone import library
+from ui.shared.graph.network import Drawing
+from ui.shared.graph.standalone import library
 
-KEY, ALT = "network", "Merge graph"
+KEY = "network"
 HTML = """
 <div class="network">
   <div class="canvas" role="application" tabindex="0"></div>
@@ -25,7 +24,7 @@ HTML = """
 </div>
 """
 CSS = """
-.canvas { height: 500px; border: 1px solid var(--st-border-color); border-radius: 8px;
+.canvas { border: 1px solid var(--st-border-color); border-radius: 8px;
   position: relative; overflow: hidden; }
 .canvas:focus-visible { outline: 2px solid var(--st-primary-color); }
 .announcement { position: absolute; clip-path: inset(50%); }
@@ -41,12 +40,12 @@ CSS = """
 
 @dataclass(frozen=True, slots=True)
 class Click:
-    """What was clicked: tools (several with Ctrl), or the two ends of an edge (``pair``).
+    """What was clicked: nodes (several with Ctrl), or the two ends of an edge (``pair``).
 
-    A tool that was clicked twice is to be ``opened``.
+    A node that was clicked twice is to be ``opened``.
     """
 
-    tools: list[str]
+    nodes: list[str]
     pair: Pair | None
     opened: bool
 
@@ -60,30 +59,31 @@ _view = st.components.v2.component(
 
 
 def network_view(
-    part: Network,
-    colour: Colouring,
-    selected: Collection[str],
-    edge: Pair | None,
+    drawn: Drawing,
+    ids: Sequence[str],
     on_click: Callable[[Click], None],
+    *,
+    key: str = KEY,
+    selected: Collection[str] = (),
+    edge: Pair | None = None,
 ) -> None:
-    """Draw ``part`` in the colours of ``colour``, with the selected tools or the edge standing out.
+    """Show a drawing whose nodes are ``ids``, with the selected ones or the edge standing out.
 
     ``on_click`` is called before the script runs.
     """
-    number = {node.id: at for at, node in enumerate(part.nodes)}
+    number = {node: at for at, node in enumerate(ids)}
 
     def clicked() -> None:
-        event = st.session_state[KEY]["clicked"]
+        event = st.session_state[key]["clicked"]
         if event:
-            tools = [part.nodes[at].id for at in event["nodes"] if at < len(part.nodes)]
-            on_click(Click(tools, Pair.of(*tools) if event["edge"] else None, event["opened"]))
+            nodes = [ids[at] for at in event["nodes"] if at < len(ids)]
+            on_click(Click(nodes, Pair.of(*nodes) if event["edge"] else None, event["opened"]))
 
     _view(
-        key=KEY,
+        key=key,
         data={
-            "graph": as_json(part, colour),
-            "alt": ALT,
-            "selected": [number[tool] for tool in selected if tool in number],
+            "graph": drawn.json,
+            "selected": [number[node] for node in selected if node in number],
             "edge": [number[edge.left], number[edge.right]] if edge else None,
         },
         on_clicked_change=clicked,

@@ -1,17 +1,14 @@
-"""The merge graph as a table of clusters, the part of it that is drawn, and what a bridge holds."""
+"""The merge graph: the clusters in it, what is drawn of one, and what a bridge holds."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 
-from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
-from toolscope_core.catalog.tokens import Costs
 from toolscope_core.decisions.constraints import constraints
-from toolscope_core.merging.clusters import documented
 from toolscope_core.merging.graph import MergeGraph
 from toolscope_core.merging.pair_graph import family_edges, joined_pairs, judged_edges, unsure_pairs
 from toolscope_core.model.cluster import Cluster
@@ -19,17 +16,16 @@ from toolscope_core.model.decision import Constraints
 from toolscope_core.model.numbers import listed
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.plan import MergePlan
-from toolscope_core.model.tool import Tool, sorted_ids
-from ui.graph.network_rows import Edge, Link, Network, Node, NodeState
-from ui.shared.cards.queue import OPEN_STATES, is_family
+from toolscope_core.model.tool import sorted_ids
+from ui.shared.cards.queue import is_family, kind_of
+from ui.shared.graph import FEWEST
+from ui.shared.graph.network_rows import KINDS, Edge, Link, Network, Node, NodeState
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
 
-Tools = Mapping[str, Tool]
-
 SHOWN_NODES = 300
-"""Up to as many tools of chosen clusters are drawn, with the doubtful pairs among them."""
-OVERVIEW_NODES = 8_000
+"""Up to as many tools are drawn."""
+NETWORKS_KEPT = 16
 _NAMED_MEMBERS = 8
 
 
@@ -55,19 +51,23 @@ class Merging:
         return {member: cluster for cluster in self.plan.clusters for member in cluster.members}
 
     @cached_property
-    def components(self) -> tuple[Component, ...]:
-        """Each component with its own edges, in the order of the first ids."""
+    def components(self) -> Mapping[str, Component]:
+        """The component of each tool that has an edge."""
         components = MergeGraph(self._edges).components
         number = {tool: at for at, tools in enumerate(components) for tool in tools}
         edges: list[dict[Pair, float]] = [{} for _ in components]
         for pair, probability in self._edges.items():
             edges[number[pair.left]][pair] = probability
-        parts = [MergeGraph(inside) for inside in edges]
-        merges = tuple(
-            Component(tools, part, self._without_copies(part.edges))
-            for tools, part in zip(components, parts, strict=True)
-        )
-        return (*merges, *self._family_components(number))
+        parts = [
+            Component(tools, MergeGraph(inside), self._without_copies(inside))
+            for tools, inside in zip(components, edges, strict=True)
+        ]
+        return {tool: parts[at] for tool, at in number.items()}
+
+    def components_of(self, tools: Iterable[str]) -> tuple[Component, ...]:
+        """The components that any of the tools are in."""
+        parts = [self.components[tool] for tool in tools if tool in self.components]
+        return tuple({part.tools: part for part in parts}.values())
 
     @cached_property
     def judged_once(self) -> MergeGraph:
@@ -94,16 +94,6 @@ class Merging:
     def _without_copies(self, edges: Mapping[Pair, float]) -> MergeGraph:
         ends = ((self.copies[pair.left], self.copies[pair.right], p) for pair, p in edges.items())
         return MergeGraph({Pair.of(a, b): p for a, b, p in ends if a != b})
-
-    def _family_components(self, number: Mapping[str, int]) -> Iterator[Component]:
-        """The families that no edges of the merge graph hold together. ``number`` is that of the
-        component of each tool that is in one.
-        """
-        apart = MergeGraph({})
-        for cluster in self.plan.clusters:
-            places = {number.get(member, -1) for member in cluster.members}
-            if is_family(cluster) and (len(places) > 1 or places == {-1}):
-                yield Component(cluster.members, apart, apart)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,21 +129,16 @@ class Bridge:
 
 @dataclass(frozen=True, slots=True)
 class ClusterRow:
-    """A cluster in the table, or (``kind`` empty) a component that correction took apart; *family*
-    is the kind of a cluster whose tools are one operation for several values.
+    """A cluster of three or more tools in the table.
 
-    ``component`` numbers the connected component it is part of, from 1; ``density`` (the share of
-    pairs that the judge would merge, in a family finds one), ``bridges`` and ``intransitive``
-    (triples a-b-c without a-c) are those of the members, exact copies as one tool; what people
-    joined is none of them. ``tokens`` is what the members cost in every prompt,
-    ``saved`` what merging them takes off that.
+    ``density`` (the share of pairs that the judge would merge, in a family finds one), ``bridges``
+    and ``intransitive`` (triples a-b-c without a-c) are those of the members, exact copies as one
+    tool; what people joined is none of them.
     """
 
     name: str
     members: str
     size: int
-    tokens: int
-    saved: int
     density: float
     weakest: float
     bridges: int
@@ -162,14 +147,8 @@ class ClusterRow:
     kind: str
     state: str
     reasons: str
-    component: int
     id: str
     tool_ids: tuple[str, ...]
-
-    @property
-    def waiting(self) -> bool:
-        """Whether it waits for a person."""
-        return self.state in OPEN_STATES
 
 
 class MergeGraphs:
@@ -180,21 +159,19 @@ class MergeGraphs:
     def __init__(self, work: Workspace) -> None:
         self._analyses = work.analyses
         self._review = work.review
-        self._costs = work.catalogs.costs
         self._graphs: ResultCache[Merging] = ResultCache()
         self._clusters: ResultCache[tuple[ClusterRow, ...]] = ResultCache()
-        self._networks: ResultCache[ResultCache[Network]] = ResultCache()
+        self._networks: ResultCache[Network] = ResultCache(most=NETWORKS_KEPT)
 
     def clusters(self, catalog_id: int) -> tuple[ClusterRow, ...]:
-        """Rows of the merge graph, the largest cluster first."""
-        merging, costs = self._merging(catalog_id), self._costs
-        return self._clusters.get(catalog_id, (merging,), lambda: cluster_rows(merging, costs))
+        """The clusters of three or more tools, the largest first."""
+        merging = self._merging(catalog_id)
+        return self._clusters.get(catalog_id, (merging,), lambda: cluster_rows(merging))
 
-    def network(self, catalog_id: int, row_ids: Sequence[str] | None = None) -> Network:
-        """The components that hold the given rows, or all, for drawing."""
-        merging, wanted = self._merging(catalog_id), None if row_ids is None else tuple(row_ids)
-        networks = self._networks.get(catalog_id, (merging,), ResultCache)
-        return networks.get(wanted, (), lambda: network_of(merging, wanted))
+    def network(self, catalog_id: int, cluster_id: str) -> Network:
+        """A cluster with what it is linked to, for drawing; empty where the plan has it no more."""
+        merging, key = self._merging(catalog_id), (catalog_id, cluster_id)
+        return self._networks.get(key, (merging,), lambda: network_of(merging, cluster_id))
 
     def bridge(self, catalog_id: int, pair: Pair) -> Bridge | None:
         """What falls apart without the edge of ``pair``, where it is a bridge."""
@@ -218,60 +195,40 @@ class MergeGraphs:
         return self._graphs.get(catalog_id, (analysis,), make, state=len(log))
 
 
-def cluster_rows(merging: Merging, costs: Costs) -> tuple[ClusterRow, ...]:
-    """All clusters and all components without one: the largest first, then the weakest.
-
-    ``costs`` remembers token counts.
-    """
-    home = merging.home
-    rows: list[ClusterRow] = []
-    for number, component in enumerate(merging.components, 1):
-        inside = set(component.tools)
-        clusters = {home[t].id: home[t] for t in component.tools if t in home}
-        clusters = {key: c for key, c in clusters.items() if inside.issuperset(c.members)}
-        rows += [_row(merging, number, component, cluster, costs) for cluster in clusters.values()]
-        if not clusters:
-            rows.append(_taken_apart(merging, number, component, costs))
+def cluster_rows(merging: Merging) -> tuple[ClusterRow, ...]:
+    """The clusters of ``FEWEST`` or more tools: the largest first, then the weakest."""
+    clusters = [one for one in merging.plan.clusters if len(one.members) >= FEWEST]
+    rows = [_row(merging, cluster) for cluster in clusters]
     return tuple(sorted(rows, key=lambda row: (-row.size, row.weakest, row.id)))
 
 
-def network_of(
-    merging: Merging, row_ids: Collection[str] | None = None, limit: int | None = None
-) -> Network:
-    """The components that hold the given rows of the table, or all; at most ``limit`` tools
-    (default: ``SHOWN_NODES``, of all ``OVERVIEW_NODES``).
-
-    Whole components stay, the larger first; where not even one fits, the ends of its most probable
-    edges do.
+def network_of(merging: Merging, cluster_id: str, limit: int = SHOWN_NODES) -> Network:
+    """The cluster with the components that its members are in, at most ``limit`` tools, its own
+    first; no tool where the plan has no such cluster.
     """
-    home, tools = merging.home, merging.plan.catalog.by_id
-    limit = limit or (OVERVIEW_NODES if row_ids is None else SHOWN_NODES)
-    rows = None if row_ids is None else set(row_ids)
-    wanted = [
-        one
-        for one in merging.components
-        if rows is None or rows & {one.tools[0], *(home[t].id for t in one.tools if t in home)}
-    ]
-    states: dict[str, NodeState] = {tool: cluster.state for tool, cluster in home.items()}
-    kept = _fitting(wanted, limit)
-    edges = {edge.pair: edge for part in wanted for edge in _edges(merging, part, kept)}
+    members = next((one.members for one in merging.plan.clusters if one.id == cluster_id), ())
+    parts = merging.components_of(members)
+    whole = dict.fromkeys((*members, *(tool for part in parts for tool in part.tools)))
+    kept = set(list(whole)[:limit])
+    edges = {edge.pair: edge for part in parts for edge in _edges(merging, part, kept)}
     for pair in merging.links.cannot:
         if {pair.left, pair.right} <= kept:
             edges[pair] = Edge(pair, 0.0, "never")
-    if len(kept) <= SHOWN_NODES:
-        beside: dict[Link, Mapping[Pair, float]]
-        beside = {"family": merging.families, "unsure": merging.unsure}
-        for link, pairs in beside.items():
-            for pair, probability in pairs.items():
-                if {pair.left, pair.right} <= kept:
-                    edges.setdefault(pair, Edge(pair, probability, link))
+    beside: dict[Link, Mapping[Pair, float]]
+    beside = {"family": merging.families, "unsure": merging.unsure}
+    for link, pairs in beside.items():
+        for pair, probability in pairs.items():
+            if {pair.left, pair.right} <= kept:
+                edges.setdefault(pair, Edge(pair, probability, link))
+    tools, home = merging.plan.catalog.by_id, merging.home
+    states: dict[str, NodeState] = {tool: home[tool].state for tool in kept if tool in home}
     return Network(
         nodes=tuple(
             Node(one, tools[one].name, tools[one].server, states.get(one, "alone"))
             for one in sorted(kept)
         ),
         edges=tuple(edge for _, edge in sorted(edges.items())),
-        left_out=len({tool for component in wanted for tool in component.tools}) - len(kept),
+        left_out=len(whole) - len(kept),
     )
 
 
@@ -279,8 +236,8 @@ def bridge_of(merging: Merging, pair: Pair) -> Bridge | None:
     """What the edge of ``pair`` holds together; ``None`` where it is no bridge."""
     copies, home = merging.copies, merging.home
     ends = Pair.of(copies[pair.left], copies[pair.right])
-    for component in merging.components:
-        if pair.left in component.tools and ends in merging.bridges(component):
+    for component in merging.components_of([pair.left]):
+        if ends in merging.bridges(component):
             left, right = (frozenset(side) for side in component.once.without(ends))
             if copies[pair.left] in right:
                 left, right = right, left
@@ -312,67 +269,28 @@ def _edges(merging: Merging, component: Component, kept: Collection[str]) -> Ite
             yield Edge(pair, probability, "joined" if joined else "merge", fallen)
 
 
-def _fitting(components: Sequence[Component], limit: int) -> set[str]:
-    kept: set[str] = set()
-    for component in sorted(components, key=lambda one: (-len(one.tools), one.tools)):
-        if len(kept) + len(component.tools) <= limit:
-            kept.update(component.tools)
-        elif not kept:
-            kept = _strongest(component.part.edges, limit)
-    return kept
-
-
-def _row(
-    merging: Merging, number: int, component: Component, cluster: Cluster, costs: Costs
-) -> ClusterRow:
+def _row(merging: Merging, cluster: Cluster) -> ClusterRow:
     tools = merging.plan.catalog.by_id
     inside, family = set(cluster.members), is_family(cluster)
     contents = {merging.copies[member] for member in inside}
     pairs = (Pair.of(a, b) for a, b in combinations(sorted(contents), 2))
     linked = merging.families if family else merging.judged_once.edges
     links = [pair for pair in pairs if pair in linked]
-    tokens = _tokens(tools, cluster.members, costs)
-    merged = documented(tools[cluster.canonical], cluster.document)
+    bridges = (p for part in merging.components_of(cluster.members) for p in merging.bridges(part))
     return ClusterRow(
         name=cluster.document.name,
         members=listed((tools[member].name for member in cluster.members), _NAMED_MEMBERS),
         size=len(cluster.members),
-        tokens=tokens,
-        saved=tokens - costs.of(merged, PROMPT_SHAPES[0]),
         density=_density(contents, links),
         weakest=cluster.weakest_edge,
-        bridges=sum({p.left, p.right} <= contents for p in merging.bridges(component)),
+        bridges=sum({p.left, p.right} <= contents for p in bridges),
         intransitive=len(merging.judged_once.intransitive(contents)),
-        servers=_servers(tools, cluster.members),
-        kind="family" if family else cluster.kind,
+        servers=", ".join(sorted({tools[member].server for member in cluster.members} - {""})),
+        kind=KINDS[kind_of(cluster)],
         state=cluster.state,
         reasons="; ".join(cluster.reasons),
-        component=number,
         id=cluster.id,
         tool_ids=cluster.members,
-    )
-
-
-def _taken_apart(merging: Merging, number: int, component: Component, costs: Costs) -> ClusterRow:
-    tools, members, once = merging.plan.catalog.by_id, component.tools, component.once
-    contents = {tool for pair in once.edges for tool in (pair.left, pair.right)}
-    return ClusterRow(
-        name=tools[members[0]].name,
-        members=listed((tools[member].name for member in members), _NAMED_MEMBERS),
-        size=len(members),
-        tokens=_tokens(tools, members, costs),
-        saved=0,
-        density=_density(contents, once.edges),
-        weakest=min(once.edges.values(), default=1.0),
-        bridges=len(merging.bridges(component)),
-        intransitive=len(once.intransitive(members)),
-        servers=_servers(tools, members),
-        kind="",
-        state="taken apart",
-        reasons="correction leaves no two of these tools together",
-        component=number,
-        id=members[0],
-        tool_ids=tuple(members),
     )
 
 
@@ -381,20 +299,3 @@ def _density(contents: Collection[str], links: Iterable[Pair]) -> float:
     pairs = len(contents) * (len(contents) - 1) // 2
     edges = sum(pair.left in contents and pair.right in contents for pair in links)
     return round(edges / pairs, 2) if pairs else 1.0
-
-
-def _tokens(tools: Tools, members: Sequence[str], costs: Costs) -> int:
-    return sum(costs.of(tools[member], PROMPT_SHAPES[0]) for member in members)
-
-
-def _strongest(edges: Mapping[Pair, float], limit: int) -> set[str]:
-    kept: set[str] = set()
-    for pair in sorted(edges, key=lambda pair: (-edges[pair], pair)):
-        ends = {pair.left, pair.right} - kept
-        if len(kept) + len(ends) <= limit:
-            kept |= ends
-    return kept
-
-
-def _servers(tools: Tools, members: Sequence[str]) -> str:
-    return ", ".join(sorted({tools[member].server for member in members} - {""}))

@@ -1,4 +1,4 @@
-// Draws what figures/network.py made. Text of a catalog is only ever set as text: labels on the
+// Draws what shared/graph/network.py made. Text of a catalog is only ever set as text: labels on the
 // canvas, titles through innerText (vis-network does that with strings), the rest by textContent.
 const OPTIONS = {
   physics: { enabled: false },
@@ -44,9 +44,10 @@ function draw(root, view, data) {
   view.edges = new vis.DataSet(
     graph.edges.map((edge, id) => ({ ...graph.lines[edge.line], ...edge, id })));
   view.network?.destroy();
+  view.host.style.height = `${graph.height}px`;
   view.network = new vis.Network(view.host, view, { ...OPTIONS, groups: graph.groups });
   root.querySelector(".legend").replaceChildren(...graph.legend.map(key));
-  view.host.setAttribute("aria-label", data.alt);
+  view.host.setAttribute("aria-label", graph.alt);
   const announcement = root.querySelector(".announcement");
   const send = (nodes, edge = false, opened = false) =>
     view.send("clicked", { nodes, edge, opened });

@@ -12,8 +12,7 @@ import json
 import re
 from pathlib import Path
 
-from ui.graph.network import Drawing, LegendKey, drawing
-from ui.graph.network_rows import Network
+from ui.shared.graph.network import Drawing, LegendKey
 
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
 OPTIONS = {
@@ -35,11 +34,10 @@ def library() -> str:
     return (place / "vis-network.min.js").read_text("utf-8")
 
 
-def graph_html(part: Network, title: str) -> str:
-    """A page that draws ``part`` on its own, with its legend. ``title`` is the page's."""
+def graph_html(drawn: Drawing) -> str:
+    """A page that shows the drawing on its own, with its legend."""
     from pyvis.network import Network as Pyvis
 
-    drawn = drawing(part)
     made = Pyvis(height="86vh", width="100%", directed=False, cdn_resources="in_line")
     made.nodes = [{**node, "title": _unlinked(node["title"])} for node in drawn.nodes]
     made.edges = [{**drawn.lines[edge["line"]], **edge} for edge in drawn.edges]
@@ -48,7 +46,7 @@ def graph_html(part: Network, title: str) -> str:
     page = page.replace(json.dumps(_NO_HREF)[1:-1], r"hr\u0065f")  # as JavaScript reads it: href
     head = (
         f'<head><meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-        f"<title>{html.escape(title)}</title>"
+        f"<title>{html.escape(drawn.alt)}</title>"
     )
     keys = "".join(_key(key) for key in drawn.legend)
     legend = f'<p style="font:14px sans-serif;line-height:1.8">{keys}</p>'
@@ -69,8 +67,7 @@ def _unlinked(text: str) -> str:
 def _key(key: LegendKey) -> str:
     line = key.line
     if line:
-        kind = "dashed" if line.dashes else "solid"
-        sign = f"border-top:{line.width}px {kind} {line.color};padding-right:26px"
+        sign = f"border-top:{line.css};padding-right:26px"
     else:
         sign = f"color:{key.color or 'inherit'}"
     mark = f'<span style="display:inline-block;{sign}">{html.escape(key.sign)}</span>'

@@ -9,17 +9,18 @@ from __future__ import annotations
 import html
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Any, Literal
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
 
 import networkx as nx
 
-from ui.graph.network_rows import LINKS, Edge, Network, Node, NodeState
 from ui.shared.charts import chart_style
 from ui.shared.charts.chart_style import GREY, PALETTE, RED
+from ui.shared.graph.network_rows import LINKS, Edge, Network, Node, NodeState
 
+ALT = "Merge graph"
 NAMED_NODES = 40
 """Up to as many nodes carry their names at every zoom; those of more appear when zoomed in."""
 
@@ -32,16 +33,14 @@ LABEL_FROM, CLOSE_LABEL_FROM = 4, 9
 LETTERS, CLOSE_LETTERS = 32, 20
 """Letters of a name, and of one among many."""
 
-Colouring = Literal["server", "state", "relation"]
-
 CIRCLE = 8
 """Up to as many nodes of a component stand on a circle."""
 
 MEDIUM = 60
-"""Up to as many stand by their distances in the graph, which is slow beyond."""
+"""Up to as many stand by their distances in the graph, which is slow beyond: springs hold more."""
 
-LARGE = 400
-"""Up to as many are held by springs, more stand on rings: springs take 16 s for 1,000."""
+ABOVE = -52
+"""Pixels by which a name goes up to stand above its dot."""
 
 SPACING, CROWDED = 130, 50
 """Pixels between neighbours, with names and without."""
@@ -69,15 +68,26 @@ class Line:
     color: str = GREY
     dashes: tuple[int, int] | None = None
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """As vis-network reads it."""
+        dashes = list(self.dashes) if self.dashes else False
+        color = {"color": self.color, "highlight": self.color}
+        return {"width": self.width, "dashes": dashes, "color": color}
+
+    @property
+    def css(self) -> str:
+        """As a border of the legend."""
+        return f"{min(4, self.width)}px {'dashed' if self.dashes else 'solid'} {self.color}"
+
 
 LINES = (
-    Line("never merge", lambda e: e.link == "never", 2, RED, (9, 6)),
-    Line("unsure (judge)", lambda e: e.link == "unsure", 1.2, GREY, (2, 5)),
-    Line("family, another value", lambda e: e.link == "family", 2, PALETTE[3], (6, 4)),
-    Line("bridge: cutting it divides", lambda e: e.parts is not None, 6, PALETTE[1]),
-    Line("merge (accepted by a person)", lambda e: e.link == "joined", 3, PALETTE[2]),
-    Line("merge, probability 0.95 or more", lambda e: e.probability >= 0.95, 3),
-    Line("merge, probability below 0.95", lambda _: True, 1.2),
+    Line(LINKS["never"], lambda e: e.link == "never", 2, RED, (9, 6)),
+    Line(LINKS["unsure"], lambda e: e.link == "unsure", 1.2, GREY, (2, 5)),
+    Line(LINKS["family"], lambda e: e.link == "family", 2, PALETTE[3], (6, 4)),
+    Line("the only link between two parts", lambda e: e.parts is not None, 6, PALETTE[1]),
+    Line(LINKS["joined"], lambda e: e.link == "joined", 3, PALETTE[2]),
+    Line(LINKS["merge"], lambda _: True, 2),
 )
 """The first that holds draws the edge."""
 
@@ -92,13 +102,14 @@ class LegendKey:
     line: Line | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Drawing:
-    """The input of vis-network: nodes are numbered as in the network, ``lines`` edge options,
+    """The input of vis-network, and what it is called: nodes are numbered, ``lines`` edge options,
     ``label_size`` that of the names in the units of the drawing, which are drawn from
     ``label_from`` pixels on.
     """
 
+    alt: str
     nodes: list[dict[str, Any]]
     edges: list[dict[str, Any]]
     groups: dict[str, dict[str, Any]]
@@ -106,108 +117,84 @@ class Drawing:
     legend: tuple[LegendKey, ...]
     label_size: int = LABEL_SIZE
     label_from: int = LABEL_FROM
+    height: int = 520
+
+    @cached_property
+    def json(self) -> str:
+        """The drawing as the page's view reads it."""
+        legend = [
+            {
+                "text": key.text,
+                "color": key.color,
+                "sign": key.sign,
+                "line": key.line and key.line.css,
+            }
+            for key in self.legend
+        ]
+        parts = {"nodes": self.nodes, "edges": self.edges, "groups": self.groups}
+        labels = {
+            "alt": self.alt,
+            "height": self.height,
+            "labelSize": self.label_size,
+            "labelFrom": self.label_from,
+        }
+        content = {**parts, **labels, "lines": self.lines, "legend": legend}
+        return json.dumps(content, separators=(",", ":"))
 
 
-def drawing(part: Network, seed: int = 0, colour: Colouring = "server") -> Drawing:
-    """Colour is the server, or the state, or the relation to the neighbours; shape the state, line
-    the relation of two tools.
+@lru_cache(maxsize=8)
+def drawing(part: Network, seed: int = 0) -> Drawing:
+    """Colour is the server, shape the state, line the relation of two tools.
 
     ``seed`` decides the layout.
     """
-    places, named = layout(part, seed), len(part.nodes) <= NAMED_NODES
+    joined = [(e.pair.left, e.pair.right) for e in part.edges if e.joins or e.link == "family"]
+    places = layout([node.id for node in part.nodes], joined, seed)
+    named = len(part.nodes) <= NAMED_NODES
+    around: dict[str, list[str]] = {}
+    for edge in part.edges:
+        around.setdefault(edge.pair.left, []).append(edge.pair.right)
+        around.setdefault(edge.pair.right, []).append(edge.pair.left)
     letters = LETTERS if named else CLOSE_LETTERS
-    spacing = SPACING if named else CROWDED
-    if colour == "server":
-        servers = chart_style.by_server([node.server for node in part.nodes])
-    else:
-        servers = chart_style.by_server(_groups(part, colour), "group")
+    servers = chart_style.by_server([node.server for node in part.nodes])
     look = {row: at for at, (_, rows) in enumerate(servers) for row in rows}
     number = {node.id: at for at, node in enumerate(part.nodes)}
     nodes, groups = [], {}
     for at, node in enumerate(part.nodes):
-        x, y = places[node.id]
-        position = {
-            "id": at,
-            "x": round(x * spacing),
-            "y": round(-y * spacing),
-            "title": _node(node),
-        }
         group = f"{look[at]} {node.state}"
         groups[group] = _group(look[at], node.state)
-        nodes.append({**position, "label": short_text(node.name, letters), "group": group})
+        position = placed(at, places[node.id], SPACING if named else CROWDED)
+        text = {"title": _node(node), "label": short_text(node.name, letters)}
+        up = {"font": {"vadjust": ABOVE}} if _upper(node.id, places, around) else {}
+        nodes.append({**position, **text, "group": group, **up})
     edges, used = [], set()
     for edge in part.edges:
         ends = {"from": number[edge.pair.left], "to": number[edge.pair.right]}
         line = next(at for at, line in enumerate(LINES) if line.holds(edge))
-        label = {"label": "{:,} | {:,}".format(*edge.parts)} if edge.parts and named else {}
         used.add(line)
-        edges.append({**ends, **label, "line": line, "title": _edge(edge)})
+        edges.append({**ends, "line": line, "title": _edge(edge)})
     return Drawing(
+        alt=ALT,
         nodes=nodes,
         edges=edges,
         groups=groups,
-        lines=[_options(line) for line in LINES],
+        lines=[line.options for line in LINES],
         legend=tuple(_legend(part, [name for name, _ in servers], used)),
         label_size=LABEL_SIZE if named else CLOSE_LABEL_SIZE,
         label_from=LABEL_FROM if named else CLOSE_LABEL_FROM,
+        height=380 if len(part.nodes) <= CIRCLE else 520,
     )
 
 
-def without_unsure(part: Network) -> Network:
-    """The same tools without the links that the judge is unsure of."""
-    return replace(part, edges=tuple(edge for edge in part.edges if edge.link != "unsure"))
+def _upper(node: str, places: Mapping[str, Position], around: Mapping[str, Sequence[str]]) -> bool:
+    """Whether the lines of a node lead down, so that its name is legible above it."""
+    ups = [places[other][1] for other in around.get(node, ())]
+    return bool(ups) and places[node][1] > sum(ups) / len(ups) + 0.05
 
 
-_RELATIONS: Mapping[str, str] = {
-    "joined": "duplicates",
-    "merge": "duplicates",
-    "family": "family",
-    "unsure": "unsure links only",
-    "never": "kept apart only",
-}
-"""What a tool's links make of it, the first that it has."""
-
-
-def _groups(part: Network, colour: Colouring) -> list[str]:
-    """The state of each tool's cluster, or what its links make of it, in words."""
-    if colour == "state":
-        return [NODE_SHAPES[node.state][2] for node in part.nodes]
-    links: dict[str, set[str]] = {node.id: set() for node in part.nodes}
-    for edge in part.edges:
-        links[edge.pair.left].add(edge.link)
-        links[edge.pair.right].add(edge.link)
-    return [
-        next((name for link, name in _RELATIONS.items() if link in own), "no links")
-        for own in links.values()
-    ]
-
-
-@lru_cache(maxsize=8)
-def as_json(part: Network, colour: Colouring = "server") -> str:
-    """The drawing as the page's view reads it."""
-    drawn = drawing(part, colour=colour)
-    legend = [
-        {
-            "text": key.text,
-            "color": key.color,
-            "sign": key.sign,
-            "line": key.line
-            and f"{min(4, key.line.width)}px "
-            f"{'dashed' if key.line.dashes else 'solid'} {key.line.color}",
-        }
-        for key in drawn.legend
-    ]
-    drawing_parts = {"nodes": drawn.nodes, "edges": drawn.edges, "groups": drawn.groups}
-    return json.dumps(
-        {
-            **drawing_parts,
-            "lines": drawn.lines,
-            "legend": legend,
-            "labelSize": drawn.label_size,
-            "labelFrom": drawn.label_from,
-        },
-        separators=(",", ":"),
-    )
+def placed(number: int, place: Position, spacing: float) -> dict[str, Any]:
+    """A node at its place, in pixels of the drawing."""
+    return {"id": number, "x": round(place[0] * spacing), "y": round(-place[1] * spacing)}
 
 
 def short_text(text: str, limit: int = 80) -> str:
@@ -216,14 +203,16 @@ def short_text(text: str, limit: int = 80) -> str:
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
-def layout(part: Network, seed: int = 0) -> dict[str, Position]:
-    """A place for every node id: each component by itself, the larger first, in rows.
+def layout(
+    ids: Iterable[str], pairs: Iterable[tuple[str, str]], seed: int = 0
+) -> dict[str, Position]:
+    """A place for every node: each component by itself, the larger first, in rows.
 
-    Equal for equal parts in any order.
+    Equal for equal ids and pairs in any order.
     """
     graph = nx.Graph()
-    graph.add_nodes_from(sorted(node.id for node in part.nodes))
-    graph.add_edges_from(sorted((e.pair.left, e.pair.right) for e in part.edges if _holds(e)))
+    graph.add_nodes_from(sorted(ids))
+    graph.add_edges_from(sorted(pairs))
     components = sorted(
         (sorted(component) for component in nx.connected_components(graph)),
         key=lambda members: (-len(members), members),
@@ -242,11 +231,6 @@ def layout(part: Network, seed: int = 0) -> dict[str, Position]:
     return places
 
 
-def _holds(edge: Edge) -> bool:
-    """Whether its two tools are placed beside each other."""
-    return edge.joins or edge.link == "family"
-
-
 def _arrange(graph: nx.Graph, members: Sequence[str], seed: int) -> dict[str, Position]:
     """Places in the square from -1 to 1."""
     if len(members) <= CIRCLE:
@@ -255,35 +239,11 @@ def _arrange(graph: nx.Graph, members: Sequence[str], seed: int) -> dict[str, Po
     inside = nx.Graph()
     inside.add_nodes_from(members)
     inside.add_edges_from(sorted(tuple(sorted(edge)) for edge in graph.edges(members)))
-    if len(members) > LARGE:
-        return _rings(inside)
     if len(members) <= MEDIUM:
         places = nx.kamada_kawai_layout(inside)
     else:
         places = nx.spring_layout(inside, seed=seed, iterations=100)
     return {member: (float(at[0]), float(at[1])) for member, at in places.items()}
-
-
-def _rings(graph: nx.Graph) -> dict[str, Position]:
-    """On rings around the tool with the most neighbours, by the steps to it; each has the angle
-    that the tools behind it need.
-    """
-    middle = min(graph, key=lambda tool: (-graph.degree[tool], tool))
-    steps = nx.single_source_shortest_path_length(graph, middle)
-    tree = list(nx.bfs_edges(graph, middle, sort_neighbors=sorted))
-    behind = dict.fromkeys(graph, 1)
-    for parent, child in reversed(tree):
-        behind[parent] += behind[child]
-    begin, free = {middle: 0}, {middle: 0}
-    for parent, child in tree:
-        begin[child] = free[child] = free[parent]
-        free[parent] += behind[child]
-    places, most = {}, max(steps.values())
-    for tool, first in begin.items():
-        turn = 2 * math.pi * (first + behind[tool] / 2) / len(graph)
-        out = steps[tool] / most
-        places[tool] = (out * math.sin(turn), out * math.cos(turn))
-    return places
 
 
 def _node(node: Node) -> str:
@@ -297,7 +257,7 @@ def _edge(edge: Edge) -> str:
     if edge.link in ("merge", "family", "unsure"):
         text += f"\nprobability {edge.probability:.2f}"
     if edge.parts:
-        text += "\nbridge: cutting it leaves {:,} and {:,} tools".format(*edge.parts)
+        text += "\nwithout it {:,} and {:,} tools are left".format(*edge.parts)
     return text
 
 
@@ -318,12 +278,6 @@ def _group(place: int, state: NodeState) -> dict[str, Any]:
             "highlight": {"background": hollow, "border": ring},
         },
     }
-
-
-def _options(line: Line) -> dict[str, Any]:
-    dashes = list(line.dashes) if line.dashes else False
-    color = {"color": line.color, "highlight": line.color}
-    return {"width": line.width, "dashes": dashes, "color": color}
 
 
 def _legend(part: Network, servers: Sequence[str], lines: set[int]) -> list[LegendKey]:

@@ -1,0 +1,63 @@
+import json
+from dataclasses import replace
+
+from toolscope_core.model.pair import Pair
+from ui.graph import server_links
+from ui.graph.server_drawing import drawn_servers, server_drawing
+from ui.graph.server_links import ServerLinks, link_rows, server_overlap
+from ui.shared.tools.tool_blocks import blocks_of
+
+
+def test_pairs_of_tools_are_counted_by_kind_between_servers_and_within(shared):
+    work, catalog_id = shared
+    view = work.service(ServerLinks).overlap(catalog_id)
+    assert (view.by, view.tools) == ("servers", {"alpha": 4, "beta": 3, "gamma": 1})
+    counts = {link.servers: dict(link.counts) for link in view.links}
+    assert counts == {
+        ("alpha", "beta"): {"copy": 2},
+        ("alpha", "gamma"): {"copy": 1},
+        ("beta", "gamma"): {"copy": 1},
+    }
+    assert view.inside == {"alpha": 1}, "two copies of list_files"
+    assert link_rows(view.links)[0] == {
+        "server A": "alpha", "server B": "beta", "pairs": 2, "exact copy": 2,
+    }  # fmt: skip
+
+
+def test_a_cluster_counts_for_what_can_be_done_about_it_and_a_doubt_looks_alike(
+    monkeypatch, shared
+):
+    work, catalog_id = shared
+    analysis, plan = work.analyses.get(catalog_id), work.review.plan(catalog_id)
+    monkeypatch.setattr(type(analysis), "copies", {tool: tool for tool in analysis.rows})
+    mail = next(one for one in plan.clusters if len(one.members) == 3)
+    plan = replace(plan, clusters=(replace(mail, kind="router"),))
+    view = server_overlap(analysis, plan, blocks_of(plan, "servers"))
+    assert {link.kind for link in view.links} == {"router"}
+    assert view.links[0].in_words == "needs a gateway: 1"
+    rejected = replace(plan, clusters=(replace(mail, state="rejected"),))
+    assert server_overlap(analysis, rejected, blocks_of(plan, "servers")).links == ()
+    pairs = {Pair.of("alpha/send_mail", "beta/send_mail"): 0.5}
+    pairs[Pair.of("alpha/list_files", "alpha/send_mail")] = 0.5
+    monkeypatch.setattr(server_links, "unsure_pairs", lambda _: pairs)
+    doubts = server_overlap(analysis, rejected, blocks_of(plan, "servers"))
+    assert [(link.servers, dict(link.counts)) for link in doubts.links] == [
+        (("alpha", "beta"), {"unknown": 1})
+    ]
+    assert doubts.inside == {"alpha": 1}
+    both = server_overlap(analysis, plan, blocks_of(plan, "servers"))
+    assert both.links == view.links, "what a cluster holds is counted once"
+
+
+def test_the_picture_has_a_dot_a_server_and_a_line_a_link(shared):
+    work, catalog_id = shared
+    view = work.service(ServerLinks).overlap(catalog_id)
+    drawn = json.loads(server_drawing(view).json)
+    assert [node["label"] for node in drawn["nodes"]] == drawn_servers(view)
+    sizes = [node["size"] for node in drawn["nodes"]]
+    assert sizes == sorted(sizes, reverse=True) and sizes[0] > sizes[-1]
+    first = drawn["edges"][0]
+    assert (first["from"], first["to"], first["label"]) == (0, 1, "2")
+    assert first["title"].splitlines() == ["alpha and beta", "exact copy: 2"]
+    assert first["width"] > drawn["edges"][1]["width"]
+    assert [key["text"] for key in drawn["legend"]] == ["mostly exact copy"]

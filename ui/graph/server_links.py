@@ -1,0 +1,134 @@
+"""How many pairs of tools each two servers share, and of what kind."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+
+from toolscope_core.merging.analysis import Analysis
+from toolscope_core.merging.pair_graph import unsure_pairs
+from toolscope_core.model.plan import MergePlan
+from ui.shared.cards.queue import kind_of
+from ui.shared.charts.chart_style import TableRow
+from ui.shared.graph.network_rows import KINDS
+from ui.shared.services.result_cache import ResultCache
+from ui.shared.services.workspace import Workspace
+from ui.shared.tools.tool_blocks import CLUSTERS, SERVERS, Block, blocks_of, groupings
+
+
+@dataclass(frozen=True, slots=True)
+class ServerLink:
+    """Two servers, sorted, and their pairs of tools: ``counts`` by kind, a key of ``KINDS``."""
+
+    servers: tuple[str, str]
+    counts: Mapping[str, int]
+
+    @property
+    def pairs(self) -> int:
+        return sum(self.counts.values())
+
+    @property
+    def kind(self) -> str:
+        """The kind of most pairs; of equal ones the clearest."""
+        return max(KINDS, key=lambda kind: self.counts.get(kind, 0))
+
+    @property
+    def in_words(self) -> str:
+        """The kinds that occur, as in *3 drop-in, 1 looks alike*."""
+        counts = {words: self.counts.get(kind, 0) for kind, words in KINDS.items()}
+        return "; ".join(f"{words}: {count:,}" for words, count in counts.items() if count)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ServerOverlap:
+    """The servers with how many tools each has, and the links between two, the most pairs first.
+
+    ``by`` is what the blocks are: servers, or where hardly a tool has one the values of a field.
+    ``inside`` are the pairs of tools of one server.
+    """
+
+    by: str
+    tools: Mapping[str, int]
+    links: tuple[ServerLink, ...]
+    inside: Mapping[str, int]
+
+
+class ServerLinks:
+    """The overlap of the servers of catalogs, under the decisions so far."""
+
+    def __init__(self, work: Workspace) -> None:
+        self._analyses = work.analyses
+        self._review = work.review
+        self._kept: ResultCache[ServerOverlap] = ResultCache()
+
+    def overlap(self, catalog_id: int) -> ServerOverlap:
+        """By servers, else by the first category field. Raises ``JobError`` before the analysis is
+        finished.
+        """
+        analysis, plan = self._analyses.required(catalog_id), self._review.plan(catalog_id)
+
+        def make() -> ServerOverlap:
+            by = groupings(plan.catalog)[0]
+            blocks = blocks_of(plan, by) if by != CLUSTERS else ()
+            return server_overlap(analysis, plan, blocks, by)
+
+        return self._kept.get(catalog_id, (plan,), make)
+
+
+def server_overlap(
+    analysis: Analysis, plan: MergePlan, blocks: Sequence[Block], by: str = SERVERS
+) -> ServerOverlap:
+    """Two tools overlap where a cluster holds both, or where the judge is unsure (they look
+    alike).
+    """
+    ids, counts = tuple(analysis.rows), dict[tuple[str, str], Counter[str]]()
+    home = {ids[row]: block.name for block in blocks for row in block.rows.tolist()}
+    together = {}
+    for cluster in (one for one in plan.clusters if one.state != "rejected"):
+        together.update(dict.fromkeys(cluster.members, cluster.id))
+        contents: dict[str, Counter[str]] = {}
+        for member in cluster.members:
+            if member in home:
+                contents.setdefault(home[member], Counter())[analysis.copies[member]] += 1
+        for one, other in combinations_with_replacement(sorted(contents), 2):
+            every, same = _pairs(contents[one], contents[other], within=one == other)
+            kinds = counts.setdefault((one, other), Counter())
+            kinds.update({"copy": same, kind_of(cluster): every - same})
+    for pair in unsure_pairs(analysis):
+        ends = sorted(home[tool] for tool in (pair.left, pair.right) if tool in home)
+        apart = pair.left not in together or together[pair.left] != together.get(pair.right)
+        if len(ends) == len((pair.left, pair.right)) and apart:
+            counts.setdefault((ends[0], ends[1]), Counter())["unknown"] += 1
+    links = [ServerLink(two, +kinds) for two, kinds in counts.items() if two[0] != two[1]]
+    return ServerOverlap(
+        by=by,
+        tools={block.name: len(block) for block in blocks},
+        links=tuple(sorted(links, key=lambda link: (-link.pairs, link.servers))),
+        inside={two[0]: n.total() for two, n in counts.items() if two[0] == two[1] and n.total()},
+    )
+
+
+def link_rows(links: Sequence[ServerLink]) -> list[TableRow]:
+    """A row for each two servers, a column for each kind that occurs."""
+    kinds = [kind for kind in KINDS if any(link.counts.get(kind) for link in links)]
+    return [
+        {
+            "server A": link.servers[0],
+            "server B": link.servers[1],
+            "pairs": link.pairs,
+            **{KINDS[kind]: link.counts.get(kind, 0) for kind in kinds},
+        }
+        for link in links
+    ]
+
+
+def _pairs(one: Counter[str], other: Counter[str], *, within: bool) -> tuple[int, int]:
+    """How many pairs of tools two servers, or one ``within`` itself, have in a cluster, and how
+    many of these are exact copies; both are counts by content.
+    """
+    if within:
+        total = one.total()
+        return total * (total - 1) // 2, sum(n * (n - 1) // 2 for n in one.values())
+    return one.total() * other.total(), sum(one[content] * n for content, n in other.items())

@@ -1,0 +1,81 @@
+"""The servers of a catalog and what they share; a click opens two of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from toolscope_core.model.numbers import quantity
+from toolscope_core.model.tool import digest
+from ui.graph.server_drawing import ALT, MOST_LINKS, drawn_servers, server_drawing
+from ui.graph.server_links import ServerLink, ServerLinks, ServerOverlap, link_rows
+from ui.shared import page_frame
+from ui.shared.cards import server_advice_panel
+from ui.shared.cards.batches import server_pair_key
+from ui.shared.charts import pictures
+from ui.shared.graph.network_component import Click, network_view
+from ui.shared.graph.standalone import graph_html
+from ui.shared.services.server_advice import ServerAdvice
+from ui.shared.tools.tool_blocks import SERVERS
+
+KEY = "servers_network"
+OPENED, CHOSEN = "opened_servers", "chosen_server"
+"""Session keys: the two servers to open, as a callback cannot turn the page; the one clicked."""
+
+
+def server_network_panel(catalog_id: int) -> None:
+    """The picture, and the same as a table; nothing where no two servers share a pair."""
+    view = page_frame.service(ServerLinks).overlap(catalog_id)
+    if not view.links:
+        return
+    names, chosen = drawn_servers(view), st.session_state.get(CHOSEN)
+    every = quantity(len(view.tools), "server" if view.by == SERVERS else "value")
+    every += "" if view.by == SERVERS else f" of the field “{view.by}”"
+    linked = len({server for link in view.links for server in link.servers})
+    some = f" Drawn are the {MOST_LINKS} widest lines." * (len(view.links) > MOST_LINKS)
+    st.markdown(
+        f"**Who overlaps with whom, and how much?** {linked:,} of {every} share tools with "
+        "another. The number on a line says how many pairs of tools the two have in common; click "
+        f"it to see both side by side, or a dot to see its lines alone.{some}"
+    )
+    links = [link for link in view.links if chosen in link.servers] or view.links
+    around = {server for link in links for server in link.servers} if chosen in names else ()
+    network_view(server_drawing(view), names, _click, key=KEY, selected=around)
+    with st.expander(f"{quantity(len(links), 'line')} as a table, and downloads"):
+        _table(view, links)
+    if (two := st.session_state.pop(OPENED, None)) is not None:
+        _open(catalog_id, view, *two)
+
+
+def _click(click: Click) -> None:
+    """A line opens its servers; a dot is chosen, or with the next click no more."""
+    if click.pair:
+        st.session_state[OPENED] = (click.pair.left, click.pair.right)
+    else:
+        same = st.session_state.get(CHOSEN) == click.nodes[-1]
+        st.session_state[CHOSEN] = None if same else click.nodes[-1]
+
+
+def _table(view: ServerOverlap, links: Sequence[ServerLink]) -> None:
+    rows, key = link_rows(links), f"between_{digest([link.servers for link in links])[:8]}"
+
+    def choose() -> None:
+        picked = st.session_state[f"{key}_rows"]["selection"]["rows"]
+        if picked:
+            st.session_state[OPENED] = links[picked[0]].servers
+
+    pictures.table(rows, key, ALT, on_select=choose, selection_mode="single-row", height=250)
+    with st.container(horizontal=True):
+        pictures.downloads(rows, KEY)
+        pictures.file("HTML", "text/html", lambda: graph_html(server_drawing(view)), KEY)
+
+
+def _open(catalog_id: int, view: ServerOverlap, one: str, other: str) -> None:
+    """Go to the two side by side; where nothing between them can be decided, to their tools."""
+    key = server_pair_key(one, other)
+    pairs = page_frame.service(ServerAdvice).pairs(catalog_id) if view.by == SERVERS else ()
+    if any(pair.key == key for pair in pairs):
+        server_advice_panel.show_pair(one, other)
+    query = {"view": "Heatmap", "heatmap_by": view.by, "one": one, "other": other}
+    st.switch_page("pages/overlap.py", query_params=query)

@@ -1,0 +1,25 @@
+"""The graph of a cluster on a card, in a box that draws it once somebody opens it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from toolscope_core.model.cluster import Cluster
+from ui.shared.graph import FEWEST
+
+
+def cluster_graph(catalog_id: int, cluster: Cluster) -> None:
+    """The box; nothing where the cluster has fewer tools than ``FEWEST``."""
+    if len(cluster.members) < FEWEST:
+        return
+    box = st.expander(
+        f"How the {len(cluster.members):,} tools hang together",
+        icon=":material/hub:",
+        key=f"graph_{cluster.id}",
+        on_change="rerun",
+    )
+    if box.open:
+        from ui.shared.graph.network_panel import network_panel  # with all that draws it
+
+        with box:
+            network_panel(catalog_id, cluster.id)

@@ -1,0 +1,161 @@
+"""The graph of one cluster with the chosen tool or link; a cluster can be split at a bridge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from toolscope_core.model.address_keys import pair_key
+from toolscope_core.model.numbers import quantity
+from toolscope_core.model.tool import digest
+from ui.shared import page_frame, safe_text
+from ui.shared.cards import decision_buttons
+from ui.shared.charts import pictures
+from ui.shared.graph.components import Bridge, MergeGraphs
+from ui.shared.graph.network import ALT, NODE_SHAPES, drawing
+from ui.shared.graph.network_component import Click, network_view
+from ui.shared.graph.network_rows import LINKS, Edge, Network, Node, doubtful_first, network_rows
+from ui.shared.graph.standalone import graph_html
+from ui.shared.pairs.pair_view import Pairs
+from ui.shared.tools import tool_parts, tool_selection
+
+NAMED, TEXT_SHOWN = 8, 400
+
+
+def network_panel(catalog_id: int, cluster_id: str) -> None:
+    """A cluster and the tools that it is linked to: the picture, what is chosen in it, its links as
+    a table and as files.
+    """
+    part = page_frame.service(MergeGraphs).network(catalog_id, cluster_id)
+    edge, tool = _edge(catalog_id, part), _tool(catalog_id, part)
+    left_out = f" {quantity(part.left_out, 'tool')} more did not fit." if part.left_out else ""
+    st.caption(
+        "Which tools are held together by what, and where one weak link holds two parts? Click a "
+        f"tool or a line, or select a row; arrow keys and Enter do the same.{left_out}"
+    )
+    network_view(
+        drawing(part),
+        [node.id for node in part.nodes],
+        _click,
+        selected=[tool.id] if tool else [],
+        edge=edge.pair if edge else None,
+    )
+    if edge:
+        _edge_panel(catalog_id, part, edge)
+    elif tool:
+        _tool_panel(catalog_id, tool)
+    links = doubtful_first(part)
+    if tool and not edge:
+        links = tuple(one for one in links if tool.id in (one.pair.left, one.pair.right))
+    _links(part, links)
+
+
+def _click(click: Click) -> None:
+    if click.opened:
+        tool_parts.open_tool(click.nodes[0])
+    elif click.pair:
+        st.query_params["edge"] = pair_key(click.pair)
+    else:
+        _close()
+        tool_selection.select(page_frame.current().id, click.nodes, "the merge graph")
+
+
+def _close() -> None:
+    st.query_params.pop("edge", None)
+
+
+def _edge(catalog_id: int, part: Network) -> Edge | None:
+    """The edge that the address names, if it is drawn."""
+    pair = page_frame.service(Pairs).named(catalog_id, st.query_params.get("edge", ""))
+    return next((edge for edge in part.edges if edge.pair == pair), None)
+
+
+def _tool(catalog_id: int, part: Network) -> Node | None:
+    """The selected tool, if one is drawn and no other."""
+    selection = tool_selection.selected(catalog_id)
+    nodes = [node for node in part.nodes if selection and node.id in selection.tool_ids]
+    return nodes[0] if len(nodes) == 1 else None
+
+
+def _edge_panel(catalog_id: int, part: Network, edge: Edge) -> None:
+    names = {node.id: safe_text.untrusted(node.name) for node in part.nodes}
+    one, other = names[edge.pair.left], names[edge.pair.right]
+    text = LINKS[edge.link]
+    if edge.link in ("merge", "family", "unsure"):
+        text += f", probability {edge.probability:.2f}"
+    st.markdown(f"**{one} — {other}**: {text}.")
+    bridge = page_frame.service(MergeGraphs).bridge(catalog_id, edge.pair) if edge.parts else None
+    if bridge:
+        _bridge(bridge)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        page_frame.page_link(
+            "overlap",
+            "Compare the pair",
+            icon="compare_arrows",
+            catalog=page_frame.current().name,
+            pair=pair_key(edge.pair),
+        )
+        tool_parts.move_link(catalog_id, (edge.pair.left, edge.pair.right))
+        st.button("Close", key="edge_close", icon=":material/close:", on_click=_close)
+
+
+def _bridge(bridge: Bridge) -> None:
+    sides = " from ".join(safe_text.first_few(side, NAMED) for side in bridge.sides)
+    st.markdown(f"Without this link {sides} would be two groups: nothing else joins them.")
+    cluster = bridge.cluster
+    if cluster is None:
+        st.caption("They are kept apart already: no cluster holds both.")
+        return
+    st.button(
+        "Split here",
+        key=f"split_{cluster.id}_{cluster.version[:8]}",
+        type="primary",
+        icon=":material/call_split:",
+        help="Keeps the two sides apart for good; a side of two or more tools stays a proposal of "
+        "its own.",
+        on_click=_split,
+        args=(bridge,),
+    )
+
+
+def _split(bridge: Bridge) -> None:
+    """Divide the cluster at the bridge; where the address names what is drawn, it names what is
+    left of it.
+    """
+    if bridge.cluster:
+        decision_buttons.take_apart(bridge.cluster, bridge.groups, None, [])
+        if "drawn" in st.query_params:
+            st.query_params["drawn"] = st.query_params.get("cluster", bridge.cluster.id)
+
+
+def _tool_panel(catalog_id: int, node: Node) -> None:
+    tool = page_frame.workspace().catalogs.open(catalog_id).by_id[node.id]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{safe_text.untrusted(node.name)}**", width="content")
+        owner = safe_text.owner(node.id, node.name, node.server)
+        st.badge(owner, color="gray", icon=":material/dns:")
+        st.badge(NODE_SHAPES[node.state][2], color="blue")
+        tool_parts.open_button(tool, "graph")
+        tool_parts.move_link(catalog_id, (node.id,))
+    if tool.description:
+        st.html(safe_text.untrusted_html(tool.description[:TEXT_SHOWN]))
+
+
+def _links(part: Network, links: Sequence[Edge]) -> None:
+    """The links as a table, of which one can be chosen, and as files."""
+    rows, key = network_rows(part, links), f"links_{digest([*map(str, links)])[:8]}"
+
+    def choose() -> None:
+        picked = st.session_state[key]["selection"]["rows"]
+        if picked:
+            st.query_params["edge"] = pair_key(links[picked[0]].pair)
+
+    shown = rows[: pictures.ROWS]
+    st.dataframe(
+        shown, key=key, hide_index=True, on_select=choose, selection_mode="single-row",
+        height=min(250, 38 + 35 * len(shown)), alt=f"{ALT}, links",
+    )  # fmt: skip
+    with st.container(horizontal=True):
+        pictures.downloads(rows, "network_links")
+        pictures.file("HTML", "text/html", lambda: graph_html(drawing(part)), "network")

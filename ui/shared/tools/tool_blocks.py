@@ -1,0 +1,90 @@
+"""Tools in blocks that belong together: those of a server, of a category field, of a cluster."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.plan import MergePlan
+
+Rows = NDArray[np.int64]
+
+SERVERS, CLUSTERS = "servers", "clusters"
+_FIELD = re.compile(r"[A-Za-z][A-Za-z0-9 _-]{0,30}")
+_NO_FIELDS = {SERVERS, CLUSTERS, "server"}
+_LONGEST_VALUE = 120
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """Tools that belong together: ``rows`` (int64) of the catalog; ``key`` stays the same when
+    the catalog is opened again.
+    """
+
+    key: str
+    name: str
+    rows: Rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def groupings(catalog: Catalog) -> tuple[str, ...]:
+    """By what the tools can be put in blocks: their servers, each category field of their records,
+    the clusters of the merge plan; servers that are implied for less than half of them come last.
+
+    A category field holds a short text on most tools, with at most half as many different values
+    as there are tools; of paths such as ``Science/Geology`` the first step counts if that helps.
+    """
+    owned = sum(bool(tool.owner) for tool in catalog.tools)
+    rest = (*sorted(_categories(catalog)), CLUSTERS)
+    if not owned:
+        return rest
+    return (SERVERS, *rest) if 2 * owned >= len(catalog.tools) else (*rest, SERVERS)
+
+
+def blocks_of(plan: MergePlan, by: str) -> tuple[Block, ...]:
+    """The blocks of a grouping, by key; tools that it says nothing of are in none."""
+    tools = plan.catalog.tools
+    if by == CLUSTERS:
+        rows = {tool.id: row for row, tool in enumerate(tools)}
+        groups = {c.id: (c.document.name, [rows[m] for m in c.members]) for c in plan.clusters}
+    else:
+        owners = [t.owner for t in tools] if by == SERVERS else _categories(plan.catalog)[by]
+        groups = {}
+        for row, key in enumerate(owners):
+            if key:
+                groups.setdefault(key, (key, []))[1].append(row)
+    return tuple(
+        Block(key, name, np.array(sorted(rows), dtype=np.int64))
+        for key, (name, rows) in sorted(groups.items())
+    )
+
+
+def _categories(catalog: Catalog) -> dict[str, list[str]]:
+    """The category fields, each with its value for every tool, empty where it has none."""
+    filled = Counter(
+        key
+        for tool in catalog.tools
+        for key, value in tool.raw.items()
+        if _text(value) and value not in {tool.name, tool.description}
+    )
+    fields = {}
+    for key, count in filled.items():
+        if count * 2 > len(catalog.tools) and _FIELD.fullmatch(key) and key not in _NO_FIELDS:
+            values = [_text(tool.raw.get(key)) for tool in catalog.tools]
+            heads = [value.partition("/")[0].strip() for value in values]
+            for owners in (values, heads):
+                if 2 <= len(set(owners) - {""}) <= len(owners) / 2:
+                    fields[key] = owners
+                    break
+    return fields
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) and len(value) <= _LONGEST_VALUE else ""
