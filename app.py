@@ -28,7 +28,8 @@ st.html(
     "{padding-left: 1.9rem}"
     "[data-testid='stMainBlockContainer'] [data-testid='stPageLink-NavLink']:not(:hover) "
     "{background: none} [data-testid='stPageLink-NavLink'] p {font-weight: 400}"
-    "[data-testid='stPageLink'] a {align-items: baseline}"
+    "[data-testid='stPageLink'] a {align-items: flex-start} "
+    "[data-testid='stPageLink'] [data-testid='stIconMaterial'] {position: relative; top: .2rem}"
     "@media (max-width: 1100px) {"  # a small screen, or a large one at 150 %
     "[data-testid='stSidebar'][style*='width: 300px'] {width: 210px !important} "
     "[data-testid='stMainBlockContainer'] {padding: 3.75rem 1rem 1rem} "

@@ -17,7 +17,7 @@ PROPOSALS = re.compile(
 PAGES = ("", "overlap", "graph", "review", "documents", "export")
 PLACES = (
     *((page, {}) for page in PAGES),
-    *(("", {"part": part}) for part in ("Servers", "Findings", "Not+read")),
+    *(("", {"part": part}) for part in ("Tools", "Servers", "Findings")),
     *(("overlap", {"view": view}) for view in ("Heatmap", "Map")),
 )
 BAD = (

@@ -35,6 +35,7 @@ def implied_panel(catalog_id: int) -> None:
         alt="Implied servers",
     )
     _change(catalog_id, servers)
+    decision_buttons.notice()
 
 
 def _change(catalog_id: int, servers: Sequence[ImpliedServer]) -> None:

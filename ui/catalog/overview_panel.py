@@ -16,6 +16,7 @@ from ui.shared.cards import server_advice_panel
 from ui.shared.pairs.pair_list import PairLists
 from ui.shared.services.experiments import Experiments
 from ui.shared.services.loaded_queries import LoadedQueries
+from ui.shared.services.server_advice import ServerAdvice
 
 MOST_SERVERS = 3
 MOST_NAMES = 5
@@ -28,22 +29,20 @@ def overview_panel(catalog_id: int) -> None:
     page ends.
     """
     newest = st.container()
-    places = price_panel.draw_today()
-    with st.container(key="beside"):
-        advice, beside = st.columns([3, 2], gap="medium")
+    tag = price_panel.draw_today()
+    advice, beside = st.container(key="beside").columns([3, 2], gap="medium")
     done = st.container()
     changes_panel(newest, done)
-    steps = beside.container(border=True, key="next", gap="xsmall")
-    steps.markdown("**Next steps**")
-    first = steps.container(gap="xsmall")
     overview = page_frame.service(Overview)
-    with steps:
+    with tag.card:
         _links(overview.known_steps(catalog_id))
-    with first:
+    with tag.room[0]:
         page_frame.analysis()
+    with beside.container(border=True, key="next", gap="xsmall"):
+        st.markdown("**Next steps**")
         with st.spinner("Adding up what merging saves"):
             _links(overview.steps(catalog_id), first=True)
-    price_panel.fill_in(places)
+    price_panel.fill_in(tag)
     with advice:
         _servers(catalog_id)
         _worst(catalog_id, overview.worst(catalog_id))
@@ -54,6 +53,9 @@ def overview_panel(catalog_id: int) -> None:
 
 def _servers(catalog_id: int) -> None:
     """The servers that could be switched off: people decide by server before they do by tool."""
+    given = page_frame.service(ServerAdvice).advice(catalog_id)
+    if not given.switch_off and not given.copies:
+        return
     with st.container(border=True, gap="xsmall", key="advised_servers"):
         st.markdown("**Servers to switch off**: which can go, as others do their work?")
         server_advice_panel.advice(catalog_id, MOST_SERVERS)

@@ -12,9 +12,17 @@ from toolscope_core.catalog.formats.format_table import ADVISED
 from toolscope_core.catalog.formats.target import Target
 from toolscope_core.catalog.formats.target_table import MATRIX, target_named
 from toolscope_core.catalog.tokens import tokenizer
+from toolscope_core.merging.coverage import Coverage
 from toolscope_core.model.numbers import listed, quantity
 from ui.catalog.overview import Overview
-from ui.catalog.pricing import DECIDED, WITH_GATEWAY, WITHOUT_CODE, Pricing, ToolsetPrice
+from ui.catalog.pricing import (
+    DECIDED,
+    WITH_GATEWAY,
+    WITHOUT_CODE,
+    KindCounts,
+    Pricing,
+    ToolsetPrice,
+)
 from ui.shared import page_frame, safe_text
 from ui.shared.services.server_advice import ServerAdvice
 
@@ -24,23 +32,30 @@ NAMED = 2
 
 
 @dataclass(frozen=True, slots=True)
-class PricePlaces:
-    """The room that is kept for the prices that need the analysis, and the ticked ``clients``."""
+class PriceTag:
+    """What the catalog costs ``today``, the ticked ``clients``, and the ``room`` beside it that is
+    kept for three prices which need the analysis.
+    """
 
+    today: ToolsetPrice
     clients: tuple[Target, ...]
-    today: DeltaGenerator
-    without_code: DeltaGenerator
-    with_gateway: DeltaGenerator
-    servers: DeltaGenerator
+    card: DeltaGenerator
+    room: tuple[DeltaGenerator, ...]
+
+    def add(self, place: DeltaGenerator, label: str, price: ToolsetPrice) -> DeltaGenerator:
+        """Draw a price beside the limits; the card, for what it takes to get there."""
+        card = place.container(border=True, height="stretch", gap="xsmall")
+        with card:
+            _figures(label, price, self.today)
+            _limits(price, self.clients)
+        return card
 
 
-def draw_today() -> PricePlaces:
-    """Draw what the catalog costs as it is; returns the places for the rest."""
+def draw_today() -> PriceTag:
+    """Draw what the catalog costs as it is."""
     record = page_frame.current()
-    figures, price = (
-        page_frame.service(Overview).figures(record.id),
-        page_frame.service(Pricing).today(record.id),
-    )
+    figures = page_frame.service(Overview).figures(record.id)
+    price = page_frame.service(Pricing).today(record.id)
     owners = f" on {quantity(figures.servers, 'server')}" if figures.servers else ""
     with st.container(key="price_head"):
         words, choice = st.columns([3, 2], gap="medium", vertical_alignment="bottom")
@@ -59,79 +74,72 @@ def draw_today() -> PricePlaces:
         placeholder="none",
     )
     with st.container(key="price"):
-        places = PricePlaces(tuple(map(target_named, clients)), *_cards(4))
-    with places.today:
+        first, *room = st.columns(4)
+    card = first.container(border=True, height="stretch", gap="xsmall")
+    with card:
         _figures("Today", price)
-        _limits(price, places.clients)
+        _limits(price, targets := tuple(map(target_named, clients)))
         page_frame.page_link("catalog", "See all tools", icon="table_rows", part="Tools")
-    return places
+    return PriceTag(price, targets, card, tuple(room))
 
 
-def fill_in(places: PricePlaces) -> None:
+def fill_in(tag: PriceTag) -> None:
     """Draw the prices that follow from the analysis. Raises ``JobError`` before it is finished."""
     catalog_id = page_frame.current().id
     pricing = page_frame.service(Pricing)
-    safe = page_frame.workspace().review.progress(catalog_id).clusters.safe
-    today, kinds = pricing.today(catalog_id), pricing.kinds(catalog_id)
-    decided = pricing.under(catalog_id, DECIDED)
-    if decided != today:
-        places.today.caption(
+    decided, kinds = pricing.under(catalog_id, DECIDED), pricing.kinds(catalog_id)
+    if decided != tag.today:
+        tag.card.caption(
             f"As decided so far: {quantity(decided.tools, 'tool')}, {decided.tokens:,} tokens."
         )
-    with places.without_code:
-        price = pricing.under(catalog_id, WITHOUT_CODE)
-        _figures("Without code", price, today)
-        _limits(price, places.clients)
-        st.caption(
-            f"Accept {quantity(kinds.drop_ins, 'drop-in')}: in each, one tool takes every call of "
-            f"the others, which are switched off.{f' {safe:,} need no look.' if safe else ''}"
-            if kinds.drop_ins
-            else "There is no drop-in: no tool takes every call of another as it is."
-        )
-        page_frame.page_link(
-            "review", "Review drop-ins", {"show": "Duplicates"}, disabled=not kinds.drop_ins
-        )
-    with places.with_gateway:
-        price = pricing.under(catalog_id, WITH_GATEWAY)
-        _figures("With a gateway", price, today)
-        _limits(price, places.clients)
-        alike = f" {kinds.alike:,} more look alike; their arguments are not known."
-        st.caption(
-            f"Also merge {quantity(kinds.gateways, 'group')} of one job that needs a gateway and "
-            f"{kinds.families:,} of the same operation, other provider."
-            f"{alike if kinds.alike else ''}"
-        )
-        page_frame.page_link(
-            "review", "Review those", {"show": "Families"} if not kinds.gateways else {},
-            disabled=not kinds.gateways + kinds.families,
-        )  # fmt: skip
-    with places.servers, st.spinner("Comparing the servers"):
-        _servers_off(catalog_id, today, places.clients)
+    without_code, with_gateway, servers = tag.room
+    with tag.add(without_code, "Without code", pricing.under(catalog_id, WITHOUT_CODE)):
+        _drop_ins(kinds, page_frame.workspace().review.progress(catalog_id).clusters.safe)
+    with tag.add(with_gateway, "With a gateway", pricing.under(catalog_id, WITH_GATEWAY)):
+        _gateways(kinds)
+    with servers, st.spinner("Comparing the servers"):
+        off = page_frame.service(ServerAdvice).advice(catalog_id).switch_off
+        price = pricing.without_servers(catalog_id)
+    with tag.add(servers, "Servers switched off", price):
+        _servers_off(off)
 
 
-def _servers_off(catalog_id: int, today: ToolsetPrice, clients: Sequence[Target]) -> None:
-    """What is left once the servers of the advice are off."""
-    price = page_frame.service(Pricing).without_servers(catalog_id)
-    off = page_frame.service(ServerAdvice).advice(catalog_id).switch_off
-    _figures("Servers switched off", price, today)
-    _limits(price, clients)
+def _drop_ins(kinds: KindCounts, safe: int) -> None:
+    if not kinds.drop_ins:
+        st.caption("There is no drop-in: no tool takes every call of another as it is.")
+        return
+    no_look = f" {safe:,} {'needs' if safe == 1 else 'need'} no look." if safe else ""
+    st.caption(
+        f"Accept {quantity(kinds.drop_ins, 'drop-in')}: in each, one tool takes every call of the "
+        f"others, which are switched off.{no_look}"
+    )
+    page_frame.page_link("review", "Review drop-ins", {"show": "Duplicates"})
+
+
+def _gateways(kinds: KindCounts) -> None:
+    alike = f" {kinds.alike:,} more look alike; their arguments are not known."
+    st.caption(
+        f"Also merge {quantity(kinds.gateways, 'group')} of one job that needs a gateway and "
+        f"{kinds.families:,} of the same operation, other provider.{alike if kinds.alike else ''}"
+    )
+    if kinds.gateways + kinds.families:
+        show = "All" if kinds.gateways else "Families"
+        page_frame.page_link("review", "Review these", {"show": show})
+
+
+def _servers_off(off: Sequence[Coverage]) -> None:
+    """What it takes to switch these servers off, and what is lost."""
+    if not off:
+        st.caption("No server does most of another's work, so none can go.")
+        return
     lost = sum(len(one.lost_tools) for one in off)
     names = safe_text.untrusted(listed((one.server for one in off), NAMED))
     whose, have = ("its" if len(off) == 1 else "their"), ("has" if lost == 1 else "have")
     st.caption(
         f"Switch off {names}, and change nothing else: {lost:,} of {whose} tools {have} no "
         "replacement."
-        if off
-        else "No server does most of another's work, so none can go."
     )
-    page_frame.page_link("overlap", "Server against server", {"view": "Heatmap"}, disabled=not off)
-
-
-def _cards(count: int) -> list[DeltaGenerator]:
-    return [
-        column.container(border=True, height="stretch", gap="xsmall")
-        for column in st.columns(count)
-    ]
+    page_frame.page_link("overlap", "Server against server", {"view": "Heatmap"})
 
 
 def _figures(label: str, price: ToolsetPrice, before: ToolsetPrice | None = None) -> None:

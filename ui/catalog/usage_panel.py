@@ -9,6 +9,7 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.usage.call_counts import catalog_count_line, tool_count_line
 from ui.catalog.usage_logs import MOST_BYTES, UsageLogs, UsagePreview
 from ui.shared import kept_failure, page_frame, safe_text
+from ui.shared.cards import decision_buttons
 from ui.shared.services.usage_evidence import UNUSED_DAYS, UsageEvidence
 from ui.shared.tools import leave_out
 
@@ -94,6 +95,7 @@ def _figures(catalog_id: int) -> None:
             alt="Tools that nobody called",
         )
         leave_out.leave_out_panel(catalog_id, unused, "unused")
+    decision_buttons.notice()
 
 
 def _form(catalog_id: int) -> None:

@@ -28,7 +28,7 @@ def endpoint_panel() -> None:
     saved = page_frame.workspace().endpoints.get()
     st.subheader("Model endpoint", anchor=False)
     st.caption(
-        "Which model may judge too, and what may that cost? Any OpenAI-compatible endpoint: OpenAI, "
+        "Which model may judge, and what may that cost? Any OpenAI-compatible endpoint: OpenAI, "
         "Azure, vLLM, Ollama, llama.cpp. When you start a run, the tools in question are sent to "
         "it. Without an endpoint, everything is judged offline."
     )
