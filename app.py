@@ -22,7 +22,8 @@ st.html(
     "@media (max-width: 1250px) {:is(.st-key-beside, .st-key-price_head) "
     "[data-testid='stColumn'] {min-width: 100%} "
     ".st-key-price [data-testid='stColumn'] {min-width: 45%}}"
-    ".st-key-price [data-testid='stMetricValue'] {font-size: 1.6rem}"
+    ".st-key-price [data-testid='stMetricValue'] {font-size: 1.6rem} "
+    ".st-key-price [data-testid='stMetricDelta'] * {white-space: normal}"
     # What is said of a link stands under its words, and a link to this page looks like any other.
     ":is(.st-key-advised_servers, .st-key-worst_confusions) [data-testid='stCaptionContainer'] "
     "{padding-left: 1.9rem}"

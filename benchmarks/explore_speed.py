@@ -62,7 +62,7 @@ USABLE = {4_076: 1.5, LARGE: 3.0}
 CURVE, SLIDER = 15.0, 0.3
 VIEWS = ("Pairs", "Curve", "Threshold", "Heatmap", "Map")
 SHOWN = ".js-plotly-plot .main-svg, [data-testid=stDataFrame] canvas"
-FOUND = "text=Overlapping clusters"
+FOUND = "text=Next steps"
 PAGES = {"first page": ("/?", FOUND), **{view: (f"/overlap?view={view}&", SHOWN) for view in VIEWS}}
 """Of each page the address, and what is on the screen once it is of use."""
 LOADS, PATIENCE = 5, 30.0

@@ -20,9 +20,7 @@ PLACES = (
     *(("", {"part": part}) for part in ("Tools", "Servers", "Findings")),
     *(("overlap", {"view": view}) for view in ("Heatmap", "Map")),
 )
-BAD = (
-    'img[src*="evil.example"], a[href*="evil.example"], a[href^="javascript"], script[src*="evil"]'
-)
+BAD = 'img[src*="evil.example"], a[href*="//evil.example"], a[href^="javascript"], script[src*="evil"]'
 EVIL = (
     "![p](http://evil.example/p.png) <img src=http://evil.example/i.png onerror=alert(1)> "
     "<script>alert(2)</script> href=http://evil.example [go](javascript:alert(3)) "

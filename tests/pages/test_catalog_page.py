@@ -111,8 +111,8 @@ def test_the_limits_are_those_of_the_clients_that_are_ticked(monkeypatch, work):
     many = [small_workspace.tool("s", f"tool_{at}", f"Does job {at}.") for at in range(41)]
     small_workspace.add_analysed(work, "Many", *many)
     app = open_page(monkeypatch, work, catalog="Many")
-    assert words(app).count("Cursor: 1 over its 40") == 4
-    assert "VS Code: fits its 128" in words(app)
+    assert words(app).count("Cursor: 1 over 40") == 4
+    assert "VS Code: within 128" in words(app)
     app.multiselect(key="clients").set_value(["anthropic"]).run()
     assert "Cursor" not in words(app)
     assert "Anthropic: no limit on tools" in words(app)
@@ -127,8 +127,10 @@ def test_a_name_on_several_servers_leads_to_its_tools(monkeypatch, work):
     assert "**2 names on several servers**" in words(app)
     (link,) = [one for one in app.get("page_link") if one.proto.label == MAILS]
     query = dict(parse_qsl(link.proto.query_string))
-    tools = open_page(monkeypatch, work, **query)
-    assert list(shown(tools)["id"]) == [f"{one}/send_mail" for one in ("alpha", "beta", "gamma")]
+    app = open_page(monkeypatch, work, **query)
+    assert list(shown(app)["id"]) == [f"{one}/send_mail" for one in ("alpha", "beta", "gamma")]
+    app.text_input(key="catalog_find").set_value("").run()
+    assert set(shown(app)["name"]) == {"send_mail", "get_weather"}, "of all names that are shared"
 
 
 def test_tools_that_a_measurement_did_not_find_are_listed(monkeypatch, work):

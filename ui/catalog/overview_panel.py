@@ -21,7 +21,7 @@ from ui.shared.services.server_advice import ServerAdvice
 MOST_SERVERS = 3
 MOST_NAMES = 5
 MOST_MISSED = 5
-NAMED = 3
+NAMED = 2
 
 
 def overview_panel(catalog_id: int) -> None:

@@ -147,8 +147,8 @@ def _figures(label: str, price: ToolsetPrice, before: ToolsetPrice | None = None
     tools = quantity(price.tools, "tool")
     if before is not None:
         fewer, share = before.tools - price.tools, 1 - price.tokens / max(1, before.tokens)
-        tools += f", {fewer:,} fewer" if fewer else ", none fewer"
-        tools += f" · {-share:+.0%} tokens".replace("-", "−") if round(share, 2) else ""
+        tools += f" ({-fewer:+,})".replace("-", "−") if fewer else " (none fewer)"
+        tools += f", {-share:+.0%} tokens".replace("-", "−") if round(share, 2) else ""
     st.metric(
         label,
         f"{price.tokens:,} tokens",
@@ -165,8 +165,8 @@ def _limits(price: ToolsetPrice, clients: Sequence[Target]) -> None:
     for client in clients:
         over, most = price.tools - (client.rules.most_tools or price.tools), client.rules.most_tools
         icon = ":red[:material/close:]" if over > 0 else ":green[:material/check:]"
-        fits = "no limit on tools" if most is None else f"fits its {most:,}"
-        text = f"{over:,} over its {most:,}" if over > 0 else fits
+        fits = "no limit on tools" if most is None else f"within {most:,}"
+        text = f"{over:,} over {most:,}" if over > 0 else fits
         lines.append(f":small[{icon} {client.title}: {text}]")
     if lines:
         st.markdown("  \n".join(lines))

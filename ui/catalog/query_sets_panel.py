@@ -74,7 +74,6 @@ def _form(catalog_id: int) -> None:
             for query in view.content.queries[:SHOWN]
         ],
         hide_index=True,
-        height=220,
         column_config={"query": st.column_config.TextColumn(width="large")},
         alt="The first queries",
     )

@@ -91,7 +91,6 @@ def _facet(bar: DeltaGenerator, label: str, key: str, facet: Facet) -> frozenset
         list(facet),
         index=None,
         placeholder="any",
-        format_func=lambda value: f"{value} ({len(facet[value]):,})",
         key=key,
         bind="query-params",
     )

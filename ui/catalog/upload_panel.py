@@ -143,7 +143,8 @@ def _formats(place: DeltaGenerator, files: Sequence[str], key: str) -> list[str 
 
 def _preview(catalog: Catalog, many: bool) -> None:
     """Draw what an import would add, from ``many`` files or from one."""
-    read = f"{quantity(len(catalog.tools), 'tool')} on {quantity(len(catalog.servers), 'server')}"
+    owners = f" on {quantity(len(catalog.servers), 'server')}" if catalog.servers else ""
+    read = f"{quantity(len(catalog.tools), 'tool')}{owners}"
     st.write(f"{read}, format **{' and '.join(catalog.read_from)}**.")
     if len(catalog.files) > 1:
         st.dataframe(catalog.files, hide_index=True, alt="Files and their formats")
@@ -170,7 +171,7 @@ def _preview(catalog: Catalog, many: bool) -> None:
         {"tool": tool.name, "server": tool.server, "description": tool.description[:200]}
         for tool in catalog.tools[:SHOWN]
     ]
-    st.dataframe(first, hide_index=True, height=220, alt="The first tools")
+    st.dataframe(first, hide_index=True, alt="The first tools")
 
 
 def _places(catalog: Catalog) -> str:

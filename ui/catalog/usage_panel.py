@@ -24,7 +24,7 @@ def usage_panel(catalog_id: int) -> None:
     logs = usage.logs(catalog_id)
     kept_failure.show("usage_error")
     st.caption(
-        "Which tools do agents really call? The log of `serve` or traces of agents say so, and "
+        "Which tools do agents really call? The log of *serve* or traces of agents say so, and "
         "Review shows it beside each tool. Only counts and times are kept, for all versions of "
         "this catalog."
     )
@@ -62,7 +62,6 @@ def _figures(catalog_id: int) -> None:
             for tool in ordered[:SHOWN]
         ],
         hide_index=True,
-        height=220,
         alt="Calls by tool, the most used first",
     )
     unused = page_frame.service(UsageEvidence).unused(catalog_id)
@@ -91,7 +90,6 @@ def _figures(catalog_id: int) -> None:
                 for one in unused[:SHOWN]
             ],
             hide_index=True,
-            height=180,
             alt="Tools that nobody called",
         )
         leave_out.leave_out_panel(catalog_id, unused, "unused")
