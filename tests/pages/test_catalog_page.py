@@ -20,7 +20,7 @@ from ui.shared.services.server_advice import ServerAdvice
 GOOD = canonical_json(
     {"tools": [{"name": f"make_{n}", "description": n, "inputSchema": {}} for n in ("tea", "pie")]}
 ).encode()
-MAILS = r"**send\_mail**: alpha, beta, gamma"
+MAILS = r"**send\_mail**: alpha, beta and 1 more"
 MIXED = GOOD[:-2] + b', "=1+1"]}'
 
 
@@ -113,13 +113,13 @@ def test_the_limits_are_those_of_the_clients_that_are_ticked(monkeypatch, work):
     app = open_page(monkeypatch, work, catalog="Many")
     assert words(app).count("Cursor: 1 over 40") == 4
     assert "VS Code: within 128" in words(app)
-    app.multiselect(key="clients").set_value(["anthropic"]).run()
+    app.pills(key="clients").set_value(["anthropic"]).run()
     assert "Cursor" not in words(app)
     assert "Anthropic: no limit on tools" in words(app)
     app.session_state["part"] = "Usage"
     app.run()
     app.session_state["part"] = "Overview"
-    assert app.run().multiselect(key="clients").value == ["anthropic"], "kept for the session"
+    assert app.run().pills(key="clients").value == ["anthropic"], "kept for the session"
 
 
 def test_a_name_on_several_servers_leads_to_its_tools(monkeypatch, work):

@@ -57,21 +57,19 @@ def draw_today() -> PriceTag:
     figures = page_frame.service(Overview).figures(record.id)
     price = page_frame.service(Pricing).today(record.id)
     owners = f" on {quantity(figures.servers, 'server')}" if figures.servers else ""
-    with st.container(key="price_head"):
-        words, choice = st.columns([3, 2], gap="medium", vertical_alignment="bottom")
-    words.markdown(
+    st.markdown(
         f"**{safe_text.untrusted(record.name)}** holds {quantity(price.tools, 'tool')}{owners}. "
         f"They cost about {price.tokens:,} tokens in every prompt that includes all of them. "
         "What could it cost, and does it fit?"
     )
-    clients = choice.multiselect(
+    clients = st.pills(
         "Clients you use",
         CLIENTS,
-        [name for name in CLIENTS if target_named(name).rules.most_tools],
+        selection_mode="multi",
+        default=[name for name in CLIENTS if target_named(name).rules.most_tools],
         format_func=lambda name: target_named(name).title,
         key="clients",
         persist_state="session",
-        placeholder="none",
     )
     with st.container(key="price"):
         first, *room = st.columns(4)
