@@ -49,13 +49,13 @@ def read_by_page(monkeypatch, work, name):
         catalog,
         tools=r"holds ([\d,]+) tools",
         tokens=r"about ([\d,]+) tokens",
-        families=r"([\d,]+) of the same operation, other provider",
         tokens_without_code=r"Without code: ([\d,]+) tokens",
         tokens_with_gateway=r"With a gateway: ([\d,]+) tokens",
     )
     read(catalog, tools=r"\(([\d,]+) tools\)", tokens=r"Today: ([\d,]+) tokens")
-    kinds = re.findall(r"Accept ([\d,]+) drop-in|merge ([\d,]+) groups? of one job", catalog)
-    numbers["duplicates"].append(sum(int((a or b).replace(",", "")) for a, b in kinds))
+    kinds = r"Accept ([\d,]+) drop|merge ([\d,]+) groups? of one|([\d,]+) of the same operation"
+    merges = ("".join(one) for one in re.findall(kinds, catalog))
+    numbers["merges"].append(sum(int(one.replace(",", "")) for one in merges))
     _, tools = page("catalog", part="Tools")
     read(tools, tools=r"[\d,]+ of ([\d,]+) tools")
     for thing, pattern in (
@@ -120,7 +120,8 @@ def read_by_page(monkeypatch, work, name):
     app.selectbox(key="accept").select("all").run()
     read(exported(app), tokens_without_code=r"\(estimate\): [\d,]+ → ([\d,]+)")
     app.toggle(key="routers").set_value(True).run()
-    read(exported(app), tokens_with_gateway=r"\(estimate\): [\d,]+ → ([\d,]+)")
+    with_gateway = r"\(estimate\): [\d,]+ → ([\d,]+)"
+    read(exported(app), tokens_with_gateway=with_gateway, merges=r"Merges: ([\d,]+)")
     return numbers
 
 

@@ -1,4 +1,4 @@
-"""The first page in figures, the worst collisions nobody has settled, and what to do next."""
+"""The worst collisions nobody has settled, the names that servers share, what to do next."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from toolscope_core.catalog.formats.offered_names import shared_names
 from toolscope_core.catalog.formats.target import Rule
 from toolscope_core.catalog.formats.target_rules import BrokenRules, violation_counts
 from toolscope_core.catalog.formats.target_table import target_named
-from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.address_keys import pair_key
@@ -24,21 +23,6 @@ from ui.shared.cards.queue import Progressed
 from ui.shared.pairs.pair_view import Pairs
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
-
-
-@dataclass(frozen=True, slots=True)
-class CatalogFigures:
-    """A catalog in numbers; ``counted`` says whether ``tokens`` is an estimate, ``blocked`` counts
-    tools with a *block* finding, ``problems`` the records that could not be read.
-    """
-
-    tools: int
-    servers: int
-    tokens: int
-    blocked: int
-    problems: int
-    counted: str
-
 
 WORST = 5
 _OF_NAMES, _OF_SERVERS = 0.2, 0.05
@@ -93,7 +77,7 @@ class NextStep:
 
 
 class Overview:
-    """What the first page says beside its figures. Remembers what a plan was found to need."""
+    """What the first page advises. Remembers what a plan was found to need."""
 
     def __init__(self, work: Workspace) -> None:
         self._catalogs = work.catalogs
@@ -104,18 +88,6 @@ class Overview:
         self._names: ResultCache[tuple[SharedToolName, ...]] = ResultCache()
         self._steps: ResultCache[tuple[NextStep, ...]] = ResultCache()
         self._broken: dict[int, BrokenRules] = {}
-
-    def figures(self, catalog_id: int) -> CatalogFigures:
-        """What is known without an analysis."""
-        catalog = self._catalogs.open(catalog_id)
-        return CatalogFigures(
-            tools=len(catalog.tools),
-            servers=len(catalog.servers),
-            tokens=sum(self._catalogs.tokens(catalog_id).values()),
-            blocked=len(catalog.blocked),
-            problems=len(catalog.problems),
-            counted=tokenizer().label,
-        )
 
     def worst(self, catalog_id: int) -> tuple[Collision, ...]:
         """The five worst collisions. Raises ``JobError`` before the analysis is finished."""

@@ -14,12 +14,11 @@ from toolscope_core.catalog.formats.target_table import MATRIX, target_named
 from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.merging.coverage import Coverage
 from toolscope_core.model.numbers import listed, quantity
-from ui.catalog.overview import Overview
 from ui.catalog.pricing import (
     DECIDED,
     WITH_GATEWAY,
     WITHOUT_CODE,
-    KindCounts,
+    MergeCounts,
     Pricing,
     ToolsetPrice,
 )
@@ -54,9 +53,9 @@ class PriceTag:
 def draw_today() -> PriceTag:
     """Draw what the catalog costs as it is."""
     record = page_frame.current()
-    figures = page_frame.service(Overview).figures(record.id)
+    servers = page_frame.workspace().catalogs.open(record.id).servers
     price = page_frame.service(Pricing).today(record.id)
-    owners = f" on {quantity(figures.servers, 'server')}" if figures.servers else ""
+    owners = f" on {quantity(len(servers), 'server')}" if servers else ""
     st.markdown(
         f"**{safe_text.untrusted(record.name)}** holds {quantity(price.tools, 'tool')}{owners}. "
         f"They cost about {price.tokens:,} tokens in every prompt that includes all of them. "
@@ -85,7 +84,7 @@ def fill_in(tag: PriceTag) -> None:
     """Draw the prices that follow from the analysis. Raises ``JobError`` before it is finished."""
     catalog_id = page_frame.current().id
     pricing = page_frame.service(Pricing)
-    decided, kinds = pricing.under(catalog_id, DECIDED), pricing.kinds(catalog_id)
+    decided, kinds = pricing.under(catalog_id, DECIDED), pricing.merges(catalog_id)
     if decided != tag.today:
         tag.card.caption(
             f"As decided so far: {quantity(decided.tools, 'tool')}, {decided.tokens:,} tokens."
@@ -102,7 +101,7 @@ def fill_in(tag: PriceTag) -> None:
         _servers_off(off)
 
 
-def _drop_ins(kinds: KindCounts, safe: int) -> None:
+def _drop_ins(kinds: MergeCounts, safe: int) -> None:
     if not kinds.drop_ins:
         st.caption("There is no drop-in: no tool takes every call of another as it is.")
         return
@@ -114,7 +113,7 @@ def _drop_ins(kinds: KindCounts, safe: int) -> None:
     page_frame.page_link("review", "Review drop-ins", {"show": "Duplicates"})
 
 
-def _gateways(kinds: KindCounts) -> None:
+def _gateways(kinds: MergeCounts) -> None:
     alike = f" {kinds.alike:,} more look alike; their arguments are not known."
     st.caption(
         f"Also merge {quantity(kinds.gateways, 'group')} of one job that needs a gateway and "

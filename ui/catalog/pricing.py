@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
-from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.plan import MergedTool
 from ui.shared.cards.queue import is_family
@@ -29,10 +28,10 @@ class ToolsetPrice:
 
 
 @dataclass(frozen=True, slots=True)
-class KindCounts:
-    """The clusters of a plan by what they ask for: nothing (``drop_ins``), a gateway for one job
-    (``gateways``) or for one operation of several providers (``families``); those that only look
-    ``alike`` are never merged unseen.
+class MergeCounts:
+    """The merges with a gateway by what they ask for: nothing (``drop_ins``), a gateway for one job
+    (``gateways``) or for one operation of several providers (``families``); and the clusters that
+    only look ``alike``, which are left as they are.
     """
 
     drop_ins: int
@@ -72,16 +71,13 @@ class Pricing:
             lambda: self._price(item for item in plan.tools if item.tool.server not in gone),
         )
 
-    def kinds(self, catalog_id: int) -> KindCounts:
-        """How many clusters there are of each kind, accepted ones too. Raises as ``under``."""
-        return kind_counts(self._review.plan(catalog_id).clusters)
+    def merges(self, catalog_id: int) -> MergeCounts:
+        """How many merges the plan with a gateway makes of each kind. Raises as ``under``."""
+        plan = self._review.plan(catalog_id, WITH_GATEWAY)
+        kinds = Counter("family" if is_family(one) else one.kind for one in plan.applied)
+        alike = sum(one.kind == "unknown" for one in plan.clusters)
+        return MergeCounts(kinds["prune"], kinds["router"], kinds["family"], alike)
 
     def _price(self, items: Iterable[MergedTool]) -> ToolsetPrice:
         costs = [self._catalogs.costs.of(item.tool, PROMPT_SHAPES[0]) for item in items]
         return ToolsetPrice(len(costs), sum(costs))
-
-
-def kind_counts(clusters: Iterable[Cluster]) -> KindCounts:
-    """The clusters of a plan, each counted once."""
-    kinds = Counter("family" if is_family(one) else one.kind for one in clusters)
-    return KindCounts(kinds["prune"], kinds["router"], kinds["family"], kinds["unknown"])
