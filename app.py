@@ -19,7 +19,17 @@ st.html(
     "[data-testid='stPageLink'] a span, [data-testid='stPageLink'] a p "
     "{white-space: normal !important; overflow: visible !important} "
     "[data-testid='stButtonGroup'] > div {flex-wrap: wrap; overflow: visible}"
-    "@media (max-width: 1250px) {.st-key-beside [data-testid='stColumn'] {min-width: 100%}}"
+    "@media (max-width: 1250px) {.st-key-beside [data-testid='stColumn'] {min-width: 100%} "
+    ".st-key-price [data-testid='stColumn'] {min-width: 45%}}"
+    ".st-key-price [data-testid='stMetricValue'] {font-size: 1.6rem} "
+    ".st-key-price [data-testid='stMetricDelta'] * {white-space: normal}"
+    # What is said of a link stands under its words, and a link to this page looks like any other.
+    ":is(.st-key-advised_servers, .st-key-worst_confusions) [data-testid='stCaptionContainer'] "
+    "{padding-left: 1.9rem}"
+    "[data-testid='stMainBlockContainer'] [data-testid='stPageLink-NavLink']:not(:hover) "
+    "{background: none} [data-testid='stPageLink-NavLink'] p {font-weight: 400}"
+    "[data-testid='stPageLink'] a {align-items: flex-start} "
+    "[data-testid='stPageLink'] [data-testid='stIconMaterial'] {position: relative; top: .2rem}"
     "@media (max-width: 1100px) {"  # a small screen, or a large one at 150 %
     "[data-testid='stSidebar'][style*='width: 300px'] {width: 210px !important} "
     "[data-testid='stMainBlockContainer'] {padding: 3.75rem 1rem 1rem} "

@@ -62,7 +62,7 @@ USABLE = {4_076: 1.5, LARGE: 3.0}
 CURVE, SLIDER = 15.0, 0.3
 VIEWS = ("Pairs", "Threshold", "Heatmap", "Map")
 SHOWN = ".js-plotly-plot .main-svg, [data-testid=stDataFrame] canvas"
-FOUND = "text=Overlapping clusters"
+FOUND = "text=Next steps"
 PAGES = {
     "first page": ("/?", FOUND),
     **{view: (f"/overlap?view={view}&", SHOWN) for view in VIEWS},

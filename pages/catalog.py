@@ -1,30 +1,43 @@
-"""Catalog: what is loaded, what merging would save, and the form to add a catalog."""
+"""Catalog: what this is, adding a catalog, what its tools cost and what to do about it."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from ui.catalog import overview_panel
-from ui.catalog.changes_panel import changes_panel
-from ui.catalog.implied_panel import implied_panel
-from ui.catalog.listing_panel import listing_panel
+from ui.catalog.add_panel import add_panel
+from ui.catalog.listing_panel import findings_panel, servers_table
+from ui.catalog.overview_panel import overview_panel
 from ui.catalog.query_sets_panel import query_sets_panel
 from ui.catalog.rename_delete import rename_delete_panel
-from ui.catalog.servers_panel import servers_panel
-from ui.catalog.upload_panel import upload_panel
+from ui.catalog.tools_panel import tools_panel
 from ui.catalog.usage_panel import usage_panel
 from ui.shared import page_frame
+from ui.shared.models.grades_panel import grades_panel
+
+
+def more_panel(catalog_id: int) -> None:
+    """What few people need."""
+    st.subheader("How well is each tool documented?", anchor=False)
+    grades_panel(catalog_id)
+    st.subheader("Rename or delete this catalog", anchor=False)
+    rename_delete_panel()
+
 
 st.title("Catalog")
-first = st.container()
-places = overview_panel.draw_catalog()
-changes_panel(first)
-upload_panel()
-servers_panel()
-catalog_id = page_frame.current().id
-query_sets_panel(catalog_id)
-usage_panel(catalog_id)
-rename_delete_panel()
-implied_panel(catalog_id)
-listing_panel()
-overview_panel.fill_in(places)
+st.markdown(
+    "ToolScope shows which of your AI agent's tools do the same job or get mixed up, what they "
+    "cost in every prompt, and how to get by with fewer without losing a call."
+)
+add_panel()
+page_frame.draw_tabs(
+    {
+        "Overview": overview_panel,
+        "Tools": tools_panel,
+        "Servers": servers_table,
+        "Query sets": query_sets_panel,
+        "Findings": findings_panel,
+        "Usage": usage_panel,
+        "More": more_panel,
+    },
+    "part",
+)

@@ -95,7 +95,7 @@ class Watched:
     def upload(self, file):
         """Choose a file on the first page, and wait until it stands there with what it holds."""
         page = self.open("")
-        page.get_by_text("Add a catalog", exact=True).click()
+        page.get_by_text("Add a catalog: files").click()
         page.locator('input[type="file"]').first.set_input_files(file)
         page.get_by_role("button", name=re.compile("^Add (catalog|as version)")).wait_for()
         return self.settled()

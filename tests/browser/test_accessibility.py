@@ -11,10 +11,9 @@ from toolscope_core.model.address_keys import tool_key
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
 PAGES = {
-    "tools": ("", {}),
-    "findings": ("", {"part": "Findings"}),
-    "servers": ("", {"part": "Servers"}),
-    "documentation": ("", {"part": "Documentation"}),
+    "overview": ("", {}),
+    **{part: ("", {"part": part}) for part in "Tools Servers Findings Usage More".split()},
+    "query sets": ("", {"part": "Query+sets", "add_from": "MCP+servers"}),
     **{view: ("overlap", {"view": view}) for view in "Pairs Threshold Heatmap Map".split()},
     **{
         page: (page, {})

@@ -17,12 +17,10 @@ PROPOSALS = re.compile(
 PAGES = ("", "overlap", "graph", "review", "documents", "export")
 PLACES = (
     *((page, {}) for page in PAGES),
-    *(("", {"part": part}) for part in ("Servers", "Findings", "Not+read")),
+    *(("", {"part": part}) for part in ("Tools", "Servers", "Findings")),
     *(("overlap", {"view": view}) for view in ("Heatmap", "Map")),
 )
-BAD = (
-    'img[src*="evil.example"], a[href*="evil.example"], a[href^="javascript"], script[src*="evil"]'
-)
+BAD = 'img[src*="evil.example"], a[href*="//evil.example"], a[href^="javascript"], script[src*="evil"]'
 EVIL = (
     "![p](http://evil.example/p.png) <img src=http://evil.example/i.png onerror=alert(1)> "
     "<script>alert(2)</script> href=http://evil.example [go](javascript:alert(3)) "

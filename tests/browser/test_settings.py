@@ -81,6 +81,7 @@ def test_from_the_settings_to_a_plan_and_back_to_offline(watched, model):
     page = watched.open("settings", catalog="Example")
     fill(watched, "textbox", "Base URL", model.url)
     fill(watched, "textbox", "Model", "m")
+    page.get_by_text("More: how each call is made").click()
     fill(watched, "spinbutton", "Concurrent calls", "99")
     expect(page.get_by_text("must be between 1 and 64")).to_be_visible()
     fill(watched, "spinbutton", "Concurrent calls", "2")

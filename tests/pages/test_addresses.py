@@ -18,7 +18,8 @@ cluster's graph.
 MAIL, FILES = "alpha/send_mail", "alpha/list_files"
 PAIR = pair_key(Pair.of(MAIL, "beta/send_mail"))
 PAGES = {
-    "catalog": {"part": "Tools", "catalog_find": "mail", "on": "alpha", "band": "good"},
+    "catalog": {"part": "Tools", "catalog_find": "mail", "on": "alpha", "band": "good"}
+    | {"state": "merged", "finding": "x", "add_from": "Pasted text"},
     "overlap": {
         "view": "Heatmap",
         **{

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -7,14 +8,19 @@ from tests.ui.services import small_workspace
 from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.catalog import Problem
+from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import canonical_json
 from ui.catalog.implied_servers import ImpliedServers
+from ui.catalog.tool_facets import ALONE
+from ui.shared.services.experiments import Experiments, missed_tools
+from ui.shared.services.server_advice import ServerAdvice
 
 GOOD = canonical_json(
     {"tools": [{"name": f"make_{n}", "description": n, "inputSchema": {}} for n in ("tea", "pie")]}
 ).encode()
+MAILS = r"**send\_mail**: alpha, beta and 1 more"
 MIXED = GOOD[:-2] + b', "=1+1"]}'
 
 
@@ -33,23 +39,18 @@ def upload(app, data, name="kitchen.json"):
 def test_the_first_page_says_what_is_loaded_and_what_comes_next(monkeypatch, work):
     app = open_page(monkeypatch, work)
     assert "**Desk** holds 8 tools on 3 servers" in words(app)
-    figures = {metric.label: metric.value for metric in app.metric}
-    assert (figures["Tools"], figures["Servers"]) == ("8", "3")
-    assert "after safe merges" in app.metric[2].delta
-    kinds = ("Duplicates", "Families a gateway could merge", "Siblings to tell apart")
-    assert [figures[kind] for kind in kinds] == ["3", "0", "0"]
-    assert "0 accepted, 3 waiting, 1 of them safe" in words(app)
+    assert "do the same job or get mixed up" in app.markdown[0].value
     assert "**Review 3 duplicates**" in links(app)
-    assert len(shown(app)) == 8
+    assert not len(app.dataframe), "the table has a view of its own"
 
 
 def test_the_first_page_shows_the_worst_collisions_with_a_line_and_a_link_each(monkeypatch, work):
     app = open_page(monkeypatch, work)
     alike = "Similarity 1.00, same name"
-    assert [label for label in links(app) if label.startswith(alike)] == [
-        rf"{alike}, two servers: **get\_weather · alpha** and **get\_weather · beta**",
-        rf"{alike}, two servers: **send\_mail · alpha** and **send\_mail · beta**",
-        rf"{alike}: **list\_files · alpha** and **list\_files · alpha**",
+    assert [label for label in links(app) if alike in label] == [
+        rf"**get\_weather · alpha** and **get\_weather · beta**: {alike}, two servers",
+        rf"**send\_mail · alpha** and **send\_mail · beta**: {alike}, two servers",
+        rf"**list\_files · alpha** and **list\_files · alpha**: {alike}",
     ]
     assert words(app).count(r"Exact copies\: name") == 3
     pair = Pair.of("alpha/get_weather", "beta/get_weather")
@@ -71,11 +72,78 @@ def test_what_the_files_left_to_do_is_said_before_any_analysis(monkeypatch, work
 
 
 def test_finding_narrows_the_table(monkeypatch, work):
-    app = open_page(monkeypatch, work, catalog_find="mail")
+    app = open_page(monkeypatch, work, part="Tools", catalog_find="mail")
     assert set(shown(app)["name"]) == {"send_mail"}
     app.selectbox(key="on").select("beta").run()
     assert list(shown(app)["id"]) == ["beta/send_mail"]
     assert "1 of 8 tools" in words(app)
+    app.selectbox(key="state").select(ALONE).run()
+    assert not len(shown(app))
+
+
+def test_the_price_is_that_of_the_plan_and_of_the_servers_left(monkeypatch, work):
+    (record,) = work.catalogs.newest()
+
+    def price(tools):
+        costs = (work.catalogs.costs.of(tool, "openai-chat") for tool in tools)
+        return f"{sum(costs):,} tokens"
+
+    app = open_page(monkeypatch, work)
+    shown_prices = {one.label: one.value for one in app.metric}
+    plans = {
+        "Today": PlanConfig(),
+        "Without code": PlanConfig("all"),
+        "With a gateway": PlanConfig("all", routers=True),
+    }
+    for label, config in plans.items():
+        left = [item.tool for item in work.review.plan(record.id, config).tools]
+        assert shown_prices[label] == price(left), label
+    assert len(set(shown_prices.values())) > 2
+    off = work.service(ServerAdvice).advice(record.id).switch_off
+    for gone in off:
+        work.service(ServerAdvice).switch_off(record.id, gone, "ann")
+    left = [item.tool for item in work.review.plan(record.id).tools]
+    assert off and shown_prices["Servers switched off"] == price(left)
+    assert f"As decided so far: {quantity(len(left), 'tool')}" in words(app.run())
+
+
+def test_the_limits_are_those_of_the_clients_that_are_ticked(monkeypatch, work):
+    many = [small_workspace.tool("s", f"tool_{at}", f"Does job {at}.") for at in range(41)]
+    small_workspace.add_analysed(work, "Many", *many)
+    app = open_page(monkeypatch, work, catalog="Many")
+    assert words(app).count("Cursor: 1 over 40") == 4
+    assert "VS Code: within 128" in words(app)
+    app.pills(key="clients").set_value(["anthropic"]).run()
+    assert "Cursor" not in words(app)
+    assert "Anthropic: no limit on tools" in words(app)
+    app.session_state["part"] = "Usage"
+    app.run()
+    app.session_state["part"] = "Overview"
+    assert app.run().pills(key="clients").value == ["anthropic"], "kept for the session"
+
+
+def test_a_name_on_several_servers_leads_to_its_tools(monkeypatch, work):
+    app = open_page(monkeypatch, work)
+    assert "**2 names on several servers**" in words(app)
+    (link,) = [one for one in app.get("page_link") if one.proto.label == MAILS]
+    query = dict(parse_qsl(link.proto.query_string))
+    app = open_page(monkeypatch, work, **query)
+    assert list(shown(app)["id"]) == [f"{one}/send_mail" for one in ("alpha", "beta", "gamma")]
+    app.text_input(key="catalog_find").set_value("").run()
+    assert set(shown(app)["name"]) == {"send_mail", "get_weather"}, "of all names that are shared"
+
+
+def test_tools_that_a_measurement_did_not_find_are_listed(monkeypatch, work):
+    rows = [
+        {"query": "post", "gold": [["alpha/send_mail"], ["beta/send_mail"]]},
+        {"query": "mail", "gold": [["beta/send_mail", "x"]]},
+    ]
+    places = ([None, None], [3])
+    rows = [{**row, "places_before": at} for row, at in zip(rows, places, strict=True)]
+    assert missed_tools({"queries": rows}) == {"alpha/send_mail": "post"}
+    monkeypatch.setattr(Experiments, "missed", lambda *_: {"alpha/send_mail": "post *it*"})
+    app = open_page(monkeypatch, work)
+    assert r"**send\_mail**, for: post \*it\*" in links(app)
 
 
 def test_an_upload_is_previewed_and_stored_only_by_the_button(monkeypatch, work):
@@ -91,14 +159,14 @@ def test_an_upload_is_previewed_and_stored_only_by_the_button(monkeypatch, work)
     assert not app.file_uploader[0].value, "the uploader is empty again"
     new = next(record for record in work.catalogs.newest() if record.name == "Kitchen")
     work.analyses.wait(work.analyses.job(new.id).id)
-    assert len(app.run().metric) == 6
+    assert len(app.run().metric) == 4
 
 
 def test_records_that_cannot_be_read_are_told_before_and_kept_after(monkeypatch, work):
     app = upload(open_page(monkeypatch, work), MIXED)
     assert "1 record cannot be read" in words(app)
     app.button(key="add_0").click().run()
-    app = open_page(monkeypatch, work, catalog="kitchen", part="Not read")
+    app = open_page(monkeypatch, work, catalog="kitchen", part="Findings")
     assert "=1+1" in shown(app)["raw"][0]
     assert any(button.label == "Download as CSV" for button in app.get("download_button"))
 
@@ -112,7 +180,7 @@ def test_records_that_cannot_be_read_are_told_before_and_kept_after(monkeypatch,
     ],
 )
 def test_a_catalog_can_be_pasted(monkeypatch, work, text, count):
-    app = open_page(monkeypatch, work)
+    app = open_page(monkeypatch, work, add_from="Pasted text")
     app.text_area(key="paste_0").set_value(text).run()
     assert quantity(count, "tool") in words(app)
     assert app.text_input(key="name_0").value == "pasted"
@@ -126,21 +194,21 @@ def test_a_catalog_can_be_pasted(monkeypatch, work, text, count):
 def test_a_catalog_is_renamed_with_what_was_decided(monkeypatch, work):
     (old,) = work.catalogs.newest()
     work.review.decide(old.id, "accept", work.review.queue(old.id)[0], "ann")
-    app = open_page(monkeypatch, work)
+    app = open_page(monkeypatch, work, part="More")
     app.text_input(key=f"new_name_{old.id}").set_value("Better").run()
     app.button(key="rename_catalog").click().run()
     assert not app.exception
     assert [record.name for record in work.catalogs.newest()] == ["Better"]
     assert app.session_state["catalog"] == "Better"
-    assert "1 accepted" in words(app)
+    assert len(work.review.log(work.catalogs.newest()[0].id)) == 1
 
 
 def test_a_catalog_is_deleted_after_a_question_but_never_the_last(monkeypatch, work):
-    app = open_page(monkeypatch, work)
+    app = open_page(monkeypatch, work, part="More")
     app.button(key="delete_catalog").click().run()
     assert "only catalog" in app.error[0].value
     small_workspace.add_analysed(work, "Old", small_workspace.MAIL, small_workspace.SUM)
-    app = open_page(monkeypatch, work, catalog="Old")
+    app = open_page(monkeypatch, work, catalog="Old", part="More")
     assert "Delete **Old**: 1 version, 0 decisions" in words(app)
     app.button(key="delete_catalog").click().run()
     assert not app.exception
@@ -194,7 +262,7 @@ def test_a_file_without_tools_is_one_sentence_and_the_page_stays(monkeypatch, wo
     app = upload(open_page(monkeypatch, work), data)
     assert len(app.error) == 1
     assert "kitchen" in app.error[0].value
-    assert len(app.metric) == 6
+    assert len(app.metric) == 4
     assert not [button for button in app.button if button.key == "add_0"]
 
 
@@ -217,7 +285,7 @@ def test_a_catalog_without_a_name_is_refused_and_nothing_is_lost(monkeypatch, wo
     assert app.file_uploader(key="upload_0").value, "the file is still there"
 
 
-@pytest.mark.parametrize("part", ["Servers", "Findings", "Not read"])
+@pytest.mark.parametrize("part", ["Servers", "Findings", "Tools"])
 def test_every_part_has_something_to_say(monkeypatch, work, part):
     app = open_page(monkeypatch, work, part=part)
     assert len(app.dataframe) + len(app.success) == 1
@@ -239,7 +307,7 @@ def suspicious(work):
 
 def test_findings_are_grouped_and_lead_to_the_tool(monkeypatch, suspicious):
     app = open_page(monkeypatch, suspicious, catalog="Odd", part="Findings")
-    (pills,) = app.get("button_group")
+    pills = app.pills(key="kind")
     assert [option.split(": ", 1)[1] for option in pills.options] == [
         "Copies another tool and adds to it (1)",
         "Hidden characters (1)",
@@ -260,9 +328,8 @@ def test_implied_servers_are_shown_renamed_split_and_dismissed(monkeypatch, work
         for tool in (small_workspace.MAIL, small_workspace.WEATHER, small_workspace.FILES)
     ]
     record = small_workspace.add_analysed(work, "Shops", *tools)
-    app = open_page(monkeypatch, work, catalog="Shops")
-    (box,) = [box for box in app.expander if box.label == "Implied servers: 2"]
-    assert list(box.dataframe[0].value["implied server"]) == ["acme", "globex"]
+    app = open_page(monkeypatch, work, catalog="Shops", part="Servers")
+    assert list(shown(app)["implied server"]) == ["acme", "globex"]
     assert app.button(key="implied_rename").disabled
     app.text_input(key="implied_name_acme").input("Acme Corp").run()
     app.button(key="implied_rename").click().run()

@@ -45,23 +45,19 @@ def read_by_page(monkeypatch, work, name):
         return app, "\n".join((words(app), figures, buttons, links, progress))
 
     app, catalog = page("catalog")
-    tokens = r"Tokens ≈: ([\d,]+) "
     read(
         catalog,
         tools=r"holds ([\d,]+) tools",
         tokens=r"about ([\d,]+) tokens",
-        duplicates=r"Duplicates: ([\d,]+)",
-        families=r"Families a gateway could merge: ([\d,]+)",
-        waiting_families=r"accepted, ([\d,]+) waiting(?!,)",
-        waiting_duplicates=r"([\d,]+) waiting, [\d,]+ of them safe",
-        safe=r"([\d,]+) of them safe",
+        tokens_without_code=r"Without code: ([\d,]+) tokens",
+        tokens_with_gateway=r"With a gateway: ([\d,]+) tokens",
     )
-    read(catalog, tools=r"Tools: ([\d,]+)", tokens=tokens)
-    read(catalog, tools=r"[\d,]+ of ([\d,]+) tools")
-    read(
-        catalog,
-        tokens_after=r"\(([\d,]+) after \w+" if " after " in app.metric[2].delta else tokens,
-    )
+    read(catalog, tools=r"\(([\d,]+) tools\)", tokens=r"Today: ([\d,]+) tokens")
+    kinds = r"Accept ([\d,]+) drop|merge ([\d,]+) groups? of one|([\d,]+) of the same operation"
+    merges = ("".join(one) for one in re.findall(kinds, catalog))
+    numbers["merges"].append(sum(int(one.replace(",", "")) for one in merges))
+    _, tools = page("catalog", part="Tools")
+    read(tools, tools=r"[\d,]+ of ([\d,]+) tools")
     for thing, pattern in (
         ("waiting_duplicates", r"Review ([\d,]+) duplicate"),
         ("waiting_families", r"Review ([\d,]+) famil(?:y|ies)"),
@@ -118,10 +114,16 @@ def read_by_page(monkeypatch, work, name):
         waiting_duplicates=r"accepted them: ([\d,]+) for the same job",
         waiting_families=r"job, ([\d,]+) for the same operation",
     )
-    app.selectbox(key="accept").select("auto").run()
-    figures = "\n".join(f"{one.label}: {one.value}" for one in app.metric)
-    read(figures, tokens_after=r"\(estimate\): [\d,]+ → ([\d,]+)")
+    app.selectbox(key="accept").select("all").run()
+    read(exported(app), tokens_without_code=r"\(estimate\): [\d,]+ → ([\d,]+)")
+    app.toggle(key="routers").set_value(True).run()
+    with_gateway = r"\(estimate\): [\d,]+ → ([\d,]+)"
+    read(exported(app), tokens_with_gateway=with_gateway, merges=r"Merges: ([\d,]+)")
     return numbers
+
+
+def exported(app):
+    return "\n".join(f"{one.label}: {one.value}" for one in app.metric)
 
 
 def assert_agree(numbers):

@@ -34,7 +34,7 @@ def page(open_app, server):
 
 def opened(page):
     """The Catalog page with the box open."""
-    page.open("catalog").at.session_state["ask_for_queries"] = True
+    page.open("catalog", part="Query sets").at.session_state["ask_for_queries"] = True
     page.at.run()
     assert not page.at.exception
     return page

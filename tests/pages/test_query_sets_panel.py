@@ -13,7 +13,7 @@ LINES = b"""{"id": "a", "query": "send a mail", "gold": ["alpha/send_mail"]}
 
 @pytest.fixture
 def page(open_app):
-    return open_app(MAIL, WEATHER).open("catalog")
+    return open_app(MAIL, WEATHER).open("catalog", part="Query sets")
 
 
 def upload(page, name, content):
@@ -34,7 +34,7 @@ def test_a_set_is_previewed_added_and_deleted(page):
     assert [view.name for view in page.work.service(LoadedQueries).sets(page.catalog_id)] == [
         "q.jsonl"
     ]
-    assert "Query sets: 1" in [box.label for box in page.at.expander]
+    assert r"**q\.jsonl**: 2 queries" in page.text
     page.press("delete_queries_")
     assert page.work.service(LoadedQueries).sets(page.catalog_id) == ()
 

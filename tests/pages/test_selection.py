@@ -64,7 +64,7 @@ def rows(app, start):
 
 
 def test_what_another_view_selected_is_ticked_first_in_the_table_of_tools(monkeypatch, work, kept):
-    app = open_page(monkeypatch, work, sel=kept.key)
+    app = open_page(monkeypatch, work, sel=kept.key, part="Tools")
     assert rows(app, "tools_")["id"].tolist()[:3] == [*MAILS, "alpha/get_weather"]
     key = f"tools_{kept.catalog_id}"
     assert app.session_state[key]["selection"]["rows"] == [0, 1]
@@ -72,7 +72,7 @@ def test_what_another_view_selected_is_ticked_first_in_the_table_of_tools(monkey
 
 
 def test_only_these_narrows_each_table(monkeypatch, work, kept):
-    app = open_page(monkeypatch, work, sel=kept.key, only="1")
+    app = open_page(monkeypatch, work, sel=kept.key, only="1", part="Tools")
     assert rows(app, "tools_")["id"].tolist() == [*MAILS]
     app.switch_page("pages/overlap.py").run()
     pairs = rows(app, "pairs_")

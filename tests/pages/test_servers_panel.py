@@ -9,7 +9,8 @@ import anyio
 import pytest
 
 from tests.mcp.servers.stubs import MARK, TOKEN, entry, living, new_mark
-from tests.pages.screen import open_page, words
+from tests.pages import screen
+from tests.pages.screen import words
 from toolscope_core.mcp.servers.offers import ServerOffer
 from ui.shared import sign_in, start_token
 from ui.shared.services.live_servers import LiveServers, Survey
@@ -46,6 +47,11 @@ def inert(monkeypatch):
 
 def shown(app):
     return "\n".join([words(app), *(text.value for text in app.text)])
+
+
+def open_page(monkeypatch, work, **query):
+    """The Catalog page with the form for servers."""
+    return screen.open_page(monkeypatch, work, add_from="MCP servers", **query)
 
 
 def given(monkeypatch, work, text, **query):

@@ -218,12 +218,12 @@ def test_history_lists_runs_with_their_cost(two, server):
 
 
 @pytest.mark.usefixtures("through_the_app")
-def test_grades_are_a_tab_a_column_and_in_the_drawer(two, server):
+def test_grades_have_a_place_a_column_and_are_in_the_drawer(two, server):
     page = asked(chosen(two, server), "quality")
-    page.open("catalog")
+    page.open("catalog", part="Tools")
     (tools,) = [t.value for t in page.at.dataframe if (t.key or "").startswith("tools_")]
     assert tools["documentation"].tolist() == ["Medium"] * 3
-    page.open("catalog", part="Documentation")
+    page.open("catalog", part="More")
     assert "Nothing is left to ask" in page.text
     counts = {metric.label: metric.value for metric in page.at.metric}
     assert [counts[band] for band in ("Low", "Medium", "High")] == ["0", "3", "0"]

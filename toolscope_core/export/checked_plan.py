@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import replace
 
-from toolscope_core.catalog.formats.offered_names import comparable_name, unique_names
+from toolscope_core.catalog.formats.offered_names import shared_names, unique_names
 from toolscope_core.catalog.formats.target_rules import (
     RuleViolation,
     fixed,
@@ -70,16 +69,8 @@ def disambiguated(plan: MergePlan, target: str) -> dict[str, Tool]:
     """
     if target_named(target).rules.unique != "toolset":
         return {}
-    by_name: defaultdict[str, list[Tool]] = defaultdict(list)
-    for item in plan.tools:
-        if item.tool.id not in plan.catalog.blocked:
-            by_name[comparable_name(item.tool.name)].append(item.tool)
-    shared = [
-        tool
-        for tools in by_name.values()
-        if len({tool.server for tool in tools}) > 1
-        for tool in tools
-    ]
+    exported = (item.tool for item in plan.tools if item.tool.id not in plan.catalog.blocked)
+    shared = [tool for same in shared_names(exported) for tool in same]
     names = unique_names(shared, {item.tool.name for item in plan.tools} | _old_names(plan))
     return {tool.id: replace(tool, name=names[tool.id]) for tool in shared}
 

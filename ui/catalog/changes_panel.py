@@ -20,9 +20,10 @@ from ui.shared.services.versions import Versions
 SHOWN = 10
 
 
-def changes_panel(first: DeltaGenerator) -> None:
+def changes_panel(first: DeltaGenerator, last: DeltaGenerator) -> None:
     """The way through the current version: what changed, which decisions wait, what is new;
-    nothing for a first version. It is drawn in ``first`` while it leads to something to do.
+    nothing for a first version. It is drawn in ``first`` while it leads to something to do, then in
+    ``last``.
     """
     record, versions = page_frame.current(), page_frame.service(Versions)
     earlier = {other.number: other for other in page_frame.workspace().catalogs.earlier(record)}
@@ -31,7 +32,7 @@ def changes_panel(first: DeltaGenerator) -> None:
     key = f"since_{record.id}"
     chosen = st.session_state.get(key, max(earlier))
     changes = versions.since(record, earlier[chosen])
-    place = first if changes.doubts or _count("new") != 0 else st
+    place = first if changes.doubts or _count("new") != 0 else last
     with place.container(border=True, key="new_version"):
         st.markdown(
             f"**Version {record.number}**, added {record.at[:10]}. Decisions on tools that did "

@@ -18,23 +18,24 @@ def implied_panel(catalog_id: int) -> None:
     servers = page_frame.service(ImpliedServers).of(catalog_id)
     if not servers:
         return
-    title = f"Implied servers: {len(servers):,}"
-    with st.expander(title, icon=":material/dns:"):
-        st.caption(
-            "These tools name no server, but their names imply one. A merge across two of them "
-            "is never accepted without review, and the heatmap can group by them. Ids, names and "
-            "exports stay as they are."
-        )
-        st.dataframe(
-            {
-                "implied server": [one.name for one in servers],
-                "tools": [len(one.tools) for one in servers],
-                "why": [one.reason.replace("`", "") for one in servers],
-            },
-            hide_index=True,
-            width="stretch",
-        )
-        _change(catalog_id, servers)
+    st.subheader(f"Implied servers: {len(servers):,}", anchor=False)
+    st.caption(
+        "Which tools belong together though they name no server? Their names imply one. A merge "
+        "across two of them is never accepted without review, and the heatmap can group by them. "
+        "Ids, names and exports stay as they are."
+    )
+    st.dataframe(
+        {
+            "implied server": [one.name for one in servers],
+            "tools": [len(one.tools) for one in servers],
+            "why": [one.reason.replace("`", "") for one in servers],
+        },
+        hide_index=True,
+        width="stretch",
+        alt="Implied servers",
+    )
+    _change(catalog_id, servers)
+    decision_buttons.notice()
 
 
 def _change(catalog_id: int, servers: Sequence[ImpliedServer]) -> None:

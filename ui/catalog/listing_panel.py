@@ -1,173 +1,39 @@
-"""What a catalog holds, in tables: tools, servers, findings, records that could not be read."""
+"""What a catalog holds beside its tools: servers, findings, records that could not be read."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
-
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.model.numbers import quantity
-from ui.catalog.overview import Overview
+from ui.catalog.implied_panel import implied_panel
 from ui.shared import page_frame, safe_text
-from ui.shared.cards import decision_buttons
-from ui.shared.models.grades_panel import BANDS, grades_panel
-from ui.shared.services.judging import Judging
-from ui.shared.tools import leave_out, tool_parts, tool_selection
+from ui.shared.tools import tool_selection
 from ui.shared.tools.catalog_tables import (
     CatalogTables,
     FindingRow,
-    ToolRow,
     finding_kinds,
     finding_rows,
     rejects_csv,
 )
-from ui.shared.tools.tool_selection import Selections
-
-MAX_ROWS = 5_000
-"""At most so many tools are sent to the browser: 40,000 are 10 MB and take two more seconds."""
 
 SIGNS = {"block": "✕ block", "warn": "⚠ warn", "info": "ℹ info"}
-SHOWN = (
-    "name", "operation", "server", "parameters", "tokens", "findings", "documentation",
-    "description",
-)  # fmt: skip
-TABLE = "the table of tools"
 ICONS = {"block": ":red[:material/block:]", "warn": ":orange[:material/warning:]"}
 
 
-def listing_panel() -> None:
-    """One tab per table."""
-    parts = {
-        "Tools": _tools,
-        "Servers": _servers,
-        "Findings": _findings,
-        "Documentation": grades_panel,
-        "Not read": _unread,
-    }
-    page_frame.draw_tabs(parts, "part")
-
-
-def _tools(catalog_id: int) -> None:
-    tables = page_frame.service(CatalogTables)
-    bar = st.container(horizontal=True)
-    find = bar.text_input("Search", type="search", key="catalog_find", bind="query-params")
-    names = [row.name for row in tables.servers(catalog_id)]
-    server = bar.selectbox(
-        "Server", names, index=None, placeholder="all servers", key="on", bind="query-params"
-    )
-    shape = bar.selectbox("Token format", PROMPT_SHAPES, key="tokens_in")
-    bands = {
-        key: grade.band for key, grade in page_frame.service(Judging).grades(catalog_id).items()
-    }
-    wanted = _band(bar, bands) if bands else None
-    matching = tables.tools(catalog_id, find, server, shape)
-    overview = page_frame.service(Overview).figures(catalog_id)
-    rows = _selected_first(
-        catalog_id, [row for row in matching if wanted is None or bands.get(row.id) == wanted]
-    )
-    cut = (
-        f" Showing the first {MAX_ROWS:,}; use the search for others."
-        if len(rows) > MAX_ROWS
-        else ""
-    )
-    st.caption(
-        f"{len(rows):,} of {overview.tools:,} tools.{cut} Tick rows to select tools in every view. "
-        f"Token counts ({shape}): {overview.counted}."
-    )
-    rows = rows[:MAX_ROWS]
-    ids, key = [row.id for row in rows], f"tools_{catalog_id}"
-    left_out = page_frame.workspace().toolsets.left_out(catalog_id)
-    reasons = {tool_id: str(one.detail["reason"]) for tool_id, one in left_out.items()}
-    chosen = tool_selection.selected(catalog_id)
-    ticked = [at for at, tool_id in enumerate(ids) if chosen and tool_id in chosen.tool_ids]
-    st.session_state[key] = {"selection": {"rows": ticked, "columns": [], "cells": []}}
-    empty = {"documentation": not bands, "operation": not any(row.operation for row in rows)}
-    st.dataframe(
-        {name: [getattr(row, name) for row in rows] for name in ToolRow.__slots__}
-        | {"open": [tool_parts.LABEL] * len(rows)}
-        | ({"documentation": [bands.get(row.id, "") for row in rows]} if bands else {})
-        | ({"left out": [reasons.get(row.id, "") for row in rows]} if left_out else {}),
-        key=key,
-        on_select=lambda: tool_selection.ticked(catalog_id, ids, key, TABLE),
-        selection_mode="multi-row",
-        hide_index=True,
-        height=480,
-        column_order=(
-            "name",
-            "open",
-            *(["left out"] if left_out else []),
-            *(n for n in SHOWN[1:] if not empty.get(n)),
-        ),
-        column_config=_column_config(ids),
-        alt="All tools of the catalog",
-    )
-    decision_buttons.notice()
-    if chosen:
-        leave_out.leave_out_panel(catalog_id, sorted(chosen.tool_ids), "table")
-    st.download_button(
-        "Download all as CSV",
-        lambda: tables.csv(catalog_id),
-        "tools.csv",
-        "text/csv",
-        key="tools_csv",
-        on_click="ignore",
-    )
-
-
-def _column_config(ids: Sequence[str]) -> dict[str, Any]:
-    """How each column is named and drawn; ``ids`` are the tools of the rows."""
-    return {
-        "name": st.column_config.TextColumn("tool", width=220, pinned=True),
-        "open": tool_parts.open_column(ids, "open_row", width=90),
-        "operation": st.column_config.TextColumn(
-            width=260, help="operationId and summary of the OpenAPI document"
-        ),
-        "server": st.column_config.TextColumn(width=160),
-        "parameters": st.column_config.NumberColumn(format="%d", width=85),
-        "tokens": st.column_config.NumberColumn("tokens ≈", width=75),
-        "documentation": st.column_config.TextColumn(width=110),
-        "description": st.column_config.TextColumn(width=600),
-    }
-
-
-def _band(bar: DeltaGenerator, bands: Mapping[str, str]) -> str | None:
-    """The documentation grade to show, ``None`` for all."""
-    counts = Counter(bands.values())
-    return bar.selectbox(
-        "Documentation",
-        BANDS,
-        index=None,
-        placeholder="any",
-        format_func=lambda band: f"{band} ({counts[band]:,})",
-        key="band",
-        bind="query-params",
-    )
-
-
-def _selected_first(catalog_id: int, rows: Sequence[ToolRow]) -> Sequence[ToolRow]:
-    """The rows, those that another view selected first. What is ticked here stays in its place."""
-    chosen, first = tool_selection.selected(catalog_id), f"first_{catalog_id}"
-    if chosen is None or chosen.source != TABLE:
-        st.session_state[first] = chosen and chosen.key
-    if chosen and tool_selection.only():
-        rows = [row for row in rows if row.id in chosen.tool_ids]
-    key = st.session_state.get(first)
-    selection = page_frame.service(Selections).get(catalog_id, key) if key else None
-    return sorted(rows, key=lambda row: row.id not in selection.tool_ids) if selection else rows
-
-
-def _servers(catalog_id: int) -> None:
+def servers_table(catalog_id: int) -> None:
+    """The servers with what they cost, and those that names imply."""
     tables = page_frame.service(CatalogTables)
     rows = tables.servers(catalog_id)
     if not rows:
         st.info("The tools of this catalog name no servers.", icon=":material/dns:")
+        implied_panel(catalog_id)
         return
-    st.caption(f"Token counts ({PROMPT_SHAPES[0]}): {tokenizer().label}.")
+    st.caption(
+        "What does each server cost in every prompt? Tokens: "
+        f"{tokenizer().label}, as {PROMPT_SHAPES[0]}."
+    )
     st.dataframe(
         safe_text.columns(rows, ["name", "tools", "tokens", "description"])
         | {"select": [tool_selection.SELECT_TOOLS] * len(rows)},
@@ -175,16 +41,19 @@ def _servers(catalog_id: int) -> None:
         column_order=("name", "select", "tools", "tokens", "description"),
         column_config={
             "name": st.column_config.TextColumn("server", width=220, pinned=True),
-            "tokens": "tokens ≈",
+            "tokens": st.column_config.NumberColumn("tokens ≈", format="localized"),
             "select": tool_selection.server_column(
                 catalog_id, [row.name for row in rows], "select_server"
             ),
         },
         alt="Servers",
     )
+    implied_panel(catalog_id)
 
 
-def _findings(catalog_id: int) -> None:
+def findings_panel(catalog_id: int) -> None:
+    """The records that could not be read, and what the scan found in the texts of the others."""
+    _unread(catalog_id)
     rows = finding_rows(page_frame.workspace().catalogs.open(catalog_id))
     if not rows:
         st.success("No suspicious text was found in these tools.", icon=":material/verified:")
@@ -193,7 +62,8 @@ def _findings(catalog_id: int) -> None:
         f"{severity}: {kind}": count for (severity, kind), count in finding_kinds(rows).items()
     }
     st.caption(
-        "*block*: the tool is never canonical, and its merges are never accepted automatically. "
+        "Which texts hide something or speak to the model? *block*: the tool is never "
+        "canonical, and its merges are never accepted automatically. "
         "*warn* and *info* block nothing."
     )
     chosen = st.pills(
@@ -258,10 +128,11 @@ def _go_to(catalog_id: int, tool_id: str) -> None:
 def _unread(catalog_id: int) -> None:
     problems = page_frame.workspace().catalogs.open(catalog_id).problems
     if not problems:
-        st.success("All records were read.", icon=":material/verified:")
         return
-    st.caption(f"{quantity(len(problems), 'record')} could not be read; everything else was.")
-    st.dataframe(problems, hide_index=True, alt="Records that could not be read")
-    st.download_button(
-        "Download as CSV", rejects_csv(problems), "not-read.csv", "text/csv", key="rejects"
-    )
+    with st.container(border=True):
+        count = quantity(len(problems), "record")
+        st.markdown(f"**{count} could not be read**; everything else was.")
+        st.dataframe(problems, hide_index=True, alt="Records that could not be read")
+        st.download_button(
+            "Download as CSV", rejects_csv(problems), "not-read.csv", "text/csv", key="rejects"
+        )

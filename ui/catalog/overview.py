@@ -1,55 +1,28 @@
-"""The first page in figures, the worst collisions nobody has settled, and what to do next."""
+"""The worst collisions nobody has settled, the names that servers share, what to do next."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from toolscope_core.catalog.formats.format_table import ADVISED, PROMPT_SHAPES
+from toolscope_core.catalog.formats.format_table import ADVISED
+from toolscope_core.catalog.formats.offered_names import shared_names
 from toolscope_core.catalog.formats.target import Rule
 from toolscope_core.catalog.formats.target_rules import BrokenRules, violation_counts
 from toolscope_core.catalog.formats.target_table import target_named
-from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.address_keys import pair_key
-from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.plan import MergePlan
+from toolscope_core.model.tool import Tool
 from ui.shared.cards.queue import Progressed
 from ui.shared.pairs.pair_view import Pairs
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
-
-
-@dataclass(frozen=True, slots=True)
-class CatalogFigures:
-    """A catalog in numbers; ``counted`` says whether ``tokens`` is an estimate, ``blocked`` counts
-    tools with a *block* finding, ``problems`` the records that could not be read.
-    """
-
-    tools: int
-    servers: int
-    tokens: int
-    blocked: int
-    problems: int
-    counted: str
-
-
-@dataclass(frozen=True, slots=True)
-class Forecast:
-    """The toolset once its ``accepted`` and ``safe`` merges are made, but for those that need a
-    gateway: how many of each there are, and the tools and tokens left.
-    """
-
-    accepted: int
-    safe: int
-    tools_after: int
-    tokens_after: int
-
 
 WORST = 5
 _OF_NAMES, _OF_SERVERS = 0.2, 0.05
@@ -87,6 +60,14 @@ class Collision:
 
 
 @dataclass(frozen=True, slots=True)
+class SharedToolName:
+    """A name that tools of several ``servers`` (sorted) have."""
+
+    name: str
+    servers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class NextStep:
     """Something that waits: said in words, done on ``page`` with ``query`` in its address."""
 
@@ -96,7 +77,7 @@ class NextStep:
 
 
 class Overview:
-    """What the first page says beside its figures. Remembers what a plan was found to need."""
+    """What the first page advises. Remembers what a plan was found to need."""
 
     def __init__(self, work: Workspace) -> None:
         self._catalogs = work.catalogs
@@ -104,38 +85,9 @@ class Overview:
         self._review = work.review
         self._pairs = work.service(Pairs)
         self._worst: ResultCache[tuple[Collision, ...]] = ResultCache()
+        self._names: ResultCache[tuple[SharedToolName, ...]] = ResultCache()
         self._steps: ResultCache[tuple[NextStep, ...]] = ResultCache()
         self._broken: dict[int, BrokenRules] = {}
-
-    def figures(self, catalog_id: int) -> CatalogFigures:
-        """What is known without an analysis."""
-        catalog = self._catalogs.open(catalog_id)
-        return CatalogFigures(
-            tools=len(catalog.tools),
-            servers=len(catalog.servers),
-            tokens=sum(self._catalogs.tokens(catalog_id).values()),
-            blocked=len(catalog.blocked),
-            problems=len(catalog.problems),
-            counted=tokenizer().label,
-        )
-
-    def forecast(self, catalog_id: int) -> Forecast:
-        """What merging brings. Raises ``JobError`` before the analysis is finished."""
-        costs = self._catalogs.tokens(catalog_id)
-        plan = self._review.plan(catalog_id, PlanConfig(accept="auto"))
-        decided = {one.id for one in self._review.plan(catalog_id).applied}
-        accepted = sum(one.id in decided for one in plan.applied)
-        return Forecast(
-            accepted=accepted,
-            safe=len(plan.applied) - accepted,
-            tools_after=len(plan.tools),
-            tokens_after=sum(
-                self._catalogs.costs.of(item.tool, PROMPT_SHAPES[0])
-                if len(item.members) > 1
-                else costs[item.tool.id]
-                for item in plan.tools
-            ),
-        )
 
     def worst(self, catalog_id: int) -> tuple[Collision, ...]:
         """The five worst collisions. Raises ``JobError`` before the analysis is finished."""
@@ -147,6 +99,13 @@ class Overview:
             return worst_collisions(analysis, plan, links.cannot)
 
         return self._worst.get(catalog_id, (plan,), make)
+
+    def shared_names(self, catalog_id: int) -> tuple[SharedToolName, ...]:
+        """The names that most servers share first. Raises ``JobError`` as ``worst``."""
+        plan = self._review.plan(catalog_id)
+        return self._names.get(
+            catalog_id, (plan,), lambda: names_of_servers(item.tool for item in plan.tools)
+        )
 
     def known_steps(self, catalog_id: int) -> tuple[NextStep, ...]:
         """What waits in the catalog itself; needs no analysis."""
@@ -211,11 +170,20 @@ def most_confused(analysis: Analysis) -> Iterator[Pair]:
         yield Pair.of(tools[scores.left[row]].id, tools[scores.right[row]].id)
 
 
+def names_of_servers(tools: Iterable[Tool]) -> tuple[SharedToolName, ...]:
+    """The names that tools of several servers have, those of most servers first."""
+    names = [
+        SharedToolName(same[0].name, tuple(sorted({tool.home for tool in same})))
+        for same in shared_names(tools)
+    ]
+    return tuple(sorted(names, key=lambda one: (-len(one.servers), one.name.casefold(), one.name)))
+
+
 def reading_steps(problems: int, blocked: int) -> Iterator[NextStep]:
     """What the reading of the files left to do."""
     if problems:
         text = f"{quantity(problems, 'record')} could not be read: see why"
-        yield NextStep(text, "catalog", {"part": "Not read"})
+        yield NextStep(text, "catalog", {"part": "Findings"})
     if blocked:
         text = f"{quantity(blocked, 'tool')} {_is(blocked)} blocked by the scan: see findings"
         yield NextStep(text, "catalog", {"part": "Findings"})
@@ -235,7 +203,7 @@ def review_steps(progress: Progressed, unsure: int) -> Iterator[NextStep]:
         yield NextStep(text, "review", {"show": "Families"})
     if not waiting:
         done = "Everything is reviewed" if progress.decided else "Nothing is proposed"
-        done = "No duplicate waits" if families else done
+        done = "No duplicates are left to review" if families else done
         yield NextStep(f"{done}: export", "export")
         if unsure:
             text = f"Decide on {quantity(unsure, 'undecided pair')}"
@@ -257,7 +225,9 @@ def export_steps(
         refusals = [quantity(rules[rule], word) for rule, word in _REFUSED.items() if rules[rule]]
         refusals += [f"more than {target.rules.most_tools} tools"] if rules["count"] else []
         if refusals:
-            yield NextStep(f"{target.title} refuses it: {', '.join(refusals)}", "export")
+            yield NextStep(
+                f"{target.title} would refuse these tools: {', '.join(refusals)}", "export"
+            )
 
 
 def _collision(analysis: Analysis, pair: Pair) -> Collision:

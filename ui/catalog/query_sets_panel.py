@@ -18,25 +18,22 @@ def query_sets_panel(catalog_id: int) -> None:
     """The sets that the catalog has, and the form to add one; nothing is stored before the button
     is pressed.
     """
-    queries = page_frame.service(LoadedQueries)
-    views = queries.sets(catalog_id)
     kept_failure.show("queries_error")
-    title = f"Query sets: {len(views):,}" if views else "Query sets"
-    with st.expander(title, icon=":material/quiz:"):
-        st.caption(
-            "Requests to agents with the tools that answer them. The Retrieval page tries them on "
-            "the toolset before and after the merge. They stay with all versions of this catalog."
-        )
-        for view in views:
-            _kept(catalog_id, view)
-        _form(catalog_id)
-        generated_panel(catalog_id)
+    st.caption(
+        "Does search find the right tools? Query sets are requests to agents with the tools that "
+        "answer them. Retrieval and Evaluation try them on the toolset before and after the merge. "
+        "They stay with all versions of this catalog."
+    )
+    for view in page_frame.service(LoadedQueries).sets(catalog_id):
+        _kept(catalog_id, view)
+    _form(catalog_id)
+    generated_panel(catalog_id)
 
 
 def _kept(catalog_id: int, view: QuerySetView) -> None:
     """One set, with a button that deletes it."""
     row = st.container(horizontal=True, vertical_alignment="center")
-    row.markdown(f"**{safe_text.untrusted(view.name)}**: {_in_words(view)}")
+    row.markdown(f"**{safe_text.untrusted(view.name)}**: {_in_words(view)}", width="content")
     row.button(
         "Delete",
         key=f"delete_queries_{catalog_id}_{view.name}",
@@ -77,7 +74,6 @@ def _form(catalog_id: int) -> None:
             for query in view.content.queries[:SHOWN]
         ],
         hide_index=True,
-        height=220,
         column_config={"query": st.column_config.TextColumn(width="large")},
         alt="The first queries",
     )

@@ -21,29 +21,32 @@ TALL = 3
 """More servers than this scroll."""
 
 
+def is_reading() -> bool:
+    """Whether servers of this page are being read, or have been and wait to be added."""
+    live, record = page_frame.service(LiveServers), page_frame.current()
+    job = live.job(record.id)
+    return (job is not None and job.live) or live.survey(record.id) is not None
+
+
 def servers_panel() -> None:
     """The panel; nothing is started or opened before a server is ticked and the button pressed."""
     live, record = page_frame.service(LiveServers), page_frame.current()
-    kept_failure.show("servers_error")
     job, survey = live.job(record.id), live.survey(record.id)
-    running = job is not None and job.live
-    opened = running or survey is not None
-    with st.expander("Add a catalog from servers", expanded=opened, icon=":material/lan:"):
-        if reason := live.why_off(sign_in.is_shared()):
-            st.info(reason, icon=":material/block:")
-        elif job is not None and running:
-            page_frame.job_panel(job.id)
-        elif survey is not None:
-            _survey(live, survey, record.id)
-        elif not start_token.asks_for_token():
-            if job is not None and job.message:
-                safe_text.show_error(JobError(job.message))
-            before = live.last_read(record.name)
-            configuration = server_choice.configuration(
-                live, before, "servers", "Read them again to make a new version."
-            )
-            if configuration is not None:
-                _choice(live, configuration, before, record.id)
+    if reason := live.why_off(sign_in.is_shared()):
+        st.info(reason, icon=":material/block:")
+    elif job is not None and job.live:
+        page_frame.job_panel(job.id)
+    elif survey is not None:
+        _survey(live, survey, record.id)
+    elif not start_token.asks_for_token():
+        if job is not None and job.message:
+            safe_text.show_error(JobError(job.message))
+        before = live.last_read(record.name)
+        configuration = server_choice.configuration(
+            live, before, "servers", "Read them again to make a new version."
+        )
+        if configuration is not None:
+            _choice(live, configuration, before, record.id)
 
 
 def _choice(

@@ -24,41 +24,52 @@ OWN_FORMAT = 4
 """Up to so many files the format is asked for each."""
 NAMED = 6
 MOST_PASTED = 2_000_000
+TURN = "upload_turn"
+"""Session key: how many catalogs were added by these forms."""
 
 
-def upload_panel() -> None:
-    """The panel; nothing is stored before the button is pressed."""
-    turn = st.session_state.setdefault("upload_turn", 0)
-    kept_failure.show("upload_error")
-    with st.expander("Add a catalog", icon=":material/upload_file:"):
-        folder = st.toggle(
-            "Upload a folder", key="folder", help="All files in it become one catalog."
-        )
-        files = st.file_uploader(
-            "Tool definitions: MCP `tools/list`, OpenAI, Anthropic, Gemini, OpenAPI and other "
-            "formats, as JSON, JSON Lines, YAML or CSV. Several files become one catalog.",
-            type=[suffix.removeprefix(".") for suffix in SUFFIXES],
-            accept_multiple_files="directory" if folder else True,
-            max_upload_size=MAX_BYTES >> 20,
-            key=f"folder_{turn}" if folder else f"upload_{turn}",
-        )
-        text = ""
-        if not files:
-            text = st.text_area(
-                "Or paste definitions", key=f"paste_{turn}", height=68, max_chars=MOST_PASTED
-            )
-        if not files and not text.strip():
-            return
-        preview, choice = st.container(), st.container(horizontal=True, vertical_alignment="bottom")
-        labels = [file.name for file in files] or ["the pasted text"]
-        formats = _formats(choice, labels, f"format_{turn}")
-        sources = [
-            Source(f.name, f.getvalue(), form) for f, form in zip(files, formats, strict=False)
-        ]
-        sources = sources or [pasted(text, formats[0])]
-        first = PurePath(sources[0].label)
-        stem = first.parts[0] if folder else first.stem
-        preview_and_add(preview, choice, sources, stem, str(turn), _next_turn)
+def files_panel() -> None:
+    """The form for files or a folder; nothing is stored before the button is pressed."""
+    turn = st.session_state.setdefault(TURN, 0)
+    folder = st.toggle("Upload a folder", key="folder", help="All files in it become one catalog.")
+    files = st.file_uploader(
+        "Tool definitions: MCP `tools/list`, OpenAI, Anthropic, Gemini, OpenAPI and other "
+        "formats, as JSON, JSON Lines, YAML or CSV. Several files become one catalog.",
+        type=[suffix.removeprefix(".") for suffix in SUFFIXES],
+        accept_multiple_files="directory" if folder else True,
+        max_upload_size=MAX_BYTES >> 20,
+        key=f"folder_{turn}" if folder else f"upload_{turn}",
+    )
+    if not files:
+        return
+    preview, choice = _form_places()
+    formats = _formats(choice, [file.name for file in files], f"format_{turn}")
+    sources = [Source(f.name, f.getvalue(), form) for f, form in zip(files, formats, strict=True)]
+    first = PurePath(sources[0].label)
+    stem = first.parts[0] if folder else first.stem
+    preview_and_add(preview, choice, sources, stem, str(turn), _next_turn)
+
+
+def paste_panel() -> None:
+    """The form for pasted definitions; nothing is stored before the button is pressed."""
+    turn = st.session_state.setdefault(TURN, 0)
+    text = st.text_area(
+        "Tool definitions, in any form that a file may have",
+        key=f"paste_{turn}",
+        height=120,
+        max_chars=MOST_PASTED,
+    )
+    if not text.strip():
+        return
+    preview, choice = _form_places()
+    (form,) = _formats(choice, ["the pasted text"], f"format_{turn}")
+    source = pasted(text, form)
+    stem = PurePath(source.label).stem
+    preview_and_add(preview, choice, [source], stem, str(turn), _next_turn)
+
+
+def _form_places() -> tuple[DeltaGenerator, DeltaGenerator]:
+    return st.container(), st.container(horizontal=True, vertical_alignment="bottom")
 
 
 def preview_and_add(
@@ -132,13 +143,14 @@ def _formats(place: DeltaGenerator, files: Sequence[str], key: str) -> list[str 
 
 def _preview(catalog: Catalog, many: bool) -> None:
     """Draw what an import would add, from ``many`` files or from one."""
-    read = f"{quantity(len(catalog.tools), 'tool')} on {quantity(len(catalog.servers), 'server')}"
+    owners = f" on {quantity(len(catalog.servers), 'server')}" if catalog.servers else ""
+    read = f"{quantity(len(catalog.tools), 'tool')}{owners}"
     st.write(f"{read}, format **{' and '.join(catalog.read_from)}**.")
     if len(catalog.files) > 1:
         st.dataframe(catalog.files, hide_index=True, alt="Files and their formats")
     if catalog.problems:
         rest = (
-            "The others can be added; these stay listed on this page under *Not read*."
+            "The others can be added; these stay listed on this page under *Findings*."
             if catalog.tools
             else "There are no others, so nothing can be added. The table gives the reasons."
         )
@@ -159,7 +171,7 @@ def _preview(catalog: Catalog, many: bool) -> None:
         {"tool": tool.name, "server": tool.server, "description": tool.description[:200]}
         for tool in catalog.tools[:SHOWN]
     ]
-    st.dataframe(first, hide_index=True, height=220, alt="The first tools")
+    st.dataframe(first, hide_index=True, alt="The first tools")
 
 
 def _places(catalog: Catalog) -> str:
@@ -177,5 +189,5 @@ def _add(key: str, sources: Sequence[Source], added: Callable[[str], object]) ->
 
 
 def _next_turn(_name: str) -> None:
-    """An empty form for the next upload."""
-    st.session_state["upload_turn"] += 1
+    """An empty form, and closed, for the next upload."""
+    st.session_state[TURN] += 1

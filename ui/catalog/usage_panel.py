@@ -9,6 +9,7 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.usage.call_counts import catalog_count_line, tool_count_line
 from ui.catalog.usage_logs import MOST_BYTES, UsageLogs, UsagePreview
 from ui.shared import kept_failure, page_frame, safe_text
+from ui.shared.cards import decision_buttons
 from ui.shared.services.usage_evidence import UNUSED_DAYS, UsageEvidence
 from ui.shared.tools import leave_out
 
@@ -22,28 +23,25 @@ def usage_panel(catalog_id: int) -> None:
     usage = page_frame.service(UsageEvidence)
     logs = usage.logs(catalog_id)
     kept_failure.show("usage_error")
-    title = f"Usage: {quantity(len(logs), 'log')}" if logs else "Usage"
-    is_open = bool(st.session_state.get("usage_open"))
-    with st.expander(title, icon=":material/monitoring:", expanded=is_open):
-        st.caption(
-            "Which tools agents really call, from the log of `serve` or from traces of agents. "
-            "Review shows it beside each tool. Only counts and times are kept, for all versions of "
-            "this catalog."
+    st.caption(
+        "Which tools do agents really call? The log of *serve* or traces of agents say so, and "
+        "Review shows it beside each tool. Only counts and times are kept, for all versions of "
+        "this catalog."
+    )
+    for log in logs:
+        row = st.container(horizontal=True, vertical_alignment="center")
+        row.markdown(f"**{safe_text.untrusted(log.label)}**, added {log.at[:10]}", width="content")
+        row.button(
+            "Delete",
+            key=f"delete_usage_{catalog_id}_{log.key[:16]}",
+            icon=":material/delete:",
+            type="tertiary",
+            on_click=usage.delete,
+            args=(catalog_id, log.key),
         )
-        for log in logs:
-            row = st.container(horizontal=True, vertical_alignment="center")
-            row.markdown(f"**{safe_text.untrusted(log.label)}**, added {log.at[:10]}")
-            row.button(
-                "Delete",
-                key=f"delete_usage_{catalog_id}_{log.key[:16]}",
-                icon=":material/delete:",
-                type="tertiary",
-                on_click=usage.delete,
-                args=(catalog_id, log.key),
-            )
-        if logs:
-            _figures(catalog_id)
-        _form(catalog_id)
+    if logs:
+        _figures(catalog_id)
+    _form(catalog_id)
 
 
 def _figures(catalog_id: int) -> None:
@@ -64,7 +62,6 @@ def _figures(catalog_id: int) -> None:
             for tool in ordered[:SHOWN]
         ],
         hide_index=True,
-        height=220,
         alt="Calls by tool, the most used first",
     )
     unused = page_frame.service(UsageEvidence).unused(catalog_id)
@@ -93,10 +90,10 @@ def _figures(catalog_id: int) -> None:
                 for one in unused[:SHOWN]
             ],
             hide_index=True,
-            height=180,
             alt="Tools that nobody called",
         )
         leave_out.leave_out_panel(catalog_id, unused, "unused")
+    decision_buttons.notice()
 
 
 def _form(catalog_id: int) -> None:
@@ -150,4 +147,3 @@ def _add(catalog_id: int, turn: int, content: bytes, name: str, with_queries: bo
         "usage_error", lambda: usage.add(catalog_id, content, name, with_queries)
     ):
         st.session_state["usage_turn"] = turn + 1
-        st.session_state["usage_open"] = True  # another title is another, closed, box

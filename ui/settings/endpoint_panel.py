@@ -28,9 +28,9 @@ def endpoint_panel() -> None:
     saved = page_frame.workspace().endpoints.get()
     st.subheader("Model endpoint", anchor=False)
     st.caption(
-        "Any OpenAI-compatible endpoint: OpenAI, Azure, vLLM, Ollama, llama.cpp. When you start a "
-        "run, the tools in question are sent to it. Without an endpoint, everything is judged "
-        "offline."
+        "Which model may judge, and what may that cost? Any OpenAI-compatible endpoint: OpenAI, "
+        "Azure, vLLM, Ollama, llama.cpp. When you start a run, the tools in question are sent to "
+        "it. Without an endpoint, everything is judged offline."
     )
     edited = None
     try:
@@ -74,19 +74,22 @@ def _edited(saved: Endpoint | None) -> Endpoint | None:
         "Model", saved.model if saved else "", key=f"model_{suffix}",
         persist_state="session", placeholder="the model name at the endpoint",
     )  # fmt: skip
-    concurrency, deadline, temperature = _numbers(
+    calls, cost = _numbers(
         suffix,
-        _Field("Concurrent calls", shown.concurrency, 1),
-        _Field("Timeout per call (s)", shown.deadline, 10.0),
-        _Field("Temperature", shown.temperature, 0.1),
-    )
-    reasoning = _reasoning(suffix, shown.reasoning)
-    most_tokens, calls, cost = _numbers(
-        suffix,
-        _Field("Maximum tokens per reply", shown.most_tokens, 1_000),
         _Field("Maximum model calls per run", shown.budget.calls, 1, MAX_CALLS),
         _Field("Maximum cost per run", shown.budget.money, 1.0, MAX_COST),
     )
+    with st.expander("More: how each call is made", icon=":material/tune:"):
+        concurrency, deadline, temperature = _numbers(
+            suffix,
+            _Field("Concurrent calls", shown.concurrency, 1),
+            _Field("Timeout per call (s)", shown.deadline, 10.0),
+            _Field("Temperature", shown.temperature, 0.1),
+        )
+        (most_tokens,) = _numbers(
+            suffix, _Field("Maximum tokens per reply", shown.most_tokens, 1_000)
+        )
+        reasoning = _reasoning(suffix, shown.reasoning)
     if not base_url.strip() or not model.strip():
         missing = f"Enter a base URL and a model. For the base URL, {ADDRESS}."
         st.info(safe_text.untrusted(missing), icon=":material/edit:")

@@ -24,8 +24,9 @@ def prices_panel() -> None:
         rows.append([endpoint.model, None, None])
     st.subheader("Prices", anchor=False)
     st.caption(
-        "Per million tokens, in your currency. The cost of a run is estimated before it starts and "
-        "kept in the history. Models without a price can be used; their cost is not shown."
+        "What does a run cost? It is estimated from these prices, per million tokens in your "
+        "currency, before the run starts, and kept in the history. Models without a price can be "
+        "used; their cost is not shown."
     )
     number = st.column_config.NumberColumn
     edited = st.data_editor(

@@ -10,7 +10,7 @@ from toolscope_core.model.catalog import Catalog, Finding, Problem
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.pair import Pair, PairScores
 from toolscope_core.model.tool import Tool, canonical_json
-from ui.catalog.overview import Overview
+from ui.catalog.pricing import Pricing
 from ui.overlap.curves import Curves
 from ui.overlap.heatmaps import Heatmaps
 from ui.overlap.maps import Maps
@@ -80,7 +80,7 @@ def test_rows_count_declared_parameters_and_findings():
 def test_servers_come_by_size_with_their_share_of_the_tokens(work, catalog_id):
     rows = work.service(CatalogTables).servers(catalog_id)
     assert [(row.name, row.tools) for row in rows] == [("alpha", 4), ("beta", 3), ("gamma", 1)]
-    assert sum(row.tokens for row in rows) == work.service(Overview).figures(catalog_id).tokens > 0
+    assert sum(row.tokens for row in rows) == work.service(Pricing).today(catalog_id).tokens > 0
 
 
 def test_a_catalog_without_servers_has_no_server_rows():

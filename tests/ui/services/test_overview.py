@@ -31,10 +31,10 @@ def test_what_waits_in_review_comes_first_and_safe_ones_are_told(work, catalog_i
 def test_an_api_that_would_refuse_the_export_says_what_and_how_many(work, catalog_id):
     texts = [step.text for step in export_steps(work.review.plan(catalog_id), {})]
     assert texts[:2] == [
-        "OpenAI chat refuses it: 4 repeated names, 1 schema",
-        "Anthropic refuses it: 4 repeated names",
+        "OpenAI chat would refuse these tools: 4 repeated names, 1 schema",
+        "Anthropic would refuse these tools: 4 repeated names",
     ]
     many = [small_workspace.tool("s", f"tool_{at}", f"Does job {at}.") for at in range(129)]
     record = small_workspace.add_analysed(work, "Many", *many)
     (only,) = export_steps(work.review.plan(record.id), {})
-    assert only.text == "OpenAI chat refuses it: more than 128 tools"
+    assert only.text == "OpenAI chat would refuse these tools: more than 128 tools"

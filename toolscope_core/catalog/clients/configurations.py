@@ -11,7 +11,7 @@ SERVER_MAPS = ("mcpServers", "servers")
 STARTS = ("command", "url", "serverUrl", "httpUrl")
 REMEDY = (
     "is named without its tools, and no server is started by reading a file; read it with the "
-    "command connect or under Add a catalog from servers, or save the server's tools/list answer "
+    "command connect or under Add a catalog, MCP servers, or save the server's tools/list answer "
     "(MCP Inspector shows it) and give that file"
 )
 

@@ -90,6 +90,17 @@ def comparable_name(name: str) -> str:
     return normalise("NFKC", name).casefold()
 
 
+def shared_names(tools: Iterable[Tool]) -> tuple[tuple[Tool, ...], ...]:
+    """The tools of each name that tools of several servers have: no client can tell by such a name
+    which of them is meant.
+    """
+    by_name: defaultdict[str, list[Tool]] = defaultdict(list)
+    for tool in tools:
+        by_name[comparable_name(tool.name)].append(tool)
+    named = (tuple(by_name[name]) for name in sorted(by_name))
+    return tuple(same for same in named if len({tool.server for tool in same}) > 1)
+
+
 def offered_name(
     tool: Tool, target: Target, used: Set[str] = frozenset(), reserved: Set[str] = frozenset()
 ) -> str:

@@ -24,17 +24,15 @@ def advice(catalog_id: int, most: int = SHOWN) -> None:
         st.markdown("No server does most of another's work.")
     for one in given.switch_off[:most]:
         text = safe_text.sentence(one.in_words)
-        if len(one.others) == 1:
-            query = {"show": PAIR_VIEW, "servers": server_pair_key(one.server, *one.others)}
+        query = {"show": PAIR_VIEW, "servers": server_pair_key(one.server, one.others[0])}
+        with st.container(gap="xsmall"):
             page_frame.page_link("review", text, query)
-        else:
-            st.markdown(text)
-        for sentence in filter(None, (*one.keeps, service.use_in_words(catalog_id, one))):
-            st.caption(safe_text.sentence(sentence))
+            for sentence in filter(None, (*one.keeps, service.use_in_words(catalog_id, one))):
+                st.caption(safe_text.sentence(sentence))
     if (more := len(given.switch_off) - most) > 0:
         page_frame.page_link("overlap", f"{more} more", {"view": "Heatmap"})
     if together := given.needless_in_words:
-        st.markdown(safe_text.sentence(together))
+        st.caption(safe_text.sentence(together))
     for group in given.copies[:most]:
         st.caption(f"{len(group)} copies of one server: {safe_text.untrusted(listed(group))}")
 

@@ -73,10 +73,13 @@ class ConfusionRow:
 
 @dataclass(frozen=True, slots=True)
 class _Findings:
-    """What a comparison found of merges, by their members, and of pairs."""
+    """What a comparison found of merges, by their members, and of pairs; ``missed`` as in
+    ``missed_tools``.
+    """
 
     merges: Mapping[tuple[str, ...], MergeRow]
     confusions: Mapping[Pair, ConfusionRow]
+    missed: Mapping[str, str]
 
 
 class Experiments:
@@ -131,6 +134,11 @@ class Experiments:
                 return number, confusion
         return None
 
+    def missed(self, catalog_id: int) -> Mapping[str, str] | None:
+        """``missed_tools`` of the newest comparison on this version; ``None`` without one."""
+        newest = self._comparisons(catalog_id)[:1]
+        return self._findings(newest[0]).missed if newest else None
+
     def _comparisons(self, catalog_id: int) -> list[int]:
         """The finished comparisons on this version with the catalog as it is, newest first."""
         return [
@@ -147,10 +155,10 @@ class Experiments:
             try:
                 result = self.get(number).result or {}
             except StoreError:
-                return _Findings({}, {})
+                return _Findings({}, {}, {})
             merges = {tuple(sorted(row.members)): row for row in merge_rows(result)}
             confusions = {Pair.of(row.left, row.right): row for row in confusion_rows(result)}
-            return _Findings(merges, confusions)
+            return _Findings(merges, confusions, missed_tools(result))
 
         return self._read.get(number, (), read)
 
@@ -185,6 +193,21 @@ def confusion_rows(result: JsonObject) -> list[ConfusionRow]:
         )
         for row in result["confusions"]
     ]
+
+
+def missed_tools(result: JsonObject) -> dict[str, str]:
+    """By id the tools of the catalog as it is that no query of a comparison found among the first
+    places, though it needs them, each with the first such query.
+    """
+    missed: dict[str, str] = {}
+    reached: set[str] = set()
+    for row in result["queries"]:
+        for need, place in zip(row["gold"], row["places_before"], strict=True):
+            if place is not None:
+                reached.update(need)
+            else:
+                missed = dict.fromkeys(need, row["query"]) | missed
+    return {tool_id: missed[tool_id] for tool_id in sorted(missed) if tool_id not in reached}
 
 
 def _changes(row: Mapping[str, float]) -> bool:

@@ -144,6 +144,7 @@ def selection_panel() -> None:
                 "Show as table",
                 icon="table_rows",
                 catalog=page_frame.current().name,
+                part="Tools",
                 sel=chosen.key,
                 only="1",
             )

@@ -1,0 +1,66 @@
+"""What narrows the table of tools: the state of a tool, and what the scan found in it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+
+from toolscope_core.catalog.formats.offered_names import shared_names
+from toolscope_core.model.plan import MergePlan
+from ui.shared.services.result_cache import ResultCache
+from ui.shared.services.workspace import Workspace
+from ui.shared.tools.catalog_tables import finding_kinds, finding_rows
+
+Facet = Mapping[str, Collection[str]]
+"""By its label the ids of the tools that have it."""
+
+PROPOSED, MERGED, ALONE, LEFT_OUT = "in a proposal", "merged", "in no proposal", "left out"
+SHARES_NAME = "shares its name with another server"
+
+
+class ToolFacets:
+    """The facets of the tools of catalogs."""
+
+    def __init__(self, work: Workspace) -> None:
+        self._catalogs = work.catalogs
+        self._analyses = work.analyses
+        self._review = work.review
+        self._findings: ResultCache[Facet] = ResultCache()
+        self._states: ResultCache[Facet] = ResultCache()
+
+    def findings(self, catalog_id: int) -> Facet:
+        """The tools by kind of finding, the worst first."""
+
+        def make() -> Facet:
+            rows = finding_rows(self._catalogs.open(catalog_id))
+            return {
+                f"{severity}: {kind}": {
+                    row.tool for row in rows if (row.severity, row.kind) == (severity, kind)
+                }
+                for severity, kind in finding_kinds(rows)
+            }
+
+        return self._findings.get(catalog_id, (), make)
+
+    def states(self, catalog_id: int) -> Facet:
+        """The tools by what becomes of them, as far as that is decided; empty before the analysis
+        is finished.
+        """
+        if self._analyses.get(catalog_id) is None:
+            return {}
+        plan = self._review.plan(catalog_id)
+        return self._states.get(catalog_id, (plan,), lambda: tool_states(plan))
+
+
+def tool_states(plan: MergePlan) -> Facet:
+    """The tools of a plan by their state; what no tool has is left away."""
+    states: defaultdict[str, set[str]] = defaultdict(set)
+    for cluster in plan.clusters:
+        states[MERGED if cluster.state == "accepted" else PROPOSED].update(cluster.members)
+    states[LEFT_OUT].update(plan.removed)
+    taken = set().union(*states.values())
+    states[ALONE] = {tool.id for tool in plan.catalog.tools} - taken
+    for same in shared_names(item.tool for item in plan.tools):
+        states[SHARES_NAME].update(tool.id for tool in same)
+    order = (PROPOSED, MERGED, ALONE, LEFT_OUT, SHARES_NAME)
+    return {state: states[state] for state in order if states[state]}

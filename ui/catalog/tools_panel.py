@@ -1,0 +1,159 @@
+"""All tools in one table, as wide as the page: searched, narrowed, ticked."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from toolscope_core.catalog.tokens import tokenizer
+from ui.catalog.tool_facets import Facet, ToolFacets
+from ui.shared import page_frame
+from ui.shared.cards import decision_buttons
+from ui.shared.models.grades_panel import BANDS
+from ui.shared.services.judging import Judging
+from ui.shared.tools import leave_out, tool_parts, tool_selection
+from ui.shared.tools.catalog_tables import CatalogTables, ToolRow
+from ui.shared.tools.tool_selection import Selections
+
+MAX_ROWS = 5_000
+"""At most so many tools are sent to the browser: 40,000 are 10 MB and take two more seconds."""
+HEIGHT = 640
+SHOWN = (
+    "name", "operation", "server", "parameters", "tokens", "findings", "documentation",
+    "description",
+)  # fmt: skip
+TABLE = "the table of tools"
+
+
+def tools_panel(catalog_id: int) -> None:
+    """The search, the facets and the table."""
+    tables = page_frame.service(CatalogTables)
+    grades = page_frame.service(Judging).grades(catalog_id)
+    bands = {tool_id: grade.band for tool_id, grade in grades.items()}
+    matching = _matching(catalog_id, bands)
+    rows = _selected_first(catalog_id, matching)
+    cut = (
+        f" Showing the first {MAX_ROWS:,}; use the search for others."
+        if len(rows) > MAX_ROWS
+        else ""
+    )
+    every = len(page_frame.workspace().catalogs.open(catalog_id).tools)
+    st.caption(
+        f"{len(rows):,} of {every:,} tools.{cut} Tick rows to select tools in every view. "
+        f"Tokens: {tokenizer().label}."
+    )
+    rows = rows[:MAX_ROWS]
+    _table(catalog_id, rows, bands)
+    decision_buttons.notice()
+    if chosen := tool_selection.selected(catalog_id):
+        leave_out.leave_out_panel(catalog_id, sorted(chosen.tool_ids), "table")
+    st.download_button(
+        "Download all as CSV",
+        lambda: tables.csv(catalog_id),
+        "tools.csv",
+        "text/csv",
+        key="tools_csv",
+        on_click="ignore",
+    )
+
+
+def _matching(catalog_id: int, bands: Mapping[str, str]) -> Sequence[ToolRow]:
+    """The rows that the search and the facets leave."""
+    tables, facets = page_frame.service(CatalogTables), page_frame.service(ToolFacets)
+    bar = st.container(horizontal=True, key="facets")
+    find = bar.text_input("Search", type="search", key="catalog_find", bind="query-params")
+    names = [row.name for row in tables.servers(catalog_id)]
+    server = bar.selectbox(
+        "Server", names, index=None, placeholder="all servers", key="on", bind="query-params"
+    )
+    by_band: defaultdict[str, list[str]] = defaultdict(list)
+    for tool_id, band in bands.items():
+        by_band[band].append(tool_id)
+    wanted = (
+        _facet(bar, "State", "state", facets.states(catalog_id)),
+        _facet(bar, "Finding", "finding", facets.findings(catalog_id)),
+        _facet(bar, "Documentation", "band", {band: by_band[band] for band in BANDS if bands}),
+    )
+    rows = tables.tools(catalog_id, find, server)
+    return [row for row in rows if all(ids is None or row.id in ids for ids in wanted)]
+
+
+def _facet(bar: DeltaGenerator, label: str, key: str, facet: Facet) -> frozenset[str] | None:
+    """The tools of the value that is chosen, ``None`` for all; nothing to choose is not drawn."""
+    if not facet:
+        return None
+    chosen = bar.selectbox(
+        label,
+        list(facet),
+        index=None,
+        placeholder="any",
+        key=key,
+        bind="query-params",
+    )
+    return None if chosen is None else frozenset(facet[chosen])
+
+
+def _table(catalog_id: int, rows: Sequence[ToolRow], bands: Mapping[str, str]) -> None:
+    """The rows; those of the selection are ticked."""
+    ids, key = [row.id for row in rows], f"tools_{catalog_id}"
+    left_out = page_frame.workspace().toolsets.left_out(catalog_id)
+    reasons = {tool_id: str(one.detail["reason"]) for tool_id, one in left_out.items()}
+    chosen = tool_selection.selected(catalog_id)
+    ticked = [at for at, tool_id in enumerate(ids) if chosen and tool_id in chosen.tool_ids]
+    st.session_state[key] = {"selection": {"rows": ticked, "columns": [], "cells": []}}
+    empty = {
+        "documentation": not bands,
+        "operation": not any(row.operation for row in rows),
+        "findings": not any(row.findings for row in rows),
+    }
+    st.dataframe(
+        {name: [getattr(row, name) for row in rows] for name in ToolRow.__slots__}
+        | {"open": [tool_parts.LABEL] * len(rows)}
+        | ({"documentation": [bands.get(row.id, "") for row in rows]} if bands else {})
+        | ({"left out": [reasons.get(row.id, "") for row in rows]} if left_out else {}),
+        key=key,
+        on_select=lambda: tool_selection.ticked(catalog_id, ids, key, TABLE),
+        selection_mode="multi-row",
+        hide_index=True,
+        height=HEIGHT,
+        column_order=(
+            "name",
+            "open",
+            *(["left out"] if left_out else []),
+            *(n for n in SHOWN[1:] if not empty.get(n)),
+        ),
+        column_config=_column_config(ids),
+        alt="All tools of the catalog",
+    )
+
+
+def _column_config(ids: Sequence[str]) -> dict[str, Any]:
+    """How each column is named and drawn; ``ids`` are the tools of the rows."""
+    return {
+        "name": st.column_config.TextColumn("tool", width=220, pinned=True),
+        "open": tool_parts.open_column(ids, "open_row", width=90),
+        "operation": st.column_config.TextColumn(
+            width=260, help="operationId and summary of the OpenAPI document"
+        ),
+        "server": st.column_config.TextColumn(width=160),
+        "parameters": st.column_config.NumberColumn(format="%d", width=85),
+        "tokens": st.column_config.NumberColumn("tokens ≈", format="localized", width=75),
+        "documentation": st.column_config.TextColumn(width=110),
+        "description": st.column_config.TextColumn(width=600),
+    }
+
+
+def _selected_first(catalog_id: int, rows: Sequence[ToolRow]) -> Sequence[ToolRow]:
+    """The rows, those that another view selected first. What is ticked here stays in its place."""
+    chosen, first = tool_selection.selected(catalog_id), f"first_{catalog_id}"
+    if chosen is None or chosen.source != TABLE:
+        st.session_state[first] = chosen and chosen.key
+    if chosen and tool_selection.only():
+        rows = [row for row in rows if row.id in chosen.tool_ids]
+    key = st.session_state.get(first)
+    selection = page_frame.service(Selections).get(catalog_id, key) if key else None
+    return sorted(rows, key=lambda row: row.id not in selection.tool_ids) if selection else rows
