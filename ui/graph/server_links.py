@@ -9,8 +9,8 @@ from itertools import combinations_with_replacement
 
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.pair_graph import unsure_pairs
+from toolscope_core.model.kinds import kind_of
 from toolscope_core.model.plan import MergePlan
-from ui.shared.cards.queue import kind_of
 from ui.shared.charts.chart_style import TableRow
 from ui.shared.graph.network_rows import KINDS
 from ui.shared.services.result_cache import ResultCache

@@ -13,11 +13,12 @@ from toolscope_core.merging.graph import MergeGraph
 from toolscope_core.merging.pair_graph import family_edges, joined_pairs, judged_edges, unsure_pairs
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Constraints
+from toolscope_core.model.kinds import kind_of
 from toolscope_core.model.numbers import listed
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import sorted_ids
-from ui.shared.cards.queue import is_family, kind_of
+from ui.shared.cards.queue import is_family
 from ui.shared.graph import FEWEST
 from ui.shared.graph.network_rows import KINDS, Edge, Link, Network, Node, NodeState
 from ui.shared.services.result_cache import ResultCache
