@@ -22,7 +22,7 @@ _KINDS = {"prune": "; the others switched off", "router": "; all stay reachable"
 
 
 def trail(catalog_id: int, parameter: str = "cluster") -> None:
-    """Draw all decisions, page by page, and those that say *never merge*. ``parameter`` names the
+    """Draw all decisions, page by page, and those that keep tools apart. ``parameter`` names the
     cluster in the address of the page.
     """
     review = page_frame.workspace().review
@@ -33,7 +33,7 @@ def trail(catalog_id: int, parameter: str = "cluster") -> None:
         for decision, undone in history[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]:
             _line(decision, undone, "recent", parameter)
     rejected = [decision for decision in standing if decision.action == "reject"]
-    with st.expander(f"Never merge ({len(rejected)})"):
+    with st.expander(f"Kept apart ({len(rejected):,})"):
         for decision in rejected:
             _line(decision, None, "never", parameter)
 

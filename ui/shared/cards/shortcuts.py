@@ -31,7 +31,7 @@ SHORTCUTS = {
     "accept": Shortcut(
         "A", "Accept", "accept the merge; of a pair: the same job", True, "Same job"
     ),
-    "reject": Shortcut("X", "Reject", "reject it: never merge these tools", True, "Not the same"),
+    "reject": Shortcut("X", "Keep apart", "never merge these tools", True, "Not the same"),
     "family": Shortcut(
         "F", "Family", "accept it as a family, one operation for several values", True
     ),
@@ -39,8 +39,8 @@ SHORTCUTS = {
     "undo": Shortcut("U", "Undo", "undo your last decision", True),
     "next": Shortcut("J", "Next", "next proposal", True),
     "previous": Shortcut("K", "Previous", "previous proposal", True),
-    "parts": Shortcut("P", "Parts", "divide it into parts, or add tools, with a preview"),
-    "move": Shortcut("M", "Move", "the same, with the nearest cluster to move tools to"),
+    "drop_in": Shortcut("M", "Make it a drop-in", "keep one tool, switch the others off"),
+    "parts": Shortcut("P", "Split or move", "split it, or move tools in and out, with a preview"),
     "drop": Shortcut("D", "Drop", "take out the member that the judge is least sure of"),
     "canonical": Shortcut("N", "Next name", "the next member gives the merged tool its name"),
     "flag": Shortcut("G", "Flag", "flag it with a note"),
