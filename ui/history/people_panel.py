@@ -47,7 +47,8 @@ def _shares(catalog_id: int) -> None:
         st.markdown("Divide the queue: each person then finds *My share* in Review's filter.")
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.text_input(
-                "Names, as in the sidebar, with commas", ", ".join(shares.people if shares else ()),
+                "Names as in the sidebar, with commas between",
+                ", ".join(shares.people if shares else ()),
                 key=f"share_names_{shares}", placeholder="ann, bob",
             )  # fmt: skip
             st.segmented_control(

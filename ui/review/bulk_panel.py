@@ -68,8 +68,8 @@ def edge_histogram(
     every, own = _counts(clusters), _counts(taken)
     middles = (BINS[:-1] + BINS[1:]) / 2
     traces = [
-        go.Bar(x=middles, y=own, name="taken", marker={"color": chart_style.PALETTE[0]}),
-        go.Bar(x=middles, y=every - own, name="left out", marker={"color": chart_style.GREY}),
+        go.Bar(x=middles, y=own, name="ticked", marker={"color": chart_style.PALETTE[0]}),
+        go.Bar(x=middles, y=every - own, name="not ticked", marker={"color": chart_style.GREY}),
     ]
     for trace in traces:
         trace.update(width=0.045, hovertemplate="%{y} " + trace.name + "<extra></extra>")
@@ -88,8 +88,8 @@ def edge_rows(clusters: Sequence[Cluster], taken: Sequence[Cluster]) -> list[Tab
     """The histogram as a table."""
     every, own = _counts(clusters), _counts(taken)
     return [
-        {"weakest pair from": round(float(BINS[at]), 2), "taken": int(own[at]),
-         "left out": int(every[at] - own[at])}
+        {"weakest pair from": round(float(BINS[at]), 2), "ticked": int(own[at]),
+         "not ticked": int(every[at] - own[at])}
         for at in range(len(every))
         if every[at]
     ]  # fmt: skip
@@ -102,7 +102,7 @@ def _waiting(catalog_id: int, listed: Listing) -> None:
             "Weakest pair at least", 0.0, 1.0, 0.9, 0.01, key="bulk_at", persist_state="session"
         )
         without = st.pills(
-            "Leave out where this speaks against it", list(REASON_KINDS), selection_mode="multi",
+            "Do not tick where this speaks against it", list(REASON_KINDS), selection_mode="multi",
             default=[kind for kind in REASON_KINDS if kind not in ACCEPTABLE], key="bulk_without",
             persist_state="session",
         )  # fmt: skip
