@@ -34,7 +34,7 @@ def test_every_decision_is_listed_with_who_took_it_back_and_filtered(page):
     page.at.run()
     assert not page.at.exception
     assert list(table(page)["state"]) == ["stands", "taken back by bob"]
-    assert "2 of 2 decisions listed; 1 stand" in page.text
+    assert "2 of 2 decisions listed; 1 stands." in page.text
     page.widget("text_input", "history_words").set_value("weather").run()
     assert list(table(page)["what"]) == ["Never merge"]
     page.widget("text_input", "history_words").set_value("nothing of the kind").run()

@@ -346,7 +346,7 @@ def test_progress_says_what_came_into_the_queue_since_one_came(page):
     assert "1 of 1 shown" in page.text
     page.press(f"reject_{card_id(page)}")
     assert "new" not in said()
-    assert "No proposal is new since you came" in page.text
+    assert "No proposal came since you opened the queue" in page.text
 
 
 def test_what_shares_little_with_the_canonical_is_a_text_of_its_own(page):

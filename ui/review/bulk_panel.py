@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-import plotly.graph_objects as go
 import streamlit as st
 
 from toolscope_core.model.cluster import Cluster
@@ -27,9 +25,6 @@ from ui.shared.cards.batches import (
     taken,
 )
 from ui.shared.cards.queue import REASON_KINDS, all_members
-from ui.shared.charts import chart_style
-from ui.shared.charts.chart_style import TableRow
-from ui.shared.charts.pictures import picture
 from ui.shared.tools import tool_parts
 from ui.shared.tools.ticked_rows import ticked_rows, which_in_words
 
@@ -38,11 +33,7 @@ ACCEPTABLE = ("Weak pair or chain", "Put forward by a person")
 
 WIDTHS = {0.05: "± 5 %", 0.1: "± 10 %", 0.15: "± 15 %"}
 
-TABLE_HEIGHT, REASONS_SHOWN = 420, 3
-
-BINS = np.linspace(0.0, 1.0, 21)
-
-HEIGHT = 220
+TABLE_HEIGHT, REASONS_SHOWN = 560, 3
 
 
 def bulk_panel(catalog_id: int, listed: Listing) -> None:
@@ -59,61 +50,18 @@ def bulk_panel(catalog_id: int, listed: Listing) -> None:
     decision_trail.trail(catalog_id)
 
 
-def edge_histogram(
-    clusters: Sequence[Cluster], taken: Sequence[Cluster], at_least: float
-) -> go.Figure:
-    """The clusters by their weakest pair (a probability), those that are taken in colour, with a
-    line at the least that is asked for.
-    """
-    every, own = _counts(clusters), _counts(taken)
-    middles = (BINS[:-1] + BINS[1:]) / 2
-    traces = [
-        go.Bar(x=middles, y=own, name="ticked", marker={"color": chart_style.PALETTE[0]}),
-        go.Bar(x=middles, y=every - own, name="not ticked", marker={"color": chart_style.GREY}),
-    ]
-    for trace in traces:
-        trace.update(width=0.045, hovertemplate="%{y} " + trace.name + "<extra></extra>")
-    figure = chart_style.figure(traces, HEIGHT)
-    figure.update_layout(
-        barmode="stack",
-        xaxis={"title": "weakest pair", "range": [0, 1.01]},
-        yaxis={"title": "clusters"},
-        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
-    )
-    figure.add_vline(at_least, line={"color": chart_style.RED, "dash": "dash", "width": 1})
-    return figure
-
-
-def edge_rows(clusters: Sequence[Cluster], taken: Sequence[Cluster]) -> list[TableRow]:
-    """The histogram as a table."""
-    every, own = _counts(clusters), _counts(taken)
-    return [
-        {"weakest pair from": round(float(BINS[at]), 2), "ticked": int(own[at]),
-         "not ticked": int(every[at] - own[at])}
-        for at in range(len(every))
-        if every[at]
-    ]  # fmt: skip
-
-
 def _waiting(catalog_id: int, listed: Listing) -> None:
-    chart, choice = st.columns([7, 5], gap="medium")
-    with choice:
-        at_least = st.slider(
-            "Weakest pair at least", 0.0, 1.0, 0.9, 0.01, key="bulk_at", persist_state="session"
-        )
-        without = st.pills(
-            "Do not tick where this speaks against it", list(REASON_KINDS), selection_mode="multi",
-            default=[kind for kind in REASON_KINDS if kind not in ACCEPTABLE], key="bulk_without",
-            persist_state="session",
-        )  # fmt: skip
+    bar, choice = st.columns([4, 8], gap="medium")
+    at_least = bar.slider(
+        "Tick a merge if its weakest pair is at least", 0.0, 1.0, 0.9, 0.01, key="bulk_at",
+        persist_state="session",
+    )  # fmt: skip
+    without = choice.pills(
+        "and none of these speaks against it", list(REASON_KINDS), selection_mode="multi",
+        default=[kind for kind in REASON_KINDS if kind not in ACCEPTABLE], key="bulk_without",
+        persist_state="session",
+    )  # fmt: skip
     rows = taken(listed.clusters, at_least, without)
-    with chart:
-        picture(
-            edge_histogram(listed.clusters, rows.clusters, at_least),
-            lambda: edge_rows(listed.clusters, rows.clusters),
-            "bulk_histogram",
-            "Clusters by their weakest pair",
-        )
     st.markdown(_in_words(listed, rows))
     clusters = [one for one in listed.clusters if is_untouched(one)]
     if clusters:
@@ -288,8 +236,3 @@ def _answer(decision: Decision, right: bool) -> None:
     decision_buttons.attempt(
         lambda: sets.flag(catalog_id, decision.ids, page_frame.reviewer(), note, detail), note
     )
-
-
-def _counts(clusters: Sequence[Cluster]) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
-    """How many have their weakest pair in each bin; 1 is in the last."""
-    return np.histogram([one.weakest_edge for one in clusters], BINS)[0]

@@ -38,17 +38,17 @@ ORDERS: dict[Order, str] = {
     "uncertain": "Most uncertain",
     "families": "Families first",
     "audit": "Random audit",
+    "disagreement": "Judges disagree",
+    "learned": "Learned: surest first",
+    "used": "Most used first",
 }
-BY_JUDGES: dict[Order, str] = {"disagreement": "Judges disagree"}
-BY_USE: dict[Order, str] = {"used": "Most used first"}
-BY_LEARNED: dict[Order, str] = {"learned": "Learned: surest first"}
 LOOK_AGAIN, NEW = PARTS["again"], PARTS["new"]
 FLAGGED, UNDECIDED = "Flagged", "Undecided"
 RELATIONS: dict[str, Show] = {"Duplicates": "duplicates", "Families": "families"}
 SETTLED: dict[str, SettledState] = {"Accepted": "accepted", "Kept apart": "rejected"}
 NOTHING = {
     LOOK_AGAIN: "No tool has changed since a decision on it.",
-    NEW: "No proposal is new since you came, or in this version of the catalog.",
+    NEW: "No proposal came since you opened the queue, or with this version of the catalog.",
     FLAGGED: "Nothing is flagged.",
     "Accepted": "Nothing is accepted.",
     "Kept apart": "Nothing is kept apart.",
@@ -105,12 +105,7 @@ def listing(catalog_id: int, bar: DeltaGenerator) -> Listing:
         "Show", SHOWN, key="show", bind="query-params", width=140,
         label_visibility="collapsed", on_change=forget_cluster,
     )  # fmt: skip
-    review = page_frame.workspace().review
-    orders = ORDERS | BY_JUDGES if review.gaps(catalog_id) else ORDERS
-    if page_frame.service(LearnedJudge).chosen(catalog_id):
-        orders |= BY_LEARNED
-    if page_frame.service(UsageEvidence).figures(catalog_id).calls:
-        orders |= BY_USE
+    orders = _orders(catalog_id)
     by: Order = bar.selectbox(
         "Order", list(orders), key="by", format_func=lambda one: orders.get(one, one), width=175,
         label_visibility="collapsed", persist_state="session", on_change=forget_cluster,
@@ -125,6 +120,17 @@ def listing(catalog_id: int, bar: DeltaGenerator) -> Listing:
     linked = st.query_params.get("cluster")
     place = ids.index(linked) if linked in ids else 0
     return Listing(listed, len(clusters), place, order, by, show)
+
+
+def _orders(catalog_id: int) -> dict[Order, str]:
+    """The orders that there is something for."""
+    figures = page_frame.service(UsageEvidence).figures(catalog_id)
+    there: dict[Order, bool] = {
+        "disagreement": bool(page_frame.workspace().review.gaps(catalog_id)),
+        "learned": page_frame.service(LearnedJudge).chosen(catalog_id) is not None,
+        "used": bool(figures.calls),
+    }
+    return {by: label for by, label in ORDERS.items() if there.get(by, True)}
 
 
 def _clusters(catalog_id: int, order: list[str], by: Order, show: str) -> tuple[Cluster, ...]:

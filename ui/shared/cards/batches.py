@@ -80,7 +80,7 @@ _DOUBTS = (
     "in families, for which a gateway is needed",
     "for which a gateway is needed",
     "over several servers",
-    "with other words, a weak pair, another effect, or cut from a chain",
+    "that differ in words or effect, have a weak pair or come from a longer chain",
 )
 
 
