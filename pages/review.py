@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui.review import bulk_panel, one_by_one_panel, queue_panel, server_pair_panel, undecided_panel
+from ui.review import bulk_panel, one_by_one_panel, queue_panel, server_pair_panel
 from ui.shared import page_frame
 from ui.shared.cards import decision_buttons, shortcuts
 from ui.shared.cards.batches import PAIR_VIEW
@@ -55,6 +55,8 @@ view = bar.segmented_control(
     bind="query-params", label_visibility="collapsed", disabled=are_pairs,
 )  # fmt: skip
 if are_pairs:
+    from ui.review import undecided_panel  # with the charts of a pair, where somebody lists them
+
     undecided_panel.undecided_panel(catalog_id)
 else:
     VIEWS[view](catalog_id, listed)
