@@ -49,7 +49,7 @@ def server_pair_panel(catalog_id: int, listed: Listing) -> None:
         decision_buttons.notice()
         text = "No server does any of another's work."
         if narrowed:
-            text = "None of the listed proposals is between two servers. *Clear* the filters."
+            text = "None of the listed proposals is between two servers."
         st.info(text, icon=":material/task_alt:")
         decision_trail.trail(catalog_id)
         return
