@@ -1,4 +1,4 @@
-"""History: every decision with its effect and way back, states, learning, model runs."""
+"""History: every decision with its effect and way back, states, model runs, people, learning."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import streamlit as st
 from ui.history.decision_list import decision_list
 from ui.history.import_panel import import_panel
 from ui.history.learning_panel import learning_panel
-from ui.history.people_panel import people_panel
+from ui.history.people_panel import has_several_people, people_panel
 from ui.history.state_panel import state_panel
 from ui.shared import page_frame
 from ui.shared.cards import decision_buttons
@@ -21,13 +21,24 @@ def decisions(catalog_id: int) -> None:
     import_panel(catalog_id)
 
 
-PANELS = {
-    "Decisions": decisions,
-    "Compare": state_panel,
-    "People": people_panel,
-    "Learning": learning_panel,
-    "Model runs": runs_panel,
-}
+def more(catalog_id: int) -> None:
+    """What few people need, one below the other."""
+    if not several:
+        people_panel(catalog_id)
+        st.divider()
+    learning_panel(catalog_id)
+
 
 st.title("History")
-page_frame.draw_tabs(PANELS, "history_part")
+several = has_several_people(page_frame.current().id)
+people = {"People": people_panel} if several else {}
+page_frame.draw_tabs(
+    {
+        "Decisions": decisions,
+        "Compare": state_panel,
+        "Model runs": runs_panel,
+        **people,
+        "More": more,
+    },
+    "history_part",
+)

@@ -1,31 +1,18 @@
 """Review: one proposed merge at a time; a person decides, by button or by key."""
 
-from collections.abc import Callable
-from typing import Any, Literal
-
 import streamlit as st
 
-from ui.review import (
-    bulk_panel,
-    queue_panel,
-    reshape_panel,
-    review_card,
-    server_pair_panel,
-    undecided_panel,
-)
+from ui.review import bulk_panel, one_by_one_panel, queue_panel, server_pair_panel
 from ui.shared import page_frame
-from ui.shared.cards import decision_buttons, decision_trail, shortcuts
-from ui.shared.cards.queue import Show
+from ui.shared.cards import decision_buttons, shortcuts
+from ui.shared.cards.batches import PAIR_VIEW
 
-# What is listed, by its value in the address.
-SHOW: dict[str, Show | Literal["bulk", "servers", "undecided"]] = {
-    "All": "all",
-    "Duplicates": "duplicates",
-    "Families": "families",
-    bulk_panel.SHOW: "bulk",
-    server_pair_panel.SHOW: "servers",
-    "Undecided": "undecided",
+VIEWS = {
+    "One by one": one_by_one_panel.one_by_one_panel,
+    "By merge": bulk_panel.bulk_panel,
+    PAIR_VIEW: server_pair_panel.server_pair_panel,
 }
+"""How the queue is shown, by its value in the address."""
 
 head = st.container(horizontal=True, vertical_alignment="center")
 head.title("Review", width="content")
@@ -34,17 +21,15 @@ with head:
 page_frame.analysis()
 review, catalog_id = page_frame.workspace().review, page_frame.current().id
 progress, safe = review.progress(catalog_id), review.safe(catalog_id)
-standing = review.standing(catalog_id)
 with head:
-    left = f" ({progress.left:,} with tools of rejected ones)" if progress.left else ""
+    new = len(queue_panel.new_clusters(catalog_id))
     st.progress(
         progress.decided / max(progress.total, 1),
         f"{progress.decided:,} of {progress.total:,} reviewed: {progress.accepted:,} accepted, "
-        f"{progress.rejected:,} rejected. Waiting: {progress.clusters.waiting_in_words}"
-        f"{left}",
+        f"{progress.rejected:,} kept apart{f', {new:,} new' if new else ''}",
     )
     st.button(
-        f"Accept safe merges ({len(safe.clusters)})…",
+        f"Accept safe merges ({len(safe.clusters):,})…",
         key="accept_safe",
         disabled=not safe.clusters,
         on_click=decision_buttons.toggle_safe_list,
@@ -63,65 +48,15 @@ if model.open:
         ask_panel.ask_panel(catalog_id, "judge", "Ask for verdicts")
 
 bar = st.container(horizontal=True, vertical_alignment="center")
-show = SHOW[bar.segmented_control(
-    "Show", list(SHOW), default="All", required=True, key="show", bind="query-params",
-    label_visibility="collapsed", on_change=queue_panel.forget_cluster,
-)]  # fmt: skip
-if show == "undecided":
-    undecided_panel.undecided_panel(catalog_id)
-    st.stop()
-if show == "servers":
-    server_pair_panel.server_pair_panel(catalog_id)
-    st.stop()
-if show == "bulk":
-    bulk_panel.bulk_panel(catalog_id, queue_panel.listing(catalog_id, "all", bar))
-    st.stop()
-listed = queue_panel.listing(catalog_id, show, bar)
-if not listed.clusters:
-    if listed.total or listed.state != "waiting":
-        queue_panel.nothing_listed(listed)
-    else:
-        rest = " in this list. Choose *All* for the other clusters" if progress.waiting else ""
-        st.info(f"Nothing left to review{rest}.", icon=":material/task_alt:")
-        page_frame.page_link("export", "Export the toolset")
-    decision_buttons.notice()
-    decision_buttons.undo_button(standing)
-    decision_trail.trail(catalog_id)
-    st.stop()
-st.query_params["cluster"] = listed.shown.id
-reshape_panel.open_from_address(catalog_id, listed.shown)
-parts = reshape_panel.parts_of(listed.shown)
-blind: bool = st.session_state.get("blind", False)
-queue, body = st.container(key="queue_and_card").columns([4, 8], gap="medium")
-with queue:
-    queue_panel.table(catalog_id, listed, blind)
-with body, st.container(gap="small"):
-    if parts is None:
-        review_card.review_card(catalog_id, listed, blind)
-    else:
-        with shortcuts.panel("parts"):
-            reshape_panel.reshape_panel(catalog_id, listed, parts)
+listed = queue_panel.listing(catalog_id, bar)
+are_pairs = listed.show == queue_panel.UNDECIDED
+view = bar.segmented_control(
+    "View", list(VIEWS), default="One by one", required=True, key="queue_view",
+    bind="query-params", label_visibility="collapsed", disabled=are_pairs,
+)  # fmt: skip
+if are_pairs:
+    from ui.review import undecided_panel  # with the charts of a pair, where somebody lists them
 
-shown, suffix = listed.shown, review_card.suffix_of(listed)
-actions: dict[str, tuple[Callable[..., None], tuple[Any, ...]]] = {
-    "skip": (queue_panel.go, (listed, listed.onward, True)),
-    "next": (queue_panel.go, (listed, listed.onward)),
-    "previous": (queue_panel.go, (listed, listed.back)),
-}
-if listed.state in ("waiting", "flagged"):
-    for name in ("accept", "reject", "family"):
-        actions[name] = (decision_buttons.answer, (shown, name, listed.onward, blind))
-with st.bottom:
-    shortcuts.help_box()
-with st.bottom, st.container(horizontal=True, vertical_alignment="center"):
-    if parts is None:
-        shortcuts.help_button()
-        for name, shortcut in shortcuts.SHORTCUTS.items():
-            if name == "undo":
-                decision_buttons.undo_button(standing)
-            elif shortcut.in_the_bar and name in actions:
-                action, args = actions[name]
-                label = shortcuts.label(name, blind)
-                shortcuts.button(name, f"{name}_{suffix}", action, *args, label=label)
-        decision_buttons.take_back_button(queue_panel.settled(catalog_id, listed))
-    decision_buttons.notice()
+    undecided_panel.undecided_panel(catalog_id)
+else:
+    VIEWS[view](catalog_id, listed)

@@ -19,10 +19,10 @@ PAGES = {
         page: (page, {})
         for page in ("graph", "review", "documents", "export", "history", "settings")
     },
-    **{part: ("history", {"history_part": part}) for part in ("Compare", "People", "Learning")},
+    **{part: ("history", {"history_part": part}) for part in ("Compare", "More")},
     "retrieval": ("retrieval", {"q": "Find my notes on Lisbon and translate them"}),
     "evaluation": ("evaluation", {}),
-    "bulk": ("review", {"show": "In bulk"}),
+    "bulk": ("review", {"queue_view": "By merge"}),
     "undecided": ("review", {"show": "Undecided"}),
     "drawer": ("review", {"tool": tool_key("cellar-files/list_files")}),
 }
@@ -61,7 +61,7 @@ def test_no_page_shuts_anybody_out(watched, each):
         check(name)
     page = watched.open("review")
     page.locator("h1").click()
-    for name, key in (("keys", "h"), ("note", "g"), ("parts", "m")):
+    for name, key in (("keys", "h"), ("note", "g"), ("parts", "p")):
         page.keyboard.press(key)
         check(name)
     assert {name: items for name, items in trouble.items() if items} == {}

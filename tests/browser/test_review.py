@@ -12,6 +12,10 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 SCROLL = "top => { document.querySelector('[data-testid=stMain]').scrollTop = top }"
 
 
+SCROLLING = """head => [head, head.closest('[data-testid=stLayoutWrapper]')]
+    .filter(one => ['auto', 'scroll'].includes(getComputedStyle(one).overflowY)).length"""
+
+
 def heading(page):
     return page.locator("h3").first
 
@@ -34,6 +38,29 @@ def test_each_card_starts_at_its_top_and_its_name_stays(watched):
     assert page.get_by_text("Check before you accept:").bounding_box()["y"] > top, (
         "it starts at its top"
     )
+
+
+@pytest.mark.parametrize("size", [(1024, 768), (683, 512)], ids=["1024", "150 %"])
+def test_no_check_stands_under_the_keys_and_no_head_scrolls_inside(watched, size):
+    watched.page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
+    page = watched.open("review", catalog="Example")
+    head, bar = page.locator(".st-key-question"), page.get_by_test_id("stBottom")
+    header = page.get_by_test_id("stHeader").bounding_box()["height"]
+    for _ in range(6):
+        top, block = bar.bounding_box()["y"], page.locator(".st-key-checks").bounding_box()
+        end = block["y"] + block["height"]
+        if end - head.bounding_box()["y"] <= top - header:
+            assert end <= top + 1, "the card starts with its checks in view"
+        for check in page.locator(".st-key-checks").locator("li, p").all():
+            check.evaluate("one => one.scrollIntoView({block: 'nearest'})")
+            box, above = check.bounding_box(), head.bounding_box()
+            assert box["y"] + box["height"] <= top + 1
+            assert box["y"] >= above["y"] + above["height"] - 1, "nor under the head"
+        assert head.evaluate(SCROLLING) == 0
+        before = page.url
+        page.keyboard.press("j")
+        expect(page).not_to_have_url(before)
+        watched.settled()
 
 
 def untouched(watched):
@@ -127,6 +154,9 @@ def test_a_popover_a_drawer_a_list_and_a_table_keep_the_keys_to_themselves(watch
         assert page.evaluate("document.activeElement.closest('[role=dialog]') !== null")
         untouched(watched)
         page.keyboard.press("Escape")
+        watched.settled()
+        if page.get_by_label("Kind").count():  # what was typed had opened its list
+            page.keyboard.press("Escape")
         expect(opened).to_have_count(0)
         watched.settled()
     for name in ("Order", "Canonical"):
@@ -207,8 +237,8 @@ def test_the_head_of_a_column_sets_the_order_of_the_keys(watched):
 
 def test_proposals_between_two_servers_are_a_table_whose_rows_open(watched):
     servers = server_pair_key("attic-archive", "cellar-files")
-    page = watched.open("review", catalog="Example", show="By+server+pair", servers=servers)
-    both = page.get_by_text("3 duplicates: all tools stay, behind a gateway.")
+    page = watched.open("review", catalog="Example", queue_view="By+server+pair", servers=servers)
+    both = page.get_by_text("3 duplicates need a gateway: all of their tools stay.")
     expect(both).to_be_visible()
     page.get_by_role("button", name="Keep the tools of attic-archive").click()
     expect(page.get_by_text("Accept all duplicates or none.")).to_be_visible()

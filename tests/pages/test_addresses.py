@@ -39,7 +39,7 @@ PAGES = {
     },
     "graph": {"drawn": "x"},
     "review": {"show": "Undecided", "cluster": "x", "undecided": PAIR, "servers": "x"}
-    | {"since": "new", "cut": tool_key(MAIL), "safe_merges": "open"},
+    | {"queue_view": "By merge", "cut": tool_key(MAIL), "safe_merges": "open"},
     "documents": {"texts": "Single tools", "merge": "x", "single": tool_key(FILES)},
     "export": {},
     "retrieval": {
@@ -58,7 +58,7 @@ PAGES = {
         **{"after": "all proposals", "evaluation_rerank": "off", "evaluation_split": "not at all"},
         **{"outcome": "won", "x": "1"},
     },
-    "history": {"history_part": "People", "decision": "1"},
+    "history": {"history_part": "More", "decision": "1"},
     "settings": {},
 }
 """Every parameter of each page, with a value."""

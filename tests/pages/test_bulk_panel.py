@@ -7,14 +7,14 @@ from tests.ui.services.small_workspace import by_name
 
 @pytest.fixture
 def page(open_app):
-    return open_app().open("review", show="In bulk")
+    return open_app().open("review", queue_view="By merge")
 
 
 def test_the_bar_says_what_it_takes_and_leaves_out(page):
     assert not page.at.exception
-    assert "Takes **1** of 3 clusters: 2 tools become 1" in page.text
+    assert "Ticked: **1** of 3 clusters: 2 tools become 1" in page.text
     page.widget("button_group", "bulk_without").set_value([]).run()
-    assert "Takes **3** of 3 clusters: 7 tools become 3. Leaves out nothing." in page.text
+    assert "Ticked: **3** of 3 clusters: 7 tools become 3. Not ticked: none." in page.text
 
 
 def test_a_batch_is_accepted_audited_and_undone_as_one(page):
@@ -35,7 +35,7 @@ def test_kept_for_review_no_policy_takes_them_and_rejected_ones_come_back(page):
     page.widget("button_group", "bulk_without").set_value([]).run()
     page.press("bulk_reject_")
     assert page.review.progress(1).rejected == 3
-    page.widget("button_group", "review_state").set_value("Rejected").run()
+    page.widget("selectbox", "show").set_value("Kept apart").run()
     page.press("bulk_back_")
     assert page.review.progress(1).rejected == 0
 

@@ -94,17 +94,22 @@ def test_pairs_of_the_same_servers_are_asked_together_and_none_that_reads_and_wr
     assert "one reads and the other does not" in opened.text
 
 
+def test_the_undecided_pairs_are_rows_of_the_queue_under_its_filters(undecided):
+    page, _, second = undecided
+    assert len(queue(page, "undecided_queue")) == 2
+    page.widget("text_input", "review_find").set_value(second[0]).run()
+    assert len(queue(page, "undecided_queue")) == 1
+    assert page.at.query_params["undecided"] == pair_key(Pair(*second))
+    page.widget("text_input", "review_find").set_value("no such").run()
+    assert "None of 2 undecided pairs passes the filters." in page.text
+
+
 def test_a_skipped_pair_comes_last(undecided):
     page, first, second = undecided
     page.press("skip_")
     assert page.at.query_params["undecided"] == pair_key(Pair(*second))
     page.press("skip_")
     assert page.at.query_params["undecided"] == pair_key(Pair(*first))
-
-
-def progress_text(page):
-    """What stands over the bar at the head of Review."""
-    return page.at.get("progress")[0].proto.text
 
 
 # Review --------------------------------------------------------------------------------------
@@ -117,22 +122,20 @@ def test_a_filter_shows_duplicates_or_families(page):
         "drop-in",
         *["same operation, other provider"] * 2,
     ]
-    assert "Waiting: 1 for the same job, 2 for the same operation" in progress_text(page)
-    page.at.segmented_control(key="show").set_value("Families").run()
+    assert "Waiting: 1 for the same job, 2 for the same operation" in page.text
+    page.at.selectbox(key="show").set_value("Families").run()
     assert list(queue(page)["name"]) == [SCHWAB, "pearstore_orders"]
     assert queue(page)["what differs"][0] == "provider: schwab / fidelity / robinhood"
     assert title(page) == SCHWAB
-    page.at.segmented_control(key="show").set_value("Duplicates").run()
+    page.at.selectbox(key="show").set_value("Duplicates").run()
     assert list(queue(page)["name"]) == ["get_recipe"]
 
 
 def test_the_card_of_a_family_shows_selector_argument_and_that_a_gateway_is_needed(page):
     page.open("review", show="Families")
     assert r"**provider\: schwab / fidelity / robinhood**" in page.text
-    assert (
-        "none can take the calls of another" in page.text
-        and "A gateway can offer one tool" in page.text
-    )
+    assert "none can take the calls of another" in page.text
+    assert "A gateway can offer one tool" in page.text
     (code,) = [block.value for block in page.at.code]
     assert '"enum": ["schwab", "fidelity", "robinhood"]' in code
     assert "Weakest pair 0.70" in page.text

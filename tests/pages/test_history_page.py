@@ -34,7 +34,7 @@ def test_every_decision_is_listed_with_who_took_it_back_and_filtered(page):
     page.at.run()
     assert not page.at.exception
     assert list(table(page)["state"]) == ["stands", "taken back by bob"]
-    assert "2 of 2 decisions listed; 1 stand" in page.text
+    assert "2 of 2 decisions listed; 1 stands." in page.text
     page.widget("text_input", "history_words").set_value("weather").run()
     assert list(table(page)["what"]) == ["Kept apart"]
     page.widget("text_input", "history_words").set_value("nothing of the kind").run()
@@ -100,7 +100,7 @@ def test_somebody_who_decided_meanwhile_is_not_overruled_by_a_restore(page):
 def test_a_catalog_teaches_the_order_of_its_queue_and_forgets_it(open_app, monkeypatch):
     monkeypatch.setattr("ui.history.learning.learned", offered)
     page = open_app().open("history")
-    page.open("history", history_part="Learning")
+    page.open("history", history_part="More")
     assert "Decided one by one: **0 decisions**" in page.text
     assert "the judge can learn from them" in page.text
     accepted(page, "send_mail")
@@ -116,7 +116,7 @@ def test_a_catalog_teaches_the_order_of_its_queue_and_forgets_it(open_app, monke
     page.open("review")
     page.widget("selectbox", "by").set_value("learned").run()
     assert not page.at.exception
-    page.open("history", history_part="Learning")
+    page.open("history", history_part="More")
     page.press("learn_off")
     assert page.work.service(LearnedJudge).chosen(1) is None
     page.open("review")
@@ -137,7 +137,7 @@ def test_two_states_are_compared(page):
     assert list(rows["change"]) == ["merged"]
     before = page.widget("selectbox", "state_at_Before")
     before.set_value(1).run()
-    assert "The two states are equal" in page.text
+    assert "Nothing of what is shown differs" in page.text
 
 
 def bring(page, *rows, turn=0):
@@ -193,18 +193,29 @@ def test_a_file_that_is_none_is_one_sentence(page):
     assert "line 1 is not JSON" in page.at.error[0].value
 
 
+def test_people_is_a_tab_where_several_decide_and_else_behind_more(page):
+    def tabs():
+        return [one.label for one in page.at.tabs]
+
+    assert tabs() == ["Decisions", "Compare", "Model runs", "More"]
+    accepted(page, "send_mail", "ann")
+    page.at.run()
+    assert tabs() == ["Decisions", "Compare", "Model runs", "People", "More"]
+
+
 def test_a_share_is_ones_own_and_a_second_look_is_blind(page):
-    page.open("history", history_part="People")
+    page.open("history", history_part="More")
     page.widget("text_input", "share_names_").set_value("ann, reviewer")
     page.at.button[[b.label for b in page.at.button].index("Divide")].click().run()
     assert not page.at.exception
+    page.open("history", history_part="People")
     own = [i for i, who in page.work.service(People).owners(1).items() if who == "reviewer"]
     page.review.decide(1, "accept", by_name(page.work, 1, "send_mail"), "ann")
     page.at.run()
     assert "1 decision left to look at" in page.text and "Accepted" not in page.text
     page.press("look_apart_1")
     assert "0 of 1 look agree" in page.text
-    assert "Where a second look sees it otherwise" in page.text
+    assert "Where a second look disagrees" in page.text
     page.open("review")
     page.widget("toggle", "review_share").set_value(True).run()
     assert not page.at.exception

@@ -41,8 +41,8 @@ def test_the_guide_leads_from_what_changed_to_what_waits_to_what_is_new(monkeypa
         "Changes since version 1",
         "Decisions that wait (1), and what changed since",
     }
-    assert links(app)["Changed since the decision (1)"] == "since=again"
-    assert links(app)["New proposals (1)"] == "since=new"
+    assert links(app)["Look again (1)"] == "show=Look+again"
+    assert links(app)["New proposals (1)"] == "show=New+proposals"
     assert links(app)["Look again"].startswith("cluster=")
     marked = "".join(element.proto.body for element in app.get("html"))
     assert "<ins" in marked and "now" in marked
@@ -63,15 +63,14 @@ def test_a_merge_that_lost_a_tool_is_listed_as_gone(monkeypatch, work):
 
 def test_the_links_narrow_the_queue_to_their_part(monkeypatch, work):
     next_version(work)
-    app = open_page(monkeypatch, work, "review", since="again")
-    assert app.selectbox(key="review_part").value == "Changed since the decision"
+    app = open_page(monkeypatch, work, "review", show="Look again")
     names = next(table.value["name"] for table in app.dataframe if "name" in table.value)
     assert names.tolist() == ["send_mail"]
     assert "A tool has changed since, so this waits for another look." in words(app)
-    assert "1 of 3 shown" in words(app) and "since" not in app.query_params
-    app = open_page(monkeypatch, work, "review", since="new")
-    assert app.selectbox(key="review_part").value == "New proposals"
-    assert "1 of 3 shown" in words(app) and "**add\\_numbers**" in words(app)
+    assert "1 of 1 shown" in words(app)
+    assert app.get("progress")[0].proto.text.endswith(", 1 new")
+    app = open_page(monkeypatch, work, "review", show="New proposals")
+    assert "1 of 1 shown" in words(app) and "**add\\_numbers**" in words(app)
 
 
 def test_before_the_analysis_the_guide_says_what_is_known(monkeypatch, work):

@@ -10,6 +10,7 @@ from toolscope_core.model.address_keys import tool_key
 from ui.review.queue_table import sorted_rows
 from ui.shared import page_frame
 from ui.shared.cards.shortcuts import SHORTCUTS
+from ui.shared.safe_text import word_diff
 
 
 @pytest.fixture
@@ -30,6 +31,7 @@ def test_the_page_shows_progress_the_riskiest_card_and_what_speaks_against_it(pa
     assert "Agents keep **send\\_mail** on alpha" in page.text
     queue = page.at.dataframe[0].value
     assert list(queue["name"]) == ["send_mail", "get_weather", "list_files"]
+    assert list(queue["server"]) == ["alpha, beta, gamma", "alpha, beta", "alpha"]
     assert page.at.query_params["cluster"] == by_name(page.work, 1, "send_mail").id
 
 
@@ -155,7 +157,10 @@ def test_a_tool_of_another_cluster_is_taken_in_and_its_neighbour_stays_behind(pa
 
 
 def test_two_clusters_are_joined(page):
-    page.press("move_").press("reshape_one").press("reshape_record_")
+    page.press("parts_")
+    weather = by_name(page.work, 1, "get_weather").id
+    page.widget("selectbox", "reshape_cluster").set_value(weather).run()
+    page.press("reshape_one").press("reshape_record_")
     (grown,) = [c for c in page.review.plan(1).clusters if len(c.members) > 3]
     assert grown.state == "proposed"
     assert [d.action for d in page.review.log(1)] == ["propose"]
@@ -167,7 +172,7 @@ def test_a_note_is_kept_listed_and_removed(page):
     next(b for b in page.at.button if b.label == "Save the note").click().run()
     assert "ask \\*the\\* owner" in page.text
     assert [d.action for d in page.review.standing(1)] == ["flag"]
-    page.widget("button_group", "review_state").set_value("Flagged").run()
+    page.widget("selectbox", "show").set_value("Flagged").run()
     assert [*page.at.dataframe[0].value["name"]] == ["send_mail"]
     page.press("unflag_")
     assert "Nothing is flagged" in page.text
@@ -180,10 +185,10 @@ def test_a_duplicate_is_accepted_as_a_family(page):
     assert by_name(page.work, 1, "send_mail").relation == "parametric"
 
 
-@pytest.mark.parametrize(("action", "state"), [("accept", "Accepted"), ("reject", "Rejected")])
+@pytest.mark.parametrize(("action", "state"), [("accept", "Accepted"), ("reject", "Kept apart")])
 def test_decided_clusters_are_listed_and_taken_back(page, action, state):
     page.press(f"{action}_{card_id(page)}")
-    page.widget("button_group", "review_state").set_value(state).run()
+    page.widget("selectbox", "show").set_value(state).run()
     assert [*page.at.dataframe[0].value["name"]] == ["send_mail"]
     assert not [b for b in page.at.button if (b.key or "").startswith("reject_")]
     page.press("take_back_")
@@ -193,7 +198,7 @@ def test_decided_clusters_are_listed_and_taken_back(page, action, state):
 
 def test_filters_narrow_the_queue_and_are_cleared(page):
     page.widget("selectbox", "review_size").set_value("3 to 5").run()
-    assert "1 of 3 shown, 3 in all" in page.text
+    assert "1 of 3 shown. Waiting: 3 duplicates" in page.text
     page.widget("selectbox", "review_objection").set_value("Hidden or hostile text").run()
     assert "None of 3 clusters passes the filters." in page.text
     page.press("review_clear")
@@ -255,7 +260,7 @@ def test_keys_can_be_switched_off(page):
     def shortcuts():
         return {b.proto.shortcut for b in page.at.button if b.proto.shortcut}
 
-    assert {key.upper() for key in shortcuts()} >= set("AXFSJKPMDNGH")
+    assert {key.upper() for key in shortcuts()} >= set("AXFSJKPDNGH")
     page.press("help")
     page.at.toggle(key="keys").set_value(False).run()
     assert shortcuts() == set()
@@ -308,6 +313,50 @@ def test_no_two_shortcuts_share_a_key_and_none_is_one_of_streamlits():
     assert not {"C", "R"} & set(letters)
 
 
+def test_a_proposal_that_adds_tokens_says_so_and_comes_last(open_app, monkeypatch):
+    def tokens(members, document):
+        return (100, 1_220) if document.name == "send_mail" else (100, 90)
+
+    for module in ("ui.shared.services.review", "ui.shared.cards.cards"):
+        monkeypatch.setattr(f"{module}.tokens_of", tokens)
+    page = open_app().open("review")
+    queue = page.at.dataframe[0].value
+    assert list(queue["name"])[-1] == "send_mail"
+    assert list(map(list, queue["tokens"])) == [["−10"], ["−10"], ["+1,120"]]
+    assert "100 → 90 tokens" in page.text
+    page.press("previous_")
+    assert ":red-badge[+1,120 tokens]" in page.text
+    assert (
+        "the merged tool takes 1,120 tokens more than the tools it replaces"
+        in page.text.replace("\\", "")
+    )
+
+
+def test_progress_says_what_came_into_the_queue_since_one_came(page):
+    def said():
+        return page.at.get("progress")[0].proto.text
+
+    assert "new" not in said()
+    other = (SUM.id, FILES.id)
+    version = page.work.toolsets.version(1, other)
+    page.work.toolsets.send_to_review(1, other, version, "ann")
+    page.at.run()
+    assert said() == "0 of 3 reviewed: 0 accepted, 0 kept apart, 1 new"
+    page.widget("selectbox", "show").set_value("New proposals").run()
+    assert "1 of 1 shown" in page.text
+    page.press(f"reject_{card_id(page)}")
+    assert "new" not in said()
+    assert "No proposal came since you opened the queue" in page.text
+
+
+def test_what_shares_little_with_the_canonical_is_a_text_of_its_own(page):
+    assert "<del" not in word_diff("Send a mail", "Deliver some letter", beside=True)
+    assert word_diff("Send a mail", "<b>") == (
+        '<p>− <span style="opacity:.72">Send a mail</span></p><p>+ &lt;b&gt;</p>'
+    )
+    assert "<ins" in word_diff("Send a mail", "Send a letter")
+
+
 def test_blind_nothing_of_the_judge_is_on_the_card_until_it_is_turned_off(page):
     def columns():
         return set(next(f.value for f in page.at.dataframe if "tools" in f.value))
@@ -317,7 +366,7 @@ def test_blind_nothing_of_the_judge_is_on_the_card_until_it_is_turned_off(page):
     assert "Do these tools do the same job?" in page.text
     for word in ("Weakest pair", "Agents keep", "Check before", "Safe to accept", "Drop-in"):
         assert word not in page.text
-    assert columns() == {"name", "tools"}
+    assert columns() == {"name", "server", "tools"}
     page.press(f"accept_{card_id(page)}")
     assert page.review.progress(1).accepted == 1
     page.widget("toggle", "blind").set_value(False).run()

@@ -1,8 +1,10 @@
 """Review → By server pair: a table of proposals between two servers, with buttons for all."""
 
+from dataclasses import replace
+
 import pytest
 
-from tests.ui.services.small_workspace import MAIL, WEATHER, on
+from tests.ui.services.small_workspace import MAIL, TEXT, WEATHER, on
 
 BOTH = tuple(on(server, one) for one in (MAIL, WEATHER) for server in ("alpha", "beta"))
 
@@ -29,8 +31,15 @@ def test_a_card_leads_to_the_table_and_a_row_back_to_its_card(page):
     assert "2 of 2 duplicates keep a tool of alpha." in page.text
     assert "the members live on 2 servers" in page.text
     assert "(all)" in page.text
-    page.at.segmented_control(key="show").set_value("All").run()
+    page.at.segmented_control(key="queue_view").set_value("One by one").run()
     assert page.at.subheader[0].value.replace("\\", "") in ("send_mail", "get_weather")
+
+
+def test_the_filters_of_the_queue_narrow_the_table(page):
+    page.press("together_").widget("text_input", "review_find").set_value("city").run()
+    assert list(listed(page)["one"]) == ["get_weather"]
+    page.widget("text_input", "review_find").set_value("no such").run()
+    assert "None of the listed proposals is between two servers" in page.text
 
 
 def test_all_are_accepted_with_one_undo(page):
@@ -68,10 +77,10 @@ def test_of_two_stores_both_are_kept_until_a_person_keeps_one(open_app, stores_a
     page = open_app(*BOTH).open("review")
     page.press("together_")
     assert decisions(page) == {"router"}
-    assert "2 duplicates: all tools stay, behind a gateway." in page.text
+    assert "2 duplicates need a gateway: all of their tools stay." in page.text
     page.press("keep_beta")
     assert decisions(page) == {"prune, keeps beta"}
-    assert "behind a gateway." not in page.text
+    assert "need a gateway:" not in page.text
     page.press("undo_batch_")
     assert decisions(page) == {"router"}
 
@@ -91,8 +100,17 @@ def test_on_a_card_one_store_can_be_kept(open_app, stores_apart):
     page = open_app(*BOTH).open("review")
     assert "passes each call on to" in page.text
     assert "each server may keep things of its own" in page.text
-    page.press("prune_")
+    page.press("drop_in_")
     (decision,) = page.review.log(1)
     assert (decision.action, decision.detail["kind"]) == ("canonical", "prune")
     assert "no longer see" in page.text
     assert "others switched off" in page.open("history").text
+
+
+def test_the_one_that_can_take_all_calls_is_kept_whichever_gives_the_name(open_app, stores_apart):
+    wide = {**MAIL.schema, "properties": {**MAIL.schema["properties"], "cc": TEXT}}
+    page = open_app(MAIL, replace(on("beta", MAIL), schema=wide)).open("review")
+    assert "on alpha or" in page.text
+    page.press("drop_in_")
+    assert page.review.log(1)[0].detail["kind"] == "prune"
+    assert "Agents keep **send\\_mail** on beta and no longer see" in page.text

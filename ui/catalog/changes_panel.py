@@ -14,7 +14,7 @@ from toolscope_core.model.errors import JobError
 from toolscope_core.model.numbers import quantity
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import changed_since, decision_trail
-from ui.shared.cards.queue import PART, PARTS, Part
+from ui.shared.cards.queue import PARTS, Part
 from ui.shared.services.versions import Versions
 
 SHOWN = 10
@@ -127,7 +127,7 @@ def _count(part: Part) -> int | None:
 def _queue_link(part: Part) -> None:
     """A link to the queue of a part of the new version, where that holds anything."""
     if count := _count(part):
-        page_frame.page_link("review", f"{PARTS[part]} ({count:,})", {PART: part})
+        page_frame.page_link("review", f"{PARTS[part]} ({count:,})", {"show": PARTS[part]})
 
 
 def _doubts(doubts: Sequence[Doubt]) -> None:

@@ -126,7 +126,7 @@ def _restore(
         if again:
             st.markdown(f"Makes {quantity(len(again), 'decision')} again, in your name:")
             _listed(again)
-        st.caption("Nothing is deleted: rows are added, and this too can be restored.")
+        st.caption("No decision is deleted, so this too can be taken back.")
         st.button(
             "Restore",
             key=f"history_restore_{seq}_{last}",
@@ -155,7 +155,7 @@ def _effect(catalog_id: int, decision: Decision) -> None:
         return
     changes = page_frame.service(Histories).effect(catalog_id, decision)
     if not changes:
-        st.caption("It changed nothing in the toolset of this version.")
+        st.caption("It changed no tool of this version.")
         return
     st.markdown(f"What it changed in the toolset: {counted(changes)}.")
     st.dataframe(

@@ -24,7 +24,8 @@ def decision_list(catalog_id: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         standing = sum(entry.undo is None for entry in entries)
         st.caption(
-            f"{len(shown):,} of {quantity(len(entries), 'decision')} listed; {standing:,} stand.",
+            f"{len(shown):,} of {quantity(len(entries), 'decision')} listed; {standing:,} "
+            f"{'stands' if standing == 1 else 'stand'}.",
             width="stretch",
         )
         st.download_button(

@@ -22,10 +22,11 @@ def learning_panel(catalog_id: int) -> None:
     with st.spinner("Checking what the judge could learn …"):
         view = page_frame.service(Learning).view(catalog_id)
     same = sum(one.same for one in view.taught)
+    st.markdown("**Learning**: can the judge learn from the decisions on this catalog?")
     st.markdown(
         f"Decided one by one: **{quantity(view.decisions, 'decision')}** on "
-        f"{quantity(len(view.taught), 'pair')}, {same:,} of them the same job. Batches do not "
-        "count: nobody looked at those alone."
+        f"{quantity(len(view.taught), 'pair')}, {same:,} of them the same job. Decisions made many "
+        "at once do not count, because nobody looked at each of them."
     )
     _offer(catalog_id, view)
     _used(catalog_id, view)
@@ -42,13 +43,13 @@ def _offer(catalog_id: int, view: LearningView) -> None:
         )
         return
     st.markdown(
-        f"**Learned from {quantity(offer.decisions, 'decision')}: on those held back, AUC "
-        f"{offer.before:.2f} → {offer.after:.2f}** (gain between {offer.low:+.2f} and "
-        f"{offer.high:+.2f}, 90 % interval)."
+        f"**Learned from {quantity(offer.decisions, 'decision')}. On decisions kept back as a "
+        f"test, the area under the curve (AUC) goes from {offer.before:.2f} to {offer.after:.2f}** "
+        f"(gain between {offer.low:+.2f} and {offer.high:+.2f}, 90 % interval)."
     )
     if not offer.helps:
         st.info(
-            "That gain may be chance, so it is not offered for use. More decisions may show it.",
+            "That gain may be chance, so it is not offered. With more decisions it may be sure.",
             icon=":material/balance:",
         )
         return

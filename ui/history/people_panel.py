@@ -23,10 +23,19 @@ SIZES = (10, 20, 50, 100)
 SHOWN = 10
 
 
+def has_several_people(catalog_id: int) -> bool:
+    """Whether more than one person decides on the catalog, or is to."""
+    shares = page_frame.service(People).shares(catalog_id)
+    log = page_frame.workspace().review.log(catalog_id)
+    people = {page_frame.reviewer(), *(one.reviewer for one in log)}
+    return len(people.union(shares.people if shares else ())) > 1
+
+
 def people_panel(catalog_id: int) -> None:
     """Draw who has what, how far each is, and the second looks."""
     page_frame.analysis()
     decision_buttons.notice()
+    st.markdown("**People**: who reviews what, and do two people agree?")
     _shares(catalog_id)
     _progress(catalog_id)
     _second_looks(catalog_id)
@@ -35,10 +44,11 @@ def people_panel(catalog_id: int) -> None:
 def _shares(catalog_id: int) -> None:
     shares = page_frame.service(People).shares(catalog_id)
     with st.form("shares", border=True):
-        st.markdown("**Divide the queue.** Each person switches on *My share* in Review's filter.")
+        st.markdown("Divide the queue: each person then finds *My share* in Review's filter.")
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.text_input(
-                "Names, as in the sidebar, with commas", ", ".join(shares.people if shares else ()),
+                "Names as in the sidebar, with commas between",
+                ", ".join(shares.people if shares else ()),
                 key=f"share_names_{shares}", placeholder="ann, bob",
             )  # fmt: skip
             st.segmented_control(
@@ -50,9 +60,9 @@ def _shares(catalog_id: int) -> None:
                 args=(catalog_id, f"share_names_{shares}", f"share_by_{shares}"),
             )  # fmt: skip
         st.caption(
-            f"Now divided {SPLITS[shares.by]}. Clear the names to give the queue to everybody."
+            f"It is divided {SPLITS[shares.by]}. Clear the names to give everybody the whole queue."
             if shares
-            else "Now everybody has the whole queue."
+            else "It is not divided: everybody has the whole queue."
         )
 
 
@@ -90,7 +100,7 @@ def _progress(catalog_id: int) -> None:
 def _second_looks(catalog_id: int) -> None:
     reviewer, log = page_frame.reviewer(), page_frame.workspace().review.log(catalog_id)
     agreed = agreement(log)
-    st.markdown("**Second looks**: others' decisions again, without what they said.")
+    st.markdown("**Second looks**: answer again what others decided, without seeing their answer.")
     if agreed.looks:
         kappa = "not defined yet" if agreed.kappa is None else f"{agreed.kappa:.2f}"
         st.markdown(
@@ -104,12 +114,12 @@ def _second_looks(catalog_id: int) -> None:
         _question(catalog_id, waiting[0], len(waiting))
     else:
         st.caption(
-            f"Nothing left for {safe_text.untrusted(reviewer)}: no decision of somebody else is "
-            "in the sample that you have not looked at."
+            f"Nothing left for {safe_text.untrusted(reviewer)}: you have looked at every decision "
+            "of others in this sample."
         )
     differing = disagreements(log)
     if differing:
-        st.markdown(f"**Where a second look sees it otherwise** ({len(differing):,})")
+        st.markdown(f"**Where a second look disagrees** ({len(differing):,})")
         for decision, look in differing[:SHOWN]:
             page_frame.page_link(
                 "history",
@@ -141,5 +151,5 @@ def _look(catalog_id: int, decision: Decision, one_job: bool) -> None:
         lambda: record_look(
             page_frame.workspace(), catalog_id, decision, one_job, page_frame.reviewer()
         ),
-        "Kept; nothing is changed by a second look",
+        "Your answer is kept. A second look changes no merge",
     )

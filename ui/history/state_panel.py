@@ -58,7 +58,7 @@ def state_panel(catalog_id: int) -> None:
     )  # fmt: skip
     rows = change_rows(one for one in changes if one.kind in chosen)
     if not rows:
-        st.info("The two states are equal in what is shown.", icon=":material/check_circle:")
+        st.info("Nothing of what is shown differs between the two.", icon=":material/check_circle:")
         return
     st.dataframe(
         rows,

@@ -4,152 +4,123 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-import plotly.graph_objects as go
 import streamlit as st
 
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
-from toolscope_core.model.kinds import kind_name
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
-from ui.review import queue_panel
+from ui.review import queue_panel, queue_table
 from ui.review.queue_panel import Listing
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail
-from ui.shared.cards.batches import Batch, BatchAudit, Taken, audit_of, batches, sample_size, taken
-from ui.shared.cards.queue import REASON_KINDS
-from ui.shared.charts import chart_style
-from ui.shared.charts.chart_style import TableRow
-from ui.shared.charts.pictures import picture
+from ui.shared.cards.batches import (
+    Batch,
+    BatchAudit,
+    Taken,
+    audit_of,
+    batches,
+    is_untouched,
+    sample_size,
+    taken,
+)
+from ui.shared.cards.queue import REASON_KINDS, all_members
 from ui.shared.tools import tool_parts
 from ui.shared.tools.ticked_rows import ticked_rows, which_in_words
-
-SHOW = "In bulk"
 
 ACCEPTABLE = ("Weak pair or chain", "Put forward by a person")
 """The reasons against that a batch takes unless people say otherwise."""
 
 WIDTHS = {0.05: "± 5 %", 0.1: "± 10 %", 0.15: "± 15 %"}
 
-TABLE_HEIGHT, REASONS_SHOWN = 420, 3
-
-BINS = np.linspace(0.0, 1.0, 21)
-
-HEIGHT = 220
+TABLE_HEIGHT, REASONS_SHOWN = 560, 3
 
 
 def bulk_panel(catalog_id: int, listed: Listing) -> None:
     """What the filters list, with what a bar takes of it and what to do with that."""
     decision_buttons.notice()
     if not listed.clusters:
-        queue_panel.nothing_listed(listed)
-        if not listed.total:
-            st.info("Nothing left to review.", icon=":material/task_alt:")
-    elif listed.state in ("waiting", "flagged"):
-        _waiting(listed)
+        waiting = page_frame.workspace().review.progress(catalog_id).waiting
+        queue_panel.nothing_listed(listed, waiting)
+    elif listed.is_open:
+        _waiting(catalog_id, listed)
     else:
         _settled(catalog_id, listed)
     _audits(catalog_id)
     decision_trail.trail(catalog_id)
 
 
-def edge_histogram(
-    clusters: Sequence[Cluster], taken: Sequence[Cluster], at_least: float
-) -> go.Figure:
-    """The clusters by their weakest pair (a probability), those that are taken in colour, with a
-    line at the least that is asked for.
-    """
-    every, own = _counts(clusters), _counts(taken)
-    middles = (BINS[:-1] + BINS[1:]) / 2
-    traces = [
-        go.Bar(x=middles, y=own, name="taken", marker={"color": chart_style.PALETTE[0]}),
-        go.Bar(x=middles, y=every - own, name="left out", marker={"color": chart_style.GREY}),
-    ]
-    for trace in traces:
-        trace.update(width=0.045, hovertemplate="%{y} " + trace.name + "<extra></extra>")
-    figure = chart_style.figure(traces, HEIGHT)
-    figure.update_layout(
-        barmode="stack",
-        xaxis={"title": "weakest pair", "range": [0, 1.01]},
-        yaxis={"title": "clusters"},
-        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
-    )
-    figure.add_vline(at_least, line={"color": chart_style.RED, "dash": "dash", "width": 1})
-    return figure
-
-
-def edge_rows(clusters: Sequence[Cluster], taken: Sequence[Cluster]) -> list[TableRow]:
-    """The histogram as a table."""
-    every, own = _counts(clusters), _counts(taken)
-    return [
-        {"weakest pair from": round(float(BINS[at]), 2), "taken": int(own[at]),
-         "left out": int(every[at] - own[at])}
-        for at in range(len(every))
-        if every[at]
-    ]  # fmt: skip
-
-
-def _waiting(listed: Listing) -> None:
-    chart, choice = st.columns([7, 5], gap="medium")
-    with choice:
-        at_least = st.slider(
-            "Weakest pair at least", 0.0, 1.0, 0.9, 0.01, key="bulk_at", persist_state="session"
-        )
-        without = st.pills(
-            "Leave out where this speaks against it", list(REASON_KINDS), selection_mode="multi",
-            default=[kind for kind in REASON_KINDS if kind not in ACCEPTABLE], key="bulk_without",
-            persist_state="session",
-        )  # fmt: skip
+def _waiting(catalog_id: int, listed: Listing) -> None:
+    bar, choice = st.columns([4, 8], gap="medium")
+    at_least = bar.slider(
+        "Tick a merge if its weakest pair is at least", 0.0, 1.0, 0.9, 0.01, key="bulk_at",
+        persist_state="session",
+    )  # fmt: skip
+    without = choice.pills(
+        "and none of these speaks against it", list(REASON_KINDS), selection_mode="multi",
+        default=[kind for kind in REASON_KINDS if kind not in ACCEPTABLE], key="bulk_without",
+        persist_state="session",
+    )  # fmt: skip
     rows = taken(listed.clusters, at_least, without)
-    with chart:
-        picture(
-            edge_histogram(listed.clusters, rows.clusters, at_least),
-            lambda: edge_rows(listed.clusters, rows.clusters),
-            "bulk_histogram",
-            "Clusters by their weakest pair",
-        )
     st.markdown(_in_words(listed, rows))
-    if rows.clusters:
-        _table_with_buttons(rows.clusters)
+    clusters = [one for one in listed.clusters if is_untouched(one)]
+    if clusters:
+        _table_with_buttons(catalog_id, listed, clusters, rows.clusters)
 
 
 def _in_words(listed: Listing, rows: Taken) -> str:
     """What the bar takes, and what it leaves out and why."""
-    text = f"Takes **{len(rows.clusters):,}** of {quantity(len(listed.clusters), 'cluster')}"
+    text = f"Ticked: **{len(rows.clusters):,}** of {quantity(len(listed.clusters), 'cluster')}"
     tools = sum(len(one.members) for one in rows.clusters)
     if rows.clusters:
         text += f": {quantity(tools, 'tool')} become {len(rows.clusters):,}"
     left = "; ".join(f"{count:,} ({why[0].lower()}{why[1:]})" for why, count in rows.left_out)
-    return f"{text}. Leaves out {left or 'nothing'}."
+    return f"{text}. Not ticked: {left or 'none'}."
 
 
-def _table(clusters: Sequence[Cluster], key: str) -> list[Cluster]:
-    """The clusters as a table; the ticked ones, at first all."""
+def _table(
+    catalog_id: int,
+    listed: Listing,
+    clusters: Sequence[Cluster],
+    at_first: Sequence[Cluster],
+    key: str,
+) -> list[Cluster]:
+    """The rows of the queue, with their tools and what speaks against them; the ticked ones, which
+    are at first those of ``at_first``.
+    """
+    rows = queue_table.queue_table(clusters, queue_panel.around(catalog_id, listed))
+    cells, config = queue_table.drawn(rows.drop(columns="tools"))
+    first = {one.id for one in at_first}
+    versions = [one.version for one in clusters]
     ticked = ticked_rows(
         {
-            "name": [one.document.name for one in clusters],
-            "tools": [", ".join(one.members) for one in clusters],
-            "kind": [kind_name(one) for one in clusters],
-            "weakest": [f"{one.weakest_edge:.2f}" for one in clusters],
+            **cells.to_dict("list"),
+            "tools": [", ".join(all_members(one)) for one in clusters],
             "what speaks against it": ["; ".join(one.reasons[:REASONS_SHOWN]) for one in clusters],
         },
-        f"{key}_{digest([one.version for one in clusters])[:12]}",
+        f"{key}_{digest(versions, sorted(first))[:12]}",
         "Clusters to decide on at once",
         TABLE_HEIGHT,
+        [at for at, one in enumerate(clusters) if one.id in first],
+        {**config, "tools": st.column_config.TextColumn(width=260)},
     )
     return [clusters[row] for row in ticked]
 
 
-def _table_with_buttons(clusters: Sequence[Cluster]) -> None:
-    chosen = _table(clusters, "bulk_rows")
+def _table_with_buttons(
+    catalog_id: int,
+    listed: Listing,
+    clusters: Sequence[Cluster],
+    at_first: Sequence[Cluster],
+) -> None:
+    chosen = _table(catalog_id, listed, clusters, at_first, "bulk_rows")
     which = which_in_words(len(chosen), len(clusters))
     key = digest([one.version for one in chosen])[:12]
     with st.container(horizontal=True, vertical_alignment="center"):
         for name, label, action in (
             ("accept", f"Accept {which}", "accept"),
-            ("reject", f"Reject {which}", "reject"),
-            ("propose", f"Keep {which} for review", "propose"),
+            ("reject", f"Keep {which} apart", "reject"),
+            ("propose", f"Leave {which} to a person", "propose"),
         ):
             st.button(
                 label,
@@ -164,21 +135,14 @@ def _table_with_buttons(clusters: Sequence[Cluster]) -> None:
             )
         st.caption("Only ticked rows are decided. One undo reverts all.", width="content")
         if len(chosen) == 1:
-            _open_link(chosen[0])
-
-
-def _open_link(cluster: Cluster) -> None:
-    page_frame.page_link("review", "Open its card", show="All", cluster=cluster.id)
+            page_frame.page_link("review", "Open its card", cluster=chosen[0].id)
 
 
 def _settled(catalog_id: int, listed: Listing) -> None:
     """Accepted or rejected clusters, to be taken back."""
-    assert listed.state in ("accepted", "rejected")
-    by_id = {
-        one.cluster.id: one.decision
-        for one in page_frame.workspace().settled.clusters(catalog_id, listed.state)
-    }
-    ticked = _table(listed.clusters, "bulk_settled")
+    decided = page_frame.workspace().settled.clusters(catalog_id, queue_panel.SETTLED[listed.show])
+    by_id = {one.cluster.id: one.decision for one in decided}
+    ticked = _table(catalog_id, listed, listed.clusters, listed.clusters, "bulk_settled")
     settling = [by_id[one.id] for one in ticked]
     seqs = tuple(sorted({one.seq for one in settling if one is not None}))
     which = which_in_words(len(ticked), len(listed.clusters))
@@ -272,8 +236,3 @@ def _answer(decision: Decision, right: bool) -> None:
     decision_buttons.attempt(
         lambda: sets.flag(catalog_id, decision.ids, page_frame.reviewer(), note, detail), note
     )
-
-
-def _counts(clusters: Sequence[Cluster]) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
-    """How many have their weakest pair in each bin; 1 is in the last."""
-    return np.histogram([one.weakest_edge for one in clusters], BINS)[0]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -15,7 +14,6 @@ from ui.review import queue_table
 from ui.shared import page_frame
 from ui.shared.cards import decision_trail
 from ui.shared.cards.queue import (
-    PART,
     PARTS,
     REASON_KINDS,
     SIZES,
@@ -24,11 +22,11 @@ from ui.shared.cards.queue import (
     Show,
     all_members,
     matching,
-    of_show,
+    waits,
 )
 from ui.shared.services.learned_judge import LearnedJudge
 from ui.shared.services.people import People
-from ui.shared.services.settled import SettledCluster
+from ui.shared.services.settled import SettledCluster, SettledState
 from ui.shared.services.usage_evidence import UsageEvidence
 from ui.shared.tools import tool_selection
 
@@ -41,31 +39,30 @@ ORDERS: dict[Order, str] = {
     "uncertain": "Most uncertain",
     "families": "Families first",
     "audit": "Random audit",
+    "disagreement": "Judges disagree",
+    "learned": "Learned: surest first",
+    "used": "Most used first",
 }
-BY_JUDGES: dict[Order, str] = {"disagreement": "Judges disagree"}
-BY_USE: dict[Order, str] = {"used": "Most used first"}
-BY_LEARNED: dict[Order, str] = {"learned": "Learned: surest first"}
-Listed = Literal["waiting", "accepted", "rejected", "flagged"]
-STATES: dict[str, Listed] = {
-    "Waiting": "waiting",
-    "Accepted": "accepted",
-    "Rejected": "rejected",
-    "Flagged": "flagged",
+LOOK_AGAIN, NEW = PARTS["again"], PARTS["new"]
+FLAGGED, UNDECIDED = "Flagged", "Undecided"
+RELATIONS: dict[str, Show] = {"Duplicates": "duplicates", "Families": "families"}
+SETTLED: dict[str, SettledState] = {"Accepted": "accepted", "Kept apart": "rejected"}
+NOTHING = {
+    LOOK_AGAIN: "No tool has changed since a decision on it.",
+    NEW: "No proposal came since you opened the queue, or with this version of the catalog.",
+    FLAGGED: "Nothing is flagged.",
+    "Accepted": "Nothing is accepted.",
+    "Kept apart": "Nothing is kept apart.",
 }
-FILTERS = (
-    "review_server",
-    "review_size",
-    "review_kind",
-    "review_objection",
-    "review_share",
-    "review_part",
-)
+SHOWN = ("Waiting", *RELATIONS, LOOK_AGAIN, NEW, UNDECIDED, FLAGGED, *SETTLED)
+"""What can be listed, by its value in the address."""
+FILTERS = ("review_server", "review_size", "review_kind", "review_objection", "review_share")
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The listed ``clusters`` of ``total`` in this state, the one shown at ``place``; ``order`` is
-    the order of the session, to be changed in place.
+    """The listed ``clusters`` of ``total`` of which ``show`` says what they are, the one shown at
+    ``place``; ``order`` is the order of the session, to be changed in place.
     """
 
     clusters: tuple[Cluster, ...]
@@ -73,8 +70,12 @@ class Listing:
     place: int
     order: list[str]
     by: Order
-    show: Show
-    state: Listed
+    show: str
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the clusters wait for a decision."""
+        return self.show not in SETTLED
 
     @property
     def shown(self) -> Cluster:
@@ -89,95 +90,110 @@ class Listing:
         return self.clusters[self.place - 1].id
 
 
+def is_narrowed(listed: Listing) -> bool:
+    """Whether less is listed than what waits in all."""
+    return listed.show != SHOWN[0] or len(listed.clusters) < listed.total
+
+
 def forget_cluster() -> None:
     """Drop the cluster from the address: the list that it was chosen from changes."""
     st.query_params.pop("cluster", None)
 
 
-def listing(catalog_id: int, show: Show, bar: DeltaGenerator) -> Listing:
+def listing(catalog_id: int, bar: DeltaGenerator) -> Listing:
     """What is listed under the filters and the order that are drawn in ``bar``."""
-    _follow_link()
-    review = page_frame.workspace().review
-    orders = ORDERS | BY_JUDGES if review.gaps(catalog_id) else ORDERS
-    if page_frame.service(LearnedJudge).chosen(catalog_id):
-        orders |= BY_LEARNED
-    if page_frame.service(UsageEvidence).figures(catalog_id).calls:
-        orders |= BY_USE
+    show: str = bar.selectbox(
+        "Show", SHOWN, key="show", bind="query-params", width=140,
+        label_visibility="collapsed", on_change=forget_cluster,
+    )  # fmt: skip
+    orders = _orders(catalog_id)
     by: Order = bar.selectbox(
         "Order", list(orders), key="by", format_func=lambda one: orders.get(one, one), width=175,
         label_visibility="collapsed", persist_state="session", on_change=forget_cluster,
     )  # fmt: skip
-    state = _filters(bar, catalog_id)
-    order: list[str] = st.session_state.setdefault(f"order_{catalog_id}_{by}_{show}_{state}", [])
-    clusters = _clusters(catalog_id, order, by, show, state)
+    _filters(bar, catalog_id)
+    order: list[str] = st.session_state.setdefault(f"order_{catalog_id}_{by}_{show}", [])
+    clusters = _clusters(catalog_id, order, by, show)
     order.extend(cluster.id for cluster in clusters if cluster.id not in order)
-    listed = matching(clusters, page_frame.analysis().catalog.by_id, chosen_filters(catalog_id))
+    filters = chosen_filters(catalog_id, show not in SETTLED)
+    listed = matching(clusters, page_frame.analysis().catalog.by_id, filters)
     ids = [cluster.id for cluster in listed]
     linked = st.query_params.get("cluster")
     place = ids.index(linked) if linked in ids else 0
-    return Listing(listed, len(clusters), place, order, by, show, state)
+    return Listing(listed, len(clusters), place, order, by, show)
 
 
-def _clusters(
-    catalog_id: int, order: list[str], by: Order, show: Show, state: Listed
-) -> tuple[Cluster, ...]:
-    """The clusters in this state, in the order of the session."""
+def _orders(catalog_id: int) -> dict[Order, str]:
+    """The orders that there is something for."""
+    figures = page_frame.service(UsageEvidence).figures(catalog_id)
+    there: dict[Order, bool] = {
+        "disagreement": bool(page_frame.workspace().review.gaps(catalog_id)),
+        "learned": page_frame.service(LearnedJudge).chosen(catalog_id) is not None,
+        "used": bool(figures.calls),
+    }
+    return {by: label for by, label in ORDERS.items() if there.get(by, True)}
+
+
+def _clusters(catalog_id: int, order: list[str], by: Order, show: str) -> tuple[Cluster, ...]:
+    """The clusters of which ``show`` says what they are, in the order of the session."""
     work = page_frame.workspace()
-    if state in ("accepted", "rejected"):
-        settled = of_show((one.cluster for one in work.settled.clusters(catalog_id, state)), show)
+    if show in SETTLED:
+        settled = [one.cluster for one in work.settled.clusters(catalog_id, SETTLED[show])]
         place = {cluster_id: number for number, cluster_id in enumerate(order)}
         return tuple(sorted(settled, key=lambda one: place.get(one.id, len(place))))
     learned = work.service(LearnedJudge).of_clusters(catalog_id) if by == "learned" else None
     used = work.service(UsageEvidence).figures(catalog_id).by_id if by == "used" else {}
     calls = {one: usage.calls for one, usage in used.items()}
-    waiting = work.review.queue(catalog_id, order, by, show, learned, calls)
-    if state == "waiting":
-        return waiting
-    flagged = work.settled.flags(catalog_id).keys()
-    return tuple(one for one in waiting if not flagged.isdisjoint(one.members))
+    relation = RELATIONS.get(show, "all")
+    waiting = work.review.queue(catalog_id, order, by, relation, learned, calls)
+    if show == LOOK_AGAIN:
+        return tuple(one for one in waiting if one.state == "stale")
+    if show == NEW:
+        new = new_clusters(catalog_id)
+        return tuple(one for one in waiting if one.id in new)
+    if show == FLAGGED:
+        flagged = work.settled.flags(catalog_id).keys()
+        return tuple(one for one in waiting if not flagged.isdisjoint(one.members))
+    return waiting
+
+
+def new_clusters(catalog_id: int) -> set[str]:
+    """The ids of what waits and did not when this visit began, or in the version before."""
+    review, key = page_frame.workspace().review, f"seen_{catalog_id}"
+    waiting = {one.id for one in review.plan(catalog_id).clusters if waits(one)}
+    if key not in st.session_state:
+        new = {one.id for one in review.queue_part(page_frame.current(), "new")}
+        st.session_state[key] = waiting - new
+    seen: set[str] = st.session_state[key]
+    return waiting - seen
 
 
 def settled(catalog_id: int, listed: Listing) -> SettledCluster | None:
     """The shown cluster with what settled it, where the list is one of decided clusters."""
-    if listed.state not in ("accepted", "rejected"):
+    if listed.is_open:
         return None
-    decided = page_frame.workspace().settled.clusters(catalog_id, listed.state)
+    decided = page_frame.workspace().settled.clusters(catalog_id, SETTLED[listed.show])
     return next((one for one in decided if one.cluster.id == listed.shown.id), None)
 
 
-def _filters(bar: DeltaGenerator, catalog_id: int) -> Listed:
-    """Draw the filters; the state that is listed."""
+def _filters(bar: DeltaGenerator, catalog_id: int) -> None:
+    """Draw the filters."""
     chosen = sum(bool(st.session_state.get(key)) for key in FILTERS)
-    chosen += st.session_state.get("review_state", "Waiting") != "Waiting"
     label = f"Filter ({chosen})" if chosen else "Filter"
     with bar.popover(label, icon=":material/filter_list:"):
-        state = st.segmented_control(
-            "State", list(STATES), default="Waiting", required=True, key="review_state",
-            persist_state="session", on_change=forget_cluster,
-        )  # fmt: skip
         servers = sorted({tool.owner for tool in page_frame.analysis().catalog.tools} - {""})
-        for key, name, options, unset in (
-            ("review_server", "Server", servers, "any server"),
-            ("review_size", "Size", list(SIZES), "any size"),
-            ("review_kind", "Kind", list(KINDS), "any kind"),
-            (
-                "review_objection",
-                "What speaks against it",
-                list(REASON_KINDS),
-                "anything or nothing",
-            ),
+        for key, name, options in (
+            ("review_kind", "Kind", list(KINDS)),
+            ("review_server", "Server", servers),
+            ("review_size", "Size", list(SIZES)),
+            ("review_objection", "What speaks against it", list(REASON_KINDS)),
         ):
             if options:
                 st.selectbox(
-                    name, options, None, key=key, placeholder=unset,
+                    name, options, None, key=key, placeholder="any",
                     format_func=_kind_name if key == "review_kind" else str,
                     persist_state="session", on_change=forget_cluster,
                 )  # fmt: skip
-        if page_frame.workspace().catalogs.earlier(page_frame.current()):
-            st.selectbox(
-                "Of the new version", list(PARTS.values()), None, key="review_part",
-                placeholder="new and older", persist_state="session", on_change=forget_cluster,
-            )  # fmt: skip
         owners = page_frame.service(People).owners(catalog_id)
         if page_frame.reviewer() in owners.values():
             st.toggle(
@@ -188,24 +204,12 @@ def _filters(bar: DeltaGenerator, catalog_id: int) -> Listed:
         "Find", type="search", key="review_find", placeholder="find", width=130,
         label_visibility="collapsed", on_change=forget_cluster, persist_state="session",
     )  # fmt: skip
-    return STATES[state]
-
-
-def _follow_link() -> None:
-    """Set the filters as the link says that led here, and take it out of the address."""
-    linked = st.query_params.pop(PART, None)
-    part = next((one for one in PARTS if one == linked), None)
-    if part is not None:
-        for key in (*FILTERS, "review_state", "review_find"):
-            st.session_state.pop(key, None)
-        st.session_state["review_part"] = PARTS[part]
 
 
 def _clear() -> None:
     for key in FILTERS:
         st.session_state[key] = None
     st.session_state["review_share"] = False
-    st.session_state["review_state"] = "Waiting"
     forget_cluster()
 
 
@@ -213,10 +217,11 @@ def _kind_name(kind: ProposalKind) -> str:
     return KINDS[kind].name
 
 
-def chosen_filters(catalog_id: int) -> Filters:
-    """What is chosen in the bar, and the selection of tools where only that is shown."""
+def chosen_filters(catalog_id: int, is_open: bool = True) -> Filters:
+    """What is chosen in the bar, and the selection of tools where only that is shown; the share
+    counts among clusters that wait.
+    """
     selection, value = tool_selection.selected(catalog_id), st.session_state.get
-    waiting = STATES[value("review_state") or "Waiting"] in ("waiting", "flagged")
     return Filters(
         find=value("review_find") or "",
         server=value("review_server"),
@@ -224,23 +229,8 @@ def chosen_filters(catalog_id: int) -> Filters:
         kind=value("review_kind"),
         kind_of_reason=value("review_objection"),
         ids=selection.tool_ids if selection and tool_selection.only() else None,
-        clusters=_listed_only(catalog_id) if waiting else None,
+        clusters=_own_share(catalog_id) if is_open and value("review_share") else None,
     )
-
-
-def _listed_only(catalog_id: int) -> frozenset[str] | None:
-    """The clusters of the chosen part of the new version and of the reviewer's share; ``None`` for
-    all.
-    """
-    part = next(
-        (p for p, label in PARTS.items() if label == st.session_state.get("review_part")), None
-    )
-    own = _own_share(catalog_id) if st.session_state.get("review_share") else None
-    if part is None:
-        return own
-    review = page_frame.workspace().review
-    of_part = frozenset(one.id for one in review.queue_part(page_frame.current(), part))
-    return of_part if own is None else of_part & own
 
 
 def _own_share(catalog_id: int) -> frozenset[str] | None:
@@ -250,16 +240,25 @@ def _own_share(catalog_id: int) -> frozenset[str] | None:
     return own or None
 
 
-def nothing_listed(listed: Listing) -> None:
-    """Say why the list is empty."""
+def nothing_listed(listed: Listing, waiting: int) -> None:
+    """Say why the list is empty, where ``waiting`` clusters wait in all."""
     if listed.total:
         selected = " and holds selected tools" if tool_selection.only() else ""
         st.info(
             f"None of {quantity(listed.total, 'cluster')} passes the filters{selected}.",
             icon=":material/search_off:",
         )
-    elif listed.state != "waiting":
-        st.info(f"Nothing is {listed.state}.", icon=":material/inbox:")
+    elif listed.show in NOTHING:
+        st.info(NOTHING[listed.show], icon=":material/inbox:")
+    else:
+        rest = " in this list. Choose *Waiting* for the other clusters" if waiting else ""
+        st.info(f"Nothing left to review{rest}.", icon=":material/task_alt:")
+        page_frame.page_link("export", "Export the toolset")
+
+
+def queue_and_card() -> list[DeltaGenerator]:
+    """The two columns of the page: the queue, and what it shows."""
+    return st.container(key="queue_and_card").columns([5, 8], gap="medium")
 
 
 def go(listed: Listing, cluster_id: str, skipped: bool = False) -> None:
@@ -270,17 +269,23 @@ def go(listed: Listing, cluster_id: str, skipped: bool = False) -> None:
         order.append(order.pop(order.index(shown)))
 
 
-def table(catalog_id: int, listed: Listing, blind: bool) -> None:
-    """Draw the list, with the shown cluster selected, and the decisions below it."""
+def around(catalog_id: int, listed: Listing, blind: bool = False) -> queue_table.Around:
+    """What the rows of the table are drawn with."""
     review, selection = page_frame.workspace().review, tool_selection.selected(catalog_id)
-    around = queue_table.Around(
-        selection.tool_ids if selection else frozenset(),
+    return queue_table.Around(
+        {one.id: one.owner for one in page_frame.analysis().catalog.tools},
+        review.saved(catalog_id),
         review.gaps(catalog_id),
-        listed.show == "families",
+        selection.tool_ids if selection else frozenset(),
+        listed.show == "Families",
         blind,
     )
-    rows = queue_table.queue_table(listed.clusters, around)
-    sort_key = f"sorted_{catalog_id}_{listed.by}_{listed.show}_{listed.state}"
+
+
+def table(catalog_id: int, listed: Listing, blind: bool) -> None:
+    """Draw the list, with the shown cluster selected, and the decisions below it."""
+    rows = queue_table.queue_table(listed.clusters, around(catalog_id, listed, blind))
+    sort_key = f"sorted_{catalog_id}_{listed.by}_{listed.show}"
     sorted_by: tuple[str | None, bool] = st.session_state.get(sort_key, (None, False))
 
     def pick() -> None:
@@ -305,20 +310,30 @@ def table(catalog_id: int, listed: Listing, blind: bool) -> None:
     st.session_state["queue"] = {
         "selection": {"rows": [listed.place], "columns": columns, "cells": []}
     }
+    cells, config = queue_table.drawn(rows)
     st.dataframe(
-        rows,
+        cells,
         key="queue",
         height=min(QUEUE_HEIGHT, 38 + 35 * len(rows)),
         hide_index=True,
-        column_config=queue_table.queue_columns(),
+        column_config=config,
         on_select=pick,
         selection_mode=["single-row-required", "single-column"],
         alt="Clusters to review, in the chosen order",
     )
-    every = review.progress(catalog_id).total
-    st.caption(f"{len(listed.clusters):,} of {listed.total:,} shown, {every:,} in all")
+    counts(catalog_id, listed)
     members = [one for cluster in listed.clusters for one in all_members(cluster)]
     tool_selection.select_button(
         catalog_id, members, "the review queue", "listed", "Select all listed tools"
     )
     decision_trail.trail(catalog_id)
+
+
+def counts(catalog_id: int, listed: Listing) -> None:
+    """How many are listed, and what waits in all."""
+    progress = page_frame.workspace().review.progress(catalog_id)
+    left = f", {progress.left:,} of them with tools that were kept apart" if progress.left else ""
+    st.caption(
+        f"{len(listed.clusters):,} of {listed.total:,} shown. Waiting: "
+        f"{progress.clusters.waiting_in_words}{left}."
+    )

@@ -18,15 +18,17 @@ if TYPE_CHECKING:
 
 
 class Around(NamedTuple):
-    """What the rows are drawn with: the ids of ``selected`` tools, by tool how far the judges
-    differ on it (``gaps``), whether only ``families`` are listed, and whether the table is
-    ``blind``: without what the judge says.
+    """What the rows are drawn with: by tool its server (``owners``) and how far the judges differ
+    on it (``gaps``), by cluster the tokens it ``saved``, the ids of ``selected`` tools, whether
+    only ``families`` are listed, and whether the table is ``blind``: without what the judge says.
     """
 
-    selected: Collection[str]
+    owners: Mapping[str, str]
+    saved: Mapping[str, int]
     gaps: Mapping[str, float]
-    families: bool
-    blind: bool
+    selected: Collection[str]
+    families: bool = False
+    blind: bool = False
 
 
 class Column(NamedTuple):
@@ -49,6 +51,15 @@ def _widest_gap(cluster: Cluster, around: Around) -> str:
     return f"{max(gaps):.2f}" if gaps else ""
 
 
+def _servers(cluster: Cluster, around: Around) -> str:
+    return ", ".join(dict.fromkeys(filter(None, map(around.owners.get, all_members(cluster)))))
+
+
+def _tokens(cluster: Cluster, around: Around) -> int | None:
+    saved = around.saved.get(cluster.id)
+    return None if saved is None else -saved
+
+
 def _differs(cluster: Cluster, around: Around) -> str:
     selector = selector_in(cluster)
     return selector.in_words if selector else ""
@@ -56,12 +67,14 @@ def _differs(cluster: Cluster, around: Around) -> str:
 
 COLUMNS: Mapping[str, Column] = {
     "": Column(25, _mark, is_there=lambda listed, around: bool(around.selected)),
-    "name": Column(145, lambda one, around: one.document.name),
+    "name": Column(130, lambda one, around: one.document.name),
+    "server": Column(110, _servers, is_there=lambda listed, around: any(around.owners.values())),
     "gap": Column(50, _widest_gap, True, lambda listed, around: bool(around.gaps)),
+    "tokens": Column(65, _tokens, True, lambda listed, around: bool(around.saved)),
+    "kind": Column(90, lambda one, around: kind_name(one), True),
+    "weakest": Column(62, lambda one, around: round(one.weakest_edge, 2), True),
     "tools": Column(42, lambda one, around: len(one.members)),
     "what differs": Column(160, _differs, True, lambda listed, around: around.families),
-    "weakest": Column(62, lambda one, around: round(one.weakest_edge, 2), True),
-    "kind": Column(55, lambda one, around: kind_name(one), True),
     "state": Column(
         80,
         lambda one, around: one.state,
@@ -81,11 +94,24 @@ def queue_table(listed: Sequence[Cluster], around: Around) -> pd.DataFrame:
     )
 
 
-def queue_columns() -> dict[str, ColumnConfig]:
-    """The column configuration of the queue."""
+def drawn(table: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, ColumnConfig]]:
+    """The table as it is drawn, and its columns: tokens with their sign, and in red where a merge
+    adds some.
+    """
     columns = {name: st.column_config.Column(width=one.width) for name, one in COLUMNS.items()}
-    weakest = st.column_config.NumberColumn(format="%.2f", width=COLUMNS["weakest"].width)
-    return {**columns, "weakest": weakest}
+    weakest = COLUMNS["weakest"].width
+    columns["weakest"] = st.column_config.NumberColumn(format="%.2f", width=weakest)
+    if "tokens" not in table:
+        return table, columns
+    signed = [None if pd.isna(one) else f"{int(one):+,}" for one in table["tokens"]]
+    labels = [[one.replace("-", "−")] if one else [] for one in signed]
+    options = sorted({one for row in labels for one in row})
+    columns["tokens"] = st.column_config.MultiselectColumn(
+        options=options,
+        color=["red" if one[0] == "+" and one != "+0" else "gray" for one in options],
+        width=COLUMNS["tokens"].width,
+    )
+    return table.assign(tokens=pd.Series(labels, dtype=object)), columns
 
 
 def sorted_rows(table: pd.DataFrame, column: str, descending: bool) -> list[int]:

@@ -23,17 +23,9 @@ LEAST_CHOICES, MOST_CHOICES = 3, 9
 TEXT_SHOWN = 300
 
 
-def open_panel(shown: Cluster, nearest: bool = False) -> None:
-    """Begin to split this cluster; ``nearest`` brings the closest other one as a second part. Call
-    it in a widget's callback.
-    """
-    parts = dict.fromkeys(shown.members, 1)
-    if nearest:
-        reshapes, catalog_id = page_frame.workspace().reshapes, page_frame.current().id
-        others = reshapes.joinable(catalog_id, shown)
-        if others:
-            parts = reshapes.with_cluster(catalog_id, parts, others[0].id)
-    st.session_state[OPEN] = (shown.id, parts)
+def open_panel(shown: Cluster) -> None:
+    """Begin to split this cluster. Call it in a widget's callback."""
+    st.session_state[OPEN] = (shown.id, dict.fromkeys(shown.members, 1))
 
 
 def open_from_address(catalog_id: int, shown: Cluster) -> None:
@@ -62,12 +54,13 @@ def parts_of(shown: Cluster) -> dict[str, int] | None:
 def reshape_panel(catalog_id: int, listed: Listing, parts: dict[str, int]) -> None:
     """The tools with their parts, what may be added, what comes of it, and the button."""
     work, tools = page_frame.workspace(), page_frame.analysis().catalog.by_id
-    st.subheader(f"Parts of {safe_text.untrusted(listed.shown.document.name)}", anchor=False)
+    name = safe_text.untrusted(listed.shown.document.name)
+    st.subheader(f"Split {name}, or move tools in and out", anchor=False)
     st.caption(
-        "Each part waits as a proposal of its own. Tools of different parts are never merged; "
-        "*apart* is a part of one. Nothing is accepted, and one undo takes it back. "
-        "By key: a digit puts the tool that has the focus into that part, **0** apart, and goes "
-        "on to the next."
+        "Tools with one number become one proposal; tools with different numbers are kept apart, "
+        "and a tool that is *apart* is merged with none of them. Nothing is accepted yet, and one "
+        "undo takes it back. By key: **1** to **9** give the tool in focus its number, **0** sets "
+        "it apart, and the focus goes on to the next."
     )
     from_elsewhere = [one for one in parts if one not in listed.shown.members]
     for tool_id in (*listed.shown.members, *from_elsewhere):
@@ -80,7 +73,7 @@ def reshape_panel(catalog_id: int, listed: Listing, parts: dict[str, int]) -> No
     seen = work.reshapes.preview(catalog_id, listed.shown, parts, page_frame.reviewer())
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
-            "Propose these parts",
+            "Propose this split",
             key=f"reshape_record_{seen.version[:12]}",
             type="primary",
             disabled=seen.decision is None or bool(seen.refusal),
@@ -106,16 +99,14 @@ def _line(tool: Tool, parts: dict[str, int]) -> None:
     def choose() -> None:
         parts[tool.id] = st.session_state[key]
 
-    choice, about = st.columns([40 * most + 80, 520], gap="small", vertical_alignment="center")
-    with choice:
+    owner = safe_text.owner(tool.id, tool.name, tool.server)
+    text = safe_text.untrusted(" ".join(tool.description[: TEXT_SHOWN // 3].split()))
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.segmented_control(
             f"Part of {tool.name}", [*range(1, most + 1), APART], key=key, required=True,
             format_func=lambda part: "apart" if part == APART else str(part),
             label_visibility="collapsed", on_change=choose, width="content",
         )  # fmt: skip
-    with about:
-        owner = safe_text.owner(tool.id, tool.name, tool.server)
-        text = safe_text.untrusted(" ".join(tool.description[: TEXT_SHOWN // 3].split()))
         st.markdown(
             f"**{safe_text.untrusted(tool.name)}** :gray-badge[{owner}] :gray[:small[{text}]]"
         )
@@ -147,7 +138,7 @@ def _additions(catalog_id: int, shown: Cluster, parts: dict[str, int]) -> None:
             format_func=lambda one: names.get(one, one), placeholder="search by name",
         )  # fmt: skip
         st.selectbox(
-            "Bring in a cluster, the nearest first", list(clusters), None, key="reshape_cluster",
+            "Add a proposal, the nearest first", list(clusters), None, key="reshape_cluster",
             on_change=add_cluster, format_func=lambda one: clusters.get(one, one),
             placeholder="search by name",
         )  # fmt: skip
@@ -165,7 +156,7 @@ def _preview(catalog_id: int, shown: Cluster, parts: Parts, seen: Reshaped) -> N
     st.markdown("**What becomes of it**" if seen.decision else "**As it is now**")
     for number in seen.otherwise:
         st.warning(
-            f"Part {number} comes out differently: what people decided on its tools before holds.",
+            f"Part {number} comes out differently, because of earlier decisions on its tools.",
             icon=":material/warning:",
         )
     for cluster in seen.clusters:

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from ui.review.queue_panel import Listing
     from ui.shared.cards.cards import Card
 
-BESIDE = 2
-"""Up to so many members what speaks against a merge stands beside the arguments."""
-
 ONE_JOB = "one_job"
 """Session key: the id of the family that is looked at."""
 
@@ -39,7 +36,7 @@ def review_card(catalog_id: int, listed: Listing, blind: bool) -> None:
     """Everything that a person looks at before deciding; ``blind`` hides what the judge says."""
     shown, suffix = listed.shown, suffix_of(listed)
     card = page_frame.workspace().review.card(catalog_id, shown)
-    open_to_change = listed.state in ("waiting", "flagged")
+    open_to_change = listed.is_open
     with sticky_question.question():
         cluster_card.title(card, blind)
         if blind:
@@ -57,26 +54,23 @@ def review_card(catalog_id: int, listed: Listing, blind: bool) -> None:
         if len(shown.members) > 2 and tool.id in shown.members and shown.state != "accepted":
             st.button(
                 "Remove", f"drop_{suffix}_{tool.id}",
-                "Never merges it with the others, which stay a proposal.",
+                "Keeps it apart from the others, which stay a proposal.",
                 on_click=decision_buttons.drop, args=(shown, tool.id, listed.onward, listed.order),
             )  # fmt: skip
 
-    cluster_card.members(card, drop_button if open_to_change else None)
-    if len(card.tools) <= BESIDE:
-        left, right = st.container(key="beside").columns([3, 2], gap="medium")
-    else:
-        left = right = st.container()
-    with left:
-        argument_panel.arguments(card)
-        if open_to_change:
-            _change_line(card, listed, blind)
-            if not blind:
-                one_job_panel(catalog_id, shown, suffix, listed.onward)
-    with right:
+    with sticky_question.checks():
         if blind:
             st.caption("Hidden until you decide: what the judge says, and what speaks against it.")
         else:
             cluster_card.show_reasons_against(card)
+    cluster_card.members(card, drop_button if open_to_change else None)
+    if card.selector is not None and not blind:
+        cluster_card.family(card, card.selector)
+    argument_panel.arguments(card)
+    if open_to_change:
+        _change_line(card, listed, blind)
+        if not blind:
+            one_job_panel(catalog_id, shown, suffix, listed.onward)
     _further(catalog_id, card, f"all_{suffix}", blind)
     sticky_question.start_at_top(shown.id)
 
@@ -165,21 +159,19 @@ def _change_line(card: Card, listed: Listing, blind: bool) -> None:
             "canonical", f"name_{suffix}", decision_buttons.name_after, cluster, following,
             disabled=len(eligible) < 2, help=f"Keeps {safe_text.untrusted(following)} instead.",
         )  # fmt: skip
-        if card.could_be_pruned and not blind:
-            st.button(
-                "Keep one only",
-                key=f"prune_{suffix}",
-                help=f"Switches the others off and keeps {safe_text.untrusted(cluster.canonical)}: "
-                "right only if the servers work on the same data. Accepts nothing.",
-                on_click=decision_buttons.switch_others_off,
-                args=(cluster,),
-            )
+        if card.drop_in and not blind:
+            shortcuts.button(
+                "drop_in", f"drop_in_{suffix}", decision_buttons.make_drop_in, cluster,
+                card.drop_in,
+                help=f"Keeps {safe_text.untrusted(card.drop_in)}, which can take every call of the "
+                "others, and switches them off: right only if the servers work on the same data. "
+                "Accepts nothing.",
+            )  # fmt: skip
         if cluster.state != "accepted":
-            for name, nearest in (("parts", False), ("move", True)):
-                about = f"{shortcuts.SHORTCUTS[name].help.capitalize()}. Accepts nothing."
-                shortcuts.button(
-                    name, f"{name}_{suffix}", reshape_panel.open_panel, cluster, nearest, help=about
-                )
+            shortcuts.button(
+                "parts", f"parts_{suffix}", reshape_panel.open_panel, cluster,
+                help="With a preview of what becomes of it. Accepts nothing.",
+            )  # fmt: skip
         if card.loosest and not blind and cluster.state != "accepted":
             dropped = (cluster, card.loosest, listed.onward, listed.order)
             shortcuts.button(

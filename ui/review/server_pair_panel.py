@@ -15,6 +15,8 @@ from toolscope_core.model.decision import Action
 from toolscope_core.model.kinds import kind_name
 from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.tool import Tool, digest
+from ui.review import queue_panel
+from ui.review.queue_panel import Listing
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons, decision_trail, shortcuts
 from ui.shared.cards.batches import PAIR_VIEW, ServerPairProposals, reasons_against
@@ -32,18 +34,23 @@ WAYS = {
     "alike": "looks alike",
     "alone": "nothing like it",
 }
-SHOW = PAIR_VIEW
 TEXT_SHOWN = 300
 
 
-def server_pair_panel(catalog_id: int) -> None:
-    """The pairs of servers, and the chosen one with its proposals and buttons."""
+def server_pair_panel(catalog_id: int, listed: Listing) -> None:
+    """The pairs of servers, and the chosen one with its proposals and buttons; where the list is
+    narrowed, with those of its proposals alone.
+    """
     pairs = _advice().pairs(catalog_id)
+    narrowed = queue_panel.is_narrowed(listed)
+    if narrowed:
+        ids = {one.id for one in listed.clusters}
+        pairs = tuple(one for pair in pairs if (one := pair.only(ids)).clusters)
     if not pairs:
         decision_buttons.notice()
         text = "No server does any of another's work."
-        if page_frame.workspace().review.progress(catalog_id).waiting:
-            text += " Choose *All* for what waits."
+        if narrowed:
+            text = "None of the listed proposals is between two servers."
         st.info(text, icon=":material/task_alt:")
         decision_trail.trail(catalog_id)
         return
@@ -51,7 +58,7 @@ def server_pair_panel(catalog_id: int) -> None:
     _coverage(catalog_id, pair)
     if pair.clusters:
         _heading(pair)
-    chosen = _every_tool(catalog_id, pair)
+    chosen = _every_tool(catalog_id, pair, narrowed)
     with st.container(horizontal=True, vertical_alignment="center"):
         if pair.clusters:
             _buttons(pair, chosen)
@@ -100,7 +107,7 @@ def open_link(pair: ServerPairProposals) -> None:
 
 
 def _show_pair(key: str) -> None:
-    st.session_state["show"] = SHOW
+    st.session_state["queue_view"] = PAIR_VIEW
     st.query_params["servers"] = key
     st.query_params.pop("cluster", None)
 
@@ -115,7 +122,7 @@ def _coverage(catalog_id: int, pair: ServerPairProposals) -> None:
         name, by = safe_text.untrusted(server), safe_text.untrusted(other)
         with place.container(border=True, height="stretch"):
             if not one.served:
-                st.markdown(f"{by} does nothing of what **{name}** does.")
+                st.markdown(f"{by} takes over no tool of **{name}**.")
                 continue
             st.markdown(_in_words(one))
             for sentence in one.keeps:
@@ -160,9 +167,12 @@ def _in_words(one: Coverage) -> str:
     return text.replace(name, f"**{name}**", 1)
 
 
-def _every_tool(catalog_id: int, pair: ServerPairProposals) -> list[Cluster]:
-    """All tools of both servers in one table; the proposals of the ticked rows, at first all."""
+def _every_tool(catalog_id: int, pair: ServerPairProposals, narrowed: bool) -> list[Cluster]:
+    """All tools of both servers in one table, or where the list is narrowed those of its proposals;
+    the proposals of the ticked rows, at first all.
+    """
     rows = _advice().matches(catalog_id, pair)
+    rows = tuple(row for row in rows if row.proposal or not narrowed)
     tools = page_frame.analysis().catalog.by_id
 
     def column(of: Callable[[Tool], str], side: str) -> list[str]:
@@ -170,7 +180,7 @@ def _every_tool(catalog_id: int, pair: ServerPairProposals) -> list[Cluster]:
 
     def open_row() -> None:
         if proposal := rows[st.session_state["open_merge"]["row"]].proposal:
-            st.session_state["show"] = "All"
+            st.session_state["queue_view"] = "One by one"
             st.query_params["cluster"] = proposal.id
 
     names = dict(zip(("one", "other"), pair.servers, strict=True))
@@ -233,15 +243,17 @@ def _state(row: ToolMatch) -> tuple[str, str, str, str]:
 def _heading(pair: ServerPairProposals) -> None:
     one, other = map(safe_text.untrusted, pair.servers)
     kept = " ".join(
-        f"{pair.kept_on(server)} of {quantity(pair.duplicates, 'duplicate')} keep a tool of {name}."
+        f"{kept_here} of {quantity(pair.duplicates, 'duplicate')} "
+        f"{'keeps' if kept_here == 1 else 'keep'} a tool of {name}."
         for server, name in zip(pair.servers, (one, other), strict=True)
-        if pair.kept_on(server)
+        if (kept_here := pair.kept_on(server))
     )
     routers = sum(one.kind == "router" and not is_family(one) for one in pair.clusters)
     families = len(pair.clusters) - pair.duplicates
     for count, noun in ((routers, "duplicate"), (families, "family")):
         if count:
-            kept += f" {quantity(count, noun)}: all tools stay, behind a gateway."
+            needs = "needs" if count == 1 else "need"
+            kept += f" {quantity(count, noun)} {needs} a gateway: all of their tools stay."
     st.markdown(kept.strip())
     if pair.all_or_none:
         st.markdown(

@@ -1,13 +1,18 @@
-"""Keeps the question of a card in view while the rest scrolls, and starts each card at its top."""
+"""Keeps the question of a card in view while the rest scrolls, starts each card at its top, and
+lets nothing that is scrolled to stand under the bar of keys.
+"""
 
 from __future__ import annotations
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-QUESTION = "question"
+QUESTION, CHECKS = "question", "checks"
+"""Keys of containers on the card. A question that would take too much of a small screen scrolls
+with the rest.
+"""
 JS = """
-const NAME_HEIGHT = 80
+const LARGEST_SHARE = 0.35
 let last = null
 export default function ({ data }) {
   const main = document.querySelector('[data-testid="stMain"]')
@@ -15,22 +20,26 @@ export default function ({ data }) {
   const block = own?.closest('[data-testid="stLayoutWrapper"]')
   if (!main || !block) return
   const bar = document.querySelector('[data-testid="stHeader"]')?.offsetHeight || 0
+  const keys = document.querySelector('[data-testid="stBottom"]')?.offsetHeight || 0
+  const edge = main.getBoundingClientRect()
+  const small = own.offsetHeight < LARGEST_SHARE * edge.height
   Object.assign(block.style, {
-    position: 'sticky',
+    position: small ? 'sticky' : 'static',
     top: `${bar}px`,
     zIndex: 5,
-    maxHeight: '40vh',
-    overflowY: 'auto',
+    paddingBottom: '.5rem',
     background: getComputedStyle(document.querySelector('[data-testid="stApp"]')).backgroundColor,
   })
+  // what a key or a link leads to stands between the name and the keys, not under them
+  main.style.scrollPadding = `${bar + (small ? own.offsetHeight : 0)}px 0 ${keys}px`
   if (data.card === last) return
   last = data.card
-  const edge = main.getBoundingClientRect()
-  const keys = document.querySelector('[data-testid="stBottom"]')?.offsetHeight || 0
   const top = block.parentElement.getBoundingClientRect().top - edge.top
-  if (top < bar || top + NAME_HEIGHT > edge.height - keys) main.scrollTop += top - bar
+  const checks = document.querySelector('.st-key-CHECKS') ?? own
+  const end = checks.getBoundingClientRect().bottom - edge.top
+  if (top < bar || end > edge.height - keys) main.scrollTop += top - bar
 }
-""".replace("QUESTION", QUESTION)
+""".replace("QUESTION", QUESTION).replace("CHECKS", CHECKS)
 
 _start = st.components.v2.component("toolscope_start", html="<i></i>", js=JS)
 
@@ -40,6 +49,13 @@ def question() -> DeltaGenerator:
     return st.container(key=QUESTION)
 
 
+def checks() -> DeltaGenerator:
+    """The container for what speaks against a merge: a card starts with it above the keys."""
+    return st.container(key=CHECKS)
+
+
 def start_at_top(card: str) -> None:
-    """Show the card from its top if another was shown before. Call it after the card is drawn."""
+    """Show the card from its top if another was shown before, and its checks with it where they do
+    not stand above the keys. Call it after the card is drawn.
+    """
     _start(key="start", data={"card": card})

@@ -1,7 +1,10 @@
-"""Undecided pairs, one after the other: a person says what two tools are to each other."""
+"""Undecided pairs in the queue, one after the other: a person says what two tools are to each
+other.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import streamlit as st
@@ -9,8 +12,10 @@ import streamlit as st
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair
+from ui.review import queue_panel
 from ui.shared import page_frame
 from ui.shared.cards import decision_buttons, decision_trail, shortcuts
+from ui.shared.cards.queue import pass_filters
 from ui.shared.pairs.pair_panel import pair_body
 from ui.shared.pairs.pair_view import Pairs, PairView
 
@@ -23,42 +28,47 @@ ANSWERS: dict[str, tuple[Answer, str]] = {
 """By shortcut: what is recorded, and what the button says."""
 
 SETTLED = (
-    "somebody kept the two apart, both are in clusters, which are decided on their cards, or one "
-    "reads and the other does not"
+    "they are kept apart, they are in proposals with cards of their own, or one reads and the "
+    "other does not"
 )
 
 
 def undecided_panel(catalog_id: int) -> None:
-    """The pair that the judge is unsure of and gives the highest probability, or the one that the
-    address names, with buttons and keys to answer.
+    """The pairs that the judge is unsure of, the most probable first, and beside them the one that
+    the address names, with buttons and keys to answer.
     """
     pairs = page_frame.service(Pairs).undecided(catalog_id)
     skipped: list[str] = st.session_state.setdefault(f"skipped_{catalog_id}", [])
-    by_pair = {pair_key(pair): pair for pair in pairs}
+    by_pair = {pair_key(pair): pair for pair in pairs if _is_listed(catalog_id, pair)}
     later = [key for key in skipped if key in by_pair]
     keys = [*(key for key in by_pair if key not in later), *later]
     standing = page_frame.workspace().review.standing(catalog_id)
     if not keys:
         decision_buttons.notice()
-        st.info("No pair is left that the judge is unsure of.", icon=":material/task_alt:")
+        text = "No pair is left that the judge is unsure of."
+        if pairs:
+            text = f"None of {quantity(len(pairs), 'undecided pair')} passes the filters."
+        st.info(text, icon=":material/task_alt:")
         decision_buttons.undo_button(standing)
         decision_trail.trail(catalog_id)
         return
     linked = st.query_params.get("undecided", "")
     at = keys.index(linked) if linked in keys else 0
-    pair, onward = by_pair[keys[at]], keys[(at + 1) % len(keys)]
+    onward = keys[(at + 1) % len(keys)]
     _show(keys[at])
-    settled = len(page_frame.service(Pairs).unsure(catalog_id)) - len(keys)
-    others = f" The judge is unsure of {settled:,} more: {SETTLED}." if settled else ""
-    st.caption(
-        f"{quantity(len(keys), 'pair')} that the judge can neither merge nor keep apart, those of "
-        f"the same servers together, the most probable first.{others} Each answer is a decision "
-        "and can be undone."
-    )
-    view = page_frame.service(Pairs).view(catalog_id, pair)
-    with st.container(border=True):
+    view = page_frame.service(Pairs).view(catalog_id, by_pair[keys[at]])
+    queue, body = queue_panel.queue_and_card()
+    with queue:
+        _table([by_pair[key] for key in keys], keys, at)
+        rest = len(page_frame.service(Pairs).unsure(catalog_id)) - len(pairs)
+        others = f" The judge is unsure of {rest:,} more: {SETTLED}." if rest else ""
+        st.caption(
+            f"{quantity(len(keys), 'pair')} that the judge can neither merge nor keep apart."
+            f"{others}"
+        )
+        decision_trail.trail(catalog_id)
+    with body.container(border=True):
         pair_body(view, _show)
-    decision_trail.trail(catalog_id)
     with st.bottom:
         shortcuts.help_box()
     with st.bottom, st.container(horizontal=True, vertical_alignment="center"):
@@ -71,6 +81,44 @@ def undecided_panel(catalog_id: int) -> None:
         for name, other in (("next", onward), ("previous", keys[at - 1])):
             shortcuts.button(name, f"{name}_{view.key}", _show, other)
         decision_buttons.notice()
+
+
+def _is_listed(catalog_id: int, pair: Pair) -> bool:
+    """Whether the two tools pass the filters of the queue."""
+    tools = page_frame.analysis().catalog.by_id
+    both = (tools[pair.left], tools[pair.right])
+    return pass_filters(both, queue_panel.chosen_filters(catalog_id))
+
+
+def _table(pairs: Sequence[Pair], keys: Sequence[str], at: int) -> None:
+    """The pairs as rows to choose from, the shown one selected."""
+    tools = page_frame.analysis().catalog.by_id
+    probability = page_frame.service(Pairs).unsure(page_frame.current().id)
+
+    def pick() -> None:
+        for row in st.session_state["undecided_queue"]["selection"]["rows"]:
+            _show(keys[row])
+
+    both = [(tools[pair.left], tools[pair.right]) for pair in pairs]
+    st.session_state["undecided_queue"] = {"selection": {"rows": [at], "columns": [], "cells": []}}
+    st.dataframe(
+        {
+            "tools": [f"{one.name} | {other.name}" for one, other in both],
+            "server": [", ".join({one.owner: 0, other.owner: 0}) for one, other in both],
+            "same job": [probability[pair] for pair in pairs],
+        },
+        key="undecided_queue",
+        height=min(queue_panel.QUEUE_HEIGHT, 38 + 35 * len(pairs)),
+        hide_index=True,
+        column_config={
+            "tools": st.column_config.TextColumn(width=150),
+            "server": st.column_config.TextColumn(width=95),
+            "same job": st.column_config.NumberColumn(format="%.2f", width=60),
+        },
+        on_select=pick,
+        selection_mode="single-row-required",
+        alt="Undecided pairs, the most probable first",
+    )
 
 
 def _show(key: str) -> None:

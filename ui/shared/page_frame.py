@@ -64,8 +64,8 @@ def service(kind: Callable[[Workspace], S]) -> S:
 def open_first_catalog() -> None:
     """Have the catalog ready that a visitor sees who names none."""
     newest = workspace().catalogs.newest()
-    if newest:
-        workspace().analyses.get(newest[0].id)
+    if newest and workspace().analyses.get(newest[0].id):
+        workspace().review.saved(newest[0].id)
 
 
 def _settings() -> Settings:

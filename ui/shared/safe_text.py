@@ -14,6 +14,8 @@ from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.numbers import listed
 
 DIFF_WORDS = 800
+ALIKE = 0.5
+"""The share of words from which on a diff of two texts is easier to read than the two."""
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>:$~&])")
 _ADDRESS = re.compile(
     r"((?:(?:https?:|www\.)[\w.~:/?#@&+,;=%-]*[\w/]|[\w.+-]+@[\w-]+\.[\w.-]*\w)+)",
@@ -91,16 +93,21 @@ def marked(text: str) -> str:
     return f'<mark style="{_MARKED}230,159,0,.22);color:inherit">{untrusted_html(text)}</mark>'
 
 
-def word_diff(before: str, after: str, dim: bool = False) -> str:
+def word_diff(before: str, after: str, dim: bool = False, beside: bool = False) -> str:
     """HTML of a word diff, escaped: ``ins`` and ``del``, with + and − for those who see no colour.
-    With ``dim`` what is the same steps back.
+    With ``dim`` what is the same steps back. Texts that share less than half of their words are
+    given one after the other, or where the first stands ``beside`` it the second alone.
 
     Only the first ``DIFF_WORDS`` words of each are compared, since the time grows with their
     product.
     """
     old, new = before.split()[:DIFF_WORDS], after.split()[:DIFF_WORDS]
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    if old and new and matcher.ratio() < ALIKE:
+        own = untrusted_html(after)
+        return own if beside else f"<p>− {dimmed(before)}</p><p>+ {own}</p>"
     parts = []
-    for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    for tag, a, b, c, d in matcher.get_opcodes():
         gone, come = (untrusted_html(" ".join(words)) for words in (old[a:b], new[c:d]))
         if tag == "equal":
             parts.append(f'<span style="{_DIM}">{gone}</span>' if dim else gone)

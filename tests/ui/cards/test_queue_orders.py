@@ -47,6 +47,17 @@ def test_orders(clusters, by, expected):
     assert [names[one.id] for one in found] == expected.split()
 
 
+@pytest.mark.parametrize("by", ["risk", "surest", "audit"])
+@pytest.mark.parametrize("state", ["proposed", "conflict"])
+def test_what_adds_tokens_comes_last_unless_it_is_in_conflict(clusters, by, state):
+    own, _ = clusters
+    mail, weather = (replace(own[name], state=state) for name in ("mail", "weather"))
+    plain = [one.id for one in in_order([mail, weather], by, {}, {}, {})]
+    adding = [one.id for one in in_order([mail, weather], by, {plain[0]: -7}, {}, {})]
+    moves = by != "audit" and state == "proposed"
+    assert adding == (plain[::-1] if moves else plain)
+
+
 def test_the_list_is_narrowed_by_words_and_by_a_server(clusters):
     own, tools = clusters
 

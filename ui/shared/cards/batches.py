@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from toolscope_core.evaluation.intervals import share_interval
@@ -24,7 +24,7 @@ from ui.shared.cards.cards import tokens_of
 from ui.shared.cards.queue import is_family, is_safe, reason_kind
 
 PAIR_VIEW = "By server pair"
-"""The list of the Review page that shows two servers."""
+"""The view of the queue that shows two servers."""
 EXPECTED = 0.9
 """The share of right merges for which the size of a sample is chosen."""
 
@@ -121,6 +121,16 @@ class ServerPairProposals:
         """How many proposals are no families, of which every tool stays."""
         return sum(not is_family(cluster) for cluster in self.clusters)
 
+    def only(self, ids: Collection[str]) -> ServerPairProposals:
+        """The same two servers with those of the proposals alone."""
+        at = [place for place, one in enumerate(self.clusters) if one.id in ids]
+        return replace(
+            self,
+            clusters=tuple(self.clusters[place] for place in at),
+            sides=tuple(self.sides[place] for place in at),
+            beyond=tuple(self.beyond[place] for place in at),
+        )
+
     def kept_on(self, server: str) -> int:
         """Of how many duplicates the canonical tool is one of this server's."""
         return self.duplicates - len(self.to_keep(server))
@@ -143,14 +153,14 @@ class ServerPairProposals:
 
 def taken(clusters: Iterable[Cluster], at_least: float, without: Collection[str]) -> Taken:
     """The proposals whose weakest pair is at ``at_least`` or more (a probability) and against which
-    nothing of the kinds in ``without`` speaks (``reasons_against.REASON_KINDS``).
+    nothing of the kinds in ``without`` speaks (``REASON_KINDS``).
 
     One that is left out counts once: as too weak, else under the first reason against it.
     """
     taken, left = [], Counter[str]()
     for cluster in clusters:
         kinds = [kind for reason in cluster.reasons if (kind := reason_kind(reason)) in without]
-        if cluster.state != "proposed" or cluster.newcomers:
+        if not is_untouched(cluster):
             left["changed, in conflict or with newcomers"] += 1
         elif cluster.weakest_edge < at_least:
             left[f"weaker than {at_least:.2f}"] += 1
@@ -159,6 +169,13 @@ def taken(clusters: Iterable[Cluster], at_least: float, without: Collection[str]
         else:
             taken.append(cluster)
     return Taken(tuple(taken), tuple(left.most_common()))
+
+
+def is_untouched(cluster: Cluster) -> bool:
+    """Whether the proposal is one that nobody decided on: neither changed, nor in conflict, nor
+    with newcomers.
+    """
+    return cluster.state == "proposed" and not cluster.newcomers
 
 
 def batches(standing: Iterable[Decision]) -> tuple[Batch, ...]:
@@ -234,6 +251,11 @@ def server_pair_key(one: str, other: str) -> str:
     return digest(*sorted((one, other)))[:12]
 
 
+def server_pair_query(one: str, other: str) -> dict[str, str]:
+    """What the address of the Review page says to show two servers."""
+    return {"queue_view": PAIR_VIEW, "servers": server_pair_key(one, other)}
+
+
 def server_pairs(
     analysis: Analysis, waiting: Sequence[Cluster], near: Collection[tuple[str, str]] = ()
 ) -> tuple[ServerPairProposals, ...]:
@@ -244,7 +266,7 @@ def server_pairs(
     """
     between: dict[tuple[str, str], list[Cluster]] = {pair: [] for pair in near}
     for cluster in waiting:
-        if cluster.state == "proposed" and not cluster.newcomers:
+        if is_untouched(cluster):
             for servers in combinations(owners_of(analysis, cluster), 2):
                 between.setdefault(servers, []).append(cluster)
     pairs = [

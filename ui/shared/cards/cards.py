@@ -47,9 +47,9 @@ class Card:
     ``pairs`` in all, each by whoever is heard on it; ``disagreements`` those on which the model and
     the offline judge differ, the widest gap first. ``unmatched`` says which words of a prune the
     others do not say, ``selector`` what tells the members of a family apart. ``loosest`` is the
-    member that the judge is least sure of, empty where there are but two. ``could_be_pruned`` says
-    whether only what the servers may keep stands against letting the canonical stay alone. Tokens
-    are estimates.
+    member that the judge is least sure of, empty where there are but two. ``drop_in`` is the
+    member that could stay alone if the servers work on the same data, the canonical if it can;
+    empty where none can, or one does. Tokens are estimates.
     """
 
     cluster: Cluster
@@ -65,7 +65,7 @@ class Card:
     unmatched: tuple[str, ...] = ()
     selector: FamilySelector | None = None
     loosest: str = ""
-    could_be_pruned: bool = False
+    drop_in: str = ""
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -76,6 +76,11 @@ class Card:
             for reason in self.cluster.reasons
             if reason not in self.unmatched and not (family and reason.startswith(family))
         )
+
+    @property
+    def tokens_added(self) -> int:
+        """How many tokens the merged tool takes beyond those of the members; mostly below 0."""
+        return self.tokens_after - self.tokens_before
 
     @property
     def canonical(self) -> Tool:
@@ -123,14 +128,18 @@ def card_of(analysis: Analysis, cluster: Cluster) -> Card:
         unmatched=unmatched_reasons_in(analysis.catalog, cluster),
         selector=selector_in(cluster) if family else None,
         loosest=_loosest(cluster.members, pairs, probabilities),
-        could_be_pruned=_could_be_pruned(analysis, cluster),
+        drop_in=_drop_in(analysis, cluster),
     )
 
 
-def _could_be_pruned(analysis: Analysis, cluster: Cluster) -> bool:
+def _drop_in(analysis: Analysis, cluster: Cluster) -> str:
     if cluster.kind == "prune" or cluster.relation == "parametric" or cluster.chosen_kind:
-        return False
-    return analysis.synthesis_of(replace(cluster, chosen_kind="prune")).kind == "prune"
+        return ""
+    for canonical in (cluster.canonical, None):
+        seen = analysis.syntheses.synthesis(cluster.members, canonical, kind="prune")
+        if seen.kind == "prune":
+            return seen.canonical
+    return ""
 
 
 def _loosest(

@@ -36,7 +36,7 @@ def changed_tools(decision: Decision) -> None:
     for tool in versions.since_decision(record, decision):
         if tool.rows is None:
             name = safe_text.untrusted(tool.tool_id)
-            st.caption(f"{name} is another tool now; no stored version has it as it was.")
+            st.caption(f"{name} has changed, and no stored version has it as it was.")
             continue
         texts = {item.field for item in tool.reworded}
         table([row for row in tool.rows if row.field not in texts], f"Changes of {tool.tool_id}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -22,10 +21,7 @@ from ui.shared.cards.cards import Card
 from ui.shared.cards.outcome_badges import Color
 from ui.shared.tools import tool_parts
 
-if TYPE_CHECKING:
-    pass
-
-MEMBERS_SHOWN = 12
+MEMBERS_SHOWN, NAMED = 12, 3
 TEXT_SHOWN = 3_000
 DIFFERING_SHOWN = 10
 SINGLE_KINDS = {
@@ -54,10 +50,11 @@ def title(card: Card, blind: bool = False) -> None:
             return
         kind_badge(cluster)
         st.badge(f"Weakest pair {cluster.weakest_edge:.2f}", color="gray")
+        tokens = f"≈ {card.tokens_before:,} → {card.tokens_after:,} tokens"
         st.badge(
-            f"≈ {card.tokens_before:,} → {card.tokens_after:,} tokens",
-            color="gray",
-            help=tokenizer().label,
+            f"+{card.tokens_added:,} tokens" if card.tokens_added > 0 else tokens,
+            color="red" if card.tokens_added > 0 else "gray",
+            help=f"{tokens}, {tokenizer().label}",
         )
 
 
@@ -69,7 +66,7 @@ def kind_badge(cluster: Cluster) -> None:
 
 def question(card: Card) -> None:
     """What accepting would mean for the agents, in one sentence."""
-    kept, gone = _named(card.canonical), listed(map(_named, card.switched_off))
+    kept, gone = _named(card.canonical), listed(map(_named, card.switched_off), NAMED)
     if card.selector is not None:
         st.markdown(f"**{safe_text.untrusted(card.selector.in_words)}**")
     elif card.cluster.kind == "unknown":
@@ -84,17 +81,17 @@ def question(card: Card) -> None:
 def show_reasons_against(card: Card) -> None:
     """What was checked, and what speaks against accepting."""
     cluster = card.cluster
-    if card.selector is not None:
-        _family(card, card.selector)
-    elif cluster.kind == "prune":
-        wording(card)
     if card.newcomers:
         names = ", ".join(map(_named, card.newcomers))
         st.info(f"New since this was accepted: {names}. Accept adds it, Keep apart leaves it out.")
-    reasons = [f"- :small[{safe_text.sentence(reason)}]" for reason in card.doubts]
+    larger = f"the merged tool takes {card.tokens_added:,} tokens more than the tools it replaces"
+    doubts = [larger, *card.doubts] if card.tokens_added > 0 else card.doubts
+    reasons = [f"- :small[{safe_text.sentence(reason)}]" for reason in doubts]
     if reasons:
         st.markdown("\n".join(["**Check before you accept:**", "", *reasons]))
-    elif cluster.safe:
+    if cluster.kind == "prune" and card.selector is None:
+        wording(card)
+    if not reasons and cluster.safe:
         st.markdown(":material/verified: Safe to accept: nothing speaks against it.")
 
 
@@ -108,7 +105,7 @@ def wording(card: Card) -> None:
     st.markdown("\n".join([head, "", *lines]))
 
 
-def _family(card: Card, selector: FamilySelector) -> None:
+def family(card: Card, selector: FamilySelector) -> None:
     """What differs, why no member can go, and the argument that a gateway would offer."""
     tools = {tool.id: tool for tool in card.tools}
     st.markdown(
@@ -143,7 +140,8 @@ def members(card: Card, drop: Callable[[Tool], None] | None = None) -> None:
     tools = (*card.tools, *card.newcomers)
     for start in range(0, min(len(tools), MEMBERS_SHOWN), 3):
         row = tools[start : min(start + 3, MEMBERS_SHOWN)]
-        for column, tool in zip(st.columns(min(3, len(tools))), row, strict=False):
+        side_by_side = st.container(key=f"members_{start}")
+        for column, tool in zip(side_by_side.columns(min(3, len(tools))), row, strict=False):
             with column.container(border=True, height="stretch", gap="xsmall"):
                 _member(card, tool)
                 if drop is not None:
@@ -169,7 +167,7 @@ def _member(card: Card, tool: Tool) -> None:
     if tool is card.canonical:
         st.html(safe_text.untrusted_html(text) or "<em>no description</em>")
     else:
-        st.html(safe_text.word_diff(base, text, dim=True))
+        st.html(safe_text.word_diff(base, text, dim=True, beside=True))
 
 
 def evidence(card: Card) -> None:

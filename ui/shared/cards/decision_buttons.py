@@ -124,9 +124,9 @@ def choose_canonical(shown: Cluster, choice_key: str) -> None:
     name_after(shown, st.session_state[choice_key])
 
 
-def switch_others_off(shown: Cluster) -> None:
-    """Let the canonical stand for the others, though they may keep things of their own."""
-    decide(shown, "canonical", None, canonical=shown.canonical, kind="prune")
+def make_drop_in(shown: Cluster, kept: str) -> None:
+    """Let one member stay alone, though the others may keep things of their own."""
+    decide(shown, "canonical", None, canonical=kept, kind="prune")
 
 
 def name_after(shown: Cluster, chosen: str) -> None:

@@ -27,12 +27,16 @@ def trail(catalog_id: int, parameter: str = "cluster") -> None:
     """
     review = page_frame.workspace().review
     history, standing = review.history(catalog_id), review.standing(catalog_id)
+    if not history:
+        return
     with st.expander(f"All decisions ({len(history):,})"):
         pages = -(-len(history) // PAGE_SIZE)
         page = st.pagination(pages, key="trail_page") if pages > 1 else 1
         for decision, undone in history[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]:
             _line(decision, undone, "recent", parameter)
     rejected = [decision for decision in standing if decision.action == "reject"]
+    if not rejected:
+        return
     with st.expander(f"Kept apart ({len(rejected):,})"):
         for decision in rejected:
             _line(decision, None, "never", parameter)

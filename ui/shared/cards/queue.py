@@ -26,10 +26,8 @@ Part = Literal["again", "new"]
 proposals that the version before could not have.
 """
 
-PARTS: dict[Part, str] = {"again": "Changed since the decision", "new": "New proposals"}
-"""What a new version of the catalog brings into the queue."""
-PART = "since"
-"""The name of a part in the address of a link; keys of bound widgets are taken."""
+PARTS: dict[Part, str] = {"again": "Look again", "new": "New proposals"}
+"""What a new version of the catalog brings into the queue, as the queue calls it."""
 AUDIT_SEED = 310
 
 OPEN_STATES = ("conflict", "stale", "proposed")
@@ -197,6 +195,7 @@ def in_order(
     by tool id). *learned*: duplicates before families, by the probability of the weakest pair
     after an update from decisions (``learned``, by cluster id), from 1 down. *used*: by the calls
     of all members (``calls``, by tool id).
+    In each order but *audit* those come last that would add tokens and are in no conflict.
     """
 
     def by_risk(cluster: Cluster) -> tuple[float, ...]:
@@ -218,38 +217,46 @@ def in_order(
         "disagreement": lambda one: (is_family(one), -widest(one), *by_risk(one)),
     }
     rank = ranks[by]
-    return tuple(sorted(waiting, key=lambda one: (*rank(one), one.id)))
+
+    def adds(one: Cluster) -> bool:
+        return by != "audit" and one.state == "proposed" and saved.get(one.id, 0) < 0
+
+    return tuple(sorted(waiting, key=lambda one: (adds(one), *rank(one), one.id)))
 
 
 def matching(
     clusters: Iterable[Cluster], tools: Mapping[str, Tool], filters: Filters
 ) -> tuple[Cluster, ...]:
     """The clusters that pass all filters, in their order."""
-    words = filters.find.casefold().split()
     fewest, most = SIZES.get(filters.size or "", (0, math.inf))
 
     def passes(cluster: Cluster) -> bool:
         ids = all_members(cluster)
-        members = [tools[one] for one in ids]
-        if filters.server is not None and all(tool.owner != filters.server for tool in members):
-            return False
         if filters.kind not in (None, kind_of(cluster)) or not fewest <= len(ids) <= most:
             return False
         if filters.kind_of_reason and filters.kind_of_reason not in map(
             reason_kind, cluster.reasons
         ):
             return False
-        if filters.ids is not None and filters.ids.isdisjoint(ids):
-            return False
-        if not words:
-            return True
-        texts = [cluster.document.name, *cluster.reasons]
-        texts += [f"{t.name} {t.owner} {t.description}" for t in members]
-        text = " ".join(texts).casefold()
-        return all(word in text for word in words)
+        own = filters.clusters is None or cluster.id in filters.clusters
+        members = [tools[one] for one in ids]
+        return own and pass_filters(members, filters, cluster.document.name, *cluster.reasons)
 
-    own = filters.clusters
-    return tuple(one for one in clusters if (own is None or one.id in own) and passes(one))
+    return tuple(filter(passes, clusters))
+
+
+def pass_filters(members: Iterable[Tool], filters: Filters, *texts: str) -> bool:
+    """Whether the tools pass what the filters say of server, selection and words; words may be in
+    ``texts`` too.
+    """
+    members = list(members)
+    if filters.server is not None and all(tool.owner != filters.server for tool in members):
+        return False
+    if filters.ids is not None and filters.ids.isdisjoint(tool.id for tool in members):
+        return False
+    parts = (f"{tool.name} {tool.owner} {tool.description}" for tool in members)
+    text = " ".join((*texts, *parts)).casefold() if filters.find else ""
+    return all(word in text for word in filters.find.casefold().split())
 
 
 def new_proposals(

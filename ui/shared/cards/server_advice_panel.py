@@ -8,7 +8,7 @@ import streamlit as st
 
 from toolscope_core.model.numbers import listed
 from ui.shared import page_frame, safe_text
-from ui.shared.cards.batches import PAIR_VIEW, server_pair_key
+from ui.shared.cards.batches import server_pair_query
 from ui.shared.services.server_advice import ServerAdvice
 
 SHOWN = 5
@@ -24,11 +24,12 @@ def advice(catalog_id: int, most: int = SHOWN) -> None:
         st.markdown("No server does most of another's work.")
     for one in given.switch_off[:most]:
         text = safe_text.sentence(one.in_words)
-        query = {"show": PAIR_VIEW, "servers": server_pair_key(one.server, one.others[0])}
-        with st.container(gap="xsmall"):
-            page_frame.page_link("review", text, query)
-            for sentence in filter(None, (*one.keeps, service.use_in_words(catalog_id, one))):
-                st.caption(safe_text.sentence(sentence))
+        if len(one.others) == 1:
+            page_frame.page_link("review", text, server_pair_query(one.server, *one.others))
+        else:
+            st.markdown(text)
+        for sentence in filter(None, (*one.keeps, service.use_in_words(catalog_id, one))):
+            st.caption(safe_text.sentence(sentence))
     if (more := len(given.switch_off) - most) > 0:
         page_frame.page_link("overlap", f"{more} more", {"view": "Heatmap"})
     if together := given.needless_in_words:
@@ -39,5 +40,4 @@ def advice(catalog_id: int, most: int = SHOWN) -> None:
 
 def show_pair(one: str, other: str) -> NoReturn:
     """Go to the page of two servers."""
-    query = {"show": PAIR_VIEW, "servers": server_pair_key(one, other)}
-    st.switch_page("pages/review.py", query_params=query)
+    st.switch_page("pages/review.py", query_params=server_pair_query(one, other))

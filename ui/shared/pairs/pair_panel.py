@@ -178,11 +178,8 @@ def _record(catalog_id: int, view: PairView, action: Action) -> None:
 
 def _draw_tool(tool: Tool, base: Tool | None) -> None:
     """Draw a tool; what differs from ``base`` is marked."""
-    name, text = tool.name, tool.description[:TEXT_SHOWN]
-    marked = ""
-    if base is not None and base.name != name:
-        marked = safe_text.word_diff(base.name.replace("_", " "), name.replace("_", " "))
-    st.html(f"<b>{safe_text.untrusted_html(name)}</b> <small>{marked}</small>")
+    text = tool.description[:TEXT_SHOWN]
+    st.markdown(f"**{safe_text.untrusted(tool.name)}**")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.badge(
             safe_text.owner(tool.id, tool.name, tool.server), color="gray", icon=":material/dns:"
@@ -194,7 +191,7 @@ def _draw_tool(tool: Tool, base: Tool | None) -> None:
     elif base is None:
         st.html(safe_text.untrusted_html(text))
     else:
-        st.html(safe_text.word_diff(base.description[:TEXT_SHOWN], text))
+        st.html(safe_text.word_diff(base.description[:TEXT_SHOWN], text, beside=True))
 
 
 def _findings(findings: Sequence[Finding]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from toolscope_core.catalog.document_variants import with_expanded
@@ -54,6 +55,7 @@ class Review:
         self._safe: ResultCache[SafeBatch] = ResultCache()
         self._server_pairs: ResultCache[tuple[ServerPairProposals, ...]] = ResultCache()
         self._saved: ResultCache[Mapping[str, int]] = ResultCache(most=4)
+        self._saved_by_one: ResultCache[int] = ResultCache()
 
     def log(self, catalog_id: int) -> tuple[Decision, ...]:
         """Everything anybody decided, oldest first."""
@@ -102,7 +104,7 @@ class Review:
         """
         plan = self.plan(catalog_id)
         waiting = of_show(filter(waits, plan.clusters), show)
-        saved = self._saved_tokens(catalog_id, plan) if by == "tokens" else {}
+        saved = self.saved(catalog_id)
         gaps = self.gaps(catalog_id) if by == "disagreement" else {}
         ordered = in_order(waiting, by, saved, gaps, learned or {}, calls or {})
         place = {cluster: number for number, cluster in enumerate(order)}
@@ -120,16 +122,22 @@ class Review:
         before, now = (self._catalogs.open(one.id) for one in (earlier[0], record))
         return new_proposals(waiting, now, before)
 
-    def _saved_tokens(self, catalog_id: int, plan: MergePlan) -> Mapping[str, int]:
-        """By cluster id the tokens that merging it saves in every prompt."""
+    def saved(self, catalog_id: int) -> Mapping[str, int]:
+        """By cluster id the tokens that merging it saves in every prompt, below 0 where it adds
+        some; only what a decision has changed is counted again.
+        """
+        plan = self.plan(catalog_id)
         tools = plan.catalog.by_id
 
+        def count(one: Cluster) -> int:
+            before, after = tokens_of([tools[member] for member in one.members], one.document)
+            return before - after
+
         def counted() -> dict[str, int]:
-            saved = {}
-            for one in plan.clusters:
-                before, after = tokens_of([tools[member] for member in one.members], one.document)
-                saved[one.id] = before - after
-            return saved
+            return {
+                one.id: self._saved_by_one.get(one.id, (one.document,), partial(count, one))
+                for one in plan.clusters
+            }
 
         return self._saved.get(catalog_id, (plan,), counted)
 

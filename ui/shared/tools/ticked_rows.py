@@ -37,4 +37,6 @@ def ticked_rows(
 
 def which_in_words(ticked: int, total: int) -> str:
     """What a button of such a table acts on."""
-    return f"all {total:,}" if ticked == total else f"the {ticked:,} ticked"
+    if ticked == total:
+        return "it" if total == 1 else f"all {total:,}"
+    return f"the {ticked:,} ticked"
