@@ -34,7 +34,7 @@ def test_the_strongest_pair_is_chosen_and_explained(monkeypatch, work):
     assert first["left_tokens"] == first["right_tokens"] == tool_tokens(small_workspace.WEATHER)
     assert "Token counts (openai-chat): estimate" in words(app)
     assert shown_pair(app) == "get\\_weather and get\\_weather"
-    assert r"Judge: merge: the same job" in words(app) and "Same job 1.00" in words(app)
+    assert r"Judge: same job" in words(app) and "Same job 1.00" in words(app)
     assert r"They do the same job\." in words(app)
     assert "- Exact copies" in words(app)
 
@@ -43,7 +43,7 @@ def test_another_pair_comes_by_its_address_and_nobody_needs_to_propose_it(monkey
     pair = Pair.of("alpha/list_files", "beta/add_numbers")
     app = open_page(monkeypatch, work, "overlap", pair=pair_key(pair))
     assert shown_pair(app) == "list\\_files and add\\_numbers"
-    assert "Judge: keep" in words(app)
+    assert "Judge: different jobs" in words(app)
     assert "To replace a call to alpha/list\\_files by a call to beta/add\\_numbers:" in words(app)
     assert any(frame.value.get("note") is not None for frame in app.dataframe)
 
@@ -85,7 +85,7 @@ def test_of_a_pair_only_the_open_tab_is_made(monkeypatch, work, tab, charts, tab
     app.session_state["pair_more"] = tab
     app.run()
     assert (len(app.get("plotly_chart")), len(app.dataframe)) == (charts, tables)
-    assert ("be reached through the other" in words(app)) == (tab == "Reasons")
+    assert ("one may not reach data" in words(app)) == (tab == "Reasons")
 
 
 def test_a_pair_is_kept_apart_and_the_decision_undone(monkeypatch, work):

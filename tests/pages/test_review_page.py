@@ -26,7 +26,7 @@ def test_the_page_shows_progress_the_riskiest_card_and_what_speaks_against_it(pa
     assert not page.at.exception
     assert "0 of 3 reviewed" in str(page.at.get("progress")[0].proto)
     assert shown(page) == "send_mail"
-    assert "the members live on 3 servers" in page.text
+    assert "the tools are on 3 servers" in page.text
     assert "data that only gamma has would be out of reach" in page.text
     assert "Agents keep **send\\_mail** on alpha" in page.text
     queue = page.at.dataframe[0].value

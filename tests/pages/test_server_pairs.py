@@ -27,9 +27,9 @@ def test_a_card_leads_to_the_table_and_a_row_back_to_its_card(page):
     assert "One of 2 proposals between alpha and beta." in page.text
     page.press("together_")
     assert list(listed(page)["one"]) == list(listed(page)["other"])
-    assert decisions(page) == {"prune, keeps alpha"}
+    assert decisions(page) == {"exact copy, keeps alpha"}
     assert "2 of 2 duplicates keep a tool of alpha." in page.text
-    assert "the members live on 2 servers" in page.text
+    assert "the tools are on 2 servers" in page.text
     assert "(all)" in page.text
     page.at.segmented_control(key="queue_view").set_value("One by one").run()
     assert page.at.subheader[0].value.replace("\\", "") in ("send_mail", "get_weather")
@@ -55,11 +55,11 @@ def test_all_are_accepted_with_one_undo(page):
 
 def test_the_other_servers_tools_are_kept_before_anything_is_accepted(page):
     page.press("together_").press("keep_beta")
-    assert decisions(page) == {"prune, keeps beta"}
+    assert decisions(page) == {"exact copy, keeps beta"}
     assert page.review.progress(1).accepted == 0
     assert page.button("keep_beta").disabled
     page.press("undo_batch_")
-    assert decisions(page) == {"prune, keeps alpha"}
+    assert decisions(page) == {"exact copy, keeps alpha"}
 
 
 def test_what_is_not_ticked_is_left_alone(page):
@@ -70,26 +70,26 @@ def test_what_is_not_ticked_is_left_alone(page):
     page.at.run()
     assert page.button("accept_all_").label == "Accept the 1 ticked"
     page.press("accept_all_")
-    assert list(listed(page)["proposal"]) == ["prune, keeps alpha", "accepted"]
+    assert list(listed(page)["proposal"]) == ["exact copy, keeps alpha", "accepted"]
 
 
 def test_of_two_stores_both_are_kept_until_a_person_keeps_one(open_app, stores_apart):
     page = open_app(*BOTH).open("review")
     page.press("together_")
-    assert decisions(page) == {"router"}
+    assert decisions(page) == {"needs a gateway"}
     assert "2 duplicates need a gateway: all of their tools stay." in page.text
     page.press("keep_beta")
-    assert decisions(page) == {"prune, keeps beta"}
+    assert decisions(page) == {"exact copy, keeps beta"}
     assert "need a gateway:" not in page.text
     page.press("undo_batch_")
-    assert decisions(page) == {"router"}
+    assert decisions(page) == {"needs a gateway"}
 
 
 def test_two_stores_are_one_account_by_one_answer(open_app, stores_apart):
     page = open_app(*BOTH).open("review").press("together_")
     question = next(one for one in page.at.segmented_control if "one account" in one.label)
     question.set_value("one account").run()
-    assert decisions(page) == {"prune, keeps alpha"}
+    assert decisions(page) == {"exact copy, keeps alpha"}
     (decision,) = page.review.log(1)
     assert (decision.action, decision.detail) == ("account", {"account": "one account"})
     page.press("accept_all_")
@@ -99,7 +99,7 @@ def test_two_stores_are_one_account_by_one_answer(open_app, stores_apart):
 def test_on_a_card_one_store_can_be_kept(open_app, stores_apart):
     page = open_app(*BOTH).open("review")
     assert "passes each call on to" in page.text
-    assert "each server may keep things of its own" in page.text
+    assert "each server may keep data of its own" in page.text
     page.press("drop_in_")
     (decision,) = page.review.log(1)
     assert (decision.action, decision.detail["kind"]) == ("canonical", "prune")
