@@ -30,6 +30,7 @@ from toolscope_core.model.environment import read_environment
 SETS = ("bfcl", "ultratool", "seal-tools")
 SMALLER = {"bfcl": 0.140, "ultratool": 0.253, "seal-tools": 0.021}
 CALLS = {"bfcl": (0.82, 0.83), "ultratool": (0.91, 0.80), "seal-tools": (0.95, 0.96)}
+CSR_AT = {"bfcl": 5, "ultratool": 30, "seal-tools": 30}
 CSR = {
     "bfcl": (0.888, 0.938, 0.888, 0.938),
     "ultratool": (0.673, 0.743, 0.622, 0.752),
@@ -56,7 +57,7 @@ def report(name: str) -> None:
     start = time.perf_counter()
     options = ExperimentOptions(data_folder(name) / "queries.dev.jsonl")
     laboratory = Laboratory([catalog_file(name)], options, read_environment())
-    trial = laboratory.trial((1, 5, 10))
+    trial = laboratory.trial((5, 10, 30))
     analysis = analysis_of(laboratory.catalog)
     print(f"\n{name}: {len(laboratory.catalog.tools):,} tools, {len(trial.queries):,} queries")
     print("  reranker merger correction   tools  smaller   CSR                   paper  TCCR   UCC")
@@ -79,10 +80,11 @@ def report(name: str) -> None:
 
 
 def line(name: str, row: AblationRow, tools: int) -> str:
-    csr = next(one for one in row.measured.rows if one.metric == "csr").interval
-    is_compared = row.merger == row.correction
-    paper = f"{CSR[name][2 * row.reranker + row.merger]:.3f}" if is_compared else "-"
-    flags = "".join(f"{'on' if on else '-':>10}" for on in (row.reranker, row.merger))
+    rows = {one.name: one.interval for one in row.measured.rows}
+    csr = rows[f"csr@{CSR_AT[name]}"]
+    is_compared = row.merger == "none" or (row.merger == "gateway" and row.correction)
+    paper = f"{CSR[name][2 * row.reranker + row.correction]:.3f}" if is_compared else "-"
+    flags = f"{'on' if row.reranker else '-':>10}{row.merger:>10}"
     size, kept = len(row.measured.toolset.tools), row.measured.coverage
     counted = "  -" if kept.tccr is None else f"  {kept.tccr:.3f}  {kept.ucc:.3f}"
     return (

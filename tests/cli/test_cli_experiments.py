@@ -45,6 +45,30 @@ def test_a_higher_threshold_merges_less():
     assert [line.split()[0] for line in table[2:5]] == ["1", "2", "3"]
 
 
+def test_the_floor_of_a_sweep_is_given_and_merges_with_a_gateway_are_more():
+    arguments = ("sweep", EXAMPLE, "--queries", QUERIES, "--accept", "all", "--rerank", "none")
+    result = run_json(*arguments, "--threshold", ".5", "--routers")
+    assert result["points"][0]["value"] == 0.5
+    assert result["points"][0]["tools"] < run_json(*arguments)["points"][0]["tools"]
+    assert set(result["points"][0]["metrics"]) >= {"recall", "ndcg", "csr"}
+
+
+def test_the_parts_are_switched_on_and_off():
+    result = run_json("ablation", EXAMPLE, "--queries", QUERIES)
+    parts = [(row["reranker"], row["merger"], row["correction"]) for row in result["rows"]]
+    assert len(set(parts)) == len(parts) == 10
+    sizes = {row["merger"]: row["tools"] for row in result["rows"]}
+    assert sizes["none"] > sizes["drop-in"] > sizes["gateway"]
+    table = run("ablation", EXAMPLE, "--queries", QUERIES).output.splitlines()
+    assert table[1].split()[:3] == ["reranker", "merger", "correction"] and len(table) == 12
+
+
+def test_a_sweep_reranks_with_the_cross_encoder_that_is_named(tmp_path):
+    arguments = ("sweep", EXAMPLE, "--queries", QUERIES, "--move", "k", "--rerank")
+    refused = run(*arguments, tmp_path / "gone", code=2).output
+    assert "cannot be loaded" in refused and "gone" in refused
+
+
 def test_encoders_are_measured_by_their_names():
     arguments = ("sweep", EXAMPLE, "--queries", QUERIES, "--move", "encoder", "--rerank", "none")
     table = run(*arguments, "--encoder", "all-MiniLM-L6-v2").output.splitlines()
@@ -97,7 +121,9 @@ def test_labelled_pairs_show_wrong_merges(bundle, tmp_path):
 
 def test_selections_of_the_search_itself_are_measured(bundle):
     arguments = ("evaluate", EXAMPLE, "--queries", QUERIES, "--at", "5", "--select", "best")
-    assert re.search(r"^csr@5 +0\.\d+", run(*arguments).output, re.MULTILINE)
+    alone = run(*arguments).output
+    assert re.search(r"^csr@5 +0\.\d+", alone, re.MULTILINE)
+    assert re.search(r"^parts@1 +0\.\d+", alone, re.MULTILINE)
     both = run(*arguments, "--bundle", bundle).output
     assert re.search(r"^csr@5 .* after 0\.\d+", both, re.MULTILINE)
     refused = run(*arguments, "--servers", code=2).output

@@ -50,6 +50,13 @@ def test_a_search_uses_what_was_learned(trained, queries, way):
         assert "recall@1      1.000" in run("evaluate", EXAMPLE, *asked, *given).output
 
 
+def test_selections_are_made_by_what_was_learned_too(queries):
+    """Of one job and its list the first place is taken, whatever the text alone would rank."""
+    asked = ("--queries", queries, "--skip-unknown", "--at", "5", "--decompose", "none")
+    output = run("evaluate", EXAMPLE, *asked, "--select", "best", "--usage", queries).output
+    assert "csr@5         1.000" in output
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [

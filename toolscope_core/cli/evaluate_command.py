@@ -60,8 +60,8 @@ MOST_RANKED = 1_000
 class EvaluationOptions:
     """What is measured: at each of ``cutoffs``, after the merge too where a ``bundle`` is given;
     ``skip_unknown`` leaves queries out whose gold answers the catalog does not have. ``select``
-    says who takes tools, of as many as the largest cut-off for each sub-query: see
-    ``Searcher.selected``. ``labels`` are pairs of which people said whether they may be merged.
+    says who takes tools of those that are found: see ``Searcher.selection_rates``. ``labels`` are
+    pairs of which people said whether they may be merged.
     """
 
     search: SearchOptions
@@ -152,8 +152,8 @@ def evaluate(
     select: Annotated[
         Selection | None,
         typer.Option(
-            help="Measure correct selections (CSR) too: the best tool of each sub-query, or what a "
-            "model takes of the k best."
+            help="Measure correct selections (CSR) too: of the k tools found for a request each "
+            "sub-query takes the best by its own search, or what a model chooses."
         ),
     ] = None,
     labels: Annotated[
@@ -216,7 +216,6 @@ def _evaluation(
     from toolscope_core.cli.searcher import Searcher, searched_catalog
     from toolscope_core.evaluation.query_sets import read_queries, with_gold_among
     from toolscope_core.evaluation.reports import metric_rows
-    from toolscope_core.evaluation.selection import selection_rate
 
     if options.labels and (options.bundle is None or options.search.servers):
         raise ConfigError("--labels are of merges; give --bundle, and leave out --servers")
@@ -238,8 +237,8 @@ def _evaluation(
     golds = list(map(gold_of, kept))
     rows = metric_rows(golds, rankings.names, options.cutoffs)
     if options.select:
-        chosen = searcher.selected(rankings.requests, options.select)
-        rows = (*rows, selection_rate(chosen, golds, options.search.k))
+        rates = searcher.selection_rates(rankings, golds, options.cutoffs, options.select)
+        rows = (*rows, *rates)
     report = EvaluationReport(
         queries=len(kept),
         unjudged=len(query_set) - len(judged),
@@ -273,7 +272,6 @@ def _with_merge(
     from toolscope_core.evaluation.over_merging import labelled_merges, read_labels
     from toolscope_core.evaluation.query_sets import owners_after
     from toolscope_core.evaluation.reports import metric_rows, p_values
-    from toolscope_core.evaluation.selection import selection_rate
 
     catalog = searched.catalog
     toolset = augmented(merged_toolset(bundle, catalog), searched.variants.by_id)
@@ -297,9 +295,11 @@ def _with_merge(
         )
     )
     if options.select:
-        chosen = searcher.selected(rankings_after.requests, options.select)
-        rate = selection_rate(chosen, after.golds, options.search.k)
-        before, after = replace(before, rows=report.rows), replace(after, rows=(*after.rows, rate))
+        rates = searcher.selection_rates(
+            rankings_after, after.golds, options.cutoffs, options.select
+        )
+        before = replace(before, rows=report.rows)
+        after = replace(after, rows=(*after.rows, *rates))
     comparison = compared(trial, before, after)
     labelled = labelled_merges(toolset, read_labels(options.labels)) if options.labels else None
     return replace(

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from toolscope_core.cli.search_options import DEFAULT, Rerank
 from toolscope_core.cli.terminal import (
     Catalogs,
     EmbedderName,
@@ -21,8 +22,8 @@ from toolscope_core.cli.terminal import (
 )
 from toolscope_core.model.configuration import (
     AcceptPolicy,
-    AnalysisConfig,
     Knob,
+    PlanConfig,
     RetrievalConfig,
     Split,
 )
@@ -50,6 +51,16 @@ SkipUnknown = Annotated[
     bool, typer.Option(help="Leave out queries whose answers the catalog does not have.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Everything, as JSON.")]
+Routers = Annotated[
+    bool,
+    typer.Option("--routers", help="Take those too that need a gateway, as all of the paper do."),
+]
+Threshold = Annotated[
+    float | None,
+    typer.Option(
+        help="Least cosine of candidate pairs, where theta begins; default that of the encoder."
+    ),
+]
 
 
 @app.command()
@@ -108,6 +119,7 @@ def sweep(
     catalogs: Catalogs,
     setting: Annotated[
         Knob,
+        PlanConfig,
         typer.Option(
             "--move",
             help="What is moved: the least similarity of merges (theta), the weight of dense "
@@ -126,10 +138,10 @@ def sweep(
     accept: Annotated[
         AcceptPolicy, typer.Option(help="Clusters accepted without a recorded decision.")
     ] = "auto",
+    routers: Routers = False,
+    threshold: Threshold = None,
     queries: Queries = None,
-    rerank: Annotated[
-        str, typer.Option(metavar="<auto|none|late>", help="How the best are scored anew.")
-    ] = "auto",
+    rerank: Rerank = DEFAULT.rerank,
     decomposition: Decompose = "rules",
     skip_unknown: SkipUnknown = False,
     variants: VariantsFile = None,
@@ -142,7 +154,6 @@ def sweep(
     from toolscope_core.evaluation.results import sweep_point
     from toolscope_core.evaluation.sweeps import Standing, encoder_points, setting_points
     from toolscope_core.llm.embedders import embedder_of
-    from toolscope_core.merging.pipeline import analyse
 
     if bool(encoders) != (setting == "encoder"):
         raise ConfigError("--move encoder and --encoder go together; give both, or neither")
@@ -150,20 +161,20 @@ def sweep(
     options = ExperimentOptions(queries, decomposition, skip_unknown, embedder, variants)
     laboratory = Laboratory(catalogs, options, read_environment())
     trial = laboratory.trial((ENCODERS_K if encoders else 1,))
-    standing = Standing(trial, (), laboratory.tokens, accept, config, ENCODERS_K)
+    plan_config = PlanConfig(accept=accept, routers=routers)
+    standing = Standing(trial, (), laboratory.tokens, plan_config, config, ENCODERS_K)
     if encoders:
         load = partial(embedder_of, read_environment())
         points = encoder_points(standing, load, laboratory.cache, encoders, progress=progress())
     else:
-        analysis = analyse(
-            laboratory.catalog, AnalysisConfig(), laboratory.embedder, laboratory.cache, progress()
-        )
+        analysis = laboratory.analysis(threshold, progress())
         ranker_of = laboratory.ranker
         points = setting_points(analysis, standing, ranker_of, setting, progress=progress())
     size = len(laboratory.catalog.tools)
     result: JsonObject = {
         "knob": setting,
         "accept": accept,
+        "routers": routers,
         "queries": len(trial.queries),
         "points": [sweep_point(point, size) for point in points],
     }
@@ -179,6 +190,53 @@ def sweep(
         say(
             f"{_value(point['value'])}  {point['tools']:5}  {point['reduction']:6.1%}   "
             f"{figures}{calls}"
+        )
+
+
+@app.command()
+@errors_as_sentences
+def ablation(
+    catalogs: Catalogs,
+    queries: Queries = None,
+    threshold: Threshold = None,
+    decomposition: Decompose = "rules",
+    skip_unknown: SkipUnknown = False,
+    variants: VariantsFile = None,
+    embedder: EmbedderName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Switch reranker, merger and correction on and off (ToolScope, table 3): the merger takes all
+    proposals, drop-in or with those that need a gateway too.
+    """
+    from toolscope_core.evaluation.laboratory import ExperimentOptions, Laboratory
+    from toolscope_core.evaluation.results import ablation_row
+    from toolscope_core.evaluation.sweeps import Standing, ablation_rows
+
+    options = ExperimentOptions(queries, decomposition, skip_unknown, embedder, variants)
+    laboratory = Laboratory(catalogs, options, read_environment())
+    trial, size = laboratory.trial((5, 10, 30)), len(laboratory.catalog.tools)
+    analysis, standing = (
+        laboratory.analysis(threshold, progress()),
+        Standing(trial, (), laboratory.tokens),
+    )
+    rows = [
+        ablation_row(row, size)
+        for row in ablation_rows(analysis, standing, laboratory.ranker, progress())
+    ]
+    if as_json:
+        say_json({"queries": len(trial.queries), "rows": rows})
+        return
+    _say_source(queries, len(trial.queries))
+    shown = ("csr@5", "csr@30", "recall@10")
+    names = "".join(f"{name:22}" for name in shown)
+    say(f"reranker  merger    correction  tools  smaller  {names}TCCR   UCC")
+    for row in rows:
+        figures = "".join(f"{interval_text(**row['metrics'][name]):22}" for name in shown)
+        on = {part: "on" if row[part] else "-" for part in ("reranker", "correction")}
+        calls = "-" if row["tccr"] is None else f"{row['tccr']:.3f}  {row['ucc']:.3f}"
+        say(
+            f"{on['reranker']:9} {row['merger']:9} {on['correction']:10}  {row['tools']:5}  "
+            f"{row['reduction']:6.1%}   {figures}{calls}"
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from toolscope_core.catalog.document_variants import LoadedVariants, read_variants, with_variants
@@ -11,8 +12,10 @@ from toolscope_core.catalog.isolation import read_files
 from toolscope_core.cli.model_options import SAVED, AskRequest
 from toolscope_core.cli.search_options import Decomposition, Selection
 from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.evaluation.metrics import Gold
 from toolscope_core.evaluation.query_sets import Query, read_queries, relabelled
 from toolscope_core.evaluation.ranking import ToolsetRanker
+from toolscope_core.evaluation.reports import MetricRow
 from toolscope_core.files.folders import MODEL_PROGRAM, why_not_ours
 from toolscope_core.llm.embedders import embedder_of, scorer_of
 from toolscope_core.merging.model_verdicts import Spent
@@ -186,22 +189,33 @@ class Searcher:
             tuple(tuple(place.score for place in ranking) for ranking in tools),
         )
 
-    def selected(
-        self, requests: Sequence[ToolRequest], by: Selection
-    ) -> tuple[frozenset[str], ...]:
-        """For each request the tools that are taken of the k best of each of its jobs: the *best*,
-        or what a *model* takes. Raises as the model's commands do.
+    def selection_rates(
+        self,
+        rankings: QueryRankings,
+        golds: Sequence[Gold],
+        cutoffs: Sequence[int],
+        by: Selection,
+    ) -> tuple[MetricRow, ...]:
+        """How often exactly what is needed is taken of the k first tools of these rankings: the
+        *best* for each job, or what a *model* takes. Raises as the model's commands do.
         """
         from toolscope_core.cli.asking import asking
-        from toolscope_core.evaluation.selection import found_for_jobs, selected, selected_by_model
+        from toolscope_core.evaluation.selection import (
+            job_rankings,
+            offline_rates,
+            selected_by_model,
+            selection_rates,
+        )
 
-        tools, config = self._catalog.tools, self._options.config
-        ranker = ToolsetRanker(self._embedder, self._cache, config, self._scorer)
+        tools, requests = self._catalog.tools, rankings.requests
         if by == "best":
-            return selected(tools, requests, ranker, self._progress)
-        by_job = found_for_jobs(tools, requests, ranker, self._options.k, self._progress)
+            config, learned = self._options.config, self._model()
+            ranker = ToolsetRanker(self._embedder, self._cache, config, self._scorer, learned)
+            by_job = job_rankings(tools, requests, ranker, self._progress)
+            return offline_rates(requests, by_job, rankings.names, golds, cutoffs)
         with asking(self._options.ask, self._settings, self._progress) as (_, model):
-            return selected_by_model(tools, requests, by_job, model)
+            choice = partial(selected_by_model, tools, requests, model)
+            return selection_rates(choice, rankings.names, golds, cutoffs)
 
     def requests(self, queries: Sequence[Query]) -> list[ToolRequest]:
         """What is searched for each query. Raises as the model's commands do where one is asked."""

@@ -35,7 +35,6 @@ from toolscope_core.evaluation.synthetic import synthetic_queries
 from toolscope_core.llm.embedders import local_embedder
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import (
-    AcceptPolicy,
     Knob,
     PlanConfig,
     RetrievalConfig,
@@ -252,9 +251,9 @@ class Evaluations:
         progress: Progress,
     ) -> Iterator[SweepPoint]:
         """The points of a sweep that are not ``done``."""
-        accept = POLICIES.get(wanted.after, "auto")
+        config = POLICIES.get(wanted.after, PlanConfig(accept="auto"))
         log, searches = self._review.log(catalog_id), self._searches
-        standing = Standing(trial, log, self._tokens, accept, _retrieval(wanted))
+        standing = Standing(trial, log, self._tokens, config, _retrieval(wanted))
         if wanted.knob == "encoder":
             return encoder_points(
                 standing, self._encoder, searches.cache, wanted.encoders, done, progress
@@ -301,8 +300,7 @@ class Evaluations:
     def decided(self, catalog_id: int) -> str:
         """A hash of the decisions and of the merges that follow from them and from the judge."""
         log = [(one.seq, one.action) for one in self._review.log(catalog_id)]
-        policies: tuple[AcceptPolicy, ...] = ("auto", "all")
-        plans = [self._review.plan(catalog_id, PlanConfig(accept=one)) for one in policies]
+        plans = [self._review.plan(catalog_id, config) for config in POLICIES.values()]
         return self._hashes.get(
             catalog_id, tuple(plans), lambda: digest(log, *(plan.phi for plan in plans))
         )

@@ -11,6 +11,7 @@ from toolscope_core.model.errors import JobError, ToolScopeError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import Experiment
 from ui.evaluation.evaluations import SYNTHETIC, Evaluations, Kind, Wanted
+from ui.evaluation.measured_sides import POLICIES
 from ui.shared import page_frame, safe_text
 from ui.shared.services.experiments import ORIGINAL, Experiments
 from ui.shared.value_choice import chosen_value
@@ -31,8 +32,9 @@ ABOUT: dict[Kind, str] = {
     "pool (10 tools, 5 for each sub-query) is measured. Closest tools are harder.",
     "sweep": "What does each value of one setting give? Every query is searched at each of them.",
     "ablation": "What does each part give? Every query is searched with the parts on and off: the "
-    "reranker compares the best 50 again, the merger takes all proposals, the correction takes "
-    "groups apart that do not hold together.",
+    "reranker compares the best 50 again, the merger takes all proposals (drop-in, or with those "
+    "that need a gateway too, as the paper's does), the correction takes groups apart that do not "
+    "hold together.",
 }
 RERANKERS = {"automatic": "auto", "off": "none"}
 ABOUT_SPLITS = (
@@ -74,7 +76,7 @@ def _request(catalog_id: int, kind: Kind) -> None:
     if kind == "sweep":
         knob = chosen_value(bar, "Move", KNOBS, "knob", 260)
         after = bar.selectbox(
-            "Merges to apply", sides[1:4], index=1, key="after", bind="query-params", width=190
+            "Merges to apply", list(POLICIES), index=1, key="after", bind="query-params", width=190
         )
     elif kind != "ablation":
         before = bar.selectbox("Toolset", sides, key="before", bind="query-params", width=155)

@@ -22,13 +22,14 @@ IN_WORDS = {
     "nDCG": "how high the needed tools stand, 1 if all are on top",
     "MAP": "how few others stand above the needed tools, 1 if none does",
     "hit": "the share of queries that find at least one tool they need",
-    "CSR": "the share of queries for which the best tool of each part of the request is exactly "
-    "what is needed",
+    "CSR": "the share of queries for which exactly what is needed is taken of the tools that are "
+    "found, each part of the request taking the best by its own search",
+    "best of each part": "the same of all tools, each part searched alone",
     "TCCR": "the share of gold calls, calls known to be right, that still run",
     "UCC": "the same, each tool with a set of argument names counted once",
 }
 """What each measure says."""
-ABLATED = ("recall@1", "recall@5", "recall@10", "csr@10")
+ABLATED = ("recall@1", "recall@5", "recall@10", "csr@5", "csr@10")
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +182,9 @@ def ablation_rows(result: JsonObject) -> list[dict[str, Any]]:
     """A row for each combination of parts."""
     return [
         {
-            **{part: "on" if row[part] else "" for part in ("reranker", "merger", "correction")},
+            "reranker": "on" if row["reranker"] else "",
+            "merger": row["merger"],
+            "correction": "on" if row["correction"] else "",
             "tools": row["tools"],
             "smaller by": f"{row['reduction']:.1%}",
             **{
@@ -262,6 +265,6 @@ def _figures(experiment: Experiment) -> dict[str, float]:
         figures |= {f"{agent['name']}: {key}": agent[key]["mean"] for key in ("correct", "served")}
         figures |= {f"{agent['name']}: {key}": agent[key] for key in ("calls", "tokens_in")}
     for point in result.get("points", ()):
-        figures[f"{point['value']:g}: recall"] = point["metrics"]["recall"]["mean"]
-        figures[f"{point['value']:g}: tools"] = point["tools"]
+        figures[f"{point['value']}: recall"] = point["metrics"]["recall"]["mean"]
+        figures[f"{point['value']}: tools"] = point["tools"]
     return figures
