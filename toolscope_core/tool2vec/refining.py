@@ -48,7 +48,8 @@ def example_of(queries: TrainingQueries, view: FoldView, candidates: int) -> Ref
     first = candidate_scores(view.learned)
     rows = best_first(first, candidates)
     serves = queries.labels(np.array([view.row]))[0][rows]
-    return RefinerExample(queries.texts[view.row], view.centres[rows], first[rows], serves)
+    text, weight = queries.texts[view.row], float(queries.weights[view.row])
+    return RefinerExample(text, view.centres[rows], first[rows], serves, weight)
 
 
 def checked_refiner(
