@@ -67,6 +67,17 @@ def test_a_tool_without_queries_keeps_the_score_of_its_text(retriever, model):
     assert learned.search(request, 1)[0].tool_id == "unused_tool"
 
 
+def test_what_was_learned_ranks_alone_as_in_the_paper(retriever, model):
+    """Without any text: a tool without queries has the cosine of its own text there."""
+    places = retriever.with_learned(model.alone()).search(ASKED, 6)
+    (last,) = model.alone().blend.weights
+    learned = model.alone().learned(ASKED, retriever.vectors_of(ASKED.texts))[last]
+    ids = sorted(tool.id for tool in TOOLS)
+    assert [one.score for one in places] == pytest.approx(sorted(learned, reverse=True))
+    assert places[0].tool_id == ids[int(learned.argmax())]
+    assert all(one.parts[:3] == (0.0, 0.0, 0.0) for one in places)
+
+
 def test_a_tool_that_changed_or_is_new_is_found_by_its_text(tmp_path, model):
     changed = (
         *TOOLS[1:],

@@ -14,17 +14,17 @@ import typer
 from toolscope_core.cli.model_options import SAVED, AskRequest, asks_model
 from toolscope_core.cli.search_options import (
     ASKING,
-    DEFAULT,
-    Alpha,
+    DEFAULT_SEARCH,
     Decompose,
     ModelFolder,
-    Rerank,
     SearchedTexts,
+    SearchKnobs,
     Selection,
     Servers,
     Splits,
     Usage,
     trained_model,
+    tunes_search,
 )
 from toolscope_core.cli.terminal import (
     Catalogs,
@@ -39,7 +39,6 @@ from toolscope_core.cli.terminal import (
     say,
 )
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import RetrievalConfig
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
@@ -130,6 +129,7 @@ class EvaluationReport:
 @app.command()
 @errors_as_sentences
 @asks_model
+@tunes_search
 def evaluate(
     catalogs: Catalogs,
     queries: Annotated[
@@ -163,8 +163,7 @@ def evaluate(
             "how many merges are right and wrong."
         ),
     ] = None,
-    alpha: Alpha = DEFAULT.dense_weight,
-    rerank: Rerank = DEFAULT.rerank,
+    knobs: SearchKnobs = DEFAULT_SEARCH,
     decomposition: Decompose = "rules",
     splits: Splits = None,
     servers: Servers = False,
@@ -185,8 +184,8 @@ def evaluate(
     learned = trained_model(model, asks=asks)
     searched = SearchOptions(
         k=max(ks),
-        decomposition=decomposition,
-        config=RetrievalConfig(dense_weight=alpha, rerank=rerank, corpus=corpus),
+        decomposition=knobs.split(decomposition),
+        config=knobs.config(corpus),
         embedder=embedder,
         servers=servers,
         splits=splits,
@@ -194,6 +193,7 @@ def evaluate(
         ask=replace(ask, model=None if learned else model),
         learned=learned,
         usage=usage,
+        learned_alone=knobs.as_in_paper == "tool2vec",
     )
     options = EvaluationOptions(searched, tuple(ks), bundle, skip_unknown, select, labels)
     report = _evaluation(catalogs, queries, options)

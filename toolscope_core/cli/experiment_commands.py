@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from toolscope_core.cli.search_options import DEFAULT, Rerank
+from toolscope_core.cli.search_options import DEFAULT_SEARCH, SearchKnobs, tunes_search
 from toolscope_core.cli.terminal import (
     Catalogs,
     EmbedderName,
@@ -115,6 +115,7 @@ def stress(
 
 @app.command()
 @errors_as_sentences
+@tunes_search
 def sweep(
     catalogs: Catalogs,
     setting: Annotated[
@@ -141,7 +142,7 @@ def sweep(
     routers: Routers = False,
     threshold: Threshold = None,
     queries: Queries = None,
-    rerank: Rerank = DEFAULT.rerank,
+    knobs: SearchKnobs = DEFAULT_SEARCH,
     decomposition: Decompose = "rules",
     skip_unknown: SkipUnknown = False,
     variants: VariantsFile = None,
@@ -157,7 +158,7 @@ def sweep(
 
     if bool(encoders) != (setting == "encoder"):
         raise ConfigError("--move encoder and --encoder go together; give both, or neither")
-    config = RetrievalConfig(rerank=rerank)
+    config = knobs.config()
     options = ExperimentOptions(queries, decomposition, skip_unknown, embedder, variants)
     laboratory = Laboratory(catalogs, options, read_environment())
     trial = laboratory.trial((ENCODERS_K if encoders else 1,))

@@ -12,11 +12,12 @@ import typer
 
 from toolscope_core.cli.model_options import SAVED, AskRequest, asks_model
 from toolscope_core.cli.search_options import (
-    DEFAULT,
+    DEFAULT_SEARCH,
     Decompose,
-    Rerank,
+    SearchKnobs,
     Selection,
     catalogs_and_request,
+    tunes_search,
 )
 from toolscope_core.cli.terminal import (
     EmbedderName,
@@ -27,7 +28,6 @@ from toolscope_core.cli.terminal import (
     say,
     say_json,
 )
-from toolscope_core.model.configuration import RetrievalConfig
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
@@ -69,6 +69,7 @@ class PlanReport:
 @app.command()
 @errors_as_sentences
 @asks_model
+@tunes_search
 def plan_request(
     catalogs: Annotated[
         list[str],
@@ -93,7 +94,7 @@ def plan_request(
         bool, typer.Option("--filter", help="Leave out tools that the whole request does not need.")
     ] = False,
     decomposition: Decompose = "rules",
-    rerank: Rerank = DEFAULT.rerank,
+    knobs: SearchKnobs = DEFAULT_SEARCH,
     variants: VariantsFile = None,
     embedder: EmbedderName = None,
     ask: AskRequest = SAVED,
@@ -107,7 +108,7 @@ def plan_request(
     options = SearchOptions(
         k=k,
         decomposition=decomposition,
-        config=RetrievalConfig(rerank=rerank),
+        config=knobs.config(),
         embedder=embedder,
         variants=variants,
         ask=ask,

@@ -44,7 +44,8 @@ class SearchOptions:
     model that sees the request alone (*dummy*) or the nearest tools too (*context*); of the last
     two the answers are in the file ``splits`` where it is given, else the model of ``ask`` gives
     them. ``variants`` is a file of document variants; ``learned`` the folder of a trained model, or
-    ``usage`` a file of queries whose vectors stand for the tools beside their text.
+    ``usage`` a file of queries whose vectors stand for the tools beside their text, or in its place
+    where they stand ``learned_alone``.
     """
 
     k: int = 10
@@ -57,6 +58,7 @@ class SearchOptions:
     ask: AskRequest = SAVED
     learned: Path | None = None
     usage: Path | None = None
+    learned_alone: bool = False
 
     def __post_init__(self) -> None:
         if self.learned is not None and self.usage is not None:
@@ -143,6 +145,10 @@ class Searcher:
         return retriever.with_learned(self._model())
 
     def _model(self) -> LearnedModel | None:
+        model = self._trained()
+        return model.alone() if model and self._options.learned_alone else model
+
+    def _trained(self) -> LearnedModel | None:
         if self._options.learned is not None:
             model = read_model(self._options.learned)
             if self._former is None or self._phi is None:

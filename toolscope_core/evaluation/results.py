@@ -122,7 +122,7 @@ def sweep_point(point: SweepPoint, tools: int) -> JsonObject:
     return {
         "value": point.value,
         "k": point.k,
-        "configuration": asdict(point.config),
+        "configuration": point.config.as_json(),
         **{key: value for key, value in figures.items() if key not in ("metrics", "name")},
         "tokens_sent": round(point.measured.sent[point.k], 3),
         "reduction": round(1 - figures["tools"] / tools, 6),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -72,6 +73,13 @@ class LearnedModel:
             for one in merged
         }
         return replace(self, members=members)
+
+    def alone(self) -> LearnedModel:
+        """The model as the paper searches: by the last of its stages, without the tools' texts; a
+        tool without a query has its own text's vector there.
+        """
+        *_, last = self.blend.weights
+        return replace(self, blend=Blend({last: math.inf}))
 
     def over(self, tools: Sequence[Tool]) -> ModelScorer:
         """See ``retrieval.learned_scores.LearnedRanking``."""

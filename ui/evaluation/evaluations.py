@@ -35,7 +35,9 @@ from toolscope_core.evaluation.synthetic import synthetic_queries
 from toolscope_core.llm.embedders import local_embedder
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import (
+    PAPER_SEARCHES,
     Knob,
+    Paper,
     PlanConfig,
     RetrievalConfig,
     Split,
@@ -69,7 +71,8 @@ class Wanted:
     """An experiment as a page asks for it. ``queries`` names a query set, or is ``SYNTHETIC``;
     ``before`` and ``after`` are toolsets, see ``MeasuredSides``; ``knob`` is what a sweep
     moves, of the merge under the policy of ``after``; ``encoders`` are names or folders of
-    sentence-transformers models.
+    sentence-transformers models. ``paper`` names the one whose search it is, empty for ours; then
+    ``rerank`` *auto* is its reranker, and ``alpha`` of ``None`` its weight of dense scores.
     """
 
     kind: Kind = "comparison"
@@ -80,6 +83,8 @@ class Wanted:
     split: Split = "rules"
     knob: Knob = "theta"
     encoders: tuple[str, ...] = ()
+    paper: Paper | Literal[""] = ""
+    alpha: float | None = None
 
 
 class Evaluations:
@@ -289,7 +294,7 @@ class Evaluations:
         ]
         return {
             **asdict(wanted),
-            "retrieval": asdict(_retrieval(wanted)),
+            "retrieval": _retrieval(wanted).as_json(),
             "embedder": self._searches.embedder.name,
             "tools": len(trial.catalog.tools),
             "decisions": self.decided(catalog_id),
@@ -315,4 +320,7 @@ def job_kind(kind: Kind) -> str:
 
 
 def _retrieval(wanted: Wanted) -> RetrievalConfig:
-    return RetrievalConfig(rerank=wanted.rerank)
+    config = PAPER_SEARCHES[wanted.paper] if wanted.paper else RetrievalConfig()
+    alpha = config.dense_weight if wanted.alpha is None else wanted.alpha
+    rerank = config.rerank if wanted.rerank == "auto" else wanted.rerank
+    return replace(config, dense_weight=alpha, rerank=rerank)

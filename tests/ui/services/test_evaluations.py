@@ -97,6 +97,16 @@ def test_merges_that_need_a_gateway_are_a_toolset_of_their_own(monkeypatch):
     assert others < without
 
 
+def test_the_search_of_a_paper_is_measured_with_a_weight_of_ones_own(small_workspace):
+    ours, paper, weighed = (
+        run(small_workspace, **wanted).configuration["retrieval"]
+        for wanted in ({}, {"paper": "rps"}, {"paper": "rps", "alpha": 0.3})
+    )
+    assert (ours["dense_weight"], ours["step_weight"]) == (0.6, 1.5)
+    assert (paper["dense_weight"], paper["step_weight"], paper["rerank"]) == (1.0, "inf", "none")
+    assert weighed == {**paper, "dense_weight": 0.3}
+
+
 def test_what_is_not_there_is_refused(small_workspace):
     work, catalog_id = small_workspace
     with pytest.raises(ConfigError, match="no query set 'gone'"):
