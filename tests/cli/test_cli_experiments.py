@@ -130,6 +130,37 @@ def test_selections_of_the_search_itself_are_measured(bundle):
     assert "--select takes tools, not servers" in refused
 
 
+def test_plans_of_a_query_set_are_measured_before_and_after(bundle):
+    arguments = ("evaluate", EXAMPLE, "--queries", QUERIES, "--plan", "--decompose", "steps")
+    before, after = run_json(*arguments, "--bundle", bundle)["sides"]
+    assert (before["toolset"], after["toolset"]) == ("as it is", "merged")
+    assert before["queries"] == 26 and before["jobs"] == pytest.approx(31 / 26)
+    assert 0 < before["recall"]["low"] < before["recall"]["mean"] <= 1
+    (wide,) = run_json(*arguments, "--per-job", 10, "--once")["sides"]
+    assert wide["tools_shown"] == pytest.approx(310 / 26) and wide["searches"] == wide["jobs"]
+    assert "tools called of" in run(*arguments, "--filter").output
+    refused = run(*arguments, "--select", "best", code=2).output
+    assert "--plan measures sets of tools" in refused
+
+
+def test_a_model_is_the_worker_of_plans(model_server):
+    """It calls the first tool that it is shown for each job."""
+
+    def answer(body):
+        user = body["messages"][-1]["content"]
+        ids = re.findall(r"^(\w{12}): job", user, re.MULTILINE)
+        return {
+            "answers": [{"question": one, "calls": [{"tool": 1, "arguments": []}]} for one in ids]
+        }
+
+    model_server.answer = answer
+    arguments = ("evaluate", EXAMPLE, "--queries", QUERIES, "--plan", "--decompose", "steps")
+    (side,) = run_json(*arguments, "--worker", "model", "--once", "--per-job", 3)["sides"]
+    assert side["calls"] == side["questions"] == len(model_server.received) == 31
+    assert side["tokens_in"] > 0 and side["tools_shown"] == pytest.approx(93 / 26)
+    assert side["tools_called"] <= side["jobs"]
+
+
 def test_a_model_selects_and_is_asked_once(model_server):
     """It takes the first tool that it is shown, or none."""
 

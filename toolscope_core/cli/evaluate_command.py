@@ -16,6 +16,8 @@ from toolscope_core.cli.search_options import (
     ASKING,
     DEFAULT_SEARCH,
     Decompose,
+    Filtered,
+    Iterative,
     ModelFolder,
     SearchedTexts,
     SearchKnobs,
@@ -23,6 +25,7 @@ from toolscope_core.cli.search_options import (
     Servers,
     Splits,
     Usage,
+    Worker,
     trained_model,
     tunes_search,
 )
@@ -156,6 +159,18 @@ def evaluate(
             "sub-query takes the best by its own search, or what a model chooses."
         ),
     ] = None,
+    plan: Annotated[
+        bool,
+        typer.Option(
+            "--plan",
+            help="Measure plans in place of rankings (Retrieval-Plan-Select, tables 9 and 10): the "
+            "set of tools that the jobs of a request call.",
+        ),
+    ] = False,
+    per_job: Annotated[int, typer.Option(help="With --plan: tools that each job sees.")] = 5,
+    worker: Worker = "best",
+    iterative: Iterative = True,
+    is_filtered: Filtered = False,
     labels: Annotated[
         Path | None,
         typer.Option(
@@ -176,14 +191,16 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
 ) -> None:
     """Measure how well queries find their tools or servers, before and after a merge."""
+    from toolscope_core.cli.plan_evaluation import plan_evaluation, tell_plans
     from toolscope_core.cli.searcher import SearchOptions
+    from toolscope_core.rps.planner import PlanOptions
 
     wanted = _least_recalls(least or [])
     ks = sorted({*_cutoffs(cutoffs), *wanted})
-    asks = decomposition in ASKING or select == "model"
+    asks = decomposition in ASKING or "model" in (select, worker)
     learned = trained_model(model, asks=asks)
     searched = SearchOptions(
-        k=max(ks),
+        k=per_job if plan else max(ks),
         decomposition=knobs.split(decomposition),
         config=knobs.config(corpus),
         embedder=embedder,
@@ -196,6 +213,16 @@ def evaluate(
         learned_alone=knobs.as_in_paper == "tool2vec",
     )
     options = EvaluationOptions(searched, tuple(ks), bundle, skip_unknown, select, labels)
+    if plan:
+        if wanted or select or labels or servers:
+            raise ConfigError(
+                "--plan measures sets of tools; leave out --min-recall, --select, --labels and "
+                "--servers"
+            )
+        ways = PlanOptions(worker, iterative, is_filtered)
+        sides = plan_evaluation(catalogs, queries, searched, ways, bundle, skip_unknown)
+        tell_plans(sides, as_json=as_json)
+        return
     report = _evaluation(catalogs, queries, options)
     if as_json:
         typer.echo(json.dumps(report.as_json(), indent=1))

@@ -126,7 +126,7 @@ def _answer(catalogs: Sequence[Path], request: str, options: SearchOptions) -> N
         servers = retriever.search(tool_request, options.k)
         lines = [_server_line(server, catalog, server.server in made_up) for server in servers]
     else:
-        tools = searcher.tools().search(tool_request, options.k)
+        tools = searcher.tools.search(tool_request, options.k)
         lines = [_tool_line(tool, catalog) for tool in tools]
     parts = tool_request.subqueries
     for number, part in enumerate(parts if len(parts) > 1 else (), 1):

@@ -54,6 +54,21 @@ Usage = Annotated[
         "queries that they serve too (Tool2Vec)."
     ),
 ]
+Worker = Annotated[
+    Selection,
+    typer.Option(help="Who takes tools: the best of each ranking, or what a model chooses."),
+]
+Iterative = Annotated[
+    bool,
+    typer.Option(
+        "--iterative/--once",
+        help="Search each job in several phrasings, show a model more tools until it takes one; or "
+        "each job once, as it stands.",
+    ),
+]
+Filtered = Annotated[
+    bool, typer.Option("--filter", help="Leave out tools that the whole request does not need.")
+]
 Servers = Annotated[bool, typer.Option("--servers", help="Find servers in place of tools.")]
 SearchedTexts = Annotated[
     Corpus, typer.Option(help="What --servers searches: the texts of tools, of servers, or both.")

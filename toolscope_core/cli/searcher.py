@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from toolscope_core.catalog.document_variants import LoadedVariants, read_variants, with_variants
 from toolscope_core.catalog.isolation import read_files
@@ -31,6 +32,10 @@ from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.retrieval.servers import ServerRetriever
 from toolscope_core.tool2vec.learned_model import LearnedModel
 from toolscope_core.tool2vec.model_folder import read_model, write_model
+
+if TYPE_CHECKING:
+    from toolscope_core.rps.planner import PlanOptions
+    from toolscope_core.rps.plans import RequestPlan
 
 USAGE_MODELS = "learned"
 """The folder of the cache with models that a search made for itself."""
@@ -134,8 +139,9 @@ class Searcher:
         self._cache = VectorCache(settings.cache_dir)
         self._scorer = scorer_of(options.config)
         self.spent: tuple[Spent, ...] = ()
-        """What a model that split requests took."""
+        """What models that split or planned requests took."""
 
+    @cached_property
     def tools(self) -> Retriever:
         """The search for tools."""
         config = self._options.config
@@ -188,7 +194,7 @@ class Searcher:
                 tuple(tuple(place.score for place in ranking) for ranking in servers),
                 sum(place.tool_id is not None for place in places) / max(1, len(places)),
             )
-        tools = self.tools().search_each(requests, k, self._progress)
+        tools = self.tools.search_each(requests, k, self._progress)
         return QueryRankings(
             requests,
             tuple(tuple(place.tool_id for place in ranking) for ranking in tools),
@@ -223,6 +229,25 @@ class Searcher:
             choice = partial(selected_by_model, tools, requests, model)
             return selection_rates(choice, rankings.names, golds, cutoffs)
 
+    def plans(
+        self, requests: Sequence[ToolRequest], options: PlanOptions
+    ) -> tuple[RequestPlan, ...]:
+        """A plan for each request, of whose jobs each has the k best tools. Raises as the model's
+        commands do where the worker is a model.
+        """
+        from toolscope_core.cli.asking import asking
+        from toolscope_core.rps.planner import model_planner, offline_planner
+
+        retriever, k = self.tools, self._options.k
+        if options.worker == "best":
+            planner = offline_planner(self._catalog, retriever, k, options)
+            return planner.plans(requests, self._progress)
+        with asking(self._options.ask, self._settings, self._progress) as (_, asker):
+            planner = model_planner(self._catalog, retriever, k, options, asker)
+            plans = planner.plans(requests, self._progress)
+            self.spent += asker.spent
+            return plans
+
     def requests(self, queries: Sequence[Query]) -> list[ToolRequest]:
         """What is searched for each query. Raises as the model's commands do where one is asked."""
         texts = [one.text for one in queries]
@@ -248,7 +273,7 @@ class Searcher:
         with asking(self._options.ask, self._settings, self._progress) as (_, model):
             in_view = self._nearest(texts) if kind == "context" else [()] * len(texts)
             splits = splits_of_model(texts, in_view, kind, model)
-            self.spent = model.spent
+            self.spent += model.spent
             return splits
 
     def _nearest(self, texts: Sequence[str]) -> list[tuple[Tool, ...]]:
