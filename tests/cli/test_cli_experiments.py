@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_cli import EXAMPLE, run, run_json
-from tests.support.json_files import write_json, write_lines
+from tests.support.json_files import read_lines, write_json, write_lines
 
 QUERIES = Path(EXAMPLE).with_name("queries.jsonl")
 
@@ -28,6 +28,24 @@ def test_both_toolsets_are_searched_among_distractors(bundle):
     result = run_json("stress", EXAMPLE, "--queries", QUERIES)
     assert list(result["toolsets"]) == ["as it is, whole", "as it is, by rule"]
     assert len(result["toolsets"]["as it is, whole"][0]["recalls"]) == 26
+
+
+def test_requests_are_split_in_several_ways_and_stand_against_not_split(tmp_path):
+    ids = [one["id"] for one in read_lines(QUERIES)]
+    rows = [{"id": one, "context": ["find a note", "mail it"]} for one in ids]
+    splits = write_lines(tmp_path / "splits.jsonl", *rows)
+    arguments = ("stress", EXAMPLE, "--queries", QUERIES, "--decompose", "context")
+    ways = ("--decompose", "rules", "--splits", splits, "--alpha", "1")
+    result = run_json(*arguments, *ways)["toolsets"]
+    whole, by_rule, context = result.values()
+    assert list(result) == [
+        f"as it is, {one}" for one in ("whole", "by rule", "by a model in context")
+    ]
+    assert "gain" not in whole[0] and all(0 < one["gain"]["p"] <= 1 for one in by_rule)
+    assert context[11]["recall"]["mean"] < whole[11]["recall"]["mean"], "the same for each"
+    assert context[11]["gain"]["p_one_sided"] > 0.9
+    assert "of no gain by splitting" in run(*arguments, *ways).output
+    assert "--decompose is 'x'" in run(*arguments, "--decompose", "x", code=2).output
 
 
 def test_without_queries_requests_are_made_and_called_so():

@@ -140,6 +140,14 @@ def test_the_ablation_is_a_table(page):
     assert list(dict.fromkeys(rows["merger"])) == ["none", "drop-in", "gateway"]
 
 
+def test_plans_of_both_toolsets_are_a_table(page):
+    measure(page, kind="plan")
+    experiment(page, "Plans")
+    rows = table(page, "tools called")
+    assert len(rows) == 2 and "exact" in rows
+    assert "**exact**: the share of queries of which exactly" in page.text
+
+
 def test_experiments_are_listed_with_what_is_out_of_date(page):
     first = measure(page)
     mails = by_name(page.work, page.catalog_id, "send_mail")

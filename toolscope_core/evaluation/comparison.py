@@ -22,7 +22,13 @@ from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
 
-SPLIT_NAMES: dict[Split, str] = {"none": "whole", "rules": "by rule", "steps": "by step"}
+SPLIT_NAMES = {
+    "none": "whole",
+    "rules": "by rule",
+    "steps": "by step",
+    "dummy": "by a model",
+    "context": "by a model in context",
+}
 Outcome = Literal["won", "lost", "unchanged"]
 
 

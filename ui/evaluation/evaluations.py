@@ -15,7 +15,7 @@ from toolscope_core.decisions.constraints import constraints
 from toolscope_core.evaluation.comparison import SPLIT_NAMES, Trial, compared, measured, request_of
 from toolscope_core.evaluation.confusions import pair_confusions
 from toolscope_core.evaluation.merge_effects import MergeEffect, merge_effects
-from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.evaluation.query_sets import Query, relabelled
 from toolscope_core.evaluation.results import (
     ablation_row,
     comparison_result,
@@ -33,6 +33,7 @@ from toolscope_core.evaluation.sweeps import (
 )
 from toolscope_core.evaluation.synthetic import synthetic_queries
 from toolscope_core.llm.embedders import local_embedder
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import (
     PAPER_SEARCHES,
@@ -47,6 +48,8 @@ from toolscope_core.model.errors import ConfigError, DecisionError
 from toolscope_core.model.plan import Experiment
 from toolscope_core.model.protocols import Embedder, Progress, silent
 from toolscope_core.model.tool import JsonObject, Tool, digest
+from toolscope_core.rps.plan_figures import plan_figures
+from toolscope_core.rps.planner import WORKER_K, PlanOptions, offline_planner
 from toolscope_core.store import (
     Job,
     keep_result,
@@ -59,7 +62,7 @@ from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.searches import Searches
 from ui.shared.services.workspace import Workspace
 
-Kind = Literal["comparison", "stress", "sweep", "ablation"]
+Kind = Literal["comparison", "stress", "sweep", "ablation", "plan"]
 
 SYNTHETIC = "made from descriptions"
 CUTOFFS = (1, 5, 10)
@@ -146,6 +149,8 @@ class Evaluations:
             keep(self._compare(catalog_id, wanted, trial, progress), is_done=True)
         elif wanted.kind == "stress":
             keep(self._stress(catalog_id, wanted, trial, progress), is_done=True)
+        elif wanted.kind == "plan":
+            keep(self._plans(catalog_id, wanted, trial, progress), is_done=True)
         elif wanted.kind == "ablation":
             standing = Standing(trial, self._review.log(catalog_id), self._tokens)
             rows = ablation_rows(analysis, standing, self._searches.ranker, progress)
@@ -276,15 +281,29 @@ class Evaluations:
     ) -> JsonObject:
         config = replace(_retrieval(wanted), rerank="none")  # the pools are small
         tests = {}
+        alone: dict[str, str] = {}
         for side in dict.fromkeys((wanted.before, wanted.after)):
             toolset, _ = self.sides.side(catalog_id, side)
             retriever = self._searches.retriever(toolset.tools, config)
             for split in dict.fromkeys(("none", wanted.split)):
-                asked = trial.split_by(split)
-                tests[f"{side}, {SPLIT_NAMES[split]}"] = stress_test(
-                    toolset, retriever, asked, progress
-                )
-        return stress_result(trial, tests)
+                name, base = (f"{side}, {SPLIT_NAMES[one]}" for one in (split, "none"))
+                tests[name] = stress_test(toolset, retriever, trial.split_by(split), progress)
+                alone |= {} if name == base else {name: base}
+        return stress_result(trial, tests, alone)
+
+    def _plans(
+        self, catalog_id: int, wanted: Wanted, trial: Trial, progress: Progress
+    ) -> JsonObject:
+        """What the plans of the queries call on both sides, each job by the ranking."""
+        plans = []
+        for side in dict.fromkeys((wanted.before, wanted.after)):
+            toolset, _ = self.sides.side(catalog_id, side)
+            retriever = self._searches.retriever(toolset.tools, _retrieval(wanted))
+            planner = offline_planner(Catalog(toolset.tools), retriever, WORKER_K, PlanOptions())
+            golds = [query.gold for query in relabelled(trial.queries, toolset.phi)]
+            figures = plan_figures(planner.plans(trial.requests, progress), golds, self._tokens)
+            plans.append({"toolset": side, **figures.as_json()})
+        return {"plans": plans}
 
     def _configuration(self, catalog_id: int, wanted: Wanted, trial: Trial) -> JsonObject:
         """All that decides the figures."""

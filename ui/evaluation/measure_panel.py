@@ -36,6 +36,9 @@ ABOUT: dict[Kind, str] = {
     "reranker compares the best 50 again, the merger takes all proposals (drop-in, or with those "
     "that need a gateway too, as the paper's does), the correction takes groups apart that do not "
     "hold together.",
+    "plan": "Which tools would be called? Each request is split into jobs, each job takes the best "
+    "of its own ranking (on the Retrieval page a model may choose), and the tools of all jobs "
+    "together are compared with what is needed.",
 }
 RERANKERS = {"automatic": "auto", "a cross-encoder (ms-marco)": CROSS_ENCODER, "off": "none"}
 SEARCHES: dict[str, Paper | Literal[""]] = {
@@ -106,7 +109,7 @@ def _request(catalog_id: int, kind: Kind) -> None:
     more = bar.popover("More", icon=":material/tune:", type="tertiary")
     rerank, alpha = "auto", None
     paper: Paper | Literal[""] = ""
-    if kind in ("comparison", "sweep"):
+    if kind in ("comparison", "sweep", "plan"):
         paper = chosen_value(more, "Search", SEARCHES, "evaluation_search", 300, ABOUT_SEARCHES)
         rerank = chosen_value(more, "Reranking", RERANKERS, "evaluation_rerank", 300)
         own_alpha = more.toggle("Set the weight of meaning against words (α)", key="set_alpha")

@@ -19,6 +19,7 @@ IN_WORDS = {
     "recall": "of the tools that a query needs, the share that is found",
     "precision": "of the tools that are found, the share that is needed",
     "f1": "recall and precision in one figure (their harmonic mean)",
+    "exact": "the share of queries of which exactly what is needed is called",
     "nDCG": "how high the needed tools stand, 1 if all are on top",
     "MAP": "how few others stand above the needed tools, 1 if none does",
     "hit": "the share of queries that find at least one tool they need",
@@ -131,6 +132,7 @@ def stress_rows(result: JsonObject) -> list[dict[str, Any]]:
             "distractors": point["distractors"],
             **{key: _interval(point[key]) for key in ("precision", "recall", "f1")},
             "p (recall)": "" if point["p_recall"] == 1.0 else f"{point['p_recall']:.3f}",
+            "p (not split)": f"{point['gain']['p']:.3f}" if "gain" in point else "",
         }
         for name, points in result["toolsets"].items()
         for point in points
@@ -195,6 +197,21 @@ def ablation_rows(result: JsonObject) -> list[dict[str, Any]]:
             **({"TCCR": round(row["tccr"], 3)} if row["calls"] else {}),
         }
         for row in result["rows"]
+    ]
+
+
+def plan_rows(result: JsonObject) -> list[dict[str, Any]]:
+    """A row for each toolset."""
+    return [
+        {
+            "toolset": row["toolset"],
+            **{name: _interval(row[name]) for name in ("recall", "precision", "f1", "exact")},
+            "rankings": round(row["searches"], 1),
+            "tools called": round(row["tools_called"], 1),
+            "tools shown": round(row["tools_shown"], 1),
+            "tokens shown": round(row["tokens_shown"]),
+        }
+        for row in result["plans"]
     ]
 
 
