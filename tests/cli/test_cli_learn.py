@@ -33,7 +33,8 @@ def test_it_says_what_it_reached_on_queries_left_out(trained):
     out, output = trained
     assert "12 queries, 1 of no tool here, left out; 2 of 69 tools have some" in output
     assert "on 4 queries, each left out of its training:" in output
-    assert output.splitlines()[2].startswith("text      recall@3")
+    assert output.splitlines()[2].startswith("text        recall@3")
+    assert "ndcg@7" in output
     assert f"model: {out}" in output
     assert read_json(out / "model.json")["method"] == "refiner"
 

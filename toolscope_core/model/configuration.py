@@ -24,6 +24,8 @@ Knob = Literal["theta", "alpha", "candidates", "k", "encoder"]
 """A setting that a sweep moves."""
 LearningMethod = Literal["tool2vec", "mlc", "refiner"]
 """What is trained of a learned search; each stands on those before it."""
+FirstStageName = Literal["description", "tool2vec", "mlc"]
+"""What a refiner takes its candidates by: the texts of tools, their queries, or a classifier."""
 Corpus = Literal["both", "tools", "servers"]
 CORPORA: tuple[Corpus, ...] = ("both", "tools", "servers")
 ASSEMBLIES: tuple[Assembly, ...] = ("blend", "top1")
