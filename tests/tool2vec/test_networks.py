@@ -6,6 +6,7 @@ import pytest
 from toolscope_core.embedding.encoders import SentenceEmbedder
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.model.errors import ModelError
+from toolscope_core.tool2vec.encoder_layers import EncoderLayers
 from toolscope_core.tool2vec.refiner_network import RefinerExample, RefinerNetwork
 from toolscope_core.tool2vec.tuned_classifier import LabelledTexts, TunedClassifier
 from toolscope_core.tool2vec.tuned_embedder import TunedEmbedder
@@ -66,6 +67,14 @@ def test_weights_of_another_network_are_refused(tiny_model):
         RefinerNetwork(SIZE + 1, str(tiny_model)).put(network.arrays())
     with pytest.raises(ModelError, match="another size than 4"):
         network.logits("open", np.zeros((2, 5), np.float32), np.zeros(2, np.float32))
+
+
+def test_long_requests_are_read_to_the_end_as_far_as_the_encoder_reads(tiny_model):
+    """The encoder made here reads 128 tokens; MiniLM reads on."""
+    words = "open " * 200
+    ids, mask = EncoderLayers(str(tiny_model)).tokens([words, "open"])
+    assert ids.shape == mask.shape == (2, 128)
+    assert EncoderLayers().tokens([words])[0].shape == (1, 202)
 
 
 def lessons(texts, labels, checked, weights=None):

@@ -80,11 +80,13 @@ def test_what_was_learned_ranks_alone_as_in_the_paper(retriever, model):
 
 
 @pytest.mark.parametrize("first", ["description", "tool2vec"])
-def test_a_refiner_stands_on_another_first_stage(tmp_path, retriever, first):
-    options = LearnOptions("refiner", 4, described=True, first=first, retrieval=CONFIG)
+def test_a_refiner_stands_on_another_first_stage(tmp_path, retriever, tiny_model, first):
+    tiny = str(tiny_model)
+    options = LearnOptions("refiner", 4, "", True, first, tiny, CONFIG)
     trainer = Trainer(WordEmbedder(), VectorCache(tmp_path / "cache"))
     model = trained_model(TOOLS, QUERIES, {}, options, trainer)
     assert list(model.blend.weights) == [first, "refiner"] and model.head is None
+    assert (model.refiner.source, model.refiner.depth) == (tiny, 0)
     assert set(model.about["held_out"]["metrics"]) == {"text", first, "refiner", "blend"}
     assert "ndcg@3" in model.about["held_out"]["metrics"]["refiner"]
     own = replace(model, blend=Blend({first: math.inf}))

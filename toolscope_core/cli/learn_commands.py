@@ -81,6 +81,13 @@ def learn(
             help="The refiner reads vectors of descriptions, not Tool2Vec's (table A.1).",
         ),
     ] = False,
+    refiner_encoder: Annotated[
+        str | None,
+        typer.Option(
+            help="Tune all of this transformer as the refiner, such as "
+            "microsoft/deberta-v3-xsmall (the paper's); default two layers of MiniLM."
+        ),
+    ] = None,
     embedder: EmbedderName = None,
 ) -> None:
     """Learn from requests which tools serve them; search --model uses what was learned."""
@@ -91,7 +98,9 @@ def learn(
     from toolscope_core.tool2vec.model_folder import write_model
     from toolscope_core.tool2vec.training import LearnOptions, Trainer, trained_model
 
-    options = LearnOptions(method, candidates, encoder or "", described, first)
+    options = LearnOptions(
+        method, candidates, encoder or "", described, first, refiner_encoder or ""
+    )
     check_ours(out, MODEL_PROGRAM)
     catalog, settings = read_files(catalogs), read_environment()
     query_set = read_queries(queries)

@@ -53,7 +53,8 @@ class LearnOptions:
     ``candidates`` are those that a refiner scores together; ``encoder`` is a model, by name or
     folder, that is tuned for the classifier, empty for none. ``first`` says what a refiner takes
     its candidates by, and stands on without what is after it; ``described`` has it read the vectors
-    of the tools' texts in place of Tool2Vec's (table A.1).
+    of the tools' texts in place of Tool2Vec's (table A.1). ``refiner_encoder`` names the model that
+    becomes the refiner, empty for the first layers of the default.
     """
 
     method: LearningMethod = "refiner"
@@ -61,6 +62,7 @@ class LearnOptions:
     encoder: str = ""
     described: bool = False
     first: FirstStageName = "mlc"
+    refiner_encoder: str = ""
     retrieval: RetrievalConfig = field(default_factory=RetrievalConfig)
 
     def __post_init__(self) -> None:
@@ -144,7 +146,9 @@ def trained_model(
         on_top.append(TUNED)
     if options.method == "refiner":
         all_views = list(views.values())
-        refiner = checked_refiner(asked, all_views, options.candidates, trainer.progress)
+        refiner = checked_refiner(
+            asked, all_views, options.candidates, options.refiner_encoder, trainer.progress
+        )
         held_out = with_refined(held_out, views, asked.texts, refiner, options.candidates)
         finished_refiner(refiner, asked, all_views, options.candidates, trainer.progress)
         on_top.append(REFINER)
