@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_cli import EXAMPLE, run, run_json
-from tests.support.json_files import write_json, write_lines
+from tests.support.json_files import read_lines, write_json, write_lines
 
 QUERIES = Path(EXAMPLE).with_name("queries.jsonl")
 
@@ -30,6 +30,24 @@ def test_both_toolsets_are_searched_among_distractors(bundle):
     assert len(result["toolsets"]["as it is, whole"][0]["recalls"]) == 26
 
 
+def test_requests_are_split_in_several_ways_and_stand_against_not_split(tmp_path):
+    ids = [one["id"] for one in read_lines(QUERIES)]
+    rows = [{"id": one, "context": ["find a note", "mail it"]} for one in ids]
+    splits = write_lines(tmp_path / "splits.jsonl", *rows)
+    arguments = ("stress", EXAMPLE, "--queries", QUERIES, "--decompose", "context")
+    ways = ("--decompose", "rules", "--splits", splits, "--alpha", "1")
+    result = run_json(*arguments, *ways)["toolsets"]
+    whole, by_rule, context = result.values()
+    assert list(result) == [
+        f"as it is, {one}" for one in ("whole", "by rule", "by a model in context")
+    ]
+    assert "gain" not in whole[0] and all(0 < one["gain"]["p"] <= 1 for one in by_rule)
+    assert context[11]["recall"]["mean"] < whole[11]["recall"]["mean"], "the same for each"
+    assert context[11]["gain"]["p_one_sided"] > 0.9
+    assert "of no gain by splitting" in run(*arguments, *ways).output
+    assert "--decompose is 'x'" in run(*arguments, "--decompose", "x", code=2).output
+
+
 def test_without_queries_requests_are_made_and_called_so():
     assert "made from descriptions" in run("stress", EXAMPLE, "--decompose", "none").output
 
@@ -43,6 +61,30 @@ def test_a_higher_threshold_merges_less():
     table = run(*arguments, "--move", "k").output.splitlines()
     assert table[1].split()[0] == "k"
     assert [line.split()[0] for line in table[2:5]] == ["1", "2", "3"]
+
+
+def test_the_floor_of_a_sweep_is_given_and_merges_with_a_gateway_are_more():
+    arguments = ("sweep", EXAMPLE, "--queries", QUERIES, "--accept", "all", "--rerank", "none")
+    result = run_json(*arguments, "--threshold", ".5", "--routers")
+    assert result["points"][0]["value"] == 0.5
+    assert result["points"][0]["tools"] < run_json(*arguments)["points"][0]["tools"]
+    assert set(result["points"][0]["metrics"]) >= {"recall", "ndcg", "csr"}
+
+
+def test_the_parts_are_switched_on_and_off():
+    result = run_json("ablation", EXAMPLE, "--queries", QUERIES)
+    parts = [(row["reranker"], row["merger"], row["correction"]) for row in result["rows"]]
+    assert len(set(parts)) == len(parts) == 10
+    sizes = {row["merger"]: row["tools"] for row in result["rows"]}
+    assert sizes["none"] > sizes["drop-in"] > sizes["gateway"]
+    table = run("ablation", EXAMPLE, "--queries", QUERIES).output.splitlines()
+    assert table[1].split()[:3] == ["reranker", "merger", "correction"] and len(table) == 12
+
+
+def test_a_sweep_reranks_with_the_cross_encoder_that_is_named(tmp_path):
+    arguments = ("sweep", EXAMPLE, "--queries", QUERIES, "--move", "k", "--rerank")
+    refused = run(*arguments, tmp_path / "gone", code=2).output
+    assert "cannot be loaded" in refused and "gone" in refused
 
 
 def test_encoders_are_measured_by_their_names():
@@ -97,11 +139,44 @@ def test_labelled_pairs_show_wrong_merges(bundle, tmp_path):
 
 def test_selections_of_the_search_itself_are_measured(bundle):
     arguments = ("evaluate", EXAMPLE, "--queries", QUERIES, "--at", "5", "--select", "best")
-    assert re.search(r"^csr@5 +0\.\d+", run(*arguments).output, re.MULTILINE)
+    alone = run(*arguments).output
+    assert re.search(r"^csr@5 +0\.\d+", alone, re.MULTILINE)
+    assert re.search(r"^parts@1 +0\.\d+", alone, re.MULTILINE)
     both = run(*arguments, "--bundle", bundle).output
     assert re.search(r"^csr@5 .* after 0\.\d+", both, re.MULTILINE)
     refused = run(*arguments, "--servers", code=2).output
     assert "--select takes tools, not servers" in refused
+
+
+def test_plans_of_a_query_set_are_measured_before_and_after(bundle):
+    arguments = ("evaluate", EXAMPLE, "--queries", QUERIES, "--plan", "--decompose", "steps")
+    before, after = run_json(*arguments, "--bundle", bundle)["sides"]
+    assert (before["toolset"], after["toolset"]) == ("as it is", "merged")
+    assert before["queries"] == 26 and before["jobs"] == pytest.approx(31 / 26)
+    assert 0 < before["recall"]["low"] < before["recall"]["mean"] <= 1
+    (wide,) = run_json(*arguments, "--per-job", 10, "--once")["sides"]
+    assert wide["tools_shown"] == pytest.approx(310 / 26) and wide["searches"] == wide["jobs"]
+    assert "tools called of" in run(*arguments, "--filter").output
+    refused = run(*arguments, "--select", "best", code=2).output
+    assert "--plan measures sets of tools" in refused
+
+
+def test_a_model_is_the_worker_of_plans(model_server):
+    """It calls the first tool that it is shown for each job."""
+
+    def answer(body):
+        user = body["messages"][-1]["content"]
+        ids = re.findall(r"^(\w{12}): job", user, re.MULTILINE)
+        return {
+            "answers": [{"question": one, "calls": [{"tool": 1, "arguments": []}]} for one in ids]
+        }
+
+    model_server.answer = answer
+    arguments = ("evaluate", EXAMPLE, "--queries", QUERIES, "--plan", "--decompose", "steps")
+    (side,) = run_json(*arguments, "--worker", "model", "--once", "--per-job", 3)["sides"]
+    assert side["calls"] == side["questions"] == len(model_server.received) == 31
+    assert side["tokens_in"] > 0 and side["tools_shown"] == pytest.approx(93 / 26)
+    assert side["tools_called"] <= side["jobs"]
 
 
 def test_a_model_selects_and_is_asked_once(model_server):

@@ -33,7 +33,8 @@ def test_it_says_what_it_reached_on_queries_left_out(trained):
     out, output = trained
     assert "12 queries, 1 of no tool here, left out; 2 of 69 tools have some" in output
     assert "on 4 queries, each left out of its training:" in output
-    assert output.splitlines()[2].startswith("text      recall@3")
+    assert output.splitlines()[2].startswith("text        recall@3")
+    assert "ndcg@7" in output
     assert f"model: {out}" in output
     assert read_json(out / "model.json")["method"] == "refiner"
 
@@ -48,6 +49,13 @@ def test_a_search_uses_what_was_learned(trained, queries, way):
     if way == "model":
         asked = ("--queries", queries, "--skip-unknown", "--at", 1)
         assert "recall@1      1.000" in run("evaluate", EXAMPLE, *asked, *given).output
+
+
+def test_selections_are_made_by_what_was_learned_too(queries):
+    """Of one job and its list the first place is taken, whatever the text alone would rank."""
+    asked = ("--queries", queries, "--skip-unknown", "--at", "5", "--decompose", "none")
+    output = run("evaluate", EXAMPLE, *asked, "--select", "best", "--usage", queries).output
+    assert "csr@5         1.000" in output
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,13 @@
 """``search`` and ``evaluate`` over the bundled example, with the real model."""
 
+import math
+from dataclasses import replace
+
 import pytest
 
 from tests.cli.test_cli import EXAMPLE, run, run_json
 from tests.support.json_files import read_lines, write_json, write_lines
+from toolscope_core.model.configuration import PAPER_SEARCHES, RetrievalConfig
 
 FRENCH = "wordsmith-text/translate_to_french"
 QUERIES = (
@@ -48,6 +52,66 @@ def test_words_alone_answer_while_many_texts_are_encoded(tmp_path, monkeypatch):
 def test_it_says_where_perhaps_no_tool_does_what_is_asked():
     done = run("search", EXAMPLE, "Which proteins fold like insulin?", "-k", 1)
     assert "Perhaps no tool does this: the closest has a similarity of 0." in done.output
+
+
+def cross_encoder(folder, **sizes):
+    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
+
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "send", "mail", "note"]
+    (folder / "vocab.txt").write_text("\n".join(words), "utf-8")
+    BertTokenizerFast(vocab=str(folder / "vocab.txt")).save_pretrained(folder)
+    BertForSequenceClassification(BertConfig(num_labels=1, **sizes)).save_pretrained(folder)
+    return folder
+
+
+def test_the_search_of_toolscope_is_one_setting(tmp_path):
+    """With a cross-encoder of the size of ms-marco-MiniLM-L6-v2, made here."""
+    model = cross_encoder(
+        tmp_path,
+        hidden_size=384, num_hidden_layers=6, num_attention_heads=12, intermediate_size=1536,
+    )  # fmt: skip
+    asked = ("search", EXAMPLE, "send a note", "-k", 3, "--as-in-paper", "toolscope")
+    lines = run(*asked, "--rerank", model).output.splitlines()
+    assert lines[0].split()[1:8] == "1.000 dense 0.00 sparse 0.00 rerank 1.00".split()
+    assert "dense 1.00  sparse 0.00" in run(*asked, "--rerank", "none").output
+    missing = run(*asked, "--rerank", tmp_path / "gone", code=2).output
+    assert "cannot be loaded" in missing
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ((), RetrievalConfig()),
+        (("--alpha", ".3", "--candidates", "7"), RetrievalConfig(dense_weight=0.3, candidates=7)),
+        (
+            ("--as-in-paper", "rps", "--alpha", ".9"),
+            replace(PAPER_SEARCHES["rps"], dense_weight=0.9),
+        ),
+        (
+            ("--assembly", "top1", "--rerank-weight", "inf", "--step-weight", "inf"),
+            RetrievalConfig(assembly="top1", rerank_weight=math.inf, step_weight=math.inf),
+        ),
+        (
+            ("--as-in-paper", "tool-to-agent", "--subquery-weight", "2", "--corpus", "tools"),
+            replace(PAPER_SEARCHES["tool-to-agent"], subquery_weight=2.0, corpus="tools"),
+        ),
+    ],
+)
+def test_every_setting_of_the_search_is_an_option(options, expected, monkeypatch):
+    configs = []
+
+    def answer(catalogs, request, searched):
+        configs.append(searched.config)
+
+    monkeypatch.setattr("toolscope_core.cli.search_command._answer", answer)
+    run("search", EXAMPLE, "send a note", *options)
+    assert configs == [expected]
+
+
+def test_queries_of_tool2vec_are_whole(queries):
+    whole = ("--decompose", "none", "--alpha", "1", "--rerank", "none")
+    asked = ("evaluate", EXAMPLE, "--queries", queries, "--at", "3")
+    assert run(*asked, "--as-in-paper", "tool2vec").output == run(*asked, *whole).output
 
 
 def test_the_best_can_be_compared_token_by_token():

@@ -1,41 +1,17 @@
-"""Selection, confusions, over-merging and requests made from descriptions."""
+"""Confusions, over-merging and requests made from descriptions."""
 
 from dataclasses import replace
 
 import pytest
 
-from tests.evaluation.shelf import CATALOG, MERGED, QUERIES, TOOLS, KnownOrder
+from tests.evaluation.shelf import CATALOG, MERGED, QUERIES, TOOLS
 from toolscope_core.evaluation.confusions import pair_confusions
 from toolscope_core.evaluation.measured_toolsets import as_it_is, of_plan
 from toolscope_core.evaluation.over_merging import forbidden_merges, joined_queries
-from toolscope_core.evaluation.selection import is_correct, selected
 from toolscope_core.evaluation.synthetic import MOST, synthetic_queries
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Tool
-from toolscope_core.retrieval.assembly import ToolRequest
-
-
-def test_the_best_of_each_sub_query_is_selected():
-    ranker = KnownOrder()
-    split = ToolRequest("both", ("look for it", "find and search"))
-    whole = ToolRequest("rain?")
-    assert selected(CATALOG.tools, [split, whole], ranker) == ({"find", "mail"}, {"find"})
-    assert ranker.asked == [["look for it", "find and search", "rain?"]]
-    assert selected((), [whole], ranker) == (frozenset(),)
-
-
-@pytest.mark.parametrize(
-    ("chosen", "right"),
-    [("ac", True), ("bc", True), ("ab", False), ("a", False), ("abc", False), ("", False)],
-)
-def test_a_selection_is_correct_where_it_is_exactly_what_is_needed(chosen, right):
-    gold = (frozenset("ab"), frozenset("c"), frozenset("c"))
-    assert is_correct(frozenset(chosen), gold) is right
-
-
-def test_needs_that_share_tools_are_given_one_each():
-    assert is_correct(frozenset("ab"), (frozenset("ab"), frozenset("a")))
 
 
 def test_a_pair_is_confused_where_one_stands_above_the_other_that_is_the_answer():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import bootstrap
 
-from toolscope_core.evaluation.intervals import holm, interval, paired_p
+from toolscope_core.evaluation.intervals import holm, interval, one_sided_p, paired_p
 
 RNG = np.random.default_rng(3)
 VALUES = RNG.random(300).round(1)
@@ -41,3 +41,11 @@ def test_holm_by_hand():
     assert holm([0.01, 0.04, 0.03]) == pytest.approx((0.03, 0.06, 0.06))
     assert holm([0.6, 0.9]) == (1.0, 1.0)
     assert holm([]) == ()
+
+
+def test_a_one_sided_p_knows_which_way_it_goes():
+    before, after = [0.0] * 8 + [1.0] * 2, [1.0] * 10
+    up, down = one_sided_p(before, after), one_sided_p(after, before)
+    assert up < 0.01 and down > 0.99
+    assert paired_p(before, after) == pytest.approx(2 * up, abs=0.01)
+    assert one_sided_p(before, before) == 1.0

@@ -1,5 +1,7 @@
 """Pools of the stress test, and what is found in them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,7 @@ from toolscope_core.evaluation.stress import (
     closest_noise,
     random_noise,
     set_metrics,
+    split_gains,
     stress_test,
 )
 from toolscope_core.model.configuration import RetrievalConfig
@@ -71,9 +74,24 @@ def test_without_distractors_everything_is_found_and_more_do_not_help(retriever)
     ]
     clean = test[0]
     assert (clean.precision.mean, clean.recall.mean, clean.f1.mean) == (1.0, 1.0, 1.0)
-    assert clean.p_recall == clean.p_f1 == 1.0
+    assert clean.p_recall == clean.p_f1 == clean.p_loss == 1.0
     assert all(len(one.recalls) == len(one.f1s) == 4 for one in test)
     assert test[1].precision.mean < 1.0, "six tools in a pool, ten are taken"
+
+
+def test_splitting_stands_against_retrieval_alone_at_the_same_noise(retriever):
+    toolset = as_it_is(CATALOG)
+    points = stress_test(toolset, retriever(toolset), trial())
+    none, all_of = ([replace(one, recalls=(value,) * 4) for one in points] for value in (0.0, 1.0))
+    (gain, *_), (same, *_) = split_gains(all_of, none), split_gains(none, none)
+    assert gain.p_one_sided == pytest.approx(1 / 2001)
+    assert gain.p == pytest.approx(12 / 2001), "of twelve points"
+    assert (same.p_one_sided, same.p) == (1.0, 1.0)
+    (worse, *_) = split_gains(none, all_of)
+    assert worse.p_one_sided == 1.0 and worse.p == gain.p
+    result = stress_result(trial(), {"whole": none, "split": all_of}, {"split": "whole"})
+    assert "gain" not in result["toolsets"]["whole"][0]
+    assert result["toolsets"]["split"][0]["gain"]["p_one_sided"] == gain.p_one_sided
 
 
 def test_after_a_merge_the_pool_is_of_the_merged_toolset(retriever):

@@ -243,8 +243,8 @@ def test_a_selector_that_obeys_a_tool_selects_for_no_other_job(payload, hostile,
     chosen = selected_by_model(
         (hostile, NOTES),
         [ToolRequest("Find my notes"), ToolRequest("Look up my notes")],
-        {"Find my notes": ("evil_tool", "find_notes"), "Look up my notes": ("find_notes",)},
         asking(served(answering_each("job", number))),
+        [("evil_tool", "find_notes"), ("find_notes",)],
     )
     assert chosen == (frozenset(), {"find_notes"})
 

@@ -136,7 +136,16 @@ def test_the_ablation_is_a_table(page):
     measure(page, kind="ablation")
     experiment(page, "Ablation")
     rows = table(page, "reranker")
-    assert len(rows) == 6 and "CSR@10" in rows
+    assert len(rows) == 10 and "CSR@10" in rows
+    assert list(dict.fromkeys(rows["merger"])) == ["none", "drop-in", "gateway"]
+
+
+def test_plans_of_both_toolsets_are_a_table(page):
+    measure(page, kind="plan")
+    experiment(page, "Plans")
+    rows = table(page, "tools called")
+    assert len(rows) == 2 and "exact" in rows
+    assert "**exact**: the share of queries of which exactly" in page.text
 
 
 def test_experiments_are_listed_with_what_is_out_of_date(page):

@@ -1,5 +1,7 @@
 """The retriever over a few tools, with an embedder of words."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -137,6 +139,19 @@ def test_few_texts_are_embedded_at_once_and_many_are_kept(open_retriever, tmp_pa
     assert {path.name for path in tmp_path.rglob("*.vec")} != files
 
 
+def test_steps_submitted_alone_leave_the_request_nothing(open_retriever):
+    steps = ("weather of a town", "send a mail")
+    search = open_retriever(step_weight=math.inf, rerank="none")
+    apart = [search.search(ToolRequest(one), 4) for one in steps]
+    best = {}
+    for place in (place for ranking in apart for place in ranking):
+        best[place.tool_id] = max(place.score, best.get(place.tool_id, 0.0))
+    together = search.search(ToolRequest("another thing", steps, by_rule=False), 4)
+    assert {one.tool_id: one.score for one in together} == {
+        one.tool_id: pytest.approx(best[one.tool_id]) for one in together
+    }
+
+
 def test_a_weight_of_nothing_is_the_request_alone(open_retriever):
     parts = ToolRequest("weather", ("list files", "send mail"))
     alone = ids(open_retriever().search(ToolRequest("weather"), 4))
@@ -163,7 +178,8 @@ def test_assembly_by_equation_5_by_hand():
         ({"candidates": 0}, "candidates is 0"),
         ({"rerank": " "}, "rerank is empty; give auto, none, late or the name"),
         ({"corpus": "all"}, "corpus is 'all'; give one of both, tools, servers"),
-        ({"server_weight": float("inf")}, "server_weight is inf; give 0 or more"),
+        ({"server_weight": float("inf")}, "server_weight is inf; give a number"),
+        ({"step_weight": -1.0}, "step_weight is -1.0; give 0 or more, or inf"),
     ],
 )
 def test_wrong_settings_are_named(wrong, message):

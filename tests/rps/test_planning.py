@@ -95,6 +95,12 @@ def test_a_worker_that_takes_nothing_sees_the_next_tools_and_none_twice(retrieve
     assert [one.tool.id for one in planned.steps[0].candidates] == [best, second]
 
 
+def test_the_last_round_shows_what_is_left_of_the_widest(retriever, monkeypatch):
+    monkeypatch.setattr("toolscope_core.rps.planner.STEP", 2)
+    _, shown = widening(retriever, set(), k=2)
+    assert [len(ids) for ((ids),) in shown] == [2, 1], "2 + 2 is more than the widest, 3"
+
+
 def test_a_job_that_nothing_fits_takes_the_best_in_the_end(retriever, monkeypatch):
     monkeypatch.setattr("toolscope_core.rps.planner.STEP", 1)
     planned, shown = widening(retriever, set())

@@ -6,8 +6,9 @@ import pytest
 from toolscope_core.embedding.encoders import SentenceEmbedder
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.model.errors import ModelError
+from toolscope_core.tool2vec.encoder_layers import EncoderLayers
 from toolscope_core.tool2vec.refiner_network import RefinerExample, RefinerNetwork
-from toolscope_core.tool2vec.tuned_classifier import TunedClassifier
+from toolscope_core.tool2vec.tuned_classifier import LabelledTexts, TunedClassifier
 from toolscope_core.tool2vec.tuned_embedder import TunedEmbedder
 
 SIZE = 4
@@ -68,6 +69,39 @@ def test_weights_of_another_network_are_refused(tiny_model):
         network.logits("open", np.zeros((2, 5), np.float32), np.zeros(2, np.float32))
 
 
+def test_long_requests_are_read_to_the_end_as_far_as_the_encoder_reads(tiny_model):
+    """The encoder made here reads 128 tokens; MiniLM reads on."""
+    words = "open " * 200
+    ids, mask = EncoderLayers(str(tiny_model)).tokens([words, "open"])
+    assert ids.shape == mask.shape == (2, 128)
+    assert EncoderLayers().tokens([words])[0].shape == (1, 202)
+
+
+def lessons(texts, labels, checked, weights=None):
+    each = np.ones(len(texts), np.float32) if weights is None else weights
+    return LabelledTexts(texts, lambda rows: labels[rows], each, checked)
+
+
+def test_a_text_is_learned_by_what_it_counts_for(tiny_model, monkeypatch):
+    """*open* is both tools, one of them for nothing; so are the candidates of a refiner."""
+    monkeypatch.setattr("toolscope_core.tool2vec.tuned_classifier.HEAD_RATE", 1.0)
+    labels = np.tile(np.eye(2, dtype=np.float32), (8, 1))
+    weights = np.tile(np.array([1, 0], np.float32), 8)
+    network = TunedClassifier(np.zeros((2, SIZE), np.float32), str(tiny_model))
+    none = np.zeros(16, dtype=bool)
+    network.train(lessons(["open"] * 16, labels, none, weights), 4, lambda *_: None)
+    first, second = network.logits(["open"])[0]
+    assert first > second + 1
+    monkeypatch.setattr("toolscope_core.tool2vec.refiner_network.RATE", 1e-2)
+    refiner = RefinerNetwork(SIZE, str(tiny_model))
+    vectors, scores = np.eye(2, SIZE, dtype=np.float32), np.full(2, 0.5, np.float32)
+    refiner.train(
+        [RefinerExample("open", vectors, scores, labels[at], weights[at]) for at in range(16)], 20
+    )
+    first, second = refiner.logits("open", vectors, scores)
+    assert first > second + 0.01
+
+
 def test_a_classifier_learns_keeps_checkpoints_and_the_best_epoch(tiny_model, monkeypatch):
     monkeypatch.setattr("toolscope_core.tool2vec.tuned_classifier.HEAD_RATE", 1.0)
     monkeypatch.setattr("toolscope_core.tool2vec.tuned_classifier.PATIENCE", 6)
@@ -75,9 +109,7 @@ def test_a_classifier_learns_keeps_checkpoints_and_the_best_epoch(tiny_model, mo
     labels = np.tile(np.eye(3, dtype=np.float32), (8, 1))
     network, kept = TunedClassifier(np.zeros((3, SIZE), np.float32), str(tiny_model)), []
     checked = np.arange(24) >= 21
-    best = network.train(
-        texts, lambda rows: labels[rows], 30, checked, lambda *one: kept.append(one)
-    )
+    best = network.train(lessons(texts, labels, checked), 30, lambda *one: kept.append(one))
     assert network.logits(texts[:3]).argmax(axis=1).tolist() == [0, 1, 2]
     assert [number for number, _ in kept] == list(range(1, len(kept) + 1))
     assert 1 <= best <= len(kept)
@@ -91,10 +123,8 @@ def test_training_stops_when_held_out_texts_get_worse(tiny_model):
     network = TunedClassifier(np.zeros((3, SIZE), np.float32), str(tiny_model))
     worse = np.stack([labels[0]] * 4 + [labels[1]] * 2)
     epochs = []
-    best = network.train(
-        ["open door"] * 6, lambda rows: worse[rows], 30, np.arange(6) >= 4,
-        lambda number, _: epochs.append(number),
-    )  # fmt: skip
+    texts = lessons(["open door"] * 6, worse, np.arange(6) >= 4)
+    best = network.train(texts, 30, lambda number, _: epochs.append(number))
     assert best <= len(epochs) <= best + 2 < 30
 
 
@@ -129,5 +159,5 @@ def test_the_real_encoder_is_tuned_as_well():
         return float(np.trace(network.logits(texts[:4])))
 
     before = right()
-    assert network.train(texts, lambda rows: labels[rows], 3, checked, lambda *_: None) == 3
+    assert network.train(lessons(texts, labels, checked), 3, lambda *_: None) == 3
     assert right() > before + 0.1

@@ -1,5 +1,6 @@
 """Training and searching with what was learned, on six tools whose texts answer no query."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -65,6 +66,43 @@ def test_a_tool_without_queries_keeps_the_score_of_its_text(retriever, model):
     after = {one.tool_id: one for one in learned.search(request, 6)}
     assert after["unused_tool"].score == pytest.approx(before["unused_tool"].score, abs=1e-6)
     assert learned.search(request, 1)[0].tool_id == "unused_tool"
+
+
+def test_what_was_learned_ranks_alone_as_in_the_paper(retriever, model):
+    """Without any text: a tool without queries has the cosine of its own text there."""
+    places = retriever.with_learned(model.alone()).search(ASKED, 6)
+    (last,) = model.alone().blend.weights
+    learned = model.alone().learned(ASKED, retriever.vectors_of(ASKED.texts))[last]
+    ids = sorted(tool.id for tool in TOOLS)
+    assert [one.score for one in places] == pytest.approx(sorted(learned, reverse=True))
+    assert places[0].tool_id == ids[int(learned.argmax())]
+    assert all(one.parts[:3] == (0.0, 0.0, 0.0) for one in places)
+
+
+@pytest.mark.parametrize("first", ["description", "tool2vec"])
+def test_a_refiner_stands_on_another_first_stage(tmp_path, retriever, tiny_model, first):
+    tiny = str(tiny_model)
+    options = LearnOptions("refiner", 4, "", True, first, tiny, CONFIG)
+    trainer = Trainer(WordEmbedder(), VectorCache(tmp_path / "cache"))
+    model = trained_model(TOOLS, QUERIES, {}, options, trainer)
+    assert list(model.blend.weights) == [first, "refiner"] and model.head is None
+    assert (model.refiner.source, model.refiner.depth) == (tiny, 0)
+    assert set(model.about["held_out"]["metrics"]) == {"text", first, "refiner", "blend"}
+    assert "ndcg@3" in model.about["held_out"]["metrics"]["refiner"]
+    own = replace(model, blend=Blend({first: math.inf}))
+    vectors = retriever.vectors_of(ASKED.texts)
+    centres = model.described if first == "description" else model.centres
+    cosines = vectors[0] @ centres.T
+    assert own.learned(ASKED, vectors)[first].argmax() == cosines.argmax()
+    write_model(model, tmp_path / "model")
+    again = replace(read_model(tmp_path / "model"), blend=own.blend)
+    assert again.learned(ASKED, vectors)[first] == pytest.approx(own.learned(ASKED, vectors)[first])
+    assert (again.first, again.reads_described) == (first, True)
+
+
+def test_only_a_refiner_has_candidates_of_its_own():
+    with pytest.raises(ConfigError, match="candidates by tool2vec are a refiner's"):
+        LearnOptions("mlc", first="tool2vec")
 
 
 def test_a_tool_that_changed_or_is_new_is_found_by_its_text(tmp_path, model):

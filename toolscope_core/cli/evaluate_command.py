@@ -14,17 +14,20 @@ import typer
 from toolscope_core.cli.model_options import SAVED, AskRequest, asks_model
 from toolscope_core.cli.search_options import (
     ASKING,
-    DEFAULT,
-    Alpha,
+    DEFAULT_SEARCH,
     Decompose,
+    Filtered,
+    Iterative,
     ModelFolder,
-    Rerank,
     SearchedTexts,
+    SearchKnobs,
     Selection,
     Servers,
     Splits,
     Usage,
+    Worker,
     trained_model,
+    tunes_search,
 )
 from toolscope_core.cli.terminal import (
     Catalogs,
@@ -39,7 +42,6 @@ from toolscope_core.cli.terminal import (
     say,
 )
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import RetrievalConfig
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
@@ -60,8 +62,8 @@ MOST_RANKED = 1_000
 class EvaluationOptions:
     """What is measured: at each of ``cutoffs``, after the merge too where a ``bundle`` is given;
     ``skip_unknown`` leaves queries out whose gold answers the catalog does not have. ``select``
-    says who takes tools, of as many as the largest cut-off for each sub-query: see
-    ``Searcher.selected``. ``labels`` are pairs of which people said whether they may be merged.
+    says who takes tools of those that are found: see ``Searcher.selection_rates``. ``labels`` are
+    pairs of which people said whether they may be merged.
     """
 
     search: SearchOptions
@@ -130,6 +132,7 @@ class EvaluationReport:
 @app.command()
 @errors_as_sentences
 @asks_model
+@tunes_search
 def evaluate(
     catalogs: Catalogs,
     queries: Annotated[
@@ -152,10 +155,22 @@ def evaluate(
     select: Annotated[
         Selection | None,
         typer.Option(
-            help="Measure correct selections (CSR) too: the best tool of each sub-query, or what a "
-            "model takes of the k best."
+            help="Measure correct selections (CSR) too: of the k tools found for a request each "
+            "sub-query takes the best by its own search, or what a model chooses."
         ),
     ] = None,
+    plan: Annotated[
+        bool,
+        typer.Option(
+            "--plan",
+            help="Measure plans in place of rankings (Retrieval-Plan-Select, tables 9 and 10): the "
+            "set of tools that the jobs of a request call.",
+        ),
+    ] = False,
+    per_job: Annotated[int, typer.Option(help="With --plan: tools that each job sees.")] = 5,
+    worker: Worker = "best",
+    iterative: Iterative = True,
+    is_filtered: Filtered = False,
     labels: Annotated[
         Path | None,
         typer.Option(
@@ -163,8 +178,7 @@ def evaluate(
             "how many merges are right and wrong."
         ),
     ] = None,
-    alpha: Alpha = DEFAULT.dense_weight,
-    rerank: Rerank = DEFAULT.rerank,
+    knobs: SearchKnobs = DEFAULT_SEARCH,
     decomposition: Decompose = "rules",
     splits: Splits = None,
     servers: Servers = False,
@@ -177,16 +191,18 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
 ) -> None:
     """Measure how well queries find their tools or servers, before and after a merge."""
+    from toolscope_core.cli.plan_evaluation import plan_evaluation, tell_plans
     from toolscope_core.cli.searcher import SearchOptions
+    from toolscope_core.rps.planner import PlanOptions
 
     wanted = _least_recalls(least or [])
     ks = sorted({*_cutoffs(cutoffs), *wanted})
-    asks = decomposition in ASKING or select == "model"
+    asks = decomposition in ASKING or "model" in (select, worker)
     learned = trained_model(model, asks=asks)
     searched = SearchOptions(
-        k=max(ks),
-        decomposition=decomposition,
-        config=RetrievalConfig(dense_weight=alpha, rerank=rerank, corpus=corpus),
+        k=per_job if plan else max(ks),
+        decomposition=knobs.split(decomposition),
+        config=knobs.config(corpus),
         embedder=embedder,
         servers=servers,
         splits=splits,
@@ -194,8 +210,19 @@ def evaluate(
         ask=replace(ask, model=None if learned else model),
         learned=learned,
         usage=usage,
+        learned_alone=knobs.as_in_paper == "tool2vec",
     )
     options = EvaluationOptions(searched, tuple(ks), bundle, skip_unknown, select, labels)
+    if plan:
+        if wanted or select or labels or servers:
+            raise ConfigError(
+                "--plan measures sets of tools; leave out --min-recall, --select, --labels and "
+                "--servers"
+            )
+        ways = PlanOptions(worker, iterative, is_filtered)
+        sides = plan_evaluation(catalogs, queries, searched, ways, bundle, skip_unknown)
+        tell_plans(sides, as_json=as_json)
+        return
     report = _evaluation(catalogs, queries, options)
     if as_json:
         typer.echo(json.dumps(report.as_json(), indent=1))
@@ -216,7 +243,6 @@ def _evaluation(
     from toolscope_core.cli.searcher import Searcher, searched_catalog
     from toolscope_core.evaluation.query_sets import read_queries, with_gold_among
     from toolscope_core.evaluation.reports import metric_rows
-    from toolscope_core.evaluation.selection import selection_rate
 
     if options.labels and (options.bundle is None or options.search.servers):
         raise ConfigError("--labels are of merges; give --bundle, and leave out --servers")
@@ -238,8 +264,8 @@ def _evaluation(
     golds = list(map(gold_of, kept))
     rows = metric_rows(golds, rankings.names, options.cutoffs)
     if options.select:
-        chosen = searcher.selected(rankings.requests, options.select)
-        rows = (*rows, selection_rate(chosen, golds, options.search.k))
+        rates = searcher.selection_rates(rankings, golds, options.cutoffs, options.select)
+        rows = (*rows, *rates)
     report = EvaluationReport(
         queries=len(kept),
         unjudged=len(query_set) - len(judged),
@@ -273,7 +299,6 @@ def _with_merge(
     from toolscope_core.evaluation.over_merging import labelled_merges, read_labels
     from toolscope_core.evaluation.query_sets import owners_after
     from toolscope_core.evaluation.reports import metric_rows, p_values
-    from toolscope_core.evaluation.selection import selection_rate
 
     catalog = searched.catalog
     toolset = augmented(merged_toolset(bundle, catalog), searched.variants.by_id)
@@ -297,9 +322,11 @@ def _with_merge(
         )
     )
     if options.select:
-        chosen = searcher.selected(rankings_after.requests, options.select)
-        rate = selection_rate(chosen, after.golds, options.search.k)
-        before, after = replace(before, rows=report.rows), replace(after, rows=(*after.rows, rate))
+        rates = searcher.selection_rates(
+            rankings_after, after.golds, options.cutoffs, options.select
+        )
+        before = replace(before, rows=report.rows)
+        after = replace(after, rows=(*after.rows, *rates))
     comparison = compared(trial, before, after)
     labelled = labelled_merges(toolset, read_labels(options.labels)) if options.labels else None
     return replace(

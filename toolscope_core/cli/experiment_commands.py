@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
+from toolscope_core.cli.model_options import SAVED, AskRequest, asks_model
+from toolscope_core.cli.search_options import (
+    ASKING,
+    DEFAULT_SEARCH,
+    Decomposition,
+    SearchKnobs,
+    Splits,
+    tunes_search,
+)
 from toolscope_core.cli.terminal import (
     Catalogs,
     EmbedderName,
@@ -21,14 +32,18 @@ from toolscope_core.cli.terminal import (
 )
 from toolscope_core.model.configuration import (
     AcceptPolicy,
-    AnalysisConfig,
     Knob,
+    PlanConfig,
     RetrievalConfig,
     Split,
 )
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import JsonObject
+
+if TYPE_CHECKING:
+    from toolscope_core.cli.searcher import SearchOptions
+    from toolscope_core.evaluation.laboratory import Laboratory
 
 ENCODERS_K = 10
 """The cut-off of the figures of encoders."""
@@ -50,10 +65,21 @@ SkipUnknown = Annotated[
     bool, typer.Option(help="Leave out queries whose answers the catalog does not have.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Everything, as JSON.")]
+Routers = Annotated[
+    bool,
+    typer.Option("--routers", help="Take those too that need a gateway, as all of the paper do."),
+]
+Threshold = Annotated[
+    float | None,
+    typer.Option(
+        help="Least cosine of candidate pairs, where theta begins; default that of the encoder."
+    ),
+]
 
 
 @app.command()
 @errors_as_sentences
+@asks_model
 def stress(
     catalogs: Catalogs,
     queries: Queries = None,
@@ -61,53 +87,107 @@ def stress(
         Path | None,
         typer.Option(help="Folder that merge wrote, or Export's zip: its toolset as well."),
     ] = None,
-    decomposition: Decompose = "rules",
+    decompositions: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--decompose",
+            metavar="<rules|steps|dummy|context>",
+            help="How requests are split, again for each way; each stands against none, and the "
+            "default is rules. dummy and context ask a model, or are in --splits.",
+        ),
+    ] = None,
+    splits: Splits = None,
+    alpha: Annotated[
+        float, typer.Option(help="Weight of the dense score; 1 as in Retrieval-Plan-Select.")
+    ] = RetrievalConfig().dense_weight,
     skip_unknown: SkipUnknown = False,
     variants: VariantsFile = None,
     embedder: EmbedderName = None,
+    ask: AskRequest = SAVED,
     as_json: AsJson = False,
 ) -> None:
-    """Find tools among more and more distractors, drawn at random or the closest."""
-    from toolscope_core.evaluation.comparison import SPLIT_NAMES
+    """Find tools among more and more distractors, drawn at random or the closest
+    (Retrieval-Plan-Select, tables 6 and 7).
+    """
+    from toolscope_core.cli.searcher import SearchOptions
     from toolscope_core.evaluation.laboratory import ExperimentOptions, Laboratory
-    from toolscope_core.evaluation.measured_toolsets import as_it_is, augmented, merged_toolset
-    from toolscope_core.evaluation.results import stress_result
-    from toolscope_core.evaluation.stress import stress_test
-    from toolscope_core.retrieval.retriever import Retriever
 
-    options = ExperimentOptions(queries, decomposition, skip_unknown, embedder, variants)
+    options = ExperimentOptions(queries, "none", skip_unknown, embedder, variants)
     laboratory = Laboratory(catalogs, options, read_environment())
-    trial = laboratory.trial((1,))
-    toolsets = [as_it_is(laboratory.catalog)]
-    if bundle:
-        toolsets.append(augmented(merged_toolset(bundle, laboratory.catalog), laboratory.variants))
-    config = RetrievalConfig(rerank="none")
-    tests = {}
-    for toolset in toolsets:
-        retriever = Retriever(toolset.tools, laboratory.embedder, laboratory.cache, config)
-        for split in dict.fromkeys(("none", decomposition)):
-            name = f"{toolset.name}, {SPLIT_NAMES[split]}"
-            tests[name] = stress_test(toolset, retriever, trial.split_by(split), progress())
-    result = stress_result(trial, tests)
+    config = RetrievalConfig(dense_weight=alpha, rerank="none")
+    ways: dict[Decomposition, SearchOptions] = {
+        way: SearchOptions(
+            decomposition=way,
+            config=config,
+            embedder=embedder,
+            splits=splits if way in ("steps", *ASKING) else None,
+            ask=ask,
+        )
+        for way in ("none", *_split_ways(decompositions or ["rules"]))
+    }
+    result = _stressed(laboratory, ways, bundle)
     if as_json:
         say_json(result)
         return
     _say_source(queries, len(result["queries"]))
     for name, points in result["toolsets"].items():
-        say(f"{name}: noise, distractors, precision, recall, F1")
-        for point in points:
-            figures = "  ".join(
-                interval_text(**point[key]) for key in ("precision", "recall", "f1")
-            )
-            say(f"  {point['noise']:8} {point['distractors']:3}  {figures}")
+        _say_stress(name, points)
+
+
+def _split_ways(names: Sequence[str]) -> list[Decomposition]:
+    ways: tuple[Decomposition, ...] = get_args(Decomposition)
+    if wrong := set(names) - set(ways):
+        raise ConfigError(f"--decompose is {min(wrong)!r:.40}; give one of {', '.join(ways[1:])}")
+    return [way for way in ways if way in names]
+
+
+def _stressed(
+    laboratory: Laboratory, ways: Mapping[Decomposition, SearchOptions], bundle: Path | None
+) -> JsonObject:
+    """The stress tests of the catalog, and of the toolset of a bundle, for each way to split."""
+    from toolscope_core.cli.searcher import Searcher
+    from toolscope_core.evaluation.comparison import SPLIT_NAMES
+    from toolscope_core.evaluation.measured_toolsets import as_it_is, augmented, merged_toolset
+    from toolscope_core.evaluation.results import stress_result
+    from toolscope_core.evaluation.stress import stress_test
+    from toolscope_core.retrieval.retriever import Retriever
+
+    trial, trials = laboratory.trial((1,)), {}
+    for way, options in ways.items():
+        searcher = Searcher(laboratory.catalog, options, read_environment(), progress())
+        trials[way] = replace(trial, requests=tuple(searcher.requests(trial.queries)))
+    toolsets = [as_it_is(laboratory.catalog)]
+    if bundle:
+        toolsets.append(augmented(merged_toolset(bundle, laboratory.catalog), laboratory.variants))
+    tests, config = {}, ways["none"].config
+    alone: dict[str, str] = {}
+    for toolset in toolsets:
+        retriever = Retriever(toolset.tools, laboratory.embedder, laboratory.cache, config)
+        for way, own in trials.items():
+            name, base = (f"{toolset.name}, {SPLIT_NAMES[one]}" for one in (way, "none"))
+            tests[name] = stress_test(toolset, retriever, own, progress())
+            alone |= {} if name == base else {name: base}
+    return stress_result(trial, tests, alone)
+
+
+def _say_stress(name: str, points: Sequence[JsonObject]) -> None:
+    against = "; of no gain by splitting, one-sided, two-sided" if "gain" in points[0] else ""
+    say(f"{name}: noise, distractors, precision, recall, F1, p of no loss{against}")
+    for point in points:
+        figures = "  ".join(interval_text(**point[key]) for key in ("precision", "recall", "f1"))
+        p_values = [point["p_loss"], *point.get("gain", {}).values()]
+        p_text = "  ".join(f"{p:.4f}" for p in p_values)
+        say(f"  {point['noise']:8} {point['distractors']:3}  {figures}  {p_text}")
 
 
 @app.command()
 @errors_as_sentences
+@tunes_search
 def sweep(
     catalogs: Catalogs,
     setting: Annotated[
         Knob,
+        PlanConfig,
         typer.Option(
             "--move",
             help="What is moved: the least similarity of merges (theta), the weight of dense "
@@ -126,10 +206,10 @@ def sweep(
     accept: Annotated[
         AcceptPolicy, typer.Option(help="Clusters accepted without a recorded decision.")
     ] = "auto",
+    routers: Routers = False,
+    threshold: Threshold = None,
     queries: Queries = None,
-    rerank: Annotated[
-        str, typer.Option(metavar="<auto|none|late>", help="How the best are scored anew.")
-    ] = "auto",
+    knobs: SearchKnobs = DEFAULT_SEARCH,
     decomposition: Decompose = "rules",
     skip_unknown: SkipUnknown = False,
     variants: VariantsFile = None,
@@ -142,28 +222,27 @@ def sweep(
     from toolscope_core.evaluation.results import sweep_point
     from toolscope_core.evaluation.sweeps import Standing, encoder_points, setting_points
     from toolscope_core.llm.embedders import embedder_of
-    from toolscope_core.merging.pipeline import analyse
 
     if bool(encoders) != (setting == "encoder"):
         raise ConfigError("--move encoder and --encoder go together; give both, or neither")
-    config = RetrievalConfig(rerank=rerank)
+    config = knobs.config()
     options = ExperimentOptions(queries, decomposition, skip_unknown, embedder, variants)
     laboratory = Laboratory(catalogs, options, read_environment())
     trial = laboratory.trial((ENCODERS_K if encoders else 1,))
-    standing = Standing(trial, (), laboratory.tokens, accept, config, ENCODERS_K)
+    plan_config = PlanConfig(accept=accept, routers=routers)
+    standing = Standing(trial, (), laboratory.tokens, plan_config, config, ENCODERS_K)
     if encoders:
         load = partial(embedder_of, read_environment())
         points = encoder_points(standing, load, laboratory.cache, encoders, progress=progress())
     else:
-        analysis = analyse(
-            laboratory.catalog, AnalysisConfig(), laboratory.embedder, laboratory.cache, progress()
-        )
+        analysis = laboratory.analysis(threshold, progress())
         ranker_of = laboratory.ranker
         points = setting_points(analysis, standing, ranker_of, setting, progress=progress())
     size = len(laboratory.catalog.tools)
     result: JsonObject = {
         "knob": setting,
         "accept": accept,
+        "routers": routers,
         "queries": len(trial.queries),
         "points": [sweep_point(point, size) for point in points],
     }
@@ -179,6 +258,53 @@ def sweep(
         say(
             f"{_value(point['value'])}  {point['tools']:5}  {point['reduction']:6.1%}   "
             f"{figures}{calls}"
+        )
+
+
+@app.command()
+@errors_as_sentences
+def ablation(
+    catalogs: Catalogs,
+    queries: Queries = None,
+    threshold: Threshold = None,
+    decomposition: Decompose = "rules",
+    skip_unknown: SkipUnknown = False,
+    variants: VariantsFile = None,
+    embedder: EmbedderName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Switch reranker, merger and correction on and off (ToolScope, table 3): the merger takes all
+    proposals, drop-in or with those that need a gateway too.
+    """
+    from toolscope_core.evaluation.laboratory import ExperimentOptions, Laboratory
+    from toolscope_core.evaluation.results import ablation_row
+    from toolscope_core.evaluation.sweeps import Standing, ablation_rows
+
+    options = ExperimentOptions(queries, decomposition, skip_unknown, embedder, variants)
+    laboratory = Laboratory(catalogs, options, read_environment())
+    trial, size = laboratory.trial((5, 10, 30)), len(laboratory.catalog.tools)
+    analysis, standing = (
+        laboratory.analysis(threshold, progress()),
+        Standing(trial, (), laboratory.tokens),
+    )
+    rows = [
+        ablation_row(row, size)
+        for row in ablation_rows(analysis, standing, laboratory.ranker, progress())
+    ]
+    if as_json:
+        say_json({"queries": len(trial.queries), "rows": rows})
+        return
+    _say_source(queries, len(trial.queries))
+    shown = ("csr@5", "csr@30", "recall@10")
+    names = "".join(f"{name:22}" for name in shown)
+    say(f"reranker  merger    correction  tools  smaller  {names}TCCR   UCC")
+    for row in rows:
+        figures = "".join(f"{interval_text(**row['metrics'][name]):22}" for name in shown)
+        on = {part: "on" if row[part] else "-" for part in ("reranker", "correction")}
+        calls = "-" if row["tccr"] is None else f"{row['tccr']:.3f}  {row['ucc']:.3f}"
+        say(
+            f"{on['reranker']:9} {row['merger']:9} {on['correction']:10}  {row['tools']:5}  "
+            f"{row['reduction']:6.1%}   {figures}{calls}"
         )
 
 

@@ -20,7 +20,7 @@ from toolscope_core.cli.terminal import (
     progress,
     say,
 )
-from toolscope_core.model.configuration import LearningMethod
+from toolscope_core.model.configuration import FirstStageName, LearningMethod
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.numbers import quantity
 
@@ -33,7 +33,8 @@ LoggedQueries = Annotated[
 ]
 
 
-SHOWN = ("recall@3", "recall@5", "recall@7", "recall@10", "ndcg@5", "ndcg@10")
+SHOWN = tuple(f"{one}@{k}" for one in ("recall", "ndcg") for k in (3, 5, 7, 10))
+"""Tables 1, 2 and A.4 of Tool2Vec, and at ten places."""
 
 
 @app.command()
@@ -63,8 +64,30 @@ def learn(
         ),
     ] = None,
     candidates: Annotated[
-        int, typer.Option(help="How many candidates the refiner scores together.")
+        int, typer.Option(help="How many candidates the refiner scores together; the paper's: 64.")
     ] = 32,
+    first: Annotated[
+        FirstStageName,
+        typer.Option(
+            "--on",
+            help="What the refiner takes its candidates by: the description of tools, tool2vec, or "
+            "the classifier (mlc).",
+        ),
+    ] = "mlc",
+    described: Annotated[
+        bool,
+        typer.Option(
+            "--described",
+            help="The refiner reads vectors of descriptions, not Tool2Vec's (table A.1).",
+        ),
+    ] = False,
+    refiner_encoder: Annotated[
+        str | None,
+        typer.Option(
+            help="Tune all of this transformer as the refiner, such as "
+            "microsoft/deberta-v3-xsmall (the paper's); default two layers of MiniLM."
+        ),
+    ] = None,
     embedder: EmbedderName = None,
 ) -> None:
     """Learn from requests which tools serve them; search --model uses what was learned."""
@@ -75,7 +98,9 @@ def learn(
     from toolscope_core.tool2vec.model_folder import write_model
     from toolscope_core.tool2vec.training import LearnOptions, Trainer, trained_model
 
-    options = LearnOptions(method, candidates, encoder or "")
+    options = LearnOptions(
+        method, candidates, encoder or "", described, first, refiner_encoder or ""
+    )
     check_ours(out, MODEL_PROGRAM)
     catalog, settings = read_files(catalogs), read_environment()
     query_set = read_queries(queries)
@@ -173,7 +198,7 @@ def _tell(model: LearnedModel, unused_queries: int) -> None:
             for name, interval in metrics.items()
             if name in SHOWN
         )
-        say(f"{way:9} {figures}")
+        say(f"{way:11} {figures}")
     weights = ", ".join(f"{name} {one:g}" for name, one in model.blend.weights.items())
     say(f"weights beside 1 for the text: {weights}")
     if not any(model.blend.weights.values()):

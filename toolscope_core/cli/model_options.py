@@ -85,26 +85,31 @@ SAVED = AskRequest()
 
 
 def asks_model(command: Callable[..., R]) -> Callable[..., R]:
-    """The command with the options of an ``AskRequest`` in place of its parameter ``ask``, but for
-    those that it has by itself.
+    """The command with the options of an ``AskRequest`` in place of its parameter ``ask``."""
+    return with_options(command, "ask", AskRequest)
+
+
+def with_options(command: Callable[..., R], parameter: str, form: type[Any]) -> Callable[..., R]:
+    """The command with an option for each field of ``form`` in place of a parameter, but for those
+    that it has by itself.
     """
     own = inspect.signature(command, eval_str=True).parameters
-    hints = get_type_hints(AskRequest, include_extras=True)
+    hints = get_type_hints(form, include_extras=True)
     options = {
-        name: own["ask"].replace(name=name, annotation=hint, default=None)
+        name: own[parameter].replace(name=name, annotation=hint, default=None)
         for name, hint in hints.items()
         if name not in own
     }
 
     @wraps(command)
     def run(**values: Any) -> R:
-        ask = AskRequest(**{name: values.pop(name) for name in options})
-        return command(**values, ask=ask)
+        given = form(**{name: values.pop(name) for name in options})
+        return command(**values, **{parameter: given})
 
     parameters = [
         one
-        for name, parameter in own.items()
-        for one in (options.values() if name == "ask" else [parameter])
+        for name, old in own.items()
+        for one in (options.values() if name == parameter else [old])
     ]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return run

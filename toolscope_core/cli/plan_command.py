@@ -12,11 +12,14 @@ import typer
 
 from toolscope_core.cli.model_options import SAVED, AskRequest, asks_model
 from toolscope_core.cli.search_options import (
-    DEFAULT,
+    DEFAULT_SEARCH,
     Decompose,
-    Rerank,
-    Selection,
+    Filtered,
+    Iterative,
+    SearchKnobs,
+    Worker,
     catalogs_and_request,
+    tunes_search,
 )
 from toolscope_core.cli.terminal import (
     EmbedderName,
@@ -27,7 +30,6 @@ from toolscope_core.cli.terminal import (
     say,
     say_json,
 )
-from toolscope_core.model.configuration import RetrievalConfig
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
@@ -69,6 +71,7 @@ class PlanReport:
 @app.command()
 @errors_as_sentences
 @asks_model
+@tunes_search
 def plan_request(
     catalogs: Annotated[
         list[str],
@@ -77,23 +80,11 @@ def plan_request(
         ),
     ],
     k: Annotated[int, typer.Option("-k", "--top", help="How many tools each job sees.")] = 5,
-    worker: Annotated[
-        Selection,
-        typer.Option(help="Who takes tools: the best of each ranking, or what a model chooses."),
-    ] = "best",
-    iterative: Annotated[
-        bool,
-        typer.Option(
-            "--iterative/--once",
-            help="Search each job in several phrasings, show a model more tools until it takes "
-            "one; or each job once, as it stands.",
-        ),
-    ] = True,
-    is_filtered: Annotated[
-        bool, typer.Option("--filter", help="Leave out tools that the whole request does not need.")
-    ] = False,
+    worker: Worker = "best",
+    iterative: Iterative = True,
+    is_filtered: Filtered = False,
     decomposition: Decompose = "rules",
-    rerank: Rerank = DEFAULT.rerank,
+    knobs: SearchKnobs = DEFAULT_SEARCH,
     variants: VariantsFile = None,
     embedder: EmbedderName = None,
     ask: AskRequest = SAVED,
@@ -107,7 +98,7 @@ def plan_request(
     options = SearchOptions(
         k=k,
         decomposition=decomposition,
-        config=RetrievalConfig(rerank=rerank),
+        config=knobs.config(),
         embedder=embedder,
         variants=variants,
         ask=ask,
@@ -136,35 +127,25 @@ def _plan(
     """The plan of one request: its jobs as ``options`` split it, ``options.k`` candidates for
     each.
     """
-    from toolscope_core.cli.asking import asking
     from toolscope_core.cli.searcher import Searcher, searched_catalog
     from toolscope_core.evaluation.query_sets import Query
     from toolscope_core.retrieval.subqueries import IN_VIEW
-    from toolscope_core.rps.planner import model_planner, offline_planner
 
     if options.decomposition == "steps":
         raise ConfigError("recorded steps are of the queries of a file; take another --decompose")
-    settings = read_environment()
     catalog = searched_catalog(catalogs, options).catalog
-    searcher = Searcher(catalog, options, settings, progress())
-    retriever, start = searcher.tools(), time.perf_counter()
+    searcher = Searcher(catalog, options, read_environment(), progress())
+    _ = searcher.tools  # loads and indexes, which is not the plan's time
+    start = time.perf_counter()
     requests = searcher.requests([Query("", request)])
-    spent = searcher.spent
-    if plan_options.worker == "best":
-        planner = offline_planner(catalog, retriever, options.k, plan_options)
-        (plan,) = planner.plans(requests, progress())
-    else:
-        with asking(options.ask, settings, progress()) as (_, asker):
-            planner = model_planner(catalog, retriever, options.k, plan_options, asker)
-            (plan,) = planner.plans(requests, progress())
-            spent += asker.spent
+    (plan,) = searcher.plans(requests, plan_options)
     in_view = min(IN_VIEW, len(catalog.tools)) if options.decomposition == "context" else 0
     shown = plan.tools_shown + len(plan.chosen) * plan_options.is_filtered
     return PlanReport(
         plan=plan,
         searches=plan.searches + bool(in_view),
         tools_shown=in_view + (shown if plan_options.worker == "model" else 0),
-        spent=spent,
+        spent=searcher.spent,
         seconds=time.perf_counter() - start,
     )
 

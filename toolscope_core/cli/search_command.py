@@ -12,17 +12,17 @@ import typer
 from toolscope_core.cli.model_options import SAVED, AskRequest, asks_model
 from toolscope_core.cli.search_options import (
     ASKING,
-    DEFAULT,
-    Alpha,
+    DEFAULT_SEARCH,
     Decompose,
     ModelFolder,
-    Rerank,
     SearchedTexts,
+    SearchKnobs,
     Servers,
     Splits,
     Usage,
     catalogs_and_request,
     trained_model,
+    tunes_search,
 )
 from toolscope_core.cli.terminal import (
     EmbedderName,
@@ -34,7 +34,6 @@ from toolscope_core.cli.terminal import (
     say,
     say_error,
 )
-from toolscope_core.model.configuration import RetrievalConfig
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
@@ -55,6 +54,7 @@ NOTICED = 300
 @app.command()
 @errors_as_sentences
 @asks_model
+@tunes_search
 def search(
     catalogs: Annotated[
         list[str],
@@ -68,8 +68,7 @@ def search(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="JSONL of the rankings; with --queries.")] = None,
     k: Annotated[int, typer.Option("-k", "--top", help="How many are given.")] = 10,
-    alpha: Alpha = DEFAULT.dense_weight,
-    rerank: Rerank = DEFAULT.rerank,
+    knobs: SearchKnobs = DEFAULT_SEARCH,
     decomposition: Decompose = "rules",
     splits: Splits = None,
     servers: Servers = False,
@@ -89,8 +88,8 @@ def search(
     learned = trained_model(model, asks=decomposition in ASKING)
     options = SearchOptions(
         k=k,
-        decomposition=decomposition,
-        config=RetrievalConfig(dense_weight=alpha, rerank=rerank, corpus=corpus),
+        decomposition=knobs.split(decomposition),
+        config=knobs.config(corpus),
         embedder=embedder,
         servers=servers,
         splits=splits,
@@ -98,6 +97,7 @@ def search(
         ask=replace(ask, model=None if learned else model),
         learned=learned,
         usage=usage,
+        learned_alone=knobs.as_in_paper == "tool2vec",
     )
     if queries is None:
         _answer(*catalogs_and_request(catalogs), options)
@@ -126,7 +126,7 @@ def _answer(catalogs: Sequence[Path], request: str, options: SearchOptions) -> N
         servers = retriever.search(tool_request, options.k)
         lines = [_server_line(server, catalog, server.server in made_up) for server in servers]
     else:
-        tools = searcher.tools().search(tool_request, options.k)
+        tools = searcher.tools.search(tool_request, options.k)
         lines = [_tool_line(tool, catalog) for tool in tools]
     parts = tool_request.subqueries
     for number, part in enumerate(parts if len(parts) > 1 else (), 1):

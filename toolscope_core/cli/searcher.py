@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from toolscope_core.catalog.document_variants import LoadedVariants, read_variants, with_variants
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.cli.model_options import SAVED, AskRequest
 from toolscope_core.cli.search_options import Decomposition, Selection
 from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.evaluation.metrics import Gold
 from toolscope_core.evaluation.query_sets import Query, read_queries, relabelled
 from toolscope_core.evaluation.ranking import ToolsetRanker
+from toolscope_core.evaluation.reports import MetricRow
 from toolscope_core.files.folders import MODEL_PROGRAM, why_not_ours
 from toolscope_core.llm.embedders import embedder_of, scorer_of
 from toolscope_core.merging.model_verdicts import Spent
@@ -29,6 +33,10 @@ from toolscope_core.retrieval.servers import ServerRetriever
 from toolscope_core.tool2vec.learned_model import LearnedModel
 from toolscope_core.tool2vec.model_folder import read_model, write_model
 
+if TYPE_CHECKING:
+    from toolscope_core.rps.planner import PlanOptions
+    from toolscope_core.rps.plans import RequestPlan
+
 USAGE_MODELS = "learned"
 """The folder of the cache with models that a search made for itself."""
 
@@ -41,7 +49,8 @@ class SearchOptions:
     model that sees the request alone (*dummy*) or the nearest tools too (*context*); of the last
     two the answers are in the file ``splits`` where it is given, else the model of ``ask`` gives
     them. ``variants`` is a file of document variants; ``learned`` the folder of a trained model, or
-    ``usage`` a file of queries whose vectors stand for the tools beside their text.
+    ``usage`` a file of queries whose vectors stand for the tools beside their text, or in its place
+    where they stand ``learned_alone``.
     """
 
     k: int = 10
@@ -54,6 +63,7 @@ class SearchOptions:
     ask: AskRequest = SAVED
     learned: Path | None = None
     usage: Path | None = None
+    learned_alone: bool = False
 
     def __post_init__(self) -> None:
         if self.learned is not None and self.usage is not None:
@@ -129,8 +139,9 @@ class Searcher:
         self._cache = VectorCache(settings.cache_dir)
         self._scorer = scorer_of(options.config)
         self.spent: tuple[Spent, ...] = ()
-        """What a model that split requests took."""
+        """What models that split or planned requests took."""
 
+    @cached_property
     def tools(self) -> Retriever:
         """The search for tools."""
         config = self._options.config
@@ -140,6 +151,10 @@ class Searcher:
         return retriever.with_learned(self._model())
 
     def _model(self) -> LearnedModel | None:
+        model = self._trained()
+        return model.alone() if model and self._options.learned_alone else model
+
+    def _trained(self) -> LearnedModel | None:
         if self._options.learned is not None:
             model = read_model(self._options.learned)
             if self._former is None or self._phi is None:
@@ -179,29 +194,59 @@ class Searcher:
                 tuple(tuple(place.score for place in ranking) for ranking in servers),
                 sum(place.tool_id is not None for place in places) / max(1, len(places)),
             )
-        tools = self.tools().search_each(requests, k, self._progress)
+        tools = self.tools.search_each(requests, k, self._progress)
         return QueryRankings(
             requests,
             tuple(tuple(place.tool_id for place in ranking) for ranking in tools),
             tuple(tuple(place.score for place in ranking) for ranking in tools),
         )
 
-    def selected(
-        self, requests: Sequence[ToolRequest], by: Selection
-    ) -> tuple[frozenset[str], ...]:
-        """For each request the tools that are taken of the k best of each of its jobs: the *best*,
-        or what a *model* takes. Raises as the model's commands do.
+    def selection_rates(
+        self,
+        rankings: QueryRankings,
+        golds: Sequence[Gold],
+        cutoffs: Sequence[int],
+        by: Selection,
+    ) -> tuple[MetricRow, ...]:
+        """How often exactly what is needed is taken of the k first tools of these rankings: the
+        *best* for each job, or what a *model* takes. Raises as the model's commands do.
         """
         from toolscope_core.cli.asking import asking
-        from toolscope_core.evaluation.selection import found_for_jobs, selected, selected_by_model
+        from toolscope_core.evaluation.selection import (
+            job_rankings,
+            offline_rates,
+            selected_by_model,
+            selection_rates,
+        )
 
-        tools, config = self._catalog.tools, self._options.config
-        ranker = ToolsetRanker(self._embedder, self._cache, config, self._scorer)
+        tools, requests = self._catalog.tools, rankings.requests
         if by == "best":
-            return selected(tools, requests, ranker, self._progress)
-        by_job = found_for_jobs(tools, requests, ranker, self._options.k, self._progress)
+            config, learned = self._options.config, self._model()
+            ranker = ToolsetRanker(self._embedder, self._cache, config, self._scorer, learned)
+            by_job = job_rankings(tools, requests, ranker, self._progress)
+            return offline_rates(requests, by_job, rankings.names, golds, cutoffs)
         with asking(self._options.ask, self._settings, self._progress) as (_, model):
-            return selected_by_model(tools, requests, by_job, model)
+            choice = partial(selected_by_model, tools, requests, model)
+            return selection_rates(choice, rankings.names, golds, cutoffs)
+
+    def plans(
+        self, requests: Sequence[ToolRequest], options: PlanOptions
+    ) -> tuple[RequestPlan, ...]:
+        """A plan for each request, of whose jobs each has the k best tools. Raises as the model's
+        commands do where the worker is a model.
+        """
+        from toolscope_core.cli.asking import asking
+        from toolscope_core.rps.planner import model_planner, offline_planner
+
+        retriever, k = self.tools, self._options.k
+        if options.worker == "best":
+            planner = offline_planner(self._catalog, retriever, k, options)
+            return planner.plans(requests, self._progress)
+        with asking(self._options.ask, self._settings, self._progress) as (_, asker):
+            planner = model_planner(self._catalog, retriever, k, options, asker)
+            plans = planner.plans(requests, self._progress)
+            self.spent += asker.spent
+            return plans
 
     def requests(self, queries: Sequence[Query]) -> list[ToolRequest]:
         """What is searched for each query. Raises as the model's commands do where one is asked."""
@@ -228,7 +273,7 @@ class Searcher:
         with asking(self._options.ask, self._settings, self._progress) as (_, model):
             in_view = self._nearest(texts) if kind == "context" else [()] * len(texts)
             splits = splits_of_model(texts, in_view, kind, model)
-            self.spent = model.spent
+            self.spent += model.spent
             return splits
 
     def _nearest(self, texts: Sequence[str]) -> list[tuple[Tool, ...]]:

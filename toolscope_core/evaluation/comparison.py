@@ -13,7 +13,7 @@ from toolscope_core.evaluation.metrics import Gold, best_places, ndcg
 from toolscope_core.evaluation.query_sets import Query, relabelled
 from toolscope_core.evaluation.ranking import Ranker, Rankings
 from toolscope_core.evaluation.reports import MetricRow, metric_rows, p_values
-from toolscope_core.evaluation.selection import selected, selection_rate
+from toolscope_core.evaluation.selection import job_rankings, offline_rates
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import Split
 from toolscope_core.model.errors import ConfigError
@@ -22,7 +22,13 @@ from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
 
-SPLIT_NAMES: dict[Split, str] = {"none": "whole", "rules": "by rule", "steps": "by step"}
+SPLIT_NAMES = {
+    "none": "whole",
+    "rules": "by rule",
+    "steps": "by step",
+    "dummy": "by a model",
+    "context": "by a model in context",
+}
 Outcome = Literal["won", "lost", "unchanged"]
 
 
@@ -126,15 +132,15 @@ def measured(
     tokens: Callable[[Tool], int],
     progress: Progress = silent,
 ) -> Measured:
-    """What the queries of a trial find in a toolset, and the rate of correct selections (*csr*);
-    ``tokens`` counts those of a definition.
+    """What the queries of a trial find in a toolset, and the rates of correct selections without a
+    model (``offline_rates``); ``tokens`` counts those of a definition.
     """
     k = max(trial.cutoffs)
     rankings = ranker.rankings(toolset.tools, trial.requests, k, progress)
     figures = of_rankings(toolset, trial, rankings, tokens)
-    chosen = selected(toolset.tools, trial.requests, ranker, progress)
-    rate = selection_rate(chosen, figures.golds, k)
-    return replace(figures, rows=(*figures.rows, rate))
+    by_job = job_rankings(toolset.tools, trial.requests, ranker, progress)
+    rates = offline_rates(trial.requests, by_job, rankings, figures.golds, trial.cutoffs)
+    return replace(figures, rows=(*figures.rows, *rates))
 
 
 def of_rankings(

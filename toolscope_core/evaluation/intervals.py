@@ -52,12 +52,16 @@ def paired_p(before: Sequence[float], after: Sequence[float]) -> float:
     order: the share of samples of the centred differences whose mean is as far from 0 as the one
     seen (Efron and Tibshirani 1993, §16.4). Never below 1 / 2,001; 1 where nothing differs.
     """
-    differences = np.asarray(after, dtype=np.float64) - np.asarray(before, dtype=np.float64)
-    seen = abs(differences.mean()) if len(differences) else 0.0
-    if seen == 0.0:
-        return 1.0
-    means = _resampled_means(differences - differences.mean())
-    return float((np.count_nonzero(np.abs(means) >= seen - 1e-12) + 1) / (RESAMPLES + 1))
+    seen, means = _centred(before, after)
+    return _share(np.abs(means) >= abs(seen) - 1e-12) if seen else 1.0
+
+
+def one_sided_p(before: Sequence[float], after: Sequence[float]) -> float:
+    """The p-value of no gain: the same share of means as high as the one seen, as Retrieval–
+    Plan–Select prints it (§4.4); not corrected.
+    """
+    seen, means = _centred(before, after)
+    return _share(means >= seen - 1e-12)
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
@@ -68,6 +72,19 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
         most = max(most, min(1.0, (len(p_values) - place) * p_values[at]))
         corrected[at] = most
     return tuple(corrected)
+
+
+def _centred(before: Sequence[float], after: Sequence[float]) -> tuple[float, Floats]:
+    """The mean difference, and the means of samples of the centred differences."""
+    differences = np.asarray(after, dtype=np.float64) - np.asarray(before, dtype=np.float64)
+    if not len(differences):
+        return 0.0, np.zeros(RESAMPLES)
+    seen = float(differences.mean())
+    return seen, _resampled_means(differences - seen)
+
+
+def _share(extreme: NDArray[np.bool_]) -> float:
+    return float((np.count_nonzero(extreme) + 1) / (RESAMPLES + 1))
 
 
 def _resampled_means(values: Floats) -> Floats:

@@ -17,11 +17,12 @@ from toolscope_core.evaluation.comparison import Trial, request_of
 from toolscope_core.evaluation.query_sets import Query, read_queries, with_gold_among
 from toolscope_core.evaluation.ranking import ToolsetRanker
 from toolscope_core.evaluation.synthetic import synthetic_queries
-from toolscope_core.llm.embedders import embedder_of
+from toolscope_core.llm.embedders import embedder_of, scorer_of
+from toolscope_core.merging.pipeline import Analysis, analyse
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import RetrievalConfig, Split
+from toolscope_core.model.configuration import AnalysisConfig, RetrievalConfig, Split
 from toolscope_core.model.environment import Settings
-from toolscope_core.model.protocols import Embedder
+from toolscope_core.model.protocols import Embedder, Progress, silent
 from toolscope_core.model.tool import Tool
 
 
@@ -67,9 +68,14 @@ class Laboratory:
             queries = with_gold_among(queries, self.catalog.by_id, self.options.skip_unknown)
         return Trial.of(self.catalog, queries, request_of(self.options.split), cutoffs)
 
+    def analysis(self, threshold: float | None, progress: Progress = silent) -> Analysis:
+        """The catalog analysed from a least cosine on, ``None`` for that of the embedder."""
+        config = AnalysisConfig(threshold=threshold)
+        return analyse(self.catalog, config, self.embedder, self.cache, progress)
+
     def ranker(self, config: RetrievalConfig) -> ToolsetRanker:
-        """What searches with a configuration."""
-        return ToolsetRanker(self.embedder, self.cache, config)
+        """What searches with a configuration, whose cross-encoder is loaded by its name."""
+        return ToolsetRanker(self.embedder, self.cache, config, scorer_of(config))
 
     def tokens(self, tool: Tool) -> int:
         """Those of a definition."""

@@ -82,9 +82,16 @@ METRICS: dict[str, Metric] = {
     "hit": hit,
 }
 """By the name that reports use."""
-METRIC_NAMES = {"recall": "recall", "ndcg": "nDCG", "map": "MAP", "hit": "hit", "csr": "CSR"}
+METRIC_NAMES = {
+    "recall": "recall",
+    "ndcg": "nDCG",
+    "map": "MAP",
+    "hit": "hit",
+    "csr": "CSR",
+    "parts": "best of each part",
+}
 """The metrics that are shown, in words."""
-SWEPT_METRICS = ("recall", "ndcg")
+SWEPT_METRICS = ("recall", "ndcg", "csr")
 """Those that a sweep shows."""
 
 

@@ -10,7 +10,7 @@ from toolscope_core.evaluation.comparison import Comparison, Measured, Trial
 from toolscope_core.evaluation.confusions import PairConfusion
 from toolscope_core.evaluation.merge_effects import MergeEffect
 from toolscope_core.evaluation.over_merging import forbidden_merges, joined_queries
-from toolscope_core.evaluation.stress import LEVELS, StressPoint
+from toolscope_core.evaluation.stress import LEVELS, StressPoint, split_gains
 from toolscope_core.evaluation.sweeps import AblationRow, SweepPoint
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import JsonObject
@@ -96,15 +96,27 @@ def measured_result(one: Measured) -> JsonObject:
     }
 
 
-def stress_result(trial: Trial, tests: Mapping[str, Sequence[StressPoint]]) -> JsonObject:
-    """By toolset the points of its stress test, with recall and F1 of each query."""
+def stress_result(
+    trial: Trial,
+    tests: Mapping[str, Sequence[StressPoint]],
+    alone: Mapping[str, str] | None = None,
+) -> JsonObject:
+    """By test the points, with recall and F1 of each query. ``alone`` has by the name of a test
+    that of the same toolset where requests are not split; its gain stands beside it.
+    """
+    gains = {name: split_gains(tests[name], tests[base]) for name, base in (alone or {}).items()}
     return {
         "queries": [query.id for query in trial.queries],
         "levels": list(LEVELS),
         "toolsets": {
             name: [
-                {**asdict(one), "recalls": _rounded(one.recalls), "f1s": _rounded(one.f1s)}
-                for one in points
+                {
+                    **asdict(one),
+                    "recalls": _rounded(one.recalls),
+                    "f1s": _rounded(one.f1s),
+                    **({"gain": asdict(gains[name][at])} if name in gains else {}),
+                }
+                for at, one in enumerate(points)
             ]
             for name, points in tests.items()
         },
@@ -122,7 +134,7 @@ def sweep_point(point: SweepPoint, tools: int) -> JsonObject:
     return {
         "value": point.value,
         "k": point.k,
-        "configuration": asdict(point.config),
+        "configuration": point.config.as_json(),
         **{key: value for key, value in figures.items() if key not in ("metrics", "name")},
         "tokens_sent": round(point.measured.sent[point.k], 3),
         "reduction": round(1 - figures["tools"] / tools, 6),
@@ -170,7 +182,7 @@ def table_of(kind: str, result: JsonObject) -> list[dict[str, Any]]:
             for one in result["requests"]
             for side in one["sides"]
         ]
-    key = "rows" if kind == "ablation" else "points"
+    key = {"ablation": "rows", "plan": "plans"}.get(kind, "points")
     return [_flat(point, ("recalls", "configuration")) for point in result[key]]
 
 

@@ -1,12 +1,15 @@
-"""Which tools an agent would take of those it is given: Correct Selection Rate (ToolScope, eq. 6).
+"""Which tools an agent would take of the k that it is given: Correct Selection Rate (ToolScope, eq.
+6).
 
-Without a model the selector is the search itself: the best tool of each job, a job being a
-sub-query. A model chooses among the k best of each.
+The agent sees the one list of k tools that was put together for the whole request (eq. 5), and
+takes one of it for each job, a job being a sub-query (appendix G.4). Without a model a job takes
+the tool of the list that its own search ranks highest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from toolscope_core.evaluation.intervals import interval
 from toolscope_core.evaluation.metrics import Gold
@@ -23,35 +26,59 @@ from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 
+PLACES = 50
+"""A job takes no tool that its own search has further down."""
 
-def selected(
+Lists = Sequence[Sequence[str]]
+"""For each request the ids of the tools that an agent is given."""
+Choice = Callable[[Lists], Sequence[frozenset[str]]]
+"""For each request what is taken of its list."""
+
+
+def jobs_of(request: ToolRequest) -> tuple[str, ...]:
+    """The sub-queries of a request, or itself where it is not split."""
+    return request.texts[1:] or (request.text,)
+
+
+def job_rankings(
     tools: Sequence[Tool],
     requests: Sequence[ToolRequest],
     ranker: Ranker,
     progress: Progress = silent,
+) -> dict[str, tuple[str, ...]]:
+    """By job of the requests the ids of its best tools, each job searched by itself."""
+    jobs = list(dict.fromkeys(job for request in requests for job in jobs_of(request)))
+    rankings = ranker.rankings(tools, [ToolRequest(job) for job in jobs], PLACES, progress)
+    return dict(zip(jobs, rankings, strict=True))
+
+
+def selected(
+    requests: Sequence[ToolRequest], by_job: Mapping[str, Sequence[str]], lists: Lists
 ) -> tuple[frozenset[str], ...]:
-    """For each request the ids of the best tool of each of its jobs."""
-    by_job = found_for_jobs(tools, requests, ranker, 1, progress)
+    """For each request the tools of its list that stand highest in the rankings of its jobs; none
+    for a job whose ranking has none of them.
+    """
     return tuple(
-        frozenset(one for job in jobs_of(request) for one in by_job[job]) for request in requests
+        frozenset(
+            next((one for one in by_job[job] if one in given), "") for job in jobs_of(request)
+        )
+        - {""}
+        for request, given in zip(requests, lists, strict=True)
     )
 
 
 def selected_by_model(
-    tools: Sequence[Tool],
-    requests: Sequence[ToolRequest],
-    found: Mapping[str, Sequence[str]],
-    asker: Asker,
+    tools: Sequence[Tool], requests: Sequence[ToolRequest], asker: Asker, lists: Lists
 ) -> tuple[frozenset[str], ...]:
-    """For each request the ids of the tools that a model takes of those ``found`` for each of its
-    jobs; none for a job where it takes none, or gave no usable answer.
+    """For each request the ids of the tools that a model takes for its jobs, of which it sees the
+    same list for each; none for a job where it takes none, or gave no usable answer.
     """
     by_id = {tool.id: tool for tool in tools}
     asked = [
-        (at, SelectionQuestion(request.text, job, tuple(by_id[one] for one in found[job])))
-        for at, request in enumerate(requests)
+        (at, SelectionQuestion(request.text, job, tuple(by_id[one] for one in given)))
+        for at, (request, given) in enumerate(zip(requests, lists, strict=True))
         for job in jobs_of(request)
-        if found[job]
+        if given
     ]
     chosen: list[set[str]] = [set() for _ in requests]
     answers = asker(SELECTION_TASK, [question for _, question in asked])
@@ -62,28 +89,37 @@ def selected_by_model(
     return tuple(map(frozenset, chosen))
 
 
-def found_for_jobs(
-    tools: Sequence[Tool],
+def selection_rates(
+    choice: Choice, rankings: Lists, golds: Sequence[Gold], cutoffs: Sequence[int]
+) -> tuple[MetricRow, ...]:
+    """CSR@k (ToolScope, eq. 6) at each cut-off: the share of requests of whose k first tools
+    exactly what is needed was taken.
+    """
+    return tuple(
+        _rate("csr", k, choice([ids[:k] for ids in rankings]), golds) for k in sorted(set(cutoffs))
+    )
+
+
+def offline_rates(
     requests: Sequence[ToolRequest],
-    ranker: Ranker,
-    k: int,
-    progress: Progress = silent,
-) -> dict[str, tuple[str, ...]]:
-    """By job of the requests the ids of its k best tools, each job searched by itself."""
-    jobs = list(dict.fromkeys(job for request in requests for job in jobs_of(request)))
-    rankings = ranker.rankings(tools, [ToolRequest(job) for job in jobs], k, progress)
-    return dict(zip(jobs, rankings, strict=True))
+    by_job: Mapping[str, Sequence[str]],
+    rankings: Lists,
+    golds: Sequence[Gold],
+    cutoffs: Sequence[int],
+) -> tuple[MetricRow, ...]:
+    """CSR@k without a model, and *parts*: the share of requests of which exactly what is needed is
+    the best of each job, searched alone among all tools.
+    """
+    best = [frozenset(one for job in jobs_of(own) for one in by_job[job][:1]) for own in requests]
+    rates = selection_rates(partial(selected, requests, by_job), rankings, golds, cutoffs)
+    return (*rates, _rate("parts", 1, best, golds))
 
 
-def jobs_of(request: ToolRequest) -> tuple[str, ...]:
-    """The sub-queries of a request, or itself where it is not split."""
-    return request.texts[1:] or (request.text,)
-
-
-def selection_rate(chosen: Sequence[frozenset[str]], golds: Sequence[Gold], k: int) -> MetricRow:
-    """CSR@k with its interval: the share of requests of which exactly what is needed was chosen."""
+def _rate(
+    metric: str, k: int, chosen: Sequence[frozenset[str]], golds: Sequence[Gold]
+) -> MetricRow:
     correct = [float(is_correct(ids, gold)) for ids, gold in zip(chosen, golds, strict=True)]
-    return MetricRow("csr", k, interval(correct), tuple(correct))
+    return MetricRow(metric, k, interval(correct), tuple(correct))
 
 
 def is_correct(chosen: frozenset[str], gold: Gold) -> bool:

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from toolscope_core.evaluation.comparison import Trial
-from toolscope_core.evaluation.intervals import Interval, holm, interval, paired_p
+from toolscope_core.evaluation.intervals import Interval, holm, interval, one_sided_p, paired_p
 from toolscope_core.evaluation.measured_toolsets import Toolset
 from toolscope_core.evaluation.metrics import Gold
 from toolscope_core.evaluation.query_sets import relabelled
@@ -33,9 +33,10 @@ SEED = 20_251
 
 @dataclass(frozen=True, slots=True)
 class StressPoint:
-    """The mean precision, recall and F1 at a number of distractors, over queries. ``p`` are the
-    p-values of no change of recall and F1 against no distractors, corrected by Holm. ``recalls``
-    and ``f1s`` are those of each query, in their order.
+    """The mean precision, recall and F1 at a number of distractors, over queries. ``p_recall`` and
+    ``p_f1`` are the p-values of no change against no distractors, corrected by Holm, ``p_loss`` the
+    one-sided one of no loss of recall (table 6), not corrected. ``recalls`` and ``f1s`` are those
+    of each query, in their order.
     """
 
     noise: Noise
@@ -45,8 +46,29 @@ class StressPoint:
     f1: Interval
     p_recall: float
     p_f1: float
+    p_loss: float
     recalls: tuple[float, ...]
     f1s: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SplitGain:
+    """What splitting gives at one noise against retrieval alone, the same requests not split (table
+    7): the p-values of no gain of recall, one-sided as printed, and of no change, two-sided and
+    corrected by Holm over all levels.
+    """
+
+    p_one_sided: float
+    p: float
+
+
+def split_gains(
+    points: Sequence[StressPoint], alone: Sequence[StressPoint]
+) -> tuple[SplitGain, ...]:
+    """A gain for each point; ``alone`` has the same noises and levels, not split."""
+    pairs = [(one.recalls, own.recalls) for one, own in zip(alone, points, strict=True)]
+    two_sided = holm([paired_p(*pair) for pair in pairs])
+    return tuple(SplitGain(one_sided_p(*pair), p) for pair, p in zip(pairs, two_sided, strict=True))
 
 
 def random_noise(size: int, gold: Sequence[int], most: int, query_id: str) -> list[int]:
@@ -142,5 +164,6 @@ def _points(
     p_by_place = zip(p_recall, p_f1, strict=True)
     for (place, own), p in zip(columns.items(), p_by_place, strict=True):
         precision, recall, f1 = map(interval, own)
-        points.append(StressPoint(*place, precision, recall, f1, *p, recalls=own[1], f1s=own[2]))
+        loss = one_sided_p(own[1], columns[place[0], LEVELS[0]][1])
+        points.append(StressPoint(*place, precision, recall, f1, *p, loss, own[1], own[2]))
     return tuple(points)

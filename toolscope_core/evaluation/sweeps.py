@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from typing import TypeVar
+from functools import lru_cache, partial
+from typing import Literal, TypeVar, get_args
 
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.comparison import Measured, Trial, measured
-from toolscope_core.evaluation.measured_toolsets import as_it_is, of_plan
+from toolscope_core.evaluation.measured_toolsets import Toolset, as_it_is, of_plan
 from toolscope_core.evaluation.ranking import Ranker, ToolsetRanker
+from toolscope_core.llm.embedders import scorer_of
 from toolscope_core.merging.pipeline import (
     Analysis,
     analyse,
@@ -20,7 +21,6 @@ from toolscope_core.merging.pipeline import (
     proposed,
 )
 from toolscope_core.model.configuration import (
-    AcceptPolicy,
     AnalysisConfig,
     Knob,
     MergeThresholds,
@@ -36,6 +36,9 @@ KS = (1, 2, 3, 5, 7, 10, 15, 20, 30)
 DENSE_WEIGHTS = tuple(step / 10 for step in range(11))
 CANDIDATES = (5, 10, 15, 20, 30, 40, 50)
 THETAS, HIGHEST_THETA = 12, 0.95
+Merger = Literal["none", "drop-in", "gateway"]
+"""Which merges are taken."""
+MERGERS: tuple[Merger, ...] = get_args(Merger)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,26 +55,28 @@ class SweepPoint:
 
 @dataclass(frozen=True, slots=True)
 class AblationRow:
-    """The parts that are on, and what they give. The merger takes all proposals, as the paper's
-    does; the correction divides groups that do not hold together.
+    """The parts that are on, and what they give. The merger takes all proposals: *drop-in* those
+    that switch tools off and no more, *gateway* those too whose tool is written anew, as the
+    paper's always is; the correction divides groups that do not hold together.
     """
 
     reranker: bool
-    merger: bool
+    merger: Merger
     correction: bool
     measured: Measured
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What stands while something is varied: the queries, the decisions, the accept policy, the
-    configuration of the search and the cut-off ``k``; ``tokens`` counts those of a definition.
+    """What stands while something is varied: the queries, the decisions, which proposals are
+    taken, the configuration of the search and the cut-off ``k``; ``tokens`` counts those of a
+    definition.
     """
 
     trial: Trial
     log: Sequence[Decision]
     tokens: Callable[[Tool], int]
-    accept: AcceptPolicy = "auto"
+    plan: PlanConfig = field(default_factory=partial(PlanConfig, accept="auto"))
     config: RetrievalConfig = field(default_factory=RetrievalConfig)
     k: int = 10
 
@@ -85,19 +90,17 @@ def values_of(knob: Knob, analysis: Analysis) -> tuple[float, ...]:
     """The values that a sweep goes through, ascending; none for encoders, which have names."""
     if knob == "theta":
         least = analysis.threshold
-        step = (HIGHEST_THETA - least) / (THETAS - 1)
+        step = max(HIGHEST_THETA - least, 0.0) / (THETAS - 1)
         return tuple(round(least + step * number, 4) for number in range(THETAS))
     return {"alpha": DENSE_WEIGHTS, "candidates": CANDIDATES, "k": KS}.get(knob, ())
 
 
 def plan_at(
-    analysis: Analysis, log: Sequence[Decision], theta: float, accept: AcceptPolicy
+    analysis: Analysis, log: Sequence[Decision], theta: float, config: PlanConfig
 ) -> MergePlan:
     """The merge where pairs merge from cosine ``theta`` on."""
     thresholds = MergeThresholds(theta, own_thresholds(analysis).probability)
-    return plan_of(
-        analysis, proposed(analysis, log, thresholds=thresholds), PlanConfig(accept=accept)
-    )
+    return plan_of(analysis, proposed(analysis, log, thresholds=thresholds), config)
 
 
 def setting_points(
@@ -115,15 +118,14 @@ def setting_points(
     Reports ``Step("sweep", …)`` in points. For encoders see ``encoder_points``.
     """
     trial = replace(standing.trial, cutoffs=KS if knob == "k" else (standing.k,))
-    plan = plan_of(analysis, proposed(analysis, standing.log), PlanConfig(accept=standing.accept))
+    plan = plan_of(analysis, proposed(analysis, standing.log), standing.plan)
     planned, ranker_of = of_plan(plan, "as planned"), lru_cache(maxsize=1)(ranker_of)
     last: SweepPoint | None = None
     for value in _not_done(values_of(knob, analysis), done, progress):
         config, toolset = _moved(standing.config, knob, value), planned
         if knob == "theta":
-            toolset = of_plan(
-                plan_at(analysis, standing.log, value, standing.accept), f"θ {value:g}"
-            )
+            plan = plan_at(analysis, standing.log, value, standing.plan)
+            toolset = of_plan(plan, f"θ {value:g}")
         if last and (last.config, last.measured.toolset.version) == (config, toolset.version):
             figures = last.measured
         else:
@@ -151,8 +153,8 @@ def encoder_points(
     for name in _not_done(names, done, progress):
         encoder = load(name)
         analysis = analyse(trial.catalog, AnalysisConfig(), encoder, cache)
-        plan = plan_merge(analysis, standing.log, PlanConfig(accept=standing.accept))
-        ranker = ToolsetRanker(encoder, cache, standing.config)
+        plan = plan_merge(analysis, standing.log, standing.plan)
+        ranker = ToolsetRanker(encoder, cache, standing.config, scorer_of(standing.config))
         figures = measured(of_plan(plan, name), trial, ranker, standing.tokens)
         yield SweepPoint(name, standing.k, standing.config, figures)
 
@@ -162,23 +164,17 @@ def ablation_rows(
 ) -> Iterator[AblationRow]:
     """What each part of ToolScope gives: reranker × merger × correction (ToolScope, table 3).
 
-    Six rows; a correction without a merger has nothing to correct. Reports ``Step("sweep", …)`` in
+    Ten rows; a correction without a merger has nothing to correct. Reports ``Step("sweep", …)`` in
     rows.
     """
-    merged, corrected = (
-        plan_of(
-            analysis,
-            proposed(analysis, standing.log, divide=correct),
-            PlanConfig(accept="all", correct=correct),
-        )
-        for correct in (False, True)
-    )
-    toolsets = {
-        (False, False): as_it_is(analysis.catalog),
-        (True, False): of_plan(merged, "merged"),
-        (True, True): of_plan(corrected, "merged and corrected"),
-    }
-    parts = [(is_reranked, *on) for is_reranked in (False, True) for on in toolsets]
+    toolsets: dict[tuple[Merger, bool], Toolset] = {("none", False): as_it_is(analysis.catalog)}
+    for merger in MERGERS[1:]:
+        for correct in (False, True):
+            proposals = proposed(analysis, standing.log, divide=correct)
+            config = PlanConfig(accept="all", routers=merger == "gateway", correct=correct)
+            plan = plan_of(analysis, proposals, config)
+            toolsets[merger, correct] = of_plan(plan, f"{merger}{', corrected' * correct}")
+    parts = [(is_reranked, *own) for is_reranked in (False, True) for own in toolsets]
     ranker_of = lru_cache(maxsize=1)(ranker_of)
     for reranker, merger, correction in _not_done(parts, (), progress):
         ranker = ranker_of(RetrievalConfig(rerank="auto" if reranker else "none"))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Literal, get_args
 
 from toolscope_core.model.environment import origin_of
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.model.tool import digest
+from toolscope_core.model.tool import JsonObject, digest
 
 AcceptPolicy = Literal["auto", "all", "none"]
 Assembly = Literal["blend", "top1"]
@@ -23,6 +24,8 @@ Knob = Literal["theta", "alpha", "candidates", "k", "encoder"]
 """A setting that a sweep moves."""
 LearningMethod = Literal["tool2vec", "mlc", "refiner"]
 """What is trained of a learned search; each stands on those before it."""
+FirstStageName = Literal["description", "tool2vec", "mlc"]
+"""What a refiner takes its candidates by: the texts of tools, their queries, or a classifier."""
 Corpus = Literal["both", "tools", "servers"]
 CORPORA: tuple[Corpus, ...] = ("both", "tools", "servers")
 ASSEMBLIES: tuple[Assembly, ...] = ("blend", "top1")
@@ -92,7 +95,9 @@ class RetrievalConfig:
     better than rules do). ``rerank`` adds ``rerank_weight`` times another score to the
     ``candidates`` best of each text: *late* interaction's, or that of a cross-encoder by its name;
     *auto* is late where tools are searched with an embedder that gives vectors of tokens, else
-    *none*.
+    *none*. A weight that is infinite leaves nothing to the other side: the reranker alone decides
+    the order of the ``candidates``, which stand before all others, or the sub-queries alone that of
+    all.
     Servers are searched by the texts of ``corpus``; with *both* ``server_weight`` times the score
     of the server's own is added to its best. The defaults were chosen on development queries of
     all benchmarks together (docs/decisions/030-two-texts-for-search.md).
@@ -116,8 +121,10 @@ class RetrievalConfig:
         if self.corpus not in CORPORA:
             raise ConfigError(f"corpus is {self.corpus!r}; give one of {', '.join(CORPORA)}")
         for name in ("subquery_weight", "step_weight", "rerank_weight", "server_weight"):
-            if not 0.0 <= getattr(self, name) < math.inf:
-                raise ConfigError(f"{name} is {getattr(self, name)}; give 0 or more")
+            if not getattr(self, name) >= 0.0:
+                raise ConfigError(f"{name} is {getattr(self, name)}; give 0 or more, or inf")
+        if self.server_weight == math.inf:
+            raise ConfigError("server_weight is inf; give a number, or --corpus servers")
         if not self.rerank.strip():
             raise ConfigError(
                 "rerank is empty; give auto, none, late or the name of a cross-encoder"
@@ -125,10 +132,42 @@ class RetrievalConfig:
         if self.candidates < 1:
             raise ConfigError(f"candidates is {self.candidates}; give at least 1")
 
+    def as_json(self) -> JsonObject:
+        """Every setting, *inf* in words."""
+        return {key: "inf" if one == math.inf else one for key, one in asdict(self).items()}
+
     @property
     def cross_encoder(self) -> str:
         """The model that reranks, by name or folder; empty where none does."""
         return "" if self.rerank in RERANKERS else self.rerank
+
+
+Paper = Literal["toolscope", "rps", "tool2vec", "tool-to-agent"]
+CROSS_ENCODER = "cross-encoder/ms-marco-MiniLM-L6-v2"
+PAPER_SEARCHES: Mapping[Paper, RetrievalConfig] = {
+    "toolscope": RetrievalConfig(
+        dense_weight=1.0, assembly="top1", rerank=CROSS_ENCODER, rerank_weight=math.inf
+    ),
+    "rps": RetrievalConfig(
+        dense_weight=1.0, rerank="none", subquery_weight=math.inf, step_weight=math.inf
+    ),
+    "tool2vec": RetrievalConfig(dense_weight=1.0, rerank="none"),
+    "tool-to-agent": RetrievalConfig(
+        rerank="none", subquery_weight=math.inf, step_weight=math.inf, server_weight=0.0
+    ),
+}
+"""The search of each paper. ToolScope (eq. 4 with α = 1, §3.3, eq. 5): the cross-encoder alone
+orders the 50 best, the first of each sub-query stands before the others. Retrieval–Plan–Select
+(§3.2): the cosine to each sub-query. Tool2Vec (§4.1): the cosine of the whole request, where
+something was learned to that alone. Tool-to-Agent (algorithm 1): a server stands where its best
+document does, of tools and servers, for any of the steps; the paper does not say how BM25 and
+cosine are weighed. What still differs: a tool is two texts here, whose cosines have a mean.
+"""
+
+
+def weight_shares(weight: float) -> tuple[float, float]:
+    """What stays of a score, and what another counts that has this weight beside 1; 1 together."""
+    return (0.0, 1.0) if weight == math.inf else (1 / (1 + weight), weight / (1 + weight))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from toolscope_core.model.configuration import RetrievalConfig
+from toolscope_core.model.configuration import RetrievalConfig, weight_shares
 from toolscope_core.retrieval.fusion import best_first, min_max
 from toolscope_core.retrieval.sparse import Scores
 
@@ -36,9 +36,8 @@ def assembled(
         return best_first(whole, k), whole
     if config.assembly == "top1":
         return top1_assembly(parts, k, config.candidates)
-    weight = _weight(request, config)
-    best = np.maximum.reduce(parts)
-    blended = ((whole + weight * best) / (1 + weight)).astype(np.float32)
+    kept, added = weight_shares(_weight(request, config))
+    blended = (kept * whole + added * np.maximum.reduce(parts)).astype(np.float32)
     return best_first(blended, k), blended
 
 
@@ -51,8 +50,8 @@ def text_shares(
     at = brought_by(scores, row)
     if not at or config.assembly == "top1":
         return {at: 1.0}
-    weight = _weight(request, config)
-    return {0: 1 / (1 + weight), at: weight / (1 + weight)}
+    kept, added = weight_shares(_weight(request, config))
+    return {0: kept, at: added}
 
 
 def _weight(request: ToolRequest, config: RetrievalConfig) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.model.configuration import RetrievalConfig
+from toolscope_core.model.configuration import RetrievalConfig, weight_shares
 from toolscope_core.model.protocols import Embedder, PairScorer, Progress, Step, Vectors, silent
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.documents import SearchDocument
@@ -22,6 +22,8 @@ from toolscope_core.retrieval.sparse import Scores
 
 Place = TypeVar("Place")
 
+BEFORE_OTHERS = np.float32(1e-5)
+"""The least score of those that a reranker alone has ordered; the others have 0."""
 STRIDE = 64
 """Requests between two steps of progress."""
 
@@ -135,9 +137,13 @@ class DocumentSearch:
         parts = (*weighted(dense, sparse, self.config.dense_weight), np.zeros_like(sparse))
         scores = parts[0] + parts[1]
         if rerank is not None:
-            rows, weight = best_first(scores, self.config.candidates), self.config.rerank_weight
-            parts[2][rows] = weight * rerank(text, rows)
-            parts = (parts[0] / (1 + weight), parts[1] / (1 + weight), parts[2] / (1 + weight))
+            rows = best_first(scores, self.config.candidates)
+            kept, added = map(np.float32, weight_shares(self.config.rerank_weight))
+            reranked = rerank(text, rows)
+            if not kept:
+                reranked = BEFORE_OTHERS + (1 - BEFORE_OTHERS) * reranked
+            parts[2][rows] = added * reranked
+            parts = (kept * parts[0], kept * parts[1], parts[2])
             scores = parts[0] + parts[1] + parts[2]
         return TextScores(dense, sparse, scores, parts)
 

@@ -103,7 +103,8 @@ class Planner:
             PlannedStep(job.text, (), (), "nothing was found", other, rounds=0)
             for job, other in zip(jobs, phrasings, strict=True)
         ]
-        for end in range(self.k, max(self.k, self.widest) + 1, STEP):
+        widest = max(self.k, self.widest)
+        for end in (*range(self.k, widest, STEP), widest):
             waiting = {
                 at: replace(job, candidates=everything[at][len(steps[at].candidates) : end])
                 for at, job in enumerate(jobs)

@@ -4,6 +4,7 @@ Each learned score is moved to [0, 1], as the score of the texts is. A tool lean
 the more, the fewer queries it has; one without any has the score of its texts.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -27,7 +28,8 @@ _CHECKED_AT = (5, 10)
 @dataclass(frozen=True, slots=True)
 class Blend:
     """``weights`` by the name of a learned score, beside 1 for the texts; ``doubt`` is how many
-    queries a tool has where half of what was learned counts.
+    queries a tool has where half of what was learned counts. An infinite weight leaves that score
+    alone, whatever the others and the doubt.
     """
 
     weights: Mapping[str, float] = field(default_factory=dict)
@@ -38,6 +40,9 @@ class Blend:
         has, ``TrainingQueries.evidence``.
         """
         total = sum(self.weights.values())
+        if total == math.inf:
+            alone = next(name for name, weight in self.weights.items() if weight == math.inf)
+            return LearnedShare(np.zeros_like(learned[alone]), learned[alone])
         trust = (evidence / (evidence + self.doubt + 1e-9)).astype(np.float32)
         summed = np.zeros(len(evidence), dtype=np.float32)
         for name, weight in self.weights.items():

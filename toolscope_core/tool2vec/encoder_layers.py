@@ -14,8 +14,8 @@ from toolscope_core.model.protocols import Progress, Step
 
 Arrays = dict[str, NDArray[np.float32]]
 
-MOST_TOKENS = 96
-"""Tokens of a request that are read."""
+MOST_TOKENS = 256
+"""Tokens of a request that are read, where the encoder takes so many; nearly all are shorter."""
 SEED = 409
 WARM_UP = 20
 """Batches in which the rate of training rises."""
@@ -46,8 +46,9 @@ class EncoderLayers:
 
     def tokens(self, texts: Sequence[str]) -> tuple[Any, Any]:
         """Token ids and their mask, each a tensor of shape (n, longest)."""
+        longest = min(MOST_TOKENS, int(self.network.config.max_position_embeddings))
         read = self.tokenizer(
-            list(texts), padding=True, truncation=True, max_length=MOST_TOKENS, return_tensors="pt"
+            list(texts), padding=True, truncation=True, max_length=longest, return_tensors="pt"
         )
         return read["input_ids"], read["attention_mask"]
 

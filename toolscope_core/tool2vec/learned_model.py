@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.embedding.vector_cache import text_key
+from toolscope_core.model.configuration import FirstStageName
 from toolscope_core.model.groups import grouped
 from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.tool import Augmentation, JsonObject, Tool
@@ -17,6 +19,7 @@ from toolscope_core.retrieval.fusion import best_first
 from toolscope_core.retrieval.learned_scores import LearnedShare
 from toolscope_core.tool2vec.blend import Blend
 from toolscope_core.tool2vec.learned_parts import (
+    DESCRIPTION,
     MLC,
     REFINER,
     TOOL2VEC,
@@ -38,7 +41,8 @@ class LearnedModel:
     """What was learned about m tools, which are known again by their fingerprints.
 
     ``centres`` are their Tool2Vec vectors, float32 of shape (m, d), and ``described`` those of
-    their texts, where the refiner reads these; ``evidence`` is how many queries each has, (m,).
+    their texts, where candidates are taken by these (``first`` is *description*), or the refiner
+    reads them (``reads_described``); ``evidence`` is how many queries each has, (m,).
     ``variants`` are the document variants that it was trained with: the tools are searched with
     them. ``about`` has what it was trained on and what it reached on held-out queries. ``members``
     are the fingerprints of what became one tool, by that tool's.
@@ -56,6 +60,8 @@ class LearnedModel:
     refiner: CandidateRefiner | None = None
     candidates: int = 32
     described: Vectors | None = None
+    first: FirstStageName = "mlc"
+    reads_described: bool = False
     variants: Mapping[str, Augmentation] = field(default_factory=dict)
     about: JsonObject = field(default_factory=dict)
     members: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -72,6 +78,14 @@ class LearnedModel:
             for one in merged
         }
         return replace(self, members=members)
+
+    def alone(self) -> LearnedModel:
+        """The model as the paper searches: by the last of its stages, without the tools' texts; a
+        tool without a query has its own text's vector there.
+        """
+        missing = {TUNED: self.tuned is None, REFINER: self.refiner is None}
+        *_, last = (name for name in self.blend.weights if not missing.get(name))
+        return replace(self, blend=Blend({last: math.inf}))
 
     def over(self, tools: Sequence[Tool]) -> ModelScorer:
         """See ``retrieval.learned_scores.LearnedRanking``."""
@@ -106,11 +120,15 @@ class LearnedModel:
         """
         wanted = {name for name, weight in self.blend.weights.items() if weight}
         stacked = np.asarray(vectors, dtype=np.float32)
-        learned = stage_scores(self.centres, self.head, stacked)
+        if self.first == DESCRIPTION and self.described is not None:
+            learned = stage_scores(self.described, None, stacked, DESCRIPTION)
+        else:
+            learned = stage_scores(self.centres, self.head, stacked)
         if self.tuned is not None and (wanted & {TUNED, REFINER}):
             learned[TUNED] = stretched(assembled_parts(self.tuned.logits(request.texts)))
         if self.refiner is not None and REFINER in wanted:
-            vectors_of_tools = self.centres if self.described is None else self.described
+            described = self.described if self.reads_described else None
+            vectors_of_tools = self.centres if described is None else described
             learned[REFINER] = refined_scores(
                 self.refiner, request.text, vectors_of_tools, learned, self.candidates
             )
@@ -119,7 +137,7 @@ class LearnedModel:
 
 def candidate_scores(learned: Mapping[str, Floats]) -> Floats:
     """What the refiner's candidates are taken by: the last of the first stage's scores."""
-    return next(learned[name] for name in (TUNED, MLC, TOOL2VEC) if name in learned)
+    return next(learned[name] for name in (TUNED, MLC, TOOL2VEC, DESCRIPTION) if name in learned)
 
 
 def refined_scores(

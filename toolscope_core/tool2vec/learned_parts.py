@@ -11,7 +11,7 @@ from toolscope_core.tool2vec.linear_head import LinearHead
 
 Floats = NDArray[np.float32]
 
-TOOL2VEC, MLC, TUNED, REFINER = "tool2vec", "mlc", "tuned", "refiner"
+DESCRIPTION, TOOL2VEC, MLC, TUNED, REFINER = "description", "tool2vec", "mlc", "tuned", "refiner"
 PART_WEIGHT = 0.5
 """What the best of a request's sub-queries counts for beside the request itself."""
 
@@ -46,9 +46,13 @@ def assembled_parts(scores: Floats) -> Floats:
     return joined
 
 
-def stage_scores(centres: Vectors, head: LinearHead | None, vectors: Vectors) -> dict[str, Floats]:
-    """By name the scores of a request in [0, 1], shape (m,), from the vectors of its texts."""
-    scores = {TOOL2VEC: np.asarray(vectors @ centres.T, dtype=np.float32)}
+def stage_scores(
+    centres: Vectors, head: LinearHead | None, vectors: Vectors, name: str = TOOL2VEC
+) -> dict[str, Floats]:
+    """By name the scores of a request in [0, 1], shape (m,), from the vectors of its texts;
+    ``name`` is that of the cosine to ``centres``.
+    """
+    scores = {name: np.asarray(vectors @ centres.T, dtype=np.float32)}
     if head is not None:
         scores[MLC] = head.logits(vectors)
     return {name: stretched(assembled_parts(one)) for name, one in scores.items()}

@@ -47,7 +47,7 @@ def fitted_head(
     generator = np.random.default_rng(SEED)
     state = _Adam.of(np.concatenate([centres * SCALE, _prior(queries)[:, None]], axis=1))
     inputs = np.concatenate([vectors, np.ones_like(vectors[:, :1])], axis=1)
-    importance = np.where(queries.recorded, 1.0 / QUESTION_WEIGHT, 1.0).astype(np.float32)
+    importance = queries.weights / np.float32(QUESTION_WEIGHT)
     for epoch in range(EPOCHS):
         progress(Step("classify", epoch, EPOCHS))
         order = generator.permutation(len(queries.texts))

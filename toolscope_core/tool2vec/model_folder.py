@@ -58,6 +58,8 @@ def model_files(model: LearnedModel) -> dict[str, bytes]:
         "weights": dict(model.blend.weights),
         "doubt": model.blend.doubt,
         "candidates": model.candidates,
+        "first": model.first,
+        "reads_described": model.reads_described,
         "about": model.about,
     }
     files = {
@@ -141,6 +143,8 @@ def _model(card: Mapping[str, Any], files: Mapping[str, bytes]) -> LearnedModel:
         refiner=_refiner(card, files),
         candidates=int(card["candidates"]),
         described=arrays.get("described"),
+        first=card["first"],
+        reads_described=bool(card["reads_described"]),
         variants={
             row["tool"]: Augmentation(row["expanded"], tuple(row["questions"])) for row in rows
         },

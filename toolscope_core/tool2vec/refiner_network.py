@@ -30,13 +30,14 @@ FIRST_SCALE = 8.0
 @dataclass(frozen=True, slots=True, eq=False)
 class RefinerExample:
     """A request with its N candidates: their vectors (N, d), first scores in [0, 1] (N,), and
-    which serve it, 1 or 0, (N,).
+    which serve it, 1 or 0, (N,). ``weight`` is what it counts for where it is learned from.
     """
 
     text: str
     vectors: Vectors
     scores: Floats
     serves: Floats
+    weight: float = 1.0
 
 
 class RefinerNetwork(TrainedNetwork):
@@ -83,17 +84,19 @@ class RefinerNetwork(TrainedNetwork):
     def train(
         self, examples: Sequence[RefinerExample], epochs: int, progress: Progress = silent
     ) -> None:
-        """Binary cross-entropy over the candidates (AdamW); all examples have as many. Reports
-        ``Step("refine", …)`` in batches; ``progress`` may raise to cancel.
+        """Binary cross-entropy over the candidates of each example by its weight
+        (AdamW); all have as many. Reports ``Step("refine", …)`` in batches; ``progress`` may raise
+        to cancel.
         """
         import torch
         from torch import nn
 
-        loss = nn.BCEWithLogitsLoss()
+        loss = nn.BCEWithLogitsLoss(reduction="none")
 
         def loss_of(batch: Sequence[RefinerExample]) -> Any:
             wanted = torch.from_numpy(np.stack([one.serves for one in batch]))
-            return loss(self._forward(batch), wanted)
+            weights = torch.tensor([one.weight for one in batch])
+            return (loss(self._forward(batch), wanted).mean(dim=1) * weights).mean()
 
         batches = list(_batches(examples, epochs))
         train_in_batches(self._module, RATE, batches, loss_of, "refine", progress)

@@ -12,7 +12,7 @@ from toolscope_core.retrieval.fusion import best_first
 from toolscope_core.tool2vec.blend import HeldOutQuery
 from toolscope_core.tool2vec.learned_model import candidate_scores, refined_scores
 from toolscope_core.tool2vec.learned_parts import REFINER
-from toolscope_core.tool2vec.refiner_network import RefinerExample, RefinerNetwork
+from toolscope_core.tool2vec.refiner_network import DEPTH, RefinerExample, RefinerNetwork
 from toolscope_core.tool2vec.training_queries import TrainingQueries
 
 CHECKED_FOLD = 0
@@ -48,18 +48,23 @@ def example_of(queries: TrainingQueries, view: FoldView, candidates: int) -> Ref
     first = candidate_scores(view.learned)
     rows = best_first(first, candidates)
     serves = queries.labels(np.array([view.row]))[0][rows]
-    return RefinerExample(queries.texts[view.row], view.centres[rows], first[rows], serves)
+    text, weight = queries.texts[view.row], float(queries.weights[view.row])
+    return RefinerExample(text, view.centres[rows], first[rows], serves, weight)
 
 
 def checked_refiner(
     queries: TrainingQueries,
     views: Sequence[FoldView],
     candidates: int,
+    encoder: str = "",
     progress: Progress = silent,
 ) -> RefinerNetwork:
-    """A refiner that learned from all folds but ``CHECKED_FOLD``."""
+    """A refiner that learned from all folds but ``CHECKED_FOLD``. ``encoder`` names its encoder,
+    all of whose layers are tuned then; empty for the first layers of the default.
+    """
     seen = [one for one in views if queries.folds[one.row] != CHECKED_FOLD]
-    network = RefinerNetwork(views[0].centres.shape[1], DEFAULT_MODEL)
+    size = views[0].centres.shape[1]
+    network = RefinerNetwork(size, encoder or DEFAULT_MODEL, 0 if encoder else DEPTH)
     network.train([example_of(queries, one, candidates) for one in seen], EPOCHS, progress)
     return network
 

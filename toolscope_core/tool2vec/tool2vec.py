@@ -1,4 +1,6 @@
-"""Tool2Vec: a tool's vector is the mean of the vectors of the queries that it serves (§4.1)."""
+"""Tool2Vec: a tool's vector is the mean of the vectors of the queries that it serves (§4.1), each
+by its weight.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,8 @@ from toolscope_core.tool2vec.training_queries import TrainingQueries
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UsageVectors:
-    """Of m tools the sums of their queries' vectors, float64 of shape (m, d), and how many they
-    are, of shape (m,).
+    """Of m tools the weighted sums of their queries' vectors, float64 of shape (m, d), and how many
+    they are, of shape (m,).
     """
 
     sums: NDArray[np.float64]
@@ -24,7 +26,8 @@ class UsageVectors:
     def of(cls, queries: TrainingQueries, vectors: Vectors) -> UsageVectors:
         """From queries and the vectors of their texts, of shape (n, d)."""
         sums = np.zeros((len(queries.ids), vectors.shape[1]), dtype=np.float64)
-        np.add.at(sums, queries.tool, vectors[queries.at].astype(np.float64))
+        weighted = vectors.astype(np.float64) * queries.weights[:, None]
+        np.add.at(sums, queries.tool, weighted[queries.at])
         return cls(sums, queries.counts)
 
     def vectors(self, own: Vectors) -> Vectors:

@@ -12,7 +12,7 @@ from toolscope_core.catalog.document_variants import with_variants
 from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.embedding.vector_cache import VectorCache, text_key
 from toolscope_core.evaluation.query_sets import Query
-from toolscope_core.model.configuration import LearningMethod, RetrievalConfig
+from toolscope_core.model.configuration import FirstStageName, LearningMethod, RetrievalConfig
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Embedder, Progress, Vectors, silent
 from toolscope_core.model.tool import Augmentation, JsonObject, Tool
@@ -20,7 +20,14 @@ from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.tool2vec.blend import HeldOutQuery, chosen_blend
 from toolscope_core.tool2vec.held_out import HeldOutFigures, held_out_figures
 from toolscope_core.tool2vec.learned_model import LearnedModel
-from toolscope_core.tool2vec.learned_parts import MLC, REFINER, TOOL2VEC, TUNED, stage_scores
+from toolscope_core.tool2vec.learned_parts import (
+    DESCRIPTION,
+    MLC,
+    REFINER,
+    TOOL2VEC,
+    TUNED,
+    stage_scores,
+)
 from toolscope_core.tool2vec.linear_head import LinearHead, fitted_head
 from toolscope_core.tool2vec.refining import (
     FoldView,
@@ -44,14 +51,18 @@ Floats = NDArray[np.float32]
 class LearnOptions:
     """How a model is trained. ``method`` says what is on top; each stands on those before it.
     ``candidates`` are those that a refiner scores together; ``encoder`` is a model, by name or
-    folder, that is tuned for the classifier, empty for none. ``described`` has a refiner read
-    the vectors of the tools' texts in place of Tool2Vec's (table A.1).
+    folder, that is tuned for the classifier, empty for none. ``first`` says what a refiner takes
+    its candidates by, and stands on without what is after it; ``described`` has it read the vectors
+    of the tools' texts in place of Tool2Vec's (table A.1). ``refiner_encoder`` names the model that
+    becomes the refiner, empty for the first layers of the default.
     """
 
     method: LearningMethod = "refiner"
     candidates: int = 32
     encoder: str = ""
     described: bool = False
+    first: FirstStageName = "mlc"
+    refiner_encoder: str = ""
     retrieval: RetrievalConfig = field(default_factory=RetrievalConfig)
 
     def __post_init__(self) -> None:
@@ -59,6 +70,18 @@ class LearnOptions:
             raise ConfigError(f"method is {self.method!r:.40}; give one of {', '.join(METHODS)}")
         if self.candidates < 2:
             raise ConfigError(f"candidates is {self.candidates}; give at least 2")
+        if self.first != "mlc" and (self.method != "refiner" or self.encoder):
+            raise ConfigError(
+                f"candidates by {self.first} are a refiner's; give the method refiner, no encoder"
+            )
+
+    @property
+    def stages(self) -> list[str]:
+        """The names of the first stage's scores."""
+        if self.first == DESCRIPTION:
+            return [DESCRIPTION]
+        is_alone = self.method == "tool2vec" or self.first == TOOL2VEC
+        return [TOOL2VEC] if is_alone else [TOOL2VEC, MLC]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,11 +104,20 @@ class Lessons:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FirstStage:
-    """Tool2Vec vectors, and the classifier where the method has one."""
+    """Tool2Vec vectors, and the classifier where the method has one; ``own`` are the vectors of the
+    tools' texts where candidates are taken by these.
+    """
 
     usage: UsageVectors
     centres: Vectors
     head: LinearHead | None
+    own: Vectors | None = None
+
+    def scores(self, vectors: Vectors) -> dict[str, Floats]:
+        """See ``stage_scores``."""
+        if self.own is not None:
+            return stage_scores(self.own, None, vectors, DESCRIPTION)
+        return stage_scores(self.centres, self.head, vectors)
 
 
 def trained_model(
@@ -103,7 +135,7 @@ def trained_model(
     stages = [fitted_stage(lessons.without(one), options, trainer.progress) for one in range(FOLDS)]
     views = trainer.views(lessons, stages, options)
     held_out = trainer.held_out(lessons, views)
-    names, tuned, refiner = [TOOL2VEC, MLC][: 1 if options.method == "tool2vec" else 2], None, None
+    names, tuned, refiner = options.stages, None, None
     blend = chosen_blend(held_out, names, asked.ids)
     on_top: list[str] = []
     if options.encoder and options.method != "tool2vec":
@@ -114,7 +146,9 @@ def trained_model(
         on_top.append(TUNED)
     if options.method == "refiner":
         all_views = list(views.values())
-        refiner = checked_refiner(asked, all_views, options.candidates, trainer.progress)
+        refiner = checked_refiner(
+            asked, all_views, options.candidates, options.refiner_encoder, trainer.progress
+        )
         held_out = with_refined(held_out, views, asked.texts, refiner, options.candidates)
         finished_refiner(refiner, asked, all_views, options.candidates, trainer.progress)
         on_top.append(REFINER)
@@ -134,7 +168,9 @@ def trained_model(
         tuned=tuned,
         refiner=refiner,
         candidates=options.candidates,
-        described=lessons.own if options.described else None,
+        described=lessons.own if options.described or stage.own is not None else None,
+        first=options.first,
+        reads_described=options.described,
         variants=variants,
         about=_about(lessons, options, held_out_figures(held_out, names, asked.ids)),
     )
@@ -145,9 +181,10 @@ def fitted_stage(lessons: Lessons, options: LearnOptions, progress: Progress) ->
     usage = UsageVectors.of(lessons.queries, lessons.vectors)
     centres = usage.vectors(lessons.own)
     head = None
-    if options.method != "tool2vec":
+    if MLC in options.stages:
         head = fitted_head(lessons.queries, lessons.vectors, centres, progress=progress)
-    return FirstStage(usage, centres, head)
+    own = lessons.own if DESCRIPTION in options.stages else None
+    return FirstStage(usage, centres, head, own)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -192,7 +229,7 @@ class Trainer:
         for row, request in requests.items():
             stage = stages[queries.folds[row]]
             own = np.stack([vector_of[text] for text in request.texts])
-            learned = stage_scores(stage.centres, stage.head, own)
+            learned = stage.scores(own)
             views[row] = FoldView(row, lessons.own if options.described else stage.centres, learned)
         return views
 

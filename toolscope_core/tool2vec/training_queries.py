@@ -44,10 +44,17 @@ class TrainingQueries:
         return np.bincount(self.tool, minlength=len(self.ids))
 
     @cached_property
+    def weights(self) -> NDArray[np.float32]:
+        """What each text counts for wherever something is learned, shape (n,): ``QUESTION_WEIGHT``
+        where a model wrote it.
+        """
+        return np.where(self.recorded, 1.0, QUESTION_WEIGHT).astype(np.float32)
+
+    @cached_property
     def evidence(self) -> NDArray[np.float32]:
-        """The same with ``QUESTION_WEIGHT`` for each text that a model wrote."""
-        each = np.where(self.recorded, 1.0, QUESTION_WEIGHT)[self.at]
-        return np.bincount(self.tool, each, minlength=len(self.ids)).astype(np.float32)
+        """The weights of the texts that each tool serves, added up, shape (m,)."""
+        weights = self.weights[self.at]
+        return np.bincount(self.tool, weights, minlength=len(self.ids)).astype(np.float32)
 
     @cached_property
     def folds(self) -> NDArray[np.int64]:

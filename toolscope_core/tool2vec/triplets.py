@@ -1,6 +1,6 @@
 """Triplets for tuning an embedder: a request, what serves it, and what is mistaken for that."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,16 +21,17 @@ def triplets_of(
     """A triplet for each request and tool that serves it, of which recorded requests come first.
 
     ``vectors`` are those of the queries' texts, (n, d), ``centres`` the tools' Tool2Vec vectors,
-    (m, d), and ``own`` the tools' texts. What stands for a tool is a query of it, another than the
-    request, or its own text where it has none.
+    (m, d), and ``own`` the tools' texts. What stands for a tool is a query of it, or its own text
+    where it has none: for what serves a request another than that, for what does not one that
+    nothing which serves the request serves too.
     """
     generator = np.random.default_rng(409)
     texts_by_tool: dict[int, list[int]] = {}
     for text, tool in zip(queries.at.tolist(), queries.tool.tolist(), strict=True):
         texts_by_tool.setdefault(tool, []).append(text)
 
-    def stands_for(tool: int, but: int) -> str:
-        others = [one for one in texts_by_tool.get(tool, ()) if one != but]
+    def stands_for(tool: int, but: Collection[int]) -> str:
+        others = [one for one in texts_by_tool.get(tool, ()) if one not in but]
         return queries.texts[generator.choice(others)] if others else own[tool]
 
     triplets = []
@@ -42,8 +43,9 @@ def triplets_of(
         wrong = near[~np.isin(near, serving)]
         if len(wrong):
             mistaken = int(generator.choice(wrong))
+            served = {one for right in serving.tolist() for one in texts_by_tool[right]}
             triplets.append(
-                (queries.texts[text], stands_for(tool, text), stands_for(mistaken, text))
+                (queries.texts[text], stands_for(tool, {text}), stands_for(mistaken, served))
             )
     return triplets
 

@@ -1,6 +1,7 @@
 """MLC with a tuned encoder: a transformer with a linear head over all tools (§4.2)."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,18 @@ Labels = Callable[[NDArray[np.intp]], Floats]
 BATCH, RATE, HEAD_RATE, SCALE = 32, 1e-4, 1e-3, 12.0
 PATIENCE = 2
 """Epochs without a smaller loss on held-out texts after which training stops."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelledTexts:
+    """n texts with the tools that serve them, what each counts for, and which are ``checked``: not
+    learned from, but they say when to stop; both of shape (n,).
+    """
+
+    texts: Sequence[str]
+    labels: Labels
+    weights: Floats
+    checked: NDArray[np.bool_]
 
 
 class TunedClassifier(TrainedNetwork):
@@ -57,21 +70,19 @@ class TunedClassifier(TrainedNetwork):
 
     def train(
         self,
-        texts: Sequence[str],
-        labels: Labels,
+        lessons: LabelledTexts,
         epochs: int,
-        checked: NDArray[np.bool_],
         on_epoch: Callable[[int, Arrays], None],
         progress: Progress = silent,
     ) -> int:
-        """Binary cross-entropy over all tools (AdamW); the texts that are ``checked`` are not
-        learned from but say when to stop: the best epoch's weights stay, and its number, from 1, is
-        given back. After each epoch ``on_epoch`` gets its number and the weights, to be kept as a
-        checkpoint. Reports ``Step("tune", …)`` in batches; ``progress`` may raise to cancel.
+        """Binary cross-entropy over all tools (AdamW), of each text by its weight. Those of the
+        epoch with the smallest loss of the texts that are ``checked`` stay; its number, from 1, is
+        given back. After each epoch ``on_epoch`` gets its number and the weights, to be kept
+        as a checkpoint. Reports ``Step("tune", …)`` in batches; ``progress`` may raise to cancel.
         """
         import torch
 
-        rows, held = np.flatnonzero(~checked), np.flatnonzero(checked)
+        rows, held = np.flatnonzero(~lessons.checked), np.flatnonzero(lessons.checked)
         encoder = [one for one in self._module["encoder"].parameters() if one.requires_grad]
         groups = [
             {"params": encoder, "lr": RATE},
@@ -82,17 +93,17 @@ class TunedClassifier(TrainedNetwork):
         per_epoch = -(-len(rows) // BATCH)
         best, least, kept = 0, np.inf, self.arrays()
         for epoch in range(epochs):
-            batches = batches_by_length([texts[row] for row in rows.tolist()], BATCH, generator)
+            texts = [lessons.texts[row] for row in rows.tolist()]
+            batches = batches_by_length(texts, BATCH, generator)
             self._module.train()
             with seeded():
                 for number, batch in enumerate(batches):
                     progress(Step("tune", epoch * per_epoch + number, epochs * per_epoch))
-                    own = rows[batch]
                     optimizer.zero_grad()
-                    self._loss([texts[row] for row in own], labels(own)).backward()
+                    self._loss(lessons, rows[batch]).backward()
                     optimizer.step()
             on_epoch(epoch + 1, self.arrays())
-            reached = self._checked_loss(texts, labels, held) if len(held) else -epoch
+            reached = self._checked_loss(lessons, held) if len(held) else -epoch
             if reached < least:
                 best, least, kept = epoch + 1, reached, self.arrays()
             elif epoch + 1 - best >= PATIENCE:
@@ -101,16 +112,16 @@ class TunedClassifier(TrainedNetwork):
         progress(Step("tune", epochs * per_epoch, epochs * per_epoch))
         return best
 
-    def _loss(self, texts: Sequence[str], labels: Floats) -> Any:
+    def _loss(self, lessons: LabelledTexts, rows: NDArray[np.intp]) -> Any:
         import torch
 
-        logits, wanted = self._forward(texts), torch.from_numpy(labels)
+        logits = self._forward([lessons.texts[row] for row in rows.tolist()])
         each = torch.nn.functional.binary_cross_entropy_with_logits(
-            logits, wanted, reduction="none"
+            logits, torch.from_numpy(lessons.labels(rows)), reduction="none"
         )
-        return each.sum(dim=1).mean()
+        return (each.sum(dim=1) * torch.from_numpy(lessons.weights[rows])).mean()
 
-    def _checked_loss(self, texts: Sequence[str], labels: Labels, held: NDArray[np.intp]) -> float:
+    def _checked_loss(self, lessons: LabelledTexts, held: NDArray[np.intp]) -> float:
         import torch
 
         self._module.eval()
@@ -118,7 +129,7 @@ class TunedClassifier(TrainedNetwork):
         with torch.inference_mode():
             for start in range(0, len(held), BATCH):
                 own = held[start : start + BATCH]
-                total += float(self._loss([texts[row] for row in own], labels(own))) * len(own)
+                total += float(self._loss(lessons, own)) * len(own)
         return total / len(held)
 
     def _forward(self, texts: Sequence[str]) -> Any:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from toolscope_core.embedding.encoders import loaded_encoder, triplet_loss
 from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
 from toolscope_core.model.protocols import Progress, silent
-from toolscope_core.tool2vec.encoder_layers import MOST_TOKENS, batches_by_length, train_in_batches
+from toolscope_core.tool2vec.encoder_layers import batches_by_length, train_in_batches
 
 BATCH, RATE, MARGIN = 16, 2e-5, 0.2
 
@@ -39,7 +39,8 @@ class TunedEmbedder:
 
         def loss_of(rows: NDArray[np.intp]) -> Any:
             own = [triplets[at] for at in rows]
-            return loss([self._features(texts) for texts in zip(*own, strict=True)], None)
+            sides = zip(*own, strict=True)
+            return loss([self._model.preprocess(list(texts)) for texts in sides], None)
 
         train_in_batches(self._model, RATE, batches, loss_of, "tune", progress)
         self._model.eval()
@@ -51,10 +52,3 @@ class TunedEmbedder:
             self._model.save(str(folder), create_model_card=False, safe_serialization=True)
             paths = (path for path in folder.rglob("*") if path.is_file())
             return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
-
-    def _features(self, texts: Sequence[str]) -> Any:
-        longest, self._model.max_seq_length = self._model.max_seq_length, MOST_TOKENS
-        try:
-            return self._model.preprocess(list(texts))
-        finally:
-            self._model.max_seq_length = longest

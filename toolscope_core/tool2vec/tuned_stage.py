@@ -16,7 +16,7 @@ from toolscope_core.tool2vec.encoder_layers import Arrays
 from toolscope_core.tool2vec.learned_parts import TUNED, assembled_parts, stretched
 from toolscope_core.tool2vec.refining import CHECKED_FOLD, FoldView
 from toolscope_core.tool2vec.training_queries import TrainingQueries
-from toolscope_core.tool2vec.tuned_classifier import TunedClassifier
+from toolscope_core.tool2vec.tuned_classifier import LabelledTexts, TunedClassifier
 
 EPOCHS = 4
 _EPOCH = "epoch"
@@ -67,11 +67,12 @@ def tuned_classifier(
     done, arrays = kept.latest()
     if arrays:
         network.put(arrays)
+    lessons = LabelledTexts(
+        queries.texts, queries.labels, queries.weights, queries.folds == CHECKED_FOLD
+    )
     network.train(
-        queries.texts,
-        queries.labels,
+        lessons,
         max(EPOCHS - done, 0),
-        queries.folds == CHECKED_FOLD,
         lambda epoch, own: kept.keep(done + epoch, own),
         progress,
     )

@@ -8,7 +8,7 @@ import os
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from toolscope_core import __version__
@@ -31,9 +31,7 @@ from toolscope_core.mcp.gateway.configured_servers import likely_key
 from toolscope_core.mcp.gateway.routing import Search
 from toolscope_core.mcp.servers.server_definitions import ClientConfiguration
 from toolscope_core.model.configuration import (
-    AcceptPolicy,
     AgentConfig,
-    PlanConfig,
     RetrievalConfig,
 )
 from toolscope_core.model.errors import ConfigError
@@ -68,10 +66,6 @@ class WantedRun:
     merges: str = "accepted and safe"
     first: int = 20
     config: AgentConfig = field(default_factory=AgentConfig)
-
-    @property
-    def accept(self) -> AcceptPolicy:
-        return POLICIES[self.merges]
 
 
 class AgentRuns:
@@ -171,7 +165,7 @@ class AgentRuns:
 
     def _pair(self, catalog_id: int, wanted: WantedRun) -> ToolsetPair:
         queries = self._evaluations.queries_of(catalog_id, wanted.queries)
-        config = PlanConfig(accept=wanted.accept, routers=True)
+        config = replace(POLICIES[wanted.merges], routers=True)
         plan = self._review.plan(catalog_id, config)
 
         def read() -> ToolsetPair:

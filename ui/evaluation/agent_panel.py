@@ -100,7 +100,9 @@ def _wanted(sets: tuple[str, ...]) -> WantedRun:
     """What the person chooses."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         queries = st.selectbox("Queries", sets, key="agent_set", width=190)
-        merges = st.selectbox("Merges to apply", list(POLICIES), 1, key="agent_merges", width=190)
+        merges = st.selectbox(
+            "Merges to apply", list(POLICIES)[:3], 1, key="agent_merges", width=190
+        )
         first = st.number_input(
             "Requests", 1, 1_000, 20, key="agent_first", width=120,
             help="The first so many of the set that need tools of this catalog.",

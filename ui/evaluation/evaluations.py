@@ -15,7 +15,7 @@ from toolscope_core.decisions.constraints import constraints
 from toolscope_core.evaluation.comparison import SPLIT_NAMES, Trial, compared, measured, request_of
 from toolscope_core.evaluation.confusions import pair_confusions
 from toolscope_core.evaluation.merge_effects import MergeEffect, merge_effects
-from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.evaluation.query_sets import Query, relabelled
 from toolscope_core.evaluation.results import (
     ablation_row,
     comparison_result,
@@ -33,10 +33,12 @@ from toolscope_core.evaluation.sweeps import (
 )
 from toolscope_core.evaluation.synthetic import synthetic_queries
 from toolscope_core.llm.embedders import local_embedder
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import (
-    AcceptPolicy,
+    PAPER_SEARCHES,
     Knob,
+    Paper,
     PlanConfig,
     RetrievalConfig,
     Split,
@@ -46,6 +48,8 @@ from toolscope_core.model.errors import ConfigError, DecisionError
 from toolscope_core.model.plan import Experiment
 from toolscope_core.model.protocols import Embedder, Progress, silent
 from toolscope_core.model.tool import JsonObject, Tool, digest
+from toolscope_core.rps.plan_figures import plan_figures
+from toolscope_core.rps.planner import WORKER_K, PlanOptions, offline_planner
 from toolscope_core.store import (
     Job,
     keep_result,
@@ -58,7 +62,7 @@ from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.searches import Searches
 from ui.shared.services.workspace import Workspace
 
-Kind = Literal["comparison", "stress", "sweep", "ablation"]
+Kind = Literal["comparison", "stress", "sweep", "ablation", "plan"]
 
 SYNTHETIC = "made from descriptions"
 CUTOFFS = (1, 5, 10)
@@ -70,7 +74,8 @@ class Wanted:
     """An experiment as a page asks for it. ``queries`` names a query set, or is ``SYNTHETIC``;
     ``before`` and ``after`` are toolsets, see ``MeasuredSides``; ``knob`` is what a sweep
     moves, of the merge under the policy of ``after``; ``encoders`` are names or folders of
-    sentence-transformers models.
+    sentence-transformers models. ``paper`` names the one whose search it is, empty for ours; then
+    ``rerank`` *auto* is its reranker, and ``alpha`` of ``None`` its weight of dense scores.
     """
 
     kind: Kind = "comparison"
@@ -81,6 +86,8 @@ class Wanted:
     split: Split = "rules"
     knob: Knob = "theta"
     encoders: tuple[str, ...] = ()
+    paper: Paper | Literal[""] = ""
+    alpha: float | None = None
 
 
 class Evaluations:
@@ -142,6 +149,8 @@ class Evaluations:
             keep(self._compare(catalog_id, wanted, trial, progress), is_done=True)
         elif wanted.kind == "stress":
             keep(self._stress(catalog_id, wanted, trial, progress), is_done=True)
+        elif wanted.kind == "plan":
+            keep(self._plans(catalog_id, wanted, trial, progress), is_done=True)
         elif wanted.kind == "ablation":
             standing = Standing(trial, self._review.log(catalog_id), self._tokens)
             rows = ablation_rows(analysis, standing, self._searches.ranker, progress)
@@ -252,9 +261,9 @@ class Evaluations:
         progress: Progress,
     ) -> Iterator[SweepPoint]:
         """The points of a sweep that are not ``done``."""
-        accept = POLICIES.get(wanted.after, "auto")
+        config = POLICIES.get(wanted.after, PlanConfig(accept="auto"))
         log, searches = self._review.log(catalog_id), self._searches
-        standing = Standing(trial, log, self._tokens, accept, _retrieval(wanted))
+        standing = Standing(trial, log, self._tokens, config, _retrieval(wanted))
         if wanted.knob == "encoder":
             return encoder_points(
                 standing, self._encoder, searches.cache, wanted.encoders, done, progress
@@ -272,15 +281,29 @@ class Evaluations:
     ) -> JsonObject:
         config = replace(_retrieval(wanted), rerank="none")  # the pools are small
         tests = {}
+        alone: dict[str, str] = {}
         for side in dict.fromkeys((wanted.before, wanted.after)):
             toolset, _ = self.sides.side(catalog_id, side)
             retriever = self._searches.retriever(toolset.tools, config)
             for split in dict.fromkeys(("none", wanted.split)):
-                asked = trial.split_by(split)
-                tests[f"{side}, {SPLIT_NAMES[split]}"] = stress_test(
-                    toolset, retriever, asked, progress
-                )
-        return stress_result(trial, tests)
+                name, base = (f"{side}, {SPLIT_NAMES[one]}" for one in (split, "none"))
+                tests[name] = stress_test(toolset, retriever, trial.split_by(split), progress)
+                alone |= {} if name == base else {name: base}
+        return stress_result(trial, tests, alone)
+
+    def _plans(
+        self, catalog_id: int, wanted: Wanted, trial: Trial, progress: Progress
+    ) -> JsonObject:
+        """What the plans of the queries call on both sides, each job by the ranking."""
+        plans = []
+        for side in dict.fromkeys((wanted.before, wanted.after)):
+            toolset, _ = self.sides.side(catalog_id, side)
+            retriever = self._searches.retriever(toolset.tools, _retrieval(wanted))
+            planner = offline_planner(Catalog(toolset.tools), retriever, WORKER_K, PlanOptions())
+            golds = [query.gold for query in relabelled(trial.queries, toolset.phi)]
+            figures = plan_figures(planner.plans(trial.requests, progress), golds, self._tokens)
+            plans.append({"toolset": side, **figures.as_json()})
+        return {"plans": plans}
 
     def _configuration(self, catalog_id: int, wanted: Wanted, trial: Trial) -> JsonObject:
         """All that decides the figures."""
@@ -290,7 +313,7 @@ class Evaluations:
         ]
         return {
             **asdict(wanted),
-            "retrieval": asdict(_retrieval(wanted)),
+            "retrieval": _retrieval(wanted).as_json(),
             "embedder": self._searches.embedder.name,
             "tools": len(trial.catalog.tools),
             "decisions": self.decided(catalog_id),
@@ -301,8 +324,7 @@ class Evaluations:
     def decided(self, catalog_id: int) -> str:
         """A hash of the decisions and of the merges that follow from them and from the judge."""
         log = [(one.seq, one.action) for one in self._review.log(catalog_id)]
-        policies: tuple[AcceptPolicy, ...] = ("auto", "all")
-        plans = [self._review.plan(catalog_id, PlanConfig(accept=one)) for one in policies]
+        plans = [self._review.plan(catalog_id, config) for config in POLICIES.values()]
         return self._hashes.get(
             catalog_id, tuple(plans), lambda: digest(log, *(plan.phi for plan in plans))
         )
@@ -317,4 +339,7 @@ def job_kind(kind: Kind) -> str:
 
 
 def _retrieval(wanted: Wanted) -> RetrievalConfig:
-    return RetrievalConfig(rerank=wanted.rerank)
+    config = PAPER_SEARCHES[wanted.paper] if wanted.paper else RetrievalConfig()
+    alpha = config.dense_weight if wanted.alpha is None else wanted.alpha
+    rerank = config.rerank if wanted.rerank == "auto" else wanted.rerank
+    return replace(config, dense_weight=alpha, rerank=rerank)

@@ -49,7 +49,7 @@ def _series(kind: Kind, catalog_id: int) -> None:
         knob = knob_name(experiment)
         picture(sweep_lines(result["points"], knob), lambda: rows, kind, f"Sweep: {knob}")
     else:
-        st.dataframe(rows, key="ablation_rows", hide_index=True, alt="The ablation")
+        st.dataframe(rows, key=f"{kind}_rows", hide_index=True, alt=VIEWS[kind])
     st.caption(experiment_tables.in_words(name for row in rows[:1] for name in row))
 
 
@@ -140,12 +140,19 @@ def _actions(chosen: Experiment) -> None:
             st.download_button(kind, content, name, mime, key=f"{kind.lower()}_{number}")
 
 
-VIEWS = {"stress": "Stress", "sweep": "Sweep", "ablation": "Ablation", "agent": "Agent runs"}
+VIEWS = {
+    "stress": "Stress",
+    "sweep": "Sweep",
+    "ablation": "Ablation",
+    "plan": "Plans",
+    "agent": "Agent runs",
+}
 """The part that shows each kind of experiment; a comparison is the result."""
 ROWS: dict[Kind, Callable[[JsonObject], list[dict[str, Any]]]] = {
     "stress": experiment_tables.stress_rows,
     "sweep": experiment_tables.sweep_rows,
     "ablation": experiment_tables.ablation_rows,
+    "plan": experiment_tables.plan_rows,
 }
 PARTS: dict[str, Callable[[int], None]] = {
     **{VIEWS[kind]: partial(_series, kind) for kind in ROWS},

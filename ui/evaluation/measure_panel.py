@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import streamlit as st
 
-from toolscope_core.model.configuration import Knob, Split
+from toolscope_core.model.configuration import CROSS_ENCODER, Knob, Paper, Split
 from toolscope_core.model.errors import JobError, ToolScopeError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import Experiment
 from ui.evaluation.evaluations import SYNTHETIC, Evaluations, Kind, Wanted
+from ui.evaluation.measured_sides import POLICIES
 from ui.shared import page_frame, safe_text
 from ui.shared.services.experiments import ORIGINAL, Experiments
 from ui.shared.value_choice import chosen_value
@@ -31,10 +33,25 @@ ABOUT: dict[Kind, str] = {
     "pool (10 tools, 5 for each sub-query) is measured. Closest tools are harder.",
     "sweep": "What does each value of one setting give? Every query is searched at each of them.",
     "ablation": "What does each part give? Every query is searched with the parts on and off: the "
-    "reranker compares the best 50 again, the merger takes all proposals, the correction takes "
-    "groups apart that do not hold together.",
+    "reranker compares the best 50 again, the merger takes all proposals (drop-in, or with those "
+    "that need a gateway too, as the paper's does), the correction takes groups apart that do not "
+    "hold together.",
+    "plan": "Which tools would be called? Each request is split into jobs, each job takes the best "
+    "of its own ranking (on the Retrieval page a model may choose), and the tools of all jobs "
+    "together are compared with what is needed.",
 }
-RERANKERS = {"automatic": "auto", "off": "none"}
+RERANKERS = {"automatic": "auto", "a cross-encoder (ms-marco)": CROSS_ENCODER, "off": "none"}
+SEARCHES: dict[str, Paper | Literal[""]] = {
+    "our own": "",
+    "as in ToolScope": "toolscope",
+    "as in Retrieval–Plan–Select": "rps",
+    "as in Tool2Vec": "tool2vec",
+}
+ABOUT_SEARCHES = (
+    "The search of a paper: ToolScope's takes meaning alone and a cross-encoder, the others take "
+    "meaning alone. The cross-encoder is downloaded from the Hugging Face hub where it is not on "
+    "this machine."
+)
 ABOUT_SPLITS = (
     "By rule: sentences and clauses that begin with a verb. By step: as the query set says, which "
     "is part of its answer, so this shows what a perfect planner could reach."
@@ -74,7 +91,7 @@ def _request(catalog_id: int, kind: Kind) -> None:
     if kind == "sweep":
         knob = chosen_value(bar, "Move", KNOBS, "knob", 260)
         after = bar.selectbox(
-            "Merges to apply", sides[1:4], index=1, key="after", bind="query-params", width=190
+            "Merges to apply", list(POLICIES), index=1, key="after", bind="query-params", width=190
         )
     elif kind != "ablation":
         before = bar.selectbox("Toolset", sides, key="before", bind="query-params", width=155)
@@ -90,15 +107,19 @@ def _request(catalog_id: int, kind: Kind) -> None:
         )
     start = bar.container(width="content")
     more = bar.popover("More", icon=":material/tune:", type="tertiary")
-    rerank = "auto"
-    if kind in ("comparison", "sweep"):
+    rerank, alpha = "auto", None
+    paper: Paper | Literal[""] = ""
+    if kind in ("comparison", "sweep", "plan"):
+        paper = chosen_value(more, "Search", SEARCHES, "evaluation_search", 300, ABOUT_SEARCHES)
         rerank = chosen_value(more, "Reranking", RERANKERS, "evaluation_rerank", 300)
+        own_alpha = more.toggle("Set the weight of meaning against words (α)", key="set_alpha")
+        alpha = more.slider("α", 0.0, 1.0, 0.6, 0.1, key="alpha") if own_alpha else None
     split = chosen_value(more, "Split requests", SPLITS, "evaluation_split", 300, ABOUT_SPLITS)
     if kind in ("comparison", "stress"):
         with more:
             _upload(catalog_id, sides)
     encoders = _encoders() if knob == "encoder" else ()
-    wanted = Wanted(kind, queries, before, after, rerank, split, knob, encoders)
+    wanted = Wanted(kind, queries, before, after, rerank, split, knob, encoders, paper, alpha)
     job = evaluations.job(catalog_id, kind)
     if job is not None and job.live:
         page_frame.job_panel(job.id)
@@ -174,10 +195,13 @@ def described(experiment: Experiment) -> str:
     if experiment.kind == "ablation":
         what = "reranker, merger and correction on and off"
     rerank = ", no reranking" if asked.get("rerank") == "none" else ""
+    paper = next((name for name, one in SEARCHES.items() if one and one == asked.get("paper")), "")
+    alpha = asked.get("alpha")
+    search = (f", {paper}" if paper else "") + ("" if alpha is None else f", α {alpha:g}")
     split = next(name for name, value in SPLITS.items() if value == asked.get("split", "rules"))
     whole = "" if split == "by rule" else f", split {split}"
     queries = quantity(asked.get("query_count", 0), "query")
-    return f"{what}: {queries} of {asked.get('queries')}{rerank}{whole}"
+    return f"{what}: {queries} of {asked.get('queries')}{rerank}{search}{whole}"
 
 
 def describe(catalog_id: int, experiment: Experiment) -> None:

@@ -12,7 +12,7 @@ from toolscope_core.evaluation.measured_toolsets import (
     of_version,
 )
 from toolscope_core.evaluation.sweeps import plan_at, values_of
-from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
+from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.rps.control import noise_matched
@@ -25,11 +25,13 @@ from ui.shared.services.reviewed_variants import Variants
 from ui.shared.services.searches import Searches
 from ui.shared.services.workspace import Workspace
 
-POLICIES: dict[str, AcceptPolicy] = {
-    "accepted": "none",
-    "accepted and safe": "auto",
-    "all proposals": "all",
+POLICIES = {
+    "accepted": PlanConfig(accept="none"),
+    "accepted and safe": PlanConfig(accept="auto"),
+    "all proposals": PlanConfig(accept="all"),
+    "all, with gateway": PlanConfig(accept="all", routers=True),
 }
+"""Which merges are taken; only the last has those that need a gateway, as the paper always has."""
 AUGMENTED = "with variants"
 MERGED_AUGMENTED = "accepted and safe, with variants"
 CONTROL = "with random words"
@@ -107,9 +109,10 @@ class MeasuredSides:
         if side in VARIANT_SIDES:
             return self._with_variants(catalog_id, side), None
         if side in POLICIES:
-            plan = self._review.plan(catalog_id, PlanConfig(accept=POLICIES[side]))
+            plan = self._review.plan(catalog_id, POLICIES[side])
         elif side.startswith("θ "):
-            plan = plan_at(analysis, self._review.log(catalog_id), float(side[2:]), "auto")
+            log = self._review.log(catalog_id)
+            plan = plan_at(analysis, log, float(side[2:]), PlanConfig(accept="auto"))
         elif side.startswith(PREFIX):
             bundle = self._bundles.toolset(analysis.catalog, self._name(catalog_id), side)
             return replace(bundle, name=side), None

@@ -1,7 +1,8 @@
 """Tables of an experiment's result."""
 
 from toolscope_core.merging.model_verdicts import Grade
-from ui.shared.queries.experiment_tables import band_rows
+from toolscope_core.model.plan import Experiment
+from ui.shared.queries.experiment_tables import band_rows, compared_rows
 
 RESULT = {
     "queries": [
@@ -20,3 +21,15 @@ def test_recall_is_told_by_how_well_the_answers_are_documented():
     assert low["recall before"].startswith("0.500") and low["recall after"].startswith("0.500")
     assert high["recall before"].startswith("1.000")
     assert band_rows(RESULT, {}) == []
+
+
+def test_two_sweeps_of_encoders_are_compared_by_their_names():
+    def sweep(number, recall):
+        point = {"value": "small/encoder", "tools": 5, "metrics": {"recall": {"mean": recall}}}
+        return Experiment(number, 1, "sweep", {}, "", 1.0, True, {"points": [point]})
+
+    rows = compared_rows(sweep(1, 0.5), sweep(2, 0.75))
+    assert [(row["figure"], row["change"]) for row in rows] == [
+        ("small/encoder: recall", 0.25),
+        ("small/encoder: tools", 0),
+    ]

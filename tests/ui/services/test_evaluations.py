@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.ui.services import family_catalog
 from tests.ui.services import small_workspace as tools_of
 from tests.ui.services.small_workspace import by_name
 from toolscope_core.model.errors import ConfigError, DecisionError, StoreError
@@ -84,6 +85,26 @@ def test_it_is_exported_as_json_and_as_a_table_that_runs_nothing(small_workspace
     parts = run(small_workspace, kind="ablation")
     assert work.service(Evaluations).spreadsheet(parts).startswith(b"reranker,merger,correction")
     assert len(run(small_workspace, kind="sweep", knob="alpha").result["points"]) > 5
+
+
+def test_merges_that_need_a_gateway_are_a_toolset_of_their_own(monkeypatch):
+    work, catalog_id = family_catalog.open_families(monkeypatch)
+    names = ("all proposals", "all, with gateway")
+    sides = work.service(Evaluations).sides
+    assert set(names) < set(sides.names(catalog_id))
+    without, others = (len(sides.side(catalog_id, name)[0].tools) for name in names)
+    work.close()
+    assert others < without
+
+
+def test_the_search_of_a_paper_is_measured_with_a_weight_of_ones_own(small_workspace):
+    ours, paper, weighed = (
+        run(small_workspace, **wanted).configuration["retrieval"]
+        for wanted in ({}, {"paper": "rps"}, {"paper": "rps", "alpha": 0.3})
+    )
+    assert (ours["dense_weight"], ours["step_weight"]) == (0.6, 1.5)
+    assert (paper["dense_weight"], paper["step_weight"], paper["rerank"]) == (1.0, "inf", "none")
+    assert weighed == {**paper, "dense_weight": 0.3}
 
 
 def test_what_is_not_there_is_refused(small_workspace):

@@ -19,16 +19,18 @@ IN_WORDS = {
     "recall": "of the tools that a query needs, the share that is found",
     "precision": "of the tools that are found, the share that is needed",
     "f1": "recall and precision in one figure (their harmonic mean)",
+    "exact": "the share of queries of which exactly what is needed is called",
     "nDCG": "how high the needed tools stand, 1 if all are on top",
     "MAP": "how few others stand above the needed tools, 1 if none does",
     "hit": "the share of queries that find at least one tool they need",
-    "CSR": "the share of queries for which the best tool of each part of the request is exactly "
-    "what is needed",
+    "CSR": "the share of queries for which exactly what is needed is taken of the tools that are "
+    "found, each part of the request taking the best by its own search",
+    "best of each part": "the same of all tools, each part searched alone",
     "TCCR": "the share of gold calls, calls known to be right, that still run",
     "UCC": "the same, each tool with a set of argument names counted once",
 }
 """What each measure says."""
-ABLATED = ("recall@1", "recall@5", "recall@10", "csr@10")
+ABLATED = ("recall@1", "recall@5", "recall@10", "csr@5", "csr@10")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,7 @@ def stress_rows(result: JsonObject) -> list[dict[str, Any]]:
             "distractors": point["distractors"],
             **{key: _interval(point[key]) for key in ("precision", "recall", "f1")},
             "p (recall)": "" if point["p_recall"] == 1.0 else f"{point['p_recall']:.3f}",
+            "p (not split)": f"{point['gain']['p']:.3f}" if "gain" in point else "",
         }
         for name, points in result["toolsets"].items()
         for point in points
@@ -181,7 +184,9 @@ def ablation_rows(result: JsonObject) -> list[dict[str, Any]]:
     """A row for each combination of parts."""
     return [
         {
-            **{part: "on" if row[part] else "" for part in ("reranker", "merger", "correction")},
+            "reranker": "on" if row["reranker"] else "",
+            "merger": row["merger"],
+            "correction": "on" if row["correction"] else "",
             "tools": row["tools"],
             "smaller by": f"{row['reduction']:.1%}",
             **{
@@ -192,6 +197,21 @@ def ablation_rows(result: JsonObject) -> list[dict[str, Any]]:
             **({"TCCR": round(row["tccr"], 3)} if row["calls"] else {}),
         }
         for row in result["rows"]
+    ]
+
+
+def plan_rows(result: JsonObject) -> list[dict[str, Any]]:
+    """A row for each toolset."""
+    return [
+        {
+            "toolset": row["toolset"],
+            **{name: _interval(row[name]) for name in ("recall", "precision", "f1", "exact")},
+            "rankings": round(row["searches"], 1),
+            "tools called": round(row["tools_called"], 1),
+            "tools shown": round(row["tools_shown"], 1),
+            "tokens shown": round(row["tokens_shown"]),
+        }
+        for row in result["plans"]
     ]
 
 
@@ -262,6 +282,6 @@ def _figures(experiment: Experiment) -> dict[str, float]:
         figures |= {f"{agent['name']}: {key}": agent[key]["mean"] for key in ("correct", "served")}
         figures |= {f"{agent['name']}: {key}": agent[key] for key in ("calls", "tokens_in")}
     for point in result.get("points", ()):
-        figures[f"{point['value']:g}: recall"] = point["metrics"]["recall"]["mean"]
-        figures[f"{point['value']:g}: tools"] = point["tools"]
+        figures[f"{point['value']}: recall"] = point["metrics"]["recall"]["mean"]
+        figures[f"{point['value']}: tools"] = point["tools"]
     return figures

@@ -20,6 +20,7 @@ from toolscope_core.evaluation.search_results import (
     doubt,
     side,
 )
+from toolscope_core.llm.embedders import scorer_of
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AcceptPolicy, Corpus, PlanConfig, RetrievalConfig
 from toolscope_core.model.plan import MergePlan
@@ -200,7 +201,7 @@ class Searches:
         self, config: RetrievalConfig, learned: LearnedRanking | None = None
     ) -> ToolsetRanker:
         """What searches many requests on several toolsets."""
-        return ToolsetRanker(self.embedder, self.cache, config, learned=learned)
+        return ToolsetRanker(self.embedder, self.cache, config, scorer_of(config), learned)
 
     def retriever(
         self, tools: Iterable[Tool], config: RetrievalConfig, progress: Progress = silent
