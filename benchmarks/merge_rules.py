@@ -37,8 +37,8 @@ from toolscope_core.judging import (
     phrasing,
     signals,
     unmatched_words,
-    word_match,
     wordnet,
+    words,
 )
 from toolscope_core.merging import analysing, auto_accept, families, grouping, stores
 from toolscope_core.merging.pipeline import analyse, plan_merge
@@ -102,7 +102,7 @@ WORDS: Mapping[str, Patch] = {
     "a family says the verb": {(signals.Signals, "_verb"): lambda *_: ""},
     "a family of two accounts": {(signals.Signals, "_things"): lambda *_: ([], [])},
     "abbreviations": {(phrasing, "_shortened"): _no},
-    "own synonyms": {(word_match, "groups_of"): lambda *_: frozenset()},
+    "own synonyms": {(words, "groups_of"): lambda *_: frozenset()},
     "WordNet's synonyms": {(wordnet, "tables"): lambda: _WITHOUT_SYNONYMS},
     "boilerplate": {
         (signals, "without_boilerplate"): tuple,

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 
-from tests.judging.test_word_match import WORDS, words
+from tests.judging.test_words import WORDS, words
 from toolscope_core.judging.phrasing import (
     alternatives,
     in_one_order,

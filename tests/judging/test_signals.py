@@ -11,14 +11,8 @@ from hypothesis import strategies as st
 from tests.support.properties import examples
 from toolscope_core.judging.reading import read_tool
 from toolscope_core.judging.signals import SIGNALS, Signals
-from toolscope_core.judging.vocabulary import (
-    action_classes,
-    is_plain_verb,
-    opposites,
-    singular,
-    stem,
-    word_weight,
-)
+from toolscope_core.judging.vocabulary import action_classes, is_plain_verb, opposites, word_weight
+from toolscope_core.judging.words import singular, stem
 from toolscope_core.model.tool import Tool
 
 

@@ -15,8 +15,6 @@ from toolscope_core.catalog.source_words import operation_of, source_name
 from toolscope_core.embedding.tool_text import split_name
 from toolscope_core.judging.phrasing import (
     alternatives,
-    are_one,
-    is_plural,
     number_apart,
     object_apart,
     renamed,
@@ -24,8 +22,8 @@ from toolscope_core.judging.phrasing import (
     voices_apart,
 )
 from toolscope_core.judging.reading import ToolReading, argument_words
-from toolscope_core.judging.vocabulary import action_classes, is_border, only_gets, stem
-from toolscope_core.judging.word_match import keys_of
+from toolscope_core.judging.vocabulary import action_classes, is_border, only_gets
+from toolscope_core.judging.words import are_one, is_plural, keys_of, stem
 from toolscope_core.model.numbers import listed
 from toolscope_core.model.tool import Parameter, Tool
 

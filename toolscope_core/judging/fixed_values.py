@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from toolscope_core.catalog.source_words import source_name
 from toolscope_core.embedding.tool_text import split_name
 from toolscope_core.judging.arguments.alignment import argument_map
-from toolscope_core.judging.vocabulary import is_empty, stem, words_of
+from toolscope_core.judging.words import is_empty, stem, words_of
 from toolscope_core.model.tool import Tool
 
 

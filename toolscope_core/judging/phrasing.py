@@ -9,11 +9,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 
 from toolscope_core.judging.reading import ToolReading
-from toolscope_core.judging.vocabulary import action_classes, is_border, is_filler, stem
-from toolscope_core.judging.word_match import KEY_WORDS, is_english, keys_of
+from toolscope_core.judging.vocabulary import action_classes, is_border
+from toolscope_core.judging.words import (
+    KEY_WORDS,
+    are_one,
+    is_english,
+    is_filler,
+    is_plural,
+    keys_of,
+    stem,
+)
 
 _WHOLE = frozenset("not non all any".split())
 _COUNTED = frozenset("list lists number count set collection array".split())
@@ -134,12 +141,6 @@ def object_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None
     return heads
 
 
-@lru_cache(maxsize=65_536)
-def is_plural(word: str) -> bool:
-    """Whether a noun speaks of several; *news* and *status* do not."""
-    return word.endswith("s") and not word.endswith(("ss", "us", "is")) and stem(word) != word
-
-
 def _shortened(word: str, own: ToolReading, other: ToolReading) -> bool:
     """Whether the word of a name is the start of one that both descriptions say (*arch*); or no
     English one, but the initials of words in a row (*gcd*), or the start of a word of the other
@@ -191,8 +192,3 @@ def _without_verb(name: Sequence[str]) -> Sequence[str]:
     if name and action_classes(name[0]):
         return name[1:]
     return name[:-1] if name and action_classes(name[-1]) else name
-
-
-def are_one(word: str, other: str) -> bool:
-    """Whether two words are one in some form, or synonyms."""
-    return not keys_of(word).isdisjoint(keys_of(other))

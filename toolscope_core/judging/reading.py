@@ -11,17 +11,17 @@ from itertools import pairwise
 from toolscope_core.catalog.scan.hidden import without_hidden
 from toolscope_core.catalog.source_words import source_name, source_text
 from toolscope_core.embedding.tool_text import split_name
-from toolscope_core.judging.vocabulary import (
-    action_classes,
-    is_border,
+from toolscope_core.judging.vocabulary import action_classes, is_border, is_plain_verb, leads
+from toolscope_core.judging.words import (
+    KEY_WORDS,
+    Keys,
     is_empty,
     is_filler,
-    is_plain_verb,
-    leads,
+    keys_of,
+    sentences,
     singular,
     words_of,
 )
-from toolscope_core.judging.word_match import KEY_WORDS, Keys, keys_of
 from toolscope_core.model.tool import Tool
 
 _LONGEST = 2_000
@@ -32,7 +32,6 @@ _TAG = re.compile(
     r"|strong|sub|sup|table|tbody|td|th|thead|tr|u|ul)\b[^<>]*>",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,7 +85,7 @@ def read_tool(tool: Tool, plain: Tool | None = None) -> ToolReading:
     named, described = named_words(read), _distinct(word for word in text if not is_filler(word))
     words = _distinct((*named, *described))
     spoken = frozenset(key for word in words for key in keys_of(word))
-    sentence = words_of(_SENTENCE.split(declared.strip(), maxsplit=1)[0])
+    sentence = words_of(next(iter(sentences(declared)), ""))
     own_arguments = frozenset(argument_words(tool))
 
     verb_at = _verb_in_name(source_name(read), name)

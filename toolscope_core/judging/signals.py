@@ -25,7 +25,8 @@ from toolscope_core.judging.products import (
     share_a_word,
 )
 from toolscope_core.judging.reading import ToolReading, read_tool
-from toolscope_core.judging.vocabulary import is_of_the_machine, keeps_things, stem
+from toolscope_core.judging.vocabulary import is_of_the_machine, keeps_things
+from toolscope_core.judging.words import stem
 from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.tool import Tool
 

@@ -11,17 +11,11 @@ from collections.abc import Iterable, Iterator
 from toolscope_core.embedding.tool_text import split_name
 from toolscope_core.judging.distinctions import distinctions, is_key
 from toolscope_core.judging.guards import effect
-from toolscope_core.judging.phrasing import (
-    in_one_order,
-    object_apart,
-    renamed,
-    repeated,
-    unshared,
-)
+from toolscope_core.judging.phrasing import in_one_order, object_apart, renamed, repeated, unshared
 from toolscope_core.judging.reading import ToolReading
-from toolscope_core.judging.vocabulary import only_gets, words_of
-from toolscope_core.judging.word_match import KEY_WORDS, Key, keys_of
+from toolscope_core.judging.vocabulary import only_gets
 from toolscope_core.judging.word_stems import meaning, name_words, plain_words, text_words
+from toolscope_core.judging.words import KEY_WORDS, Key, keys_of, words_of
 from toolscope_core.model.argument_map import ArgumentMap
 from toolscope_core.model.numbers import listed
 from toolscope_core.model.tool import Parameter

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from toolscope_core.judging.vocabulary import STOP_WORDS, singular, stem
+from toolscope_core.judging.words import STOP_WORDS, singular, stem
 from toolscope_core.model.tool import Parameter, canonical_json
 
 PARAMETER_WORDS = Path(__file__).with_name("data") / "parameter_words.json"

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.catalog.source_words import source_name
-from toolscope_core.embedding.tool_text import split_name, tool_text
-from toolscope_core.judging.vocabulary import STOP_WORDS, is_filler
+from toolscope_core.embedding.tool_text import name_words, tool_text
+from toolscope_core.judging.words import STOP_WORDS, is_filler
 from toolscope_core.model.tool import Tool
 from ui.overlap.figures import Region
 from ui.overlap.map_charts import CELLS, density, frame_of
@@ -96,7 +95,7 @@ def _peaks(grid: Plane) -> Plane:
 def _words(tool: Tool) -> Counter[str]:
     """The words of a tool: each counts once, in the name once more."""
     spoken = set(_WORD.findall(tool_text(tool).casefold()))
-    named = {word for word in split_name(source_name(tool)) if _WORD.fullmatch(word)}
+    named = {word for word in name_words(tool) if _WORD.fullmatch(word)}
     return Counter(
         word for word in (*spoken, *named) if word not in STOP_WORDS and not is_filler(word, True)
     )
