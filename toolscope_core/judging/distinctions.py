@@ -18,7 +18,6 @@ from toolscope_core.judging.phrasing import (
     number_apart,
     object_apart,
     renamed,
-    repeated,
     voices_apart,
 )
 from toolscope_core.judging.reading import ToolReading, argument_words
@@ -53,7 +52,7 @@ def all_distinctions(one: ToolReading, other: ToolReading) -> Iterator[str]:
 
 def named_apart(one: ToolReading, other: ToolReading) -> Iterator[str]:
     """How one server names two tools apart: by a word that the other neither says at first nor
-    takes as an argument, or says less often in its name, or by what they work on. Who has both
+    takes as an argument, or by what they work on. Who has both
     means two things by them. A description that both have says nothing of a word that stands in
     the place of another.
     """
@@ -72,8 +71,6 @@ def named_apart(one: ToolReading, other: ToolReading) -> Iterator[str]:
     if any(words):
         between = " / ".join(listed(side) or "nothing" for side in words)
         yield f"one server has both and tells their names apart ({between})"
-    elif word := repeated(one, other):
-        yield f"one server has both, and one of the names says {word} more often"
     elif heads := object_apart(one, other):
         yield f"one server has both, one about {heads[0]}, the other about {heads[1]}"
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from toolscope_core.embedding.tool_text import split_name
 from toolscope_core.judging.distinctions import distinctions, is_key
 from toolscope_core.judging.guards import effect
-from toolscope_core.judging.phrasing import in_one_order, object_apart, renamed, repeated, unshared
+from toolscope_core.judging.phrasing import object_apart, unshared
 from toolscope_core.judging.reading import ToolReading
 from toolscope_core.judging.vocabulary import only_gets
 from toolscope_core.judging.word_stems import meaning, name_words, plain_words, text_words
@@ -38,8 +38,8 @@ def unmatched_reasons(kept: ToolReading, pruned: ToolReading, alpha: ArgumentMap
         if left:
             yield f"only {name} says {listed(left)}"
     yield from distinctions(kept, pruned)
-    if not any(words):
-        yield from _put_otherwise(kept, pruned)
+    if not any(words) and (apart := object_apart(kept, pruned)):
+        yield f"one is about {apart[0]}, the other about {apart[1]}"
     yield from _arguments_apart(kept, pruned, alpha)
 
 
@@ -76,22 +76,6 @@ def _without(pruned: ToolReading, kept: ToolReading, given: set[Key]) -> list[st
 def _keys(names: Iterable[str]) -> set[Key]:
     """What the words of some names may be known by."""
     return {key for name in names for word in split_name(name) for key in keys_of(word)}
-
-
-def _put_otherwise(one: ToolReading, other: ToolReading) -> Iterator[str]:
-    """What the same words say otherwise."""
-    ours, theirs = ([w for w in words if not only_gets(w)] for words in renamed(one, other))
-    between = " / ".join(listed(left) or "nothing" for left in (ours, theirs))
-    beside = {*unshared(one, other, at_first=True), *unshared(other, one, at_first=True)}
-    if ours and theirs and not beside.isdisjoint((*ours, *theirs)):
-        yield f"the names differ ({between}), and each speaks of the other's only in passing"
-    moved = sorted(one.named) == sorted(other.named) and one.named != other.named
-    if (ours or theirs or moved) and not in_one_order(one, other):
-        yield f"the names differ ({between}), and the descriptions use the words in another order"
-    if word := repeated(one, other):
-        yield f"one of the names says {word} more often"
-    if apart := object_apart(one, other):
-        yield f"one is about {apart[0]}, the other about {apart[1]}"
 
 
 def _arguments_apart(kept: ToolReading, pruned: ToolReading, alpha: ArgumentMap) -> Iterator[str]:
