@@ -13,7 +13,12 @@ _WORD_BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z](?!s(?![a-z
 @lru_cache(maxsize=1 << 16)
 def split_name(name: str) -> tuple[str, ...]:
     """The words of a tool or parameter name, lower case: ``getUser.byIDs`` → get user by ids."""
-    return tuple(word.lower() for word in _WORD_BORDER.split(name) if word)
+    return tuple(split_text(name))
+
+
+def split_text(text: str) -> list[str]:
+    """The same of a text of any length; nothing is remembered."""
+    return [word.lower() for word in _WORD_BORDER.split(text) if word]
 
 
 def name_words(tool: Tool) -> tuple[str, ...]:

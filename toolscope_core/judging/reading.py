@@ -10,7 +10,6 @@ from itertools import pairwise
 
 from toolscope_core.catalog.scan.hidden import without_hidden
 from toolscope_core.catalog.source_words import source_name, source_text
-from toolscope_core.embedding.tool_text import split_name
 from toolscope_core.judging.vocabulary import action_classes, is_border, is_plain_verb, leads
 from toolscope_core.judging.words import (
     KEY_WORDS,
@@ -78,7 +77,7 @@ class ToolReading:
 def read_tool(tool: Tool, plain: Tool | None = None) -> ToolReading:
     """A tool as words, those of ``plain`` where boilerplate was taken away from it."""
     read = plain or tool
-    declared = _TAG.sub(" ", without_hidden(source_text(read)[:_LONGEST]))
+    declared = _TAG.sub(" ", without_hidden(source_text(read)[:_LONGEST])).lower()
     name, text = _name(read), words_of(declared)
     if text[:1] in (["return"], ["returns"]):
         text[0] = "get"  # elsewhere it may be what an investment does
@@ -136,13 +135,13 @@ def argument_words(tool: Tool) -> Iterator[str]:
     ``team_key`` says *team*.
     """
     for parameter in tool.parameters:
-        yield from (word for word in split_name(parameter.name) if word not in KEY_WORDS)
+        yield from (word for word in words_of(parameter.name) if word not in KEY_WORDS)
         for value in parameter.enum:
             yield from words_of(str(value))
 
 
 def _name(tool: Tool) -> tuple[str, ...]:
-    return split_name(without_hidden(source_name(tool)))
+    return tuple(words_of(without_hidden(source_name(tool))))
 
 
 def _telling(name: Sequence[str]) -> Iterator[str]:
@@ -157,7 +156,7 @@ def _verb_in_name(name: str, words: Sequence[str]) -> int | None:
     A word that is only a verb; else a verb-or-noun that leads or has something after it; else
     one that ends the name (``room_booking``).
     """
-    last_part = len(words) - len(split_name(re.split(r"[./]", name)[-1]))
+    last_part = len(words) - len(words_of(re.split(r"[./]", name)[-1]))
     for start in (last_part, 0):
         for at in range(start, len(words)):
             if is_plain_verb(words[at]):
@@ -186,7 +185,7 @@ def _last(phrase: tuple[str, ...]) -> tuple[str, ...]:
 def _argument_nouns(tool: Tool) -> tuple[str, ...] | None:
     if tool.schema is None:
         return None
-    return _nouns(word for parameter in tool.parameters for word in split_name(parameter.name))
+    return _nouns(word for parameter in tool.parameters for word in words_of(parameter.name))
 
 
 def _nouns(words: Iterable[str]) -> tuple[str, ...]:

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from toolscope_core.embedding.candidate_pairs import Rows, cosines, default_threshold
 from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
-from toolscope_core.embedding.tool_text import split_name
 from toolscope_core.judging.boilerplate import without_boilerplate
 from toolscope_core.judging.pair_words import PairWords, pair_words
 from toolscope_core.judging.products import (
@@ -26,7 +25,7 @@ from toolscope_core.judging.products import (
 )
 from toolscope_core.judging.reading import ToolReading, read_tool
 from toolscope_core.judging.vocabulary import is_of_the_machine, keeps_things
-from toolscope_core.judging.words import stem
+from toolscope_core.judging.words import stem, words_of
 from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.tool import Tool
 
@@ -216,7 +215,7 @@ class Signals:
 
 def _without(name: str, words: Sequence[str]) -> frozenset[str]:
     """The words of an argument's name without those that tell two tools apart."""
-    return frozenset(map(stem, split_name(name))) - frozenset(map(stem, words))
+    return frozenset(map(stem, words_of(name))) - frozenset(map(stem, words))
 
 
 def codes(values: Sequence[str]) -> NDArray[np.int64]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from toolscope_core.embedding.tool_text import split_name
 from toolscope_core.judging.distinctions import distinctions, is_key
 from toolscope_core.judging.guards import effect
 from toolscope_core.judging.phrasing import object_apart, unshared
@@ -75,7 +74,7 @@ def _without(pruned: ToolReading, kept: ToolReading, given: set[Key]) -> list[st
 
 def _keys(names: Iterable[str]) -> set[Key]:
     """What the words of some names may be known by."""
-    return {key for name in names for word in split_name(name) for key in keys_of(word)}
+    return {key for name in names for word in words_of(name) for key in keys_of(word)}
 
 
 def _arguments_apart(kept: ToolReading, pruned: ToolReading, alpha: ArgumentMap) -> Iterator[str]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from toolscope_core.judging.words import STOP_WORDS, singular, stem
+from toolscope_core.judging.words import STOP_WORDS, singular, stem, words_of
 from toolscope_core.model.tool import Parameter, canonical_json
 
 PARAMETER_WORDS = Path(__file__).with_name("data") / "parameter_words.json"
@@ -21,9 +21,6 @@ _EMPTY_WORDS = STOP_WORDS | frozenset(
 )
 _SAY_LITTLE = frozenset("name names id ids number list type info value values".split())
 _EMPTY_IN_NAMES = _EMPTY_WORDS - {"default", "value"}
-_WORD = re.compile(r"\d+|[^\W\d_]+")
-_LONG_WORD = re.compile(r"\d+|[^\W\d_]{2,}")
-_HUMP = re.compile(r"([a-z])([A-Z])")
 _NAMED = re.compile(
     r"\be\.\s?g\.?,?([^().]*)|\b(?:such as|for example|i\.e\.)[,:]?([^().]*)"
     r"|['\"]([^'\"]{2,40})['\"]",
@@ -48,8 +45,8 @@ def name_words(name: str) -> frozenset[str]:
 @lru_cache(maxsize=65_536)
 def text_words(text: str) -> frozenset[str]:
     """The words of a description that say something: stems, one per meaning."""
-    words = frozenset(_LONG_WORD.findall(text.casefold())) - _EMPTY_WORDS
-    return frozenset(map(meaning, words))
+    words = frozenset(words_of(text.lower())) - _EMPTY_WORDS
+    return frozenset(meaning(word) for word in words if len(word) > 1 or not word.isalpha())
 
 
 def share_a_stem(a: Parameter, b: Parameter) -> bool:
@@ -90,9 +87,8 @@ def example_words(description: str, values: str) -> frozenset[str]:
 
 @lru_cache(maxsize=65_536)
 def plain_words(name: str) -> tuple[str, ...]:
-    """The words and numbers of a text in order, lower case."""
-    split = _NUMBER_OF.sub("number", _HUMP.sub(r"\1 \2", name))
-    return tuple(_WORD.findall(split.casefold()))
+    """The words and numbers of a text in order, lower case; *no. of* is *number of*."""
+    return tuple(words_of(_NUMBER_OF.sub("number", name)))
 
 
 def spelling(value: object) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 
 import Stemmer
 
+from toolscope_core.embedding.tool_text import split_text
 from toolscope_core.judging import wordnet
 from toolscope_core.judging.wordnet import is_word
 
@@ -50,8 +51,11 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
 
 
 def words_of(text: str) -> list[str]:
-    """The words and numbers of a text, lower case, in order."""
-    return _WORD.findall(text.lower())
+    """The words and numbers of a name or a text, lower case: ``getUserV2`` → get user v 2.
+
+    Case is a border: a description, whose *GitHub* is one word, is given in lower case.
+    """
+    return [part for word in split_text(text) for part in _WORD.findall(word)]
 
 
 def sentences(text: str) -> list[str]:
