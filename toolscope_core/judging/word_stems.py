@@ -9,18 +9,11 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from toolscope_core.judging.words import STOP_WORDS, singular, stem, words_of
+from toolscope_core.judging.words import KEY_WORDS, STOP_WORDS, is_filler, singular, stem, words_of
 from toolscope_core.model.tool import Parameter, canonical_json
 
 PARAMETER_WORDS = Path(__file__).with_name("data") / "parameter_words.json"
 """Groups of words that stand for each other, the first for all; the file says where from."""
-
-
-_EMPTY_WORDS = STOP_WORDS | frozenset(
-    "used use value specified given optional required default eg etc want true false".split()
-)
-_SAY_LITTLE = frozenset("name names id ids number list type info value values".split())
-_EMPTY_IN_NAMES = _EMPTY_WORDS - {"default", "value"}
 _NAMED = re.compile(
     r"\be\.\s?g\.?,?([^().]*)|\b(?:such as|for example|i\.e\.)[,:]?([^().]*)"
     r"|['\"]([^'\"]{2,40})['\"]",
@@ -39,14 +32,14 @@ def name_words(name: str) -> frozenset[str]:
     words = [meaning(word) for word in plain]
     if not _TIMES.isdisjoint(words):
         words = [_TIME_SIDES.get(word, word) for word in words]
-    return frozenset(word for word in words if word not in _EMPTY_IN_NAMES) or frozenset(words)
+    return frozenset(word for word in words if word not in STOP_WORDS) or frozenset(words)
 
 
 @lru_cache(maxsize=65_536)
 def text_words(text: str) -> frozenset[str]:
     """The words of a description that say something: stems, one per meaning."""
-    words = frozenset(words_of(text.lower())) - _EMPTY_WORDS
-    return frozenset(meaning(word) for word in words if len(word) > 1 or not word.isalpha())
+    words = (word for word in words_of(text.lower()) if len(word) > 1 or not word.isalpha())
+    return frozenset(meaning(word) for word in words if not is_filler(word))
 
 
 def share_a_stem(a: Parameter, b: Parameter) -> bool:
@@ -64,8 +57,8 @@ def share_a_stem(a: Parameter, b: Parameter) -> bool:
 @lru_cache(maxsize=65_536)
 def _stems(text: str) -> frozenset[str]:
     """The stems of a name or a description, as they stand; without words that say little."""
-    words = frozenset(plain_words(text)) - _EMPTY_WORDS
-    return frozenset(map(stem, words - _SAY_LITTLE or words))
+    words = frozenset(word for word in plain_words(text) if not is_filler(word))
+    return frozenset(map(stem, words - KEY_WORDS or words))
 
 
 def _is_short_for(short: str, word: str) -> bool:
@@ -102,7 +95,7 @@ def spelling(value: object) -> str:
 def meaning(word: str) -> str:
     """The one word that stands for all words of its meaning, else its stem; itself if empty."""
     meanings = _meanings()
-    if word in meanings or word in _EMPTY_WORDS:
+    if word in meanings or word in STOP_WORDS:
         return meanings.get(word, word)
     one = singular(word)
     if one in meanings:

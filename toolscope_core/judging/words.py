@@ -30,14 +30,11 @@ LISTS: Mapping[str, Any] = json.loads(TOOL_WORDS.read_text("utf-8"))
 STOP_WORDS: frozenset[str] = frozenset(LISTS["stop_words"]["words"])
 """Words that say nothing by themselves; *not*, *without*, *all*, *before*, *last* do."""
 
-_FILLER = frozenset(LISTS["filler"]["words"])
+_FILLER = STOP_WORDS.union(LISTS["filler"]["words"])
 """What descriptions add without telling one tool from another."""
 
 _NAME_FILLER = frozenset(LISTS["name_filler"]["words"])
 """The same in names, where each word is chosen."""
-
-_EMPTY = STOP_WORDS.union(LISTS["empty"]["words"])
-"""What the judge's signals leave out."""
 
 
 KEY_WORDS = frozenset("id ids uuid key keys name names type types value values".split())
@@ -135,14 +132,9 @@ def is_english(word: str) -> bool:
     return any(map(is_word, base_forms(word)))
 
 
-def is_empty(word: str) -> bool:
-    """Whether the word says nothing about what a tool does."""
-    return word in _EMPTY
-
-
 def is_filler(word: str, named: bool = False) -> bool:
     """Whether the word, of a description or in a name (``named``), tells no tool from another."""
-    return word in (_NAME_FILLER if named else STOP_WORDS | _FILLER)
+    return word in (_NAME_FILLER if named else _FILLER)
 
 
 def without_ending(word: str, rules: Endings, shortest: int) -> list[str]:
