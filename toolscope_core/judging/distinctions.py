@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from toolscope_core.catalog.source_words import operation_of, source_name
+from toolscope_core.judging.arguments.roles import read_parameter
 from toolscope_core.judging.phrasing import (
     alternatives,
     number_apart,
@@ -19,7 +20,7 @@ from toolscope_core.judging.phrasing import (
     renamed,
     voices_apart,
 )
-from toolscope_core.judging.reading import ToolReading, argument_words
+from toolscope_core.judging.reading import ToolReading
 from toolscope_core.judging.vocabulary import action_classes, is_border, only_gets
 from toolscope_core.judging.words import are_one, is_plural, keys_of, stem, words_of
 from toolscope_core.model.numbers import listed
@@ -105,14 +106,13 @@ def removed_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | Non
 
 def _is_mentioned(word: str, beside: ToolReading, by_text: bool = True) -> bool:
     """Whether a tool says the word at first (``by_text``), or takes it as an argument."""
-    taken = map(keys_of, argument_words(beside.tool))
-    mentioned = (beside.lead if by_text else frozenset()).union(*taken)
-    return not mentioned.isdisjoint(keys_of(word))
+    keys = keys_of(word)
+    return not beside.taken.isdisjoint(keys) or (by_text and not beside.lead.isdisjoint(keys))
 
 
 def is_key(parameter: Parameter) -> bool:
     """Whether the parameter is named for what tells one thing from all others of its kind."""
-    return not _KEYS.isdisjoint(words_of(parameter.name)[-1:])
+    return not _KEYS.isdisjoint(read_parameter(parameter).parts[-1:])
 
 
 def _reordered(one: ToolReading, other: ToolReading) -> bool:
@@ -153,7 +153,7 @@ def _keys_apart(one: Tool, other: Tool) -> tuple[str, str] | None:
 def _things(tool: Tool, always: bool) -> Iterator[str]:
     """What the keys that a tool takes are of: *project* of ``project_id``."""
     for parameter in tool.parameters:
-        words = words_of(parameter.name)[:-1]
+        words = read_parameter(parameter).parts[:-1]
         if words and is_key(parameter) and (parameter.required or not always):
             yield words[-1]
 

@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from toolscope_core.catalog.scan.hidden import without_hidden
 from toolscope_core.catalog.source_words import source_name, source_text
+from toolscope_core.judging.arguments.roles import ParameterReading, read_parameter
 from toolscope_core.judging.vocabulary import action_classes, is_border, is_plain_verb, leads
 from toolscope_core.judging.words import (
     KEY_WORDS,
@@ -47,7 +48,8 @@ class ToolReading:
     of one, empty words left out: ``nouns`` are those of the name without its verb, ``phrase`` the
     first noun phrase after the description's verb, ``objects`` the last nouns of name and phrase,
     ``content`` the nouns of the name and the beginning of the description, ``arguments`` the words
-    of the parameter names, ``None`` where parameters are not declared.
+    of the parameter names, ``None`` where parameters are not declared; ``parameters`` are those as
+    they read, ``taken`` the keys of the words of their names and of the values they list.
     """
 
     tool: Tool
@@ -70,6 +72,8 @@ class ToolReading:
     phrase: tuple[str, ...]
     content: tuple[str, ...]
     arguments: tuple[str, ...] | None
+    parameters: tuple[ParameterReading, ...]
+    taken: Keys
 
 
 @lru_cache(maxsize=65_536)
@@ -84,7 +88,9 @@ def read_tool(tool: Tool, plain: Tool | None = None) -> ToolReading:
     words = _distinct((*named, *described))
     spoken = frozenset(key for word in words for key in keys_of(word))
     sentence = words_of(next(iter(sentences(declared)), ""))
-    own_arguments = frozenset(argument_words(tool))
+    parameters = tuple(map(read_parameter, tool.parameters))
+    own_arguments = frozenset(_argument_words(tool, parameters))
+    taken = frozenset(key for word in own_arguments for key in keys_of(word))
 
     verb_at = _verb_in_name(source_name(read), name)
     described_verb = next((word for word in sentence[:3] if action_classes(word)), "")
@@ -110,7 +116,7 @@ def read_tool(tool: Tool, plain: Tool | None = None) -> ToolReading:
         keys=tuple(map(keys_of, words)),
         lead=frozenset(key for word in (*named, *sentence) for key in keys_of(word)),
         spoken=spoken,
-        mentioned=spoken.union(*map(keys_of, own_arguments)),
+        mentioned=spoken | taken,
         plain=frozenset((*name, *text, *own_arguments)),
         compounds={a + b: (a, b) for part in (name, text) for a, b in pairwise(part)},
         initials="".join(word[0] for word in (*name, *text)),
@@ -120,7 +126,11 @@ def read_tool(tool: Tool, plain: Tool | None = None) -> ToolReading:
         objects=_distinct([*_last(_noun_phrase(in_name)), *_last(phrase)]),
         phrase=phrase[:_PHRASE],
         content=_distinct([*nouns, *_nouns(beginning)]),
-        arguments=_argument_nouns(tool),
+        arguments=_nouns(word for one in parameters for word in one.parts)
+        if tool.schema is not None
+        else None,
+        parameters=parameters,
+        taken=taken,
     )
 
 
@@ -129,12 +139,12 @@ def named_words(tool: Tool) -> tuple[str, ...]:
     return _distinct(_telling(_name(tool)))
 
 
-def argument_words(tool: Tool) -> Iterator[str]:
+def _argument_words(tool: Tool, readings: Iterable[ParameterReading]) -> Iterator[str]:
     """The words of the names of the parameters that say which thing, and of the values they list:
     ``team_key`` says *team*.
     """
-    for parameter in tool.parameters:
-        yield from (word for word in words_of(parameter.name) if word not in KEY_WORDS)
+    for parameter, reading in zip(tool.parameters, readings, strict=True):
+        yield from (word for word in reading.parts if word not in KEY_WORDS)
         for value in parameter.enum:
             yield from words_of(str(value))
 
@@ -179,12 +189,6 @@ def _noun_phrase(words: Iterable[str]) -> tuple[str, ...]:
 def _last(phrase: tuple[str, ...]) -> tuple[str, ...]:
     """The head noun; none where the phrase is a whole clause."""
     return phrase[-1:] if len(phrase) <= _PHRASE else ()
-
-
-def _argument_nouns(tool: Tool) -> tuple[str, ...] | None:
-    if tool.schema is None:
-        return None
-    return _nouns(word for parameter in tool.parameters for word in words_of(parameter.name))
 
 
 def _nouns(words: Iterable[str]) -> tuple[str, ...]:

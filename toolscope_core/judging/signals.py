@@ -25,7 +25,7 @@ from toolscope_core.judging.products import (
 )
 from toolscope_core.judging.reading import ToolReading, read_tool
 from toolscope_core.judging.vocabulary import is_of_the_machine, keeps_things
-from toolscope_core.judging.words import stem, words_of
+from toolscope_core.judging.words import stem
 from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.tool import Tool
 
@@ -157,8 +157,8 @@ class Signals:
         if not ours.server or ours.server != theirs.server:
             return False
         rest = [
-            {_without(parameter.name, words) for parameter in tool.parameters}
-            for tool, words in zip((ours, theirs), pair.renamed, strict=True)
+            {_without(parameter.parts, words) for parameter in self.reading(row).parameters}
+            for row, words in zip((left, right), pair.renamed, strict=True)
         ]
         return rest[0] != rest[1]
 
@@ -213,9 +213,9 @@ class Signals:
         }
 
 
-def _without(name: str, words: Sequence[str]) -> frozenset[str]:
+def _without(name: Sequence[str], words: Sequence[str]) -> frozenset[str]:
     """The words of an argument's name without those that tell two tools apart."""
-    return frozenset(map(stem, words_of(name))) - frozenset(map(stem, words))
+    return frozenset(map(stem, name)) - frozenset(map(stem, words))
 
 
 def codes(values: Sequence[str]) -> NDArray[np.int64]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from toolscope_core.judging.arguments.roles import read_parameter
 from toolscope_core.judging.distinctions import distinctions, is_key
 from toolscope_core.judging.guards import effect
 from toolscope_core.judging.phrasing import object_apart, unshared
 from toolscope_core.judging.reading import ToolReading
 from toolscope_core.judging.vocabulary import only_gets
-from toolscope_core.judging.word_stems import meaning, name_words, plain_words, text_words
+from toolscope_core.judging.word_stems import meaning, plain_words
 from toolscope_core.judging.words import KEY_WORDS, Key, keys_of, words_of
 from toolscope_core.model.argument_map import ArgumentMap
 from toolscope_core.model.numbers import listed
@@ -89,18 +90,14 @@ def _arguments_apart(kept: ToolReading, pruned: ToolReading, alpha: ArgumentMap)
         telling = [
             word
             for parameter, counterpart, words in ((source, target, kept), (target, source, pruned))
-            for word in plain_words(parameter.name)
+            for word in read_parameter(parameter).parts
             if word not in KEY_WORDS
-            and meaning(word) not in _meanings(counterpart)
+            and meaning(word) not in read_parameter(counterpart).text
             and words.spoken.isdisjoint(keys_of(word))
         ]
         keyed = [is_key(p) or p.name.endswith("ids") for p in (source, target)]
         if telling or (keyed[0] != keyed[1] and not _same_kind(source, target)):
             yield f"`{source.name}` of {pruned.tool.id} would be `{target.name}`"
-
-
-def _meanings(parameter: Parameter) -> frozenset[str]:
-    return name_words(parameter.name) | text_words(parameter.description)
 
 
 def _same_kind(one: Parameter, other: Parameter) -> bool:

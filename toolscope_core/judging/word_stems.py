@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from toolscope_core.judging.words import KEY_WORDS, STOP_WORDS, is_filler, singular, stem, words_of
-from toolscope_core.model.tool import Parameter, canonical_json
+from toolscope_core.judging.words import STOP_WORDS, is_filler, singular, stem, words_of
+from toolscope_core.model.tool import canonical_json
 
 PARAMETER_WORDS = Path(__file__).with_name("data") / "parameter_words.json"
 """Groups of words that stand for each other, the first for all; the file says where from."""
-_NAMED = re.compile(
-    r"\be\.\s?g\.?,?([^().]*)|\b(?:such as|for example|i\.e\.)[,:]?([^().]*)"
-    r"|['\"]([^'\"]{2,40})['\"]",
-    re.IGNORECASE,
-)
-_NO_VALUES = frozenset("none null any all yyyy mm dd hh ss".split())
 _NUMBER_OF = re.compile(r"\bno(?=[_\s]of[_\s])|\bno\.(?=\s)|(?<=[_\s])no$", re.IGNORECASE)
 
 
@@ -40,42 +33,6 @@ def text_words(text: str) -> frozenset[str]:
     """The words of a description that say something: stems, one per meaning."""
     words = (word for word in words_of(text.lower()) if len(word) > 1 or not word.isalpha())
     return frozenset(meaning(word) for word in words if not is_filler(word))
-
-
-def share_a_stem(a: Parameter, b: Parameter) -> bool:
-    """Whether names and descriptions of two parameters have a stem in common, or one name has a
-    short form of the other's. Two that have not are of one meaning by our lists of words alone,
-    and a ``track`` is not only a song.
-    """
-    names = [_stems(one.name) for one in (a, b)]
-    ours, theirs = (_stems(one.name) | _stems(one.description) for one in (a, b))
-    return not ours.isdisjoint(theirs) or any(
-        _is_short_for(*sorted(pair, key=len)) for pair in itertools.product(*names)
-    )
-
-
-@lru_cache(maxsize=65_536)
-def _stems(text: str) -> frozenset[str]:
-    """The stems of a name or a description, as they stand; without words that say little."""
-    words = frozenset(word for word in plain_words(text) if not is_filler(word))
-    return frozenset(map(stem, words - KEY_WORDS or words))
-
-
-def _is_short_for(short: str, word: str) -> bool:
-    """Whether a word begins like another and leaves out letters of it: ``lat``, ``img``."""
-    if short[:1] != word[:1] or len(short) == len(word):
-        return False
-    letters = iter(word)
-    return all(letter in letters for letter in short)
-
-
-@lru_cache(maxsize=65_536)
-def example_words(description: str, values: str) -> frozenset[str]:
-    """The words of the values that a description names (``e.g. …``, in quotes), and of others."""
-    named = " ".join(" ".join(groups) for groups in _NAMED.findall(description))
-    return (
-        frozenset(word for word in text_words(f"{named} {values}") if word.isalpha()) - _NO_VALUES
-    )
 
 
 @lru_cache(maxsize=65_536)
