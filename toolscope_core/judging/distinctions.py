@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from toolscope_core.catalog.source_words import operation_of, source_name
-from toolscope_core.judging.arguments.roles import read_parameter
 from toolscope_core.judging.phrasing import (
     alternatives,
     number_apart,
@@ -22,6 +21,7 @@ from toolscope_core.judging.phrasing import (
 )
 from toolscope_core.judging.reading import ToolReading
 from toolscope_core.judging.vocabulary import action_classes, is_border, only_gets
+from toolscope_core.judging.word_stems import plain_words
 from toolscope_core.judging.words import are_one, is_plural, keys_of, stem, words_of
 from toolscope_core.model.numbers import listed
 from toolscope_core.model.tool import Parameter, Tool
@@ -112,7 +112,7 @@ def _is_mentioned(word: str, beside: ToolReading, by_text: bool = True) -> bool:
 
 def is_key(parameter: Parameter) -> bool:
     """Whether the parameter is named for what tells one thing from all others of its kind."""
-    return not _KEYS.isdisjoint(read_parameter(parameter).parts[-1:])
+    return not _KEYS.isdisjoint(plain_words(parameter.name)[-1:])
 
 
 def _reordered(one: ToolReading, other: ToolReading) -> bool:
@@ -153,7 +153,7 @@ def _keys_apart(one: Tool, other: Tool) -> tuple[str, str] | None:
 def _things(tool: Tool, always: bool) -> Iterator[str]:
     """What the keys that a tool takes are of: *project* of ``project_id``."""
     for parameter in tool.parameters:
-        words = read_parameter(parameter).parts[:-1]
+        words = plain_words(parameter.name)[:-1]
         if words and is_key(parameter) and (parameter.required or not always):
             yield words[-1]
 

@@ -10,8 +10,8 @@ from itertools import pairwise
 
 from toolscope_core.catalog.scan.hidden import without_hidden
 from toolscope_core.catalog.source_words import source_name, source_text
-from toolscope_core.judging.arguments.roles import ParameterReading, read_parameter
 from toolscope_core.judging.vocabulary import action_classes, is_border, is_plain_verb, leads
+from toolscope_core.judging.word_stems import plain_words
 from toolscope_core.judging.words import (
     KEY_WORDS,
     Keys,
@@ -48,8 +48,8 @@ class ToolReading:
     of one, empty words left out: ``nouns`` are those of the name without its verb, ``phrase`` the
     first noun phrase after the description's verb, ``objects`` the last nouns of name and phrase,
     ``content`` the nouns of the name and the beginning of the description, ``arguments`` the words
-    of the parameter names, ``None`` where parameters are not declared; ``parameters`` are those as
-    they read, ``taken`` the keys of the words of their names and of the values they list.
+    of the parameter names, ``None`` where parameters are not declared; ``taken`` are the keys of
+    those words and of the values that the parameters list.
     """
 
     tool: Tool
@@ -72,7 +72,6 @@ class ToolReading:
     phrase: tuple[str, ...]
     content: tuple[str, ...]
     arguments: tuple[str, ...] | None
-    parameters: tuple[ParameterReading, ...]
     taken: Keys
 
 
@@ -88,8 +87,7 @@ def read_tool(tool: Tool, plain: Tool | None = None) -> ToolReading:
     words = _distinct((*named, *described))
     spoken = frozenset(key for word in words for key in keys_of(word))
     sentence = words_of(next(iter(sentences(declared)), ""))
-    parameters = tuple(map(read_parameter, tool.parameters))
-    own_arguments = frozenset(_argument_words(tool, parameters))
+    own_arguments = frozenset(_argument_words(tool))
     taken = frozenset(key for word in own_arguments for key in keys_of(word))
 
     verb_at = _verb_in_name(source_name(read), name)
@@ -126,10 +124,9 @@ def read_tool(tool: Tool, plain: Tool | None = None) -> ToolReading:
         objects=_distinct([*_last(_noun_phrase(in_name)), *_last(phrase)]),
         phrase=phrase[:_PHRASE],
         content=_distinct([*nouns, *_nouns(beginning)]),
-        arguments=_nouns(word for one in parameters for word in one.parts)
+        arguments=_nouns(word for one in tool.parameters for word in plain_words(one.name))
         if tool.schema is not None
         else None,
-        parameters=parameters,
         taken=taken,
     )
 
@@ -139,12 +136,12 @@ def named_words(tool: Tool) -> tuple[str, ...]:
     return _distinct(_telling(_name(tool)))
 
 
-def _argument_words(tool: Tool, readings: Iterable[ParameterReading]) -> Iterator[str]:
+def _argument_words(tool: Tool) -> Iterator[str]:
     """The words of the names of the parameters that say which thing, and of the values they list:
     ``team_key`` says *team*.
     """
-    for parameter, reading in zip(tool.parameters, readings, strict=True):
-        yield from (word for word in reading.parts if word not in KEY_WORDS)
+    for parameter in tool.parameters:
+        yield from (word for word in plain_words(parameter.name) if word not in KEY_WORDS)
         for value in parameter.enum:
             yield from words_of(str(value))
 

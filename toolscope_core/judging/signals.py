@@ -25,6 +25,7 @@ from toolscope_core.judging.products import (
 )
 from toolscope_core.judging.reading import ToolReading, read_tool
 from toolscope_core.judging.vocabulary import is_of_the_machine, keeps_things
+from toolscope_core.judging.word_stems import plain_words
 from toolscope_core.judging.words import stem
 from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.tool import Tool
@@ -157,8 +158,8 @@ class Signals:
         if not ours.server or ours.server != theirs.server:
             return False
         rest = [
-            {_without(parameter.parts, words) for parameter in self.reading(row).parameters}
-            for row, words in zip((left, right), pair.renamed, strict=True)
+            {_without(plain_words(parameter.name), words) for parameter in tool.parameters}
+            for tool, words in zip((ours, theirs), pair.renamed, strict=True)
         ]
         return rest[0] != rest[1]
 

@@ -52,6 +52,8 @@ def words_of(text: str) -> list[str]:
 
     Case is a border: a description, whose *GitHub* is one word, is given in lower case.
     """
+    if text.islower():  # nothing that split_text would part and this does not
+        return _WORD.findall(text)
     return [part for word in split_text(text) for part in _WORD.findall(word)]
 
 
