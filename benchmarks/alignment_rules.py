@@ -26,7 +26,7 @@ from toolscope_core.embedding.candidate_pairs import default_threshold, nearest
 from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
 from toolscope_core.judging import word_stems
 from toolscope_core.judging.arguments import likeness, matching, roles, units
-from toolscope_core.judging.vocabulary import singular, stem
+from toolscope_core.judging.words import singular, stem
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.tool import Tool

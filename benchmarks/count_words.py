@@ -12,7 +12,8 @@ from collections import Counter
 
 from benchmarks.measuring import read_named
 from toolscope_core.judging.reading import read_tool
-from toolscope_core.judging.vocabulary import WORD_COUNTS, stem
+from toolscope_core.judging.vocabulary import WORD_COUNTS
+from toolscope_core.judging.words import stem
 
 CATALOGS = (
     "toucan",

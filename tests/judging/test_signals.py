@@ -11,14 +11,8 @@ from hypothesis import strategies as st
 from tests.support.properties import examples
 from toolscope_core.judging.reading import read_tool
 from toolscope_core.judging.signals import SIGNALS, Signals
-from toolscope_core.judging.vocabulary import (
-    action_classes,
-    is_plain_verb,
-    opposites,
-    singular,
-    stem,
-    word_weight,
-)
+from toolscope_core.judging.vocabulary import action_classes, is_plain_verb, opposites, word_weight
+from toolscope_core.judging.words import singular, stem
 from toolscope_core.model.tool import Tool
 
 
@@ -82,7 +76,7 @@ def test_words_are_singular_without_repeats_and_without_the_verb():
     assert reading.nouns == ("open", "order")
     assert reading.phrase == ("order",)
     assert reading.objects == ("order",)
-    assert reading.content == ("open", "order", "customer", "never", "closed", "one")
+    assert reading.content == ("open", "order", "all", "customer", "never", "closed", "one")
     assert reading.arguments == ("customer", "id")
     assert reading.name == ("list", "open", "orders")
 

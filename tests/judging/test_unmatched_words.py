@@ -99,12 +99,12 @@ TRAPS = {
     "the same words in another order": (
         tool("set_owner", "Makes an admin of the shop its owner.", user=TEXT),
         tool("set_admin", "Makes an owner of the shop its admin.", user=TEXT),
-        "the names differ (owner / admin), and the descriptions use the words in another order",
+        "one is about owner, the other about admin",
     ),
     "a thing with its parts, and the parts": (
         tool("get_story", "Get a story with its comments.", story=TEXT),
         tool("get_story_comments", "Get the comments of a story.", story=TEXT),
-        "the names differ (– / comments)",
+        "one is about “story”, the other about “comments”",
     ),
     "returns that are no verb": (
         tool("get_fund", "Returns a fund.", fund=TEXT),

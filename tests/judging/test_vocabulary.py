@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from toolscope_core.judging.vocabulary import TOOL_WORDS
 from toolscope_core.judging.word_stems import PARAMETER_WORDS, meaning
+from toolscope_core.judging.words import TOOL_WORDS
 
 LISTS = json.loads(TOOL_WORDS.read_text("utf-8"))
 

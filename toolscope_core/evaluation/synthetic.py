@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import zlib
 
-from toolscope_core.catalog.source_words import source_name, source_text
-from toolscope_core.embedding.tool_text import split_name
+from toolscope_core.catalog.source_words import source_text
+from toolscope_core.embedding.tool_text import name_words
 from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.judging.words import sentences
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.tool import Tool
 
@@ -16,7 +17,6 @@ MOST = 500
 first.
 """
 _LEAST_WORDS = 3
-_SENTENCE = re.compile(r"(?<=[.!?])\s")
 _TALK = re.compile(
     r"^(?:(?:this (?:tool|function|endpoint|method|api)|the (?:tool|function)|(?:a|the) tool"
     r"|use this(?: tool)? to|(?:that )?allows? (?:you |users? )?to|used to|tool (?:to|for))\s+)+",
@@ -36,7 +36,7 @@ def synthetic_queries(catalog: Catalog) -> tuple[Query, ...]:
 
 
 def _request(tool: Tool) -> str:
-    sentence = _SENTENCE.split(" ".join(source_text(tool).split()), maxsplit=1)[0]
-    name = {*split_name(source_name(tool)), tool.name.casefold()}
+    sentence = next(iter(sentences(" ".join(source_text(tool).split()))), "")
+    name = {*name_words(tool), tool.name.casefold()}
     words = [word for word in _TALK.sub("", sentence).split() if word.casefold() not in name]
     return " ".join(words).strip(" .") if len(words) >= _LEAST_WORDS else ""

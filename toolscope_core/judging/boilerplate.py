@@ -13,10 +13,11 @@ from dataclasses import replace
 from functools import lru_cache
 
 from toolscope_core.catalog.source_words import source_name, source_text
-from toolscope_core.embedding.tool_text import split_name, tool_text
+from toolscope_core.embedding.tool_text import name_words, tool_text
 from toolscope_core.judging.products import server_words
 from toolscope_core.judging.vocabulary import action_classes
 from toolscope_core.judging.wordnet import is_word
+from toolscope_core.judging.words import sentences
 from toolscope_core.model.tool import Tool
 
 _MOST = 0.6
@@ -25,7 +26,6 @@ _FEWEST = 3
 _SHORTEST = 15
 """Letters that a first sentence has."""
 _END = re.compile(r"(?<=[.!?])\s(?![a-z])")
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
 
 
 def without_boilerplate(tools: Sequence[Tool]) -> tuple[Tool, ...]:
@@ -62,7 +62,7 @@ def _first_sentence(tool: Tool) -> Tool:
 
 
 def _plain(server: str, tools: Sequence[Tool]) -> Iterator[Tool]:
-    names = [split_name(source_name(tool)) for tool in tools]
+    names = [name_words(tool) for tool in tools]
     if not server or len(tools) < _FEWEST:
         yield from map(_as_declared, tools)
         return
@@ -71,9 +71,9 @@ def _plain(server: str, tools: Sequence[Tool]) -> Iterator[Tool]:
     first = {word for word in first if not action_classes(word)}
     first |= {word for word in server_words(server) if not is_word(word)}
     last = _usual((name[-1] for name in long_names), len(tools))
-    sentences = [_sentences(source_text(tool)) for tool in tools]
-    common = _usual((text for texts in sentences for text in set(texts)), len(tools))
-    for tool, name, texts in zip(tools, names, sentences, strict=True):
+    texts_of = [sentences(source_text(tool)) for tool in tools]
+    common = _usual((text for texts in texts_of for text in set(texts)), len(tools))
+    for tool, name, texts in zip(tools, names, texts_of, strict=True):
         short = name[1:] if len(name) > 1 and name[0] in first else name
         short = short[:-1] if len(short) > 1 and short[-1] in last else short
         rest = [text for text in texts if text not in common]
@@ -93,7 +93,3 @@ def _as_declared(tool: Tool) -> Tool:
 
 def _usual(texts: Iterable[str], tools: int) -> set[str]:
     return {text for text, n in Counter(texts).items() if n >= _MOST * tools}
-
-
-def _sentences(text: str) -> list[str]:
-    return [part.strip() for part in _SENTENCE.split(text) if part.strip()]

@@ -12,20 +12,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from toolscope_core.catalog.source_words import operation_of, source_name
-from toolscope_core.embedding.tool_text import split_name
 from toolscope_core.judging.phrasing import (
     alternatives,
-    are_one,
-    is_plural,
     number_apart,
     object_apart,
     renamed,
-    repeated,
     voices_apart,
 )
-from toolscope_core.judging.reading import ToolReading, argument_words
-from toolscope_core.judging.vocabulary import action_classes, is_border, only_gets, stem
-from toolscope_core.judging.word_match import keys_of
+from toolscope_core.judging.reading import ToolReading
+from toolscope_core.judging.vocabulary import action_classes, is_border, only_gets
+from toolscope_core.judging.word_stems import plain_words
+from toolscope_core.judging.words import are_one, is_plural, keys_of, stem, words_of
 from toolscope_core.model.numbers import listed, quoted
 from toolscope_core.model.tool import Parameter, Tool
 
@@ -58,7 +55,7 @@ def all_distinctions(one: ToolReading, other: ToolReading) -> Iterator[str]:
 
 def named_apart(one: ToolReading, other: ToolReading) -> Iterator[str]:
     """How one server names two tools apart: by a word that the other neither says at first nor
-    takes as an argument, or says less often in its name, or by what they work on. Who has both
+    takes as an argument, or by what they work on. Who has both
     means two things by them. A description that both have says nothing of a word that stands in
     the place of another.
     """
@@ -77,8 +74,6 @@ def named_apart(one: ToolReading, other: ToolReading) -> Iterator[str]:
     if any(words):
         between = " / ".join(listed(side) or "–" for side in words)
         yield f"one server offers both under different names ({between})"
-    elif word := repeated(one, other):
-        yield f"one server offers both, and one of the names repeats “{word}”"
     elif heads := object_apart(one, other):
         yield f"one server offers both, one about “{heads[0]}”, the other about “{heads[1]}”"
 
@@ -114,14 +109,13 @@ def removed_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | Non
 
 def _is_mentioned(word: str, beside: ToolReading, by_text: bool = True) -> bool:
     """Whether a tool says the word at first (``by_text``), or takes it as an argument."""
-    taken = map(keys_of, argument_words(beside.tool))
-    mentioned = (beside.lead if by_text else frozenset()).union(*taken)
-    return not mentioned.isdisjoint(keys_of(word))
+    keys = keys_of(word)
+    return not beside.taken.isdisjoint(keys) or (by_text and not beside.lead.isdisjoint(keys))
 
 
 def is_key(parameter: Parameter) -> bool:
     """Whether the parameter is named for what tells one thing from all others of its kind."""
-    return not _KEYS.isdisjoint(split_name(parameter.name)[-1:])
+    return not _KEYS.isdisjoint(plain_words(parameter.name)[-1:])
 
 
 def _reordered(one: ToolReading, other: ToolReading) -> bool:
@@ -162,7 +156,7 @@ def _keys_apart(one: Tool, other: Tool) -> tuple[str, str] | None:
 def _things(tool: Tool, always: bool) -> Iterator[str]:
     """What the keys that a tool takes are of: *project* of ``project_id``."""
     for parameter in tool.parameters:
-        words = split_name(parameter.name)[:-1]
+        words = plain_words(parameter.name)[:-1]
         if words and is_key(parameter) and (parameter.required or not always):
             yield words[-1]
 
@@ -208,6 +202,6 @@ def _address(tool: Tool) -> _Address | None:
     if operation is None:
         return None
     path = str(operation.get("path", "")).rstrip("/")
-    words = split_name(re.sub(r"\{[^}]*\}", " ", path))
+    words = tuple(words_of(re.sub(r"\{[^}]*\}", " ", path)))
     of_one = path.endswith("}") or not any(map(is_plural, words[-1:]))
     return _Address(words, of_one)

@@ -9,7 +9,8 @@ from toolscope_core.judging.arguments.matching import Match
 from toolscope_core.judging.arguments.units import difference
 from toolscope_core.judging.reading import ToolReading
 from toolscope_core.judging.selector import selector_of
-from toolscope_core.judging.vocabulary import action_classes, base_forms, is_foreign, opposites
+from toolscope_core.judging.vocabulary import action_classes, is_foreign, opposites
+from toolscope_core.judging.words import base_forms
 from toolscope_core.model.numbers import listed, quoted
 from toolscope_core.model.pair import Relation, Serves
 from toolscope_core.model.tool import Tool, names_of

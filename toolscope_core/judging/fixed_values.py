@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolscope_core.catalog.source_words import source_name
-from toolscope_core.embedding.tool_text import split_name
 from toolscope_core.judging.arguments.alignment import argument_map
-from toolscope_core.judging.vocabulary import is_empty, stem, words_of
+from toolscope_core.judging.words import is_filler, stem, words_of
 from toolscope_core.model.tool import Tool
 
 
@@ -48,5 +47,4 @@ def general_tools(tools: Sequence[Tool]) -> dict[str, str]:
 
 def _words(name: str) -> frozenset[str]:
     """The words of a name that say something: ``translate_to_french`` has two."""
-    words = words_of(" ".join(split_name(name)))
-    return frozenset(stem(word) for word in words if not is_empty(word))
+    return frozenset(stem(word) for word in words_of(name) if not is_filler(word))

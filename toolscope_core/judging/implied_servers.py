@@ -18,10 +18,10 @@ from dataclasses import replace
 from operator import is_
 from typing import Literal
 
-from toolscope_core.catalog.source_words import source_name
-from toolscope_core.embedding.tool_text import split_name
-from toolscope_core.judging.vocabulary import action_classes, base_forms, is_plain_verb
-from toolscope_core.judging.wordnet import is_word, kinds_of
+from toolscope_core.embedding.tool_text import name_words
+from toolscope_core.judging.vocabulary import action_classes, is_plain_verb
+from toolscope_core.judging.wordnet import kinds_of
+from toolscope_core.judging.words import is_english
 from toolscope_core.model.catalog import Catalog, ImpliedServer
 from toolscope_core.model.tool import Tool
 
@@ -59,7 +59,7 @@ _SAYS: dict[Place, str] = {"front": "begin with", "end": "end with", "middle": "
 def implied_servers(tools: Sequence[Tool]) -> tuple[ImpliedServer, ...]:
     """The implied servers of the tools that name no server, by name; no tool is in two."""
     nameless = [tool for tool in tools if not tool.server]
-    words = [split_name(source_name(tool)) for tool in nameless]
+    words = [name_words(tool) for tool in nameless]
     products = _products(nameless, words)
     place = _habit(words, products)
     named = list(_scattered(nameless, words)) if place is None else list(_placed(words, place))
@@ -125,7 +125,7 @@ def _products(tools: Sequence[Tool], words: Sequence[Words]) -> frozenset[str]:
         for word, count in counts.items()
         if count > 1
         and _may_name(word)
-        and (word in capitals or (len(word) > 2 and word not in small and not _is_english(word)))
+        and (word in capitals or (len(word) > 2 and word not in small and not is_english(word)))
     )
 
 
@@ -144,10 +144,6 @@ def _may_name(word: str) -> bool:
     if len(word) < 2 or word.isdigit() or word in _SHORT | _UNITS or "tongue" in kinds_of(word):
         return False
     return not is_plain_verb(word) and not action_classes(word)
-
-
-def _is_english(word: str) -> bool:
-    return any(map(is_word, (word, *base_forms(word))))
 
 
 def _inwards(name: Words, place: Place) -> Words:
@@ -204,7 +200,7 @@ def _scattered(tools: Sequence[Tool], words: Sequence[Words]) -> Iterator[str]:
     named = {word for word, n in counts.items() if n > 1 and word in capitals & mixed}
     swaps = _swaps(words, named)
     products = {
-        word for word in named if _may_name(word) and (not _is_english(word) or word in swaps)
+        word for word in named if _may_name(word) and (not is_english(word) or word in swaps)
     }
     for name in words:
         yield max(products.intersection(name), key=lambda word: (counts[word], word), default="")

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 
 from toolscope_core.catalog.scan.hidden import without_hidden
 from toolscope_core.judging.word_stems import text_words
+from toolscope_core.judging.words import sentences
 from toolscope_core.model.tool import Tool
 
 _KEPT = 0.6
 """Share of the words of a note that one sentence must still have."""
 
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _HARM = (
     r"danger(?:ous)?|beware|(?:be|use) careful(?:ly)?|irreversibl[ey]|irrevocabl[ey]"
     r"|permanent(?:ly)?|(?:cannot|can['’]t|can not) be (?:undone|reversed|recovered|restored)"
@@ -56,7 +56,7 @@ def unshared_notes(
     """Each tool with those of its notes that no sentence of the text says, in order: one that
     warns or forbids too, in most of their words.
     """
-    notes = (one for one in _SENTENCE.split(text) if _SAFETY.search(one))
+    notes = (one for one in sentences(text) if _SAFETY.search(one))
     kept = [(text_words(one), bool(_NEGATION.search(one))) for one in notes]
     for tool in tools:
         for note in notes_of(tool):
@@ -70,8 +70,8 @@ def unshared_notes(
 
 def _sentences(tool: Tool, telling: re.Pattern[str]) -> tuple[str, ...]:
     texts = [tool.description, *(parameter.description for parameter in tool.parameters)]
-    sentences = [one.strip() for text in texts for one in _SENTENCE.split(without_hidden(text))]
-    return tuple(dict.fromkeys(one for one in sentences if telling.search(one)))
+    every = (one for text in texts for one in sentences(without_hidden(text)))
+    return tuple(dict.fromkeys(one for one in every if telling.search(one)))
 
 
 def whole_text(tool: Tool) -> str:

@@ -12,8 +12,8 @@ from toolscope_core.judging.arguments.subschema import types_meet
 from toolscope_core.judging.guards import effect
 from toolscope_core.judging.phrasing import unshared
 from toolscope_core.judging.reading import ToolReading
-from toolscope_core.judging.vocabulary import opposites, stem, total_weight, weighted_jaccard
-from toolscope_core.judging.word_match import keys_of
+from toolscope_core.judging.vocabulary import opposites, total_weight, weighted_jaccard
+from toolscope_core.judging.words import keys_of, stem
 from toolscope_core.model.tool import Tool
 
 _MOST_APART = 3

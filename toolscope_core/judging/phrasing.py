@@ -7,26 +7,30 @@ and *blocking*, one member and its group's members.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 
 from toolscope_core.judging.reading import ToolReading
-from toolscope_core.judging.vocabulary import action_classes, is_border, is_filler, stem
-from toolscope_core.judging.word_match import KEY_WORDS, is_english, keys_of
+from toolscope_core.judging.vocabulary import action_classes, is_border
+from toolscope_core.judging.words import (
+    KEY_WORDS,
+    are_one,
+    is_english,
+    is_filler,
+    is_plural,
+    keys_of,
+    stem,
+)
 
 _WHOLE = frozenset("not non all any".split())
 _COUNTED = frozenset("list lists number count set collection array".split())
 """Of what follows, they say how it comes."""
 
 
-def unshared(
-    one: ToolReading, other: ToolReading, *, at_first: bool = False, spoken: bool = False
-) -> tuple[str, ...]:
-    """The words of ``one`` that ``other`` says in no form, in order; ``at_first``: neither in its
-    name nor in its first sentence; ``spoken``: neither in its name nor its description.
+def unshared(one: ToolReading, other: ToolReading, *, spoken: bool = False) -> tuple[str, ...]:
+    """The words of ``one`` that ``other`` says in no form, in order; ``spoken``: neither in its
+    name nor its description.
     """
-    mentioned = other.lead if at_first else other.spoken if spoken else other.mentioned
+    mentioned = other.spoken if spoken else other.mentioned
     keyed = zip(one.words, one.keys, strict=True)
     left = [word for word, keys in keyed if mentioned.isdisjoint(keys)]
     if not left:
@@ -57,14 +61,6 @@ def _numbers_apart(ours: Sequence[str], theirs: Sequence[str], verbs: set[str]) 
             number.setdefault(stem(word), set()).add(is_plural(word))
     shared = numbers[0].keys() & numbers[1].keys() - verbs
     return any(numbers[0][root].isdisjoint(numbers[1][root]) for root in shared)
-
-
-def repeated(one: ToolReading, other: ToolReading) -> str:
-    """The first word that both names say, one of them more often: *account*, *transaction
-    account*, both of a transaction. Empty if there is none.
-    """
-    ours, theirs = (Counter(map(stem, side.name)) for side in (one, other))
-    return next((word for word in ours if ours[word] != theirs.get(word, ours[word])), "")
 
 
 def voices_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
@@ -109,18 +105,6 @@ def renamed(one: ToolReading, other: ToolReading) -> tuple[tuple[str, ...], tupl
     )
 
 
-def in_one_order(one: ToolReading, other: ToolReading) -> bool:
-    """Whether the words that both descriptions say, and those of the names, stand in one order."""
-    named = {*one.named, *other.named}
-    ours, theirs = (
-        [stem(w) for w in dict.fromkeys(words.text) if w in named or _has_a_place(w)]
-        for words in (one, other)
-    )
-    place = {word: at for at, word in reversed(list(enumerate(theirs)))}
-    shared = [place[word] for word in dict.fromkeys(ours) if word in place]
-    return shared == sorted(shared)
-
-
 def object_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
     """What the two work on by their names, where neither the names nor the descriptions agree on
     it: *student for contact*, *contact*. ``None`` where they do, or leave it open.
@@ -132,12 +116,6 @@ def object_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None
     if all(described) and are_one(*described):
         return None
     return heads
-
-
-@lru_cache(maxsize=65_536)
-def is_plural(word: str) -> bool:
-    """Whether a noun speaks of several; *news* and *status* do not."""
-    return word.endswith("s") and not word.endswith(("ss", "us", "is")) and stem(word) != word
 
 
 def _shortened(word: str, own: ToolReading, other: ToolReading) -> bool:
@@ -166,9 +144,10 @@ def _has_a_place(word: str) -> bool:
 
 
 def _voice(name: Sequence[str], word: str) -> str:
-    """Whether a word is a doer, a doing, or done by somebody; empty if it is none of them."""
-    at = name.index(word)
-    if word.endswith("ed") and name[at + 1 : at + 2] == ("by",):
+    """Whether a word is a doer, a doing, or done by somebody; empty if it is none of them. What
+    stands after *by* is how it is done: *decompiled by name*.
+    """
+    if word.endswith("ed") and tuple(name[-2:]) == (word, "by"):
         return "by"
     ends = {"ers": "er", "er": "er", "ing": "ing", "ed": "ed"}
     return next((voice for end, voice in ends.items() if word.endswith(end)), "")
@@ -191,8 +170,3 @@ def _without_verb(name: Sequence[str]) -> Sequence[str]:
     if name and action_classes(name[0]):
         return name[1:]
     return name[:-1] if name and action_classes(name[-1]) else name
-
-
-def are_one(word: str, other: str) -> bool:
-    """Whether two words are one in some form, or synonyms."""
-    return not keys_of(word).isdisjoint(keys_of(other))

@@ -17,8 +17,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal
 
-from toolscope_core.catalog.source_words import source_name
-from toolscope_core.embedding.tool_text import split_name
+from toolscope_core.embedding.tool_text import name_words, split_name
 from toolscope_core.judging.vocabulary import word_weight
 from toolscope_core.judging.wordnet import is_word
 from toolscope_core.model.tool import Tool
@@ -143,7 +142,7 @@ def _named(tool: Tool) -> Products:
     """The products in a tool's name and description. A spelling that is an English word too counts
     where it has a capital within a sentence.
     """
-    name = [(word, not is_word(word)) for word in split_name(source_name(tool))]
+    name = [(word, not is_word(word)) for word in name_words(tool)]
     text, before = [], "."
     for word in _WORD.findall(tool.description[:_TEXT]):
         is_name = word[0].isupper() and before not in ".!?\n:"

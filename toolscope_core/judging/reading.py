@@ -10,18 +10,17 @@ from itertools import pairwise
 
 from toolscope_core.catalog.scan.hidden import without_hidden
 from toolscope_core.catalog.source_words import source_name, source_text
-from toolscope_core.embedding.tool_text import split_name
-from toolscope_core.judging.vocabulary import (
-    action_classes,
-    is_border,
-    is_empty,
+from toolscope_core.judging.vocabulary import action_classes, is_border, is_plain_verb, leads
+from toolscope_core.judging.word_stems import plain_words
+from toolscope_core.judging.words import (
+    KEY_WORDS,
+    Keys,
     is_filler,
-    is_plain_verb,
-    leads,
+    keys_of,
+    sentences,
     singular,
     words_of,
 )
-from toolscope_core.judging.word_match import KEY_WORDS, Keys, keys_of
 from toolscope_core.model.tool import Tool
 
 _LONGEST = 2_000
@@ -32,7 +31,6 @@ _TAG = re.compile(
     r"|strong|sub|sup|table|tbody|td|th|thead|tr|u|ul)\b[^<>]*>",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +48,8 @@ class ToolReading:
     of one, empty words left out: ``nouns`` are those of the name without its verb, ``phrase`` the
     first noun phrase after the description's verb, ``objects`` the last nouns of name and phrase,
     ``content`` the nouns of the name and the beginning of the description, ``arguments`` the words
-    of the parameter names, ``None`` where parameters are not declared.
+    of the parameter names, ``None`` where parameters are not declared; ``taken`` are the keys of
+    those words and of the values that the parameters list.
     """
 
     tool: Tool
@@ -73,21 +72,23 @@ class ToolReading:
     phrase: tuple[str, ...]
     content: tuple[str, ...]
     arguments: tuple[str, ...] | None
+    taken: Keys
 
 
 @lru_cache(maxsize=65_536)
 def read_tool(tool: Tool, plain: Tool | None = None) -> ToolReading:
     """A tool as words, those of ``plain`` where boilerplate was taken away from it."""
     read = plain or tool
-    declared = _TAG.sub(" ", without_hidden(source_text(read)[:_LONGEST]))
+    declared = _TAG.sub(" ", without_hidden(source_text(read)[:_LONGEST])).lower()
     name, text = _name(read), words_of(declared)
     if text[:1] in (["return"], ["returns"]):
         text[0] = "get"  # elsewhere it may be what an investment does
     named, described = named_words(read), _distinct(word for word in text if not is_filler(word))
     words = _distinct((*named, *described))
     spoken = frozenset(key for word in words for key in keys_of(word))
-    sentence = words_of(_SENTENCE.split(declared.strip(), maxsplit=1)[0])
-    own_arguments = frozenset(argument_words(tool))
+    sentence = words_of(next(iter(sentences(declared)), ""))
+    own_arguments = frozenset(_argument_words(tool))
+    taken = frozenset(key for word in own_arguments for key in keys_of(word))
 
     verb_at = _verb_in_name(source_name(read), name)
     described_verb = next((word for word in sentence[:3] if action_classes(word)), "")
@@ -97,11 +98,11 @@ def read_tool(tool: Tool, plain: Tool | None = None) -> ToolReading:
     phrase = _noun_phrase(
         sentence[sentence.index(described_verb) + 1 :] if described_verb else sentence
     )
-    nouns = _nouns(word for word in in_name if not is_empty(word))
+    nouns = _nouns(word for word in in_name if not is_filler(word))
     beginning = (
         word
         for word in words_of(declared[:_BEGINNING])
-        if not is_empty(word) and not (action_classes(word) & classes)
+        if not is_filler(word) and not (action_classes(word) & classes)
     )
     return ToolReading(
         tool=tool,
@@ -113,7 +114,7 @@ def read_tool(tool: Tool, plain: Tool | None = None) -> ToolReading:
         keys=tuple(map(keys_of, words)),
         lead=frozenset(key for word in (*named, *sentence) for key in keys_of(word)),
         spoken=spoken,
-        mentioned=spoken.union(*map(keys_of, own_arguments)),
+        mentioned=spoken | taken,
         plain=frozenset((*name, *text, *own_arguments)),
         compounds={a + b: (a, b) for part in (name, text) for a, b in pairwise(part)},
         initials="".join(word[0] for word in (*name, *text)),
@@ -123,7 +124,10 @@ def read_tool(tool: Tool, plain: Tool | None = None) -> ToolReading:
         objects=_distinct([*_last(_noun_phrase(in_name)), *_last(phrase)]),
         phrase=phrase[:_PHRASE],
         content=_distinct([*nouns, *_nouns(beginning)]),
-        arguments=_argument_nouns(tool),
+        arguments=_nouns(word for one in tool.parameters for word in plain_words(one.name))
+        if tool.schema is not None
+        else None,
+        taken=taken,
     )
 
 
@@ -132,18 +136,18 @@ def named_words(tool: Tool) -> tuple[str, ...]:
     return _distinct(_telling(_name(tool)))
 
 
-def argument_words(tool: Tool) -> Iterator[str]:
+def _argument_words(tool: Tool) -> Iterator[str]:
     """The words of the names of the parameters that say which thing, and of the values they list:
     ``team_key`` says *team*.
     """
     for parameter in tool.parameters:
-        yield from (word for word in split_name(parameter.name) if word not in KEY_WORDS)
+        yield from (word for word in plain_words(parameter.name) if word not in KEY_WORDS)
         for value in parameter.enum:
             yield from words_of(str(value))
 
 
 def _name(tool: Tool) -> tuple[str, ...]:
-    return split_name(without_hidden(source_name(tool)))
+    return tuple(words_of(without_hidden(source_name(tool))))
 
 
 def _telling(name: Sequence[str]) -> Iterator[str]:
@@ -158,7 +162,7 @@ def _verb_in_name(name: str, words: Sequence[str]) -> int | None:
     A word that is only a verb; else a verb-or-noun that leads or has something after it; else
     one that ends the name (``room_booking``).
     """
-    last_part = len(words) - len(split_name(re.split(r"[./]", name)[-1]))
+    last_part = len(words) - len(words_of(re.split(r"[./]", name)[-1]))
     for start in (last_part, 0):
         for at in range(start, len(words)):
             if is_plain_verb(words[at]):
@@ -174,7 +178,7 @@ def _noun_phrase(words: Iterable[str]) -> tuple[str, ...]:
     for word in words:
         if is_border(word) and nouns:
             break
-        if not is_border(word) and not is_empty(word):
+        if not is_border(word) and not is_filler(word):
             nouns.append(singular(word))
     return tuple(nouns)
 
@@ -182,12 +186,6 @@ def _noun_phrase(words: Iterable[str]) -> tuple[str, ...]:
 def _last(phrase: tuple[str, ...]) -> tuple[str, ...]:
     """The head noun; none where the phrase is a whole clause."""
     return phrase[-1:] if len(phrase) <= _PHRASE else ()
-
-
-def _argument_nouns(tool: Tool) -> tuple[str, ...] | None:
-    if tool.schema is None:
-        return None
-    return _nouns(word for parameter in tool.parameters for word in split_name(parameter.name))
 
 
 def _nouns(words: Iterable[str]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ import numpy as np
 from toolscope_core.embedding.candidate_pairs import Rows
 from toolscope_core.judging.products import server_words
 from toolscope_core.judging.reading import named_words
-from toolscope_core.judging.word_match import Key, keys_of
+from toolscope_core.judging.words import Key, keys_of
 from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.tool import Tool
 

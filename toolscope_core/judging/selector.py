@@ -11,9 +11,8 @@ from collections.abc import Sequence
 
 from toolscope_core.judging.products import names_a_product
 from toolscope_core.judging.reading import read_tool
-from toolscope_core.judging.vocabulary import base_forms
-from toolscope_core.judging.word_match import is_english
 from toolscope_core.judging.wordnet import is_word, kinds_of
+from toolscope_core.judging.words import base_forms, is_english
 from toolscope_core.model.tool import Tool
 
 _KINDS = {

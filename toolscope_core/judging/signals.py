@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from toolscope_core.embedding.candidate_pairs import Rows, cosines, default_threshold
 from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
-from toolscope_core.embedding.tool_text import split_name
 from toolscope_core.judging.boilerplate import without_boilerplate
 from toolscope_core.judging.pair_words import PairWords, pair_words
 from toolscope_core.judging.products import (
@@ -25,7 +24,9 @@ from toolscope_core.judging.products import (
     share_a_word,
 )
 from toolscope_core.judging.reading import ToolReading, read_tool
-from toolscope_core.judging.vocabulary import is_of_the_machine, keeps_things, stem
+from toolscope_core.judging.vocabulary import is_of_the_machine, keeps_things
+from toolscope_core.judging.word_stems import plain_words
+from toolscope_core.judging.words import stem
 from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.tool import Tool
 
@@ -157,7 +158,7 @@ class Signals:
         if not ours.server or ours.server != theirs.server:
             return False
         rest = [
-            {_without(parameter.name, words) for parameter in tool.parameters}
+            {_without(plain_words(parameter.name), words) for parameter in tool.parameters}
             for tool, words in zip((ours, theirs), pair.renamed, strict=True)
         ]
         return rest[0] != rest[1]
@@ -213,9 +214,9 @@ class Signals:
         }
 
 
-def _without(name: str, words: Sequence[str]) -> frozenset[str]:
+def _without(name: Sequence[str], words: Sequence[str]) -> frozenset[str]:
     """The words of an argument's name without those that tell two tools apart."""
-    return frozenset(map(stem, split_name(name))) - frozenset(map(stem, words))
+    return frozenset(map(stem, name)) - frozenset(map(stem, words))
 
 
 def codes(values: Sequence[str]) -> NDArray[np.int64]:

@@ -8,21 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from toolscope_core.embedding.tool_text import split_name
+from toolscope_core.judging.arguments.roles import read_parameter
 from toolscope_core.judging.distinctions import distinctions, is_key
 from toolscope_core.judging.guards import effect
-from toolscope_core.judging.phrasing import (
-    in_one_order,
-    object_apart,
-    renamed,
-    repeated,
-    unshared,
-)
+from toolscope_core.judging.phrasing import object_apart, unshared
 from toolscope_core.judging.products import server_words
 from toolscope_core.judging.reading import ToolReading
-from toolscope_core.judging.vocabulary import only_gets, words_of
-from toolscope_core.judging.word_match import KEY_WORDS, Key, keys_of
-from toolscope_core.judging.word_stems import meaning, name_words, plain_words, text_words
+from toolscope_core.judging.vocabulary import only_gets
+from toolscope_core.judging.word_stems import meaning, plain_words
+from toolscope_core.judging.words import KEY_WORDS, Key, keys_of, words_of
 from toolscope_core.model.argument_map import ArgumentMap
 from toolscope_core.model.numbers import listed, quoted
 from toolscope_core.model.tool import Parameter, Tool, names_of
@@ -37,8 +31,8 @@ def unmatched_reasons(kept: ToolReading, pruned: ToolReading, alpha: ArgumentMap
     words = tuple(_left_over(kept, pruned, alpha))
     yield from _on_words((kept.tool, pruned.tool), words)
     yield from distinctions(kept, pruned)
-    if not any(words):
-        yield from _put_otherwise(kept, pruned)
+    if not any(words) and (apart := object_apart(kept, pruned)):
+        yield f"one is about “{apart[0]}”, the other about “{apart[1]}”"
     yield from _arguments_apart(kept, pruned, alpha)
 
 
@@ -86,23 +80,7 @@ def _without(pruned: ToolReading, kept: ToolReading, given: set[Key]) -> list[st
 
 def _keys(names: Iterable[str]) -> set[Key]:
     """What the words of some names may be known by."""
-    return {key for name in names for word in split_name(name) for key in keys_of(word)}
-
-
-def _put_otherwise(one: ToolReading, other: ToolReading) -> Iterator[str]:
-    """What the same words say otherwise."""
-    ours, theirs = ([w for w in words if not only_gets(w)] for words in renamed(one, other))
-    between = " / ".join(listed(left) or "–" for left in (ours, theirs))
-    beside = {*unshared(one, other, at_first=True), *unshared(other, one, at_first=True)}
-    if ours and theirs and not beside.isdisjoint((*ours, *theirs)):
-        yield f"the names differ ({between}), and each mentions the other's word only in passing"
-    moved = sorted(one.named) == sorted(other.named) and one.named != other.named
-    if (ours or theirs or moved) and not in_one_order(one, other):
-        yield f"the names differ ({between}), and the descriptions use the words in another order"
-    if word := repeated(one, other):
-        yield f"one of the names repeats “{word}”"
-    if apart := object_apart(one, other):
-        yield f"one is about “{apart[0]}”, the other about “{apart[1]}”"
+    return {key for name in names for word in words_of(name) for key in keys_of(word)}
 
 
 def _arguments_apart(kept: ToolReading, pruned: ToolReading, alpha: ArgumentMap) -> Iterator[str]:
@@ -117,18 +95,14 @@ def _arguments_apart(kept: ToolReading, pruned: ToolReading, alpha: ArgumentMap)
         telling = [
             word
             for parameter, counterpart, words in ((source, target, kept), (target, source, pruned))
-            for word in plain_words(parameter.name)
+            for word in read_parameter(parameter).parts
             if word not in KEY_WORDS
-            and meaning(word) not in _meanings(counterpart)
+            and meaning(word) not in read_parameter(counterpart).text
             and words.spoken.isdisjoint(keys_of(word))
         ]
         keyed = [is_key(p) or p.name.endswith("ids") for p in (source, target)]
         if telling or (keyed[0] != keyed[1] and not _same_kind(source, target)):
             yield f"`{source.name}` of {pruned.tool.id} would become `{target.name}`"
-
-
-def _meanings(parameter: Parameter) -> frozenset[str]:
-    return name_words(parameter.name) | text_words(parameter.description)
 
 
 def _same_kind(one: Parameter, other: Parameter) -> bool:

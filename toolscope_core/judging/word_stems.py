@@ -2,34 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from toolscope_core.judging.vocabulary import STOP_WORDS, singular, stem
-from toolscope_core.model.tool import Parameter, canonical_json
+from toolscope_core.judging.words import STOP_WORDS, is_filler, singular, stem, words_of
+from toolscope_core.model.tool import canonical_json
 
 PARAMETER_WORDS = Path(__file__).with_name("data") / "parameter_words.json"
 """Groups of words that stand for each other, the first for all; the file says where from."""
-
-
-_EMPTY_WORDS = STOP_WORDS | frozenset(
-    "used use value specified given optional required default eg etc want true false".split()
-)
-_SAY_LITTLE = frozenset("name names id ids number list type info value values".split())
-_EMPTY_IN_NAMES = _EMPTY_WORDS - {"default", "value"}
-_WORD = re.compile(r"\d+|[^\W\d_]+")
-_LONG_WORD = re.compile(r"\d+|[^\W\d_]{2,}")
-_HUMP = re.compile(r"([a-z])([A-Z])")
-_NAMED = re.compile(
-    r"\be\.\s?g\.?,?([^().]*)|\b(?:such as|for example|i\.e\.)[,:]?([^().]*)"
-    r"|['\"]([^'\"]{2,40})['\"]",
-    re.IGNORECASE,
-)
-_NO_VALUES = frozenset("none null any all yyyy mm dd hh ss".split())
 _NUMBER_OF = re.compile(r"\bno(?=[_\s]of[_\s])|\bno\.(?=\s)|(?<=[_\s])no$", re.IGNORECASE)
 
 
@@ -42,57 +25,20 @@ def name_words(name: str) -> frozenset[str]:
     words = [meaning(word) for word in plain]
     if not _TIMES.isdisjoint(words):
         words = [_TIME_SIDES.get(word, word) for word in words]
-    return frozenset(word for word in words if word not in _EMPTY_IN_NAMES) or frozenset(words)
+    return frozenset(word for word in words if word not in STOP_WORDS) or frozenset(words)
 
 
 @lru_cache(maxsize=65_536)
 def text_words(text: str) -> frozenset[str]:
     """The words of a description that say something: stems, one per meaning."""
-    words = frozenset(_LONG_WORD.findall(text.casefold())) - _EMPTY_WORDS
-    return frozenset(map(meaning, words))
-
-
-def share_a_stem(a: Parameter, b: Parameter) -> bool:
-    """Whether names and descriptions of two parameters have a stem in common, or one name has a
-    short form of the other's. Two that have not are of one meaning by our lists of words alone,
-    and a ``track`` is not only a song.
-    """
-    names = [_stems(one.name) for one in (a, b)]
-    ours, theirs = (_stems(one.name) | _stems(one.description) for one in (a, b))
-    return not ours.isdisjoint(theirs) or any(
-        _is_short_for(*sorted(pair, key=len)) for pair in itertools.product(*names)
-    )
-
-
-@lru_cache(maxsize=65_536)
-def _stems(text: str) -> frozenset[str]:
-    """The stems of a name or a description, as they stand; without words that say little."""
-    words = frozenset(plain_words(text)) - _EMPTY_WORDS
-    return frozenset(map(stem, words - _SAY_LITTLE or words))
-
-
-def _is_short_for(short: str, word: str) -> bool:
-    """Whether a word begins like another and leaves out letters of it: ``lat``, ``img``."""
-    if short[:1] != word[:1] or len(short) == len(word):
-        return False
-    letters = iter(word)
-    return all(letter in letters for letter in short)
-
-
-@lru_cache(maxsize=65_536)
-def example_words(description: str, values: str) -> frozenset[str]:
-    """The words of the values that a description names (``e.g. …``, in quotes), and of others."""
-    named = " ".join(" ".join(groups) for groups in _NAMED.findall(description))
-    return (
-        frozenset(word for word in text_words(f"{named} {values}") if word.isalpha()) - _NO_VALUES
-    )
+    words = (word for word in words_of(text.lower()) if len(word) > 1 or not word.isalpha())
+    return frozenset(meaning(word) for word in words if not is_filler(word))
 
 
 @lru_cache(maxsize=65_536)
 def plain_words(name: str) -> tuple[str, ...]:
-    """The words and numbers of a text in order, lower case."""
-    split = _NUMBER_OF.sub("number", _HUMP.sub(r"\1 \2", name))
-    return tuple(_WORD.findall(split.casefold()))
+    """The words and numbers of a text in order, lower case; *no. of* is *number of*."""
+    return tuple(words_of(_NUMBER_OF.sub("number", name)))
 
 
 def spelling(value: object) -> str:
@@ -106,7 +52,7 @@ def spelling(value: object) -> str:
 def meaning(word: str) -> str:
     """The one word that stands for all words of its meaning, else its stem; itself if empty."""
     meanings = _meanings()
-    if word in meanings or word in _EMPTY_WORDS:
+    if word in meanings or word in STOP_WORDS:
         return meanings.get(word, word)
     one = singular(word)
     if one in meanings:

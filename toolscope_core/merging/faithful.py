@@ -16,12 +16,11 @@ from typing import Literal
 from toolscope_core.catalog.scan.passages import passages
 from toolscope_core.catalog.scan.scanner import scan_tool
 from toolscope_core.decisions.edit_validity import document_problems
-from toolscope_core.embedding.tool_text import split_name
 from toolscope_core.judging.notes import safety_notes, unshared_notes, whole_text
 from toolscope_core.judging.reading import read_tool
-from toolscope_core.judging.vocabulary import STOP_WORDS, action_classes, is_filler
-from toolscope_core.judging.word_match import Keys, keys_of
+from toolscope_core.judging.vocabulary import action_classes
 from toolscope_core.judging.wordnet import is_word
+from toolscope_core.judging.words import STOP_WORDS, Keys, is_filler, keys_of, words_of
 from toolscope_core.merging.clusters import documented
 from toolscope_core.merging.synthesis import Synthesis, edited_arguments
 from toolscope_core.model.cluster import Document
@@ -229,14 +228,12 @@ def _words_of(tool: Tool, wary: bool) -> Iterator[str]:
 
 def _plain_words(text: str) -> list[str]:
     """The words that say something, each once, those of identifiers apart, in lower case."""
-    parts = (part for token in _WORD.findall(text) for part in split_name(token))
-    return [word for word in dict.fromkeys(parts) if len(word) > 1 and not is_filler(word)]
+    return [word for word in dict.fromkeys(words_of(text)) if len(word) > 1 and not is_filler(word)]
 
 
 def _keys(texts: Iterable[str]) -> Keys:
     """What the words of the texts may be known by, two in a row also as one."""
-    tokens = (token for text in texts for token in _WORD.findall(text))
-    words = [part for token in tokens for part in split_name(token)]
+    words = [word for text in texts for word in words_of(text)]
     joined = {first + second for first, second in pairwise(words)}
     return frozenset(key for word in (*words, *joined) for key in keys_of(word))
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from toolscope_core.embedding.tool_text import split_name
 from toolscope_core.judging.phrasing import renamed, unshared
 from toolscope_core.judging.reading import ToolReading, read_tool
+from toolscope_core.judging.words import words_of
 from toolscope_core.merging.contracted_graph import RowGraph, RowJudge, weakest_of_rows
 from toolscope_core.merging.correction import correct
 from toolscope_core.model.cluster import Group
@@ -102,7 +102,7 @@ def _have_values(tools: Sequence[Tool]) -> bool:
 
 def _without_server(reading: ToolReading) -> frozenset[str]:
     """The words of a name that are not its server's: *who am I*, of ``gmail/Gmail_WhoAmI``."""
-    return frozenset(reading.named) - set(split_name(reading.tool.server))
+    return frozenset(reading.named) - set(words_of(reading.tool.server))
 
 
 def _vary_otherwise(readings: Sequence[ToolReading], words: Sequence[Sequence[str]]) -> bool:

@@ -17,7 +17,8 @@ from itertools import combinations
 from toolscope_core.judging.guards import keeps_nothing, nouns_of, only_computes, only_looks
 from toolscope_core.judging.products import Products, products_of
 from toolscope_core.judging.reading import ToolReading, read_tool
-from toolscope_core.judging.vocabulary import is_of_the_machine, keeps_things, singular
+from toolscope_core.judging.vocabulary import is_of_the_machine, keeps_things
+from toolscope_core.judging.words import singular
 from toolscope_core.model.tool import Tool
 
 _FILES = frozenset("file directory folder document".split())

@@ -8,8 +8,14 @@ from dataclasses import dataclass
 
 from bm25s.stopwords import STOPWORDS_EN
 
-from toolscope_core.catalog.source_words import source_name, source_text
-from toolscope_core.embedding.tool_text import split_name, tool_text
+from toolscope_core.catalog.source_words import source_text
+from toolscope_core.embedding.tool_text import (
+    encodable,
+    name_words,
+    snake_name,
+    split_name,
+    tool_text,
+)
 from toolscope_core.model.catalog import Catalog, Server
 from toolscope_core.model.groups import grouped
 from toolscope_core.model.tool import Tool
@@ -59,16 +65,16 @@ def tool_document(tool: Tool, with_server: bool = True) -> SearchDocument:
     """The texts of a tool; ``with_server`` begins the full one with the name of its server."""
     server = " ".join(split_name(tool.server)) if with_server else ""
     full, own = f"{server} {argument_text(tool)}".strip(), tool_text(tool)
-    plain = SearchDocument(tool.id, own, _encodable(full))
+    plain = SearchDocument(tool.id, own, encodable(full))
     if tool.augmentation is None:
         return plain
     words = " ".join(tool.augmentation.expanded.split())
     questions = " ".join(" ".join(one.split()) for one in tool.augmentation.questions)
-    expanded = _encodable(f"{_name(tool)}: {words}")
+    expanded = encodable(f"{snake_name(tool)}: {words}")
     return SearchDocument(
         tool.id,
-        short=_encodable(f"{expanded} {questions}".strip()),
-        full=_encodable(f"{full} {words} {questions}".strip()),
+        short=encodable(f"{expanded} {questions}".strip()),
+        full=encodable(f"{full} {words} {questions}".strip()),
         expanded=expanded,
         plain=plain,
     )
@@ -84,7 +90,9 @@ def argument_text(tool: Tool) -> str:
         " ".join(split_name(one.name)) + (f": {one.description}" if one.description else "")
         for one in tool.parameters
     )
-    return _encodable(f"{_name(tool)}: {' '.join(source_text(tool).split())} {arguments}".strip())
+    return encodable(
+        f"{snake_name(tool)}: {' '.join(source_text(tool).split())} {arguments}".strip()
+    )
 
 
 def server_profiles(catalog: Catalog) -> tuple[ServerProfile, ...]:
@@ -98,10 +106,10 @@ def server_profiles(catalog: Catalog) -> tuple[ServerProfile, ...]:
 
 def server_document(profile: ServerProfile, tools: Iterable[Tool]) -> SearchDocument:
     """The text of a server: its name, its description, and the names of its ``tools``."""
-    names = "; ".join(" ".join(split_name(source_name(tool))) for tool in tools)
+    names = "; ".join(" ".join(name_words(tool)) for tool in tools)
     title = " ".join(split_name(profile.name)) or profile.name
     description = "" if profile.made else " ".join(profile.description.split())
-    text = _encodable(" ".join(f"{title}: {description} {names}".split()))
+    text = encodable(" ".join(f"{title}: {description} {names}".split()))
     return SearchDocument(profile.name, text, text)
 
 
@@ -110,14 +118,6 @@ def _profile(server: Server, tools: list[Tool]) -> ServerProfile:
     if server.description.strip():
         return ServerProfile(server.name, server.description, ids)
     own = {*split_name(server.name), *_STOP_WORDS}
-    words = Counter(word for tool in tools for word in dict.fromkeys(split_name(source_name(tool))))
+    words = Counter(word for tool in tools for word in dict.fromkeys(name_words(tool)))
     common = [word for word, _ in words.most_common() if word not in own]
     return ServerProfile(server.name, ", ".join(common[:MADE_WORDS]), ids, made=True)
-
-
-def _name(tool: Tool) -> str:
-    return "_".join(split_name(source_name(tool))) or tool.name
-
-
-def _encodable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode("utf-8")

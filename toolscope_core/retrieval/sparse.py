@@ -8,11 +8,11 @@ from pathlib import Path
 
 import bm25s
 import numpy as np
-import Stemmer
 from bm25s.stopwords import STOPWORDS_EN
 from numpy.typing import NDArray
 
 from toolscope_core.embedding.tool_text import split_name
+from toolscope_core.judging.words import stem
 
 Scores = NDArray[np.float32]
 
@@ -61,6 +61,5 @@ class SparseIndex:
 
 def sparse_terms(text: str) -> list[str]:
     """The stems of the words of a text, in order; names are split, stop words are left out."""
-    stemmer = Stemmer.Stemmer("english")
     words = (part for word in _WORD.findall(text) for part in split_name(word))
-    return [stemmer.stemWord(word) for word in words if word not in _STOP_WORDS]
+    return [stem(word) for word in words if word not in _STOP_WORDS]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from toolscope_core.embedding.tool_text import split_name
-from toolscope_core.judging.vocabulary import STOP_WORDS, stem
+from toolscope_core.judging.words import STOP_WORDS, stem
 from toolscope_core.model.tool import Tool
 
 MOST_WORDS = 3

@@ -10,10 +10,10 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.catalog.source_words import source_name
-from toolscope_core.embedding.tool_text import split_name, tool_text
-from toolscope_core.judging.vocabulary import STOP_WORDS, is_empty, is_filler, is_plain_verb
+from toolscope_core.embedding.tool_text import name_words, tool_text
+from toolscope_core.judging.vocabulary import is_plain_verb
 from toolscope_core.judging.wordnet import is_word, kinds_of
+from toolscope_core.judging.words import STOP_WORDS, is_filler
 from toolscope_core.model.tool import Tool
 from ui.overlap.figures import Region
 from ui.overlap.map_charts import CELLS, density, frame_of
@@ -99,7 +99,7 @@ def _peaks(grid: Plane) -> Plane:
 def _words(tool: Tool) -> Counter[str]:
     """The words of a tool: each counts once, in the name once more."""
     spoken = set(_WORD.findall(tool_text(tool).casefold()))
-    named = {word for word in split_name(source_name(tool)) if _WORD.fullmatch(word)}
+    named = {word for word in name_words(tool) if _WORD.fullmatch(word)}
     return Counter(
         word for word in (*spoken, *named) if word not in STOP_WORDS and not is_filler(word, True)
     )
@@ -128,9 +128,7 @@ def _telling(
 
 def _names_a_thing(word: str) -> bool:
     """Whether a word is no verb and no adjective, as far as is known: *patient*, not *retrieve*."""
-    return (
-        not is_plain_verb(word) and not is_empty(word) and bool(kinds_of(word) or not is_word(word))
-    )
+    return not is_plain_verb(word) and bool(kinds_of(word) or not is_word(word))
 
 
 def _wide(words: Sequence[str]) -> float:

@@ -20,15 +20,13 @@ from toolscope_core.judging.arguments.roles import (
     are_equal_but_side,
     are_of_one_side,
     read_parameter,
+    share_a_stem,
 )
 from toolscope_core.judging.arguments.subschema import types_meet, types_overlap
 from toolscope_core.judging.arguments.units import same_but_unit
 from toolscope_core.judging.word_stems import (
     meaning,
-    name_words,
     plain_words,
-    share_a_stem,
-    text_words,
 )
 from toolscope_core.model.tool import Parameter, Tool
 
@@ -77,16 +75,16 @@ def likeness(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> float:
     """
     if not types_meet(a.schema, b.schema):
         return 0.0
-    if same_but_unit(a.name, b.name) or _spelt_alike(a.name, b.name):
-        return 0.95
     ours, theirs = read_parameter(a), read_parameter(b)
+    if same_but_unit(a.name, b.name) or _spelt_alike(ours, theirs):
+        return 0.95
     if are_apart(ours, theirs):
         return _SAME_VALUES if _have_same_values(ours, theirs) else 0.0
     score = _by_words(ours, theirs, tools)
     if score < MATCH_AT:
         by_values = min(score + _SHARED_VALUES * _shared_values(ours, theirs), _DOUBTED)
         score = max(by_values, _by_subject(ours, theirs, tools))
-    elif not share_a_stem(a, b) or (score < 1.0 and _is_doubtful(ours, theirs)):
+    elif not share_a_stem(ours, theirs) or (score < 1.0 and _is_doubtful(ours, theirs)):
         score = _DOUBTED
     if a.type == b.type == "boolean":  # a flag is what its name says, nothing else
         two = ours.name - theirs.name and theirs.name - ours.name
@@ -95,10 +93,10 @@ def likeness(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> float:
     return score if same_type else _OTHER_TYPE * score
 
 
-def _spelt_alike(a: str, b: str) -> bool:
+def _spelt_alike(a: ParameterReading, b: ParameterReading) -> bool:
     """``bit_rate`` and ``bitrate``."""
-    joined = "".join(plain_words(a))
-    return bool(joined) and joined == "".join(plain_words(b))
+    joined = "".join(a.parts)
+    return bool(joined) and joined == "".join(b.parts)
 
 
 def _by_words(a: ParameterReading, b: ParameterReading, tools: tuple[Tool, Tool]) -> float:
@@ -144,7 +142,7 @@ def _is_usual(
 
 def _has_other_side(reading: ParameterReading, tool: Tool) -> bool:
     """Whether the tool has another parameter of that name but for the side."""
-    names = (name_words(parameter.name) for parameter in tool.parameters)
+    names = (read_parameter(parameter).name for parameter in tool.parameters)
     return any(name != reading.name and name - SIDES == reading.name - SIDES for name in names)
 
 
@@ -215,15 +213,14 @@ def _shared_values(a: ParameterReading, b: ParameterReading) -> float:
 
 
 def _weights(tool: Tool) -> Mapping[str, float]:
-    return _word_weights(tuple((p.name, p.description) for p in tool.parameters))
+    return _word_weights(tuple(read_parameter(parameter).text for parameter in tool.parameters))
 
 
 @lru_cache(maxsize=65_536)
-def _word_weights(parameters: tuple[tuple[str, str], ...]) -> Mapping[str, float]:
+def _word_weights(texts: tuple[Words, ...]) -> Mapping[str, float]:
     """One over the number of the tool's parameters that have the word: what is told of all of
     them tells none apart.
     """
-    texts = (name_words(name) | text_words(described) for name, described in parameters)
     counted = Counter(itertools.chain.from_iterable(texts))
     return {word: 1.0 / number for word, number in counted.items()}
 

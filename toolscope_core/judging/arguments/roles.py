@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 from toolscope_core.judging.arguments.units import same_but_unit
 from toolscope_core.judging.word_stems import (
-    example_words,
     meaning,
     name_words,
     plain_words,
     text_words,
 )
+from toolscope_core.judging.words import KEY_WORDS, is_filler, stem
 from toolscope_core.model.tool import Parameter
 
 Words = frozenset[str]
+
+_NAMED = re.compile(
+    r"\be\.\s?g\.?,?([^().]*)|\b(?:such as|for example|i\.e\.)[,:]?([^().]*)"
+    r"|['\"]([^'\"]{2,40})['\"]",
+    re.IGNORECASE,
+)
+_NO_VALUES = frozenset("none null any all yyyy mm dd hh ss".split())
 
 WEAK_WORDS = frozenset(map(meaning, "name id number list type info value".split()))
 """Added to a name they may mean the same thing or another aspect of it: ``city_name``."""
@@ -73,11 +80,13 @@ _NOUN_ENDS = re.compile(r"[.,:;(]|\b(?:of|for|in|to|where|when|that|which|at|fro
 
 @dataclass(frozen=True, slots=True)
 class ParameterReading:
-    """A parameter as words: of its name, of the name before *per*, of its description, of both;
-    of the values named for it; those of the name that turn it; the kinds that the name allows,
-    and the first noun of the description with it.
+    """A parameter as words: all of its name in order; one per meaning those of the name, of the
+    name before *per*, of the description, of both, of the values named for it; those of the name
+    that turn it; the kinds that the name allows, and the first noun of the description with it;
+    the stems of the name, and of both.
     """
 
+    parts: tuple[str, ...]
     name: Words
     head: Words
     described: Words
@@ -86,6 +95,8 @@ class ParameterReading:
     turning: Words
     named: Words
     kinds: Words
+    name_stems: Words
+    stems: Words
 
 
 def read_parameter(parameter: Parameter) -> ParameterReading:
@@ -115,27 +126,63 @@ def are_equal_but_side(a: Words, b: Words) -> bool:
     return len(a) == len(b) and _sided(a) == _sided(b)
 
 
+def share_a_stem(a: ParameterReading, b: ParameterReading) -> bool:
+    """Whether names and descriptions have a stem in common, or one name has a short form of the
+    other's. Two that have not are of one meaning by our lists of words alone, and a ``track`` is
+    not only a song.
+    """
+    return not a.stems.isdisjoint(b.stems) or any(
+        _is_short_for(*sorted(pair, key=len))
+        for pair in itertools.product(a.name_stems, b.name_stems)
+    )
+
+
+def _is_short_for(short: str, word: str) -> bool:
+    """Whether a word begins like another and leaves out letters of it: ``lat``, ``img``."""
+    if short[:1] != word[:1] or len(short) == len(word):
+        return False
+    letters = iter(word)
+    return all(letter in letters for letter in short)
+
+
 def _sided(name: Words) -> Words:
     return frozenset(_SIDE_OF.get(word, word) for word in name)
 
 
 @lru_cache(maxsize=65_536)
 def _read(name: str, description: str, values: str) -> ParameterReading:
-    words, described = name_words(name), text_words(description)
+    parts, words, described = plain_words(name), name_words(name), text_words(description)
     named, noun = _kinds(name), _kinds(_NOUN_ENDS.split(description, 1)[0])
+    name_stems = _stems(parts)
     return ParameterReading(
+        parts=parts,
         name=words,
         head=name_words(" ".join(_before_per(name))),
         described=described,
         text=words | described,
-        values=example_words(description, values),
+        values=_example_words(description, values),
         turning=words & (TURNING_WORDS - WEAK_WORDS),
         named=named,
         kinds=named if named and noun == {"name"} else (named & noun) or named or noun,
+        name_stems=name_stems,
+        stems=name_stems | _stems(plain_words(description)),
     )
 
 
-@lru_cache(maxsize=65_536)
+def _stems(words: Iterable[str]) -> Words:
+    """The stems of words as they stand, without those that say little."""
+    telling = frozenset(word for word in words if not is_filler(word))
+    return frozenset(map(stem, telling - KEY_WORDS or telling))
+
+
+def _example_words(description: str, values: str) -> frozenset[str]:
+    """The words of the values that a description names (``e.g. …``, in quotes), and of others."""
+    named = " ".join(" ".join(groups) for groups in _NAMED.findall(description))
+    return (
+        frozenset(word for word in text_words(f"{named} {values}") if word.isalpha()) - _NO_VALUES
+    )
+
+
 def _kinds(name: str) -> Words:
     """What the last telling word may stand for: ``date_range`` is a span, not a moment."""
     words = [word for word in _before_per(name) if word in _KINDS_OF][::-1]
