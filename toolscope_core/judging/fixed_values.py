@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from toolscope_core.catalog.source_words import source_name
 from toolscope_core.judging.arguments.alignment import argument_map
-from toolscope_core.judging.words import is_filler, stem, words_of
+from toolscope_core.judging.words import is_empty, stem, words_of
 from toolscope_core.model.tool import Tool
 
 
@@ -47,4 +47,4 @@ def general_tools(tools: Sequence[Tool]) -> dict[str, str]:
 
 def _words(name: str) -> frozenset[str]:
     """The words of a name that say something: ``translate_to_french`` has two."""
-    return frozenset(stem(word) for word in words_of(name) if not is_filler(word))
+    return frozenset(stem(word) for word in words_of(name) if not is_empty(word))

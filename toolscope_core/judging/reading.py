@@ -15,6 +15,7 @@ from toolscope_core.judging.word_stems import plain_words
 from toolscope_core.judging.words import (
     KEY_WORDS,
     Keys,
+    is_empty,
     is_filler,
     keys_of,
     sentences,
@@ -98,11 +99,11 @@ def read_tool(tool: Tool, plain: Tool | None = None) -> ToolReading:
     phrase = _noun_phrase(
         sentence[sentence.index(described_verb) + 1 :] if described_verb else sentence
     )
-    nouns = _nouns(word for word in in_name if not is_filler(word))
+    nouns = _nouns(word for word in in_name if not is_empty(word))
     beginning = (
         word
         for word in words_of(declared[:_BEGINNING])
-        if not is_filler(word) and not (action_classes(word) & classes)
+        if not is_empty(word) and not (action_classes(word) & classes)
     )
     return ToolReading(
         tool=tool,
@@ -178,7 +179,7 @@ def _noun_phrase(words: Iterable[str]) -> tuple[str, ...]:
     for word in words:
         if is_border(word) and nouns:
             break
-        if not is_border(word) and not is_filler(word):
+        if not is_border(word) and not is_empty(word):
             nouns.append(singular(word))
     return tuple(nouns)
 

@@ -37,6 +37,9 @@ _NAME_FILLER = frozenset(LISTS["name_filler"]["words"])
 """The same in names, where each word is chosen."""
 
 
+_EMPTY = STOP_WORDS.union(LISTS["empty"]["words"])
+"""What the judge's signals leave out."""
+
 KEY_WORDS = frozenset("id ids uuid key keys name names type types value values".split())
 """In a name of an argument they do not say which thing it is about."""
 
@@ -132,6 +135,11 @@ def are_one(word: str, other: str) -> bool:
 def is_english(word: str) -> bool:
     """Whether the word, or what it is a form of, is an English one."""
     return any(map(is_word, base_forms(word)))
+
+
+def is_empty(word: str) -> bool:
+    """Whether the word says nothing about what a tool does."""
+    return word in _EMPTY
 
 
 def is_filler(word: str, named: bool = False) -> bool:
