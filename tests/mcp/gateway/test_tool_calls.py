@@ -3,8 +3,10 @@
 import json
 
 import pytest
+from mcp_types import Implementation
 
 from tests.mcp.gateway.stub_toolset import stub_reply, through, write_stub_toolset
+from toolscope_core.mcp.gateway.call_log import CallLog
 from toolscope_core.mcp.gateway.tool_search import ToolSearch
 
 
@@ -132,15 +134,20 @@ def test_an_argument_that_is_not_declared_comes_under_no_name_of_the_original(
         }
 
 
-def test_an_old_name_answers_where_it_was_asked_for(toolset, servers):
-    async def use(client, gateway):
-        result = stub_reply(await client.call_tool("read_file", {"file": "a"}))
-        assert "read_file" not in [tool.name for tool in (await client.list_tools()).tools]
-        return result, gateway.calls.log.old_names
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_an_old_name_answers_unlisted_and_who_used_it_is_said_once(toolset, servers, mode):
+    said = []
+    log = CallLog(notice=said.append)
 
-    result, counts = through(toolset, servers, use, old_names=True)
-    assert result == {"server": "north", "tool": "get", "arguments": {"path": "a"}}
-    assert counts == {"read_file": 1}
+    async def use(client, gateway):
+        assert "read_file" not in [tool.name for tool in (await client.list_tools()).tools]
+        return [stub_reply(await client.call_tool("read_file", {"file": "a"})) for _ in range(2)]
+
+    who = {"client_info": Implementation(name="codex\nx", version="1"), "mode": mode}
+    results = through(toolset, servers, use, old_names=True, log=log, callbacks=who)
+    assert results == [{"server": "north", "tool": "get", "arguments": {"path": "a"}}] * 2
+    assert said == ["codexx calls get by its old name read_file"]
+    assert log.old_names == {("read_file", "codexx"): 2}
 
 
 def test_a_result_comes_back_as_it_was_sent(toolset, servers):

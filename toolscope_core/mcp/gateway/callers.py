@@ -23,7 +23,7 @@ from toolscope_core.mcp.servers.sessions import ServerRequests
 
 Context = ServerRequestContext[Any, Any]
 
-MOST_CLIENTS = 1_000
+MOST_CLIENTS, LONGEST_NAME = 1_000, 80
 SESSION_HEADER = "mcp-session-id"
 NO_SESSION = "request "
 """Begins the key of a request that belongs to no session."""
@@ -222,6 +222,13 @@ def session_of(context: Context) -> str:
     if headers is None:
         return ""
     return str(headers.get(SESSION_HEADER) or f"{NO_SESSION}{id(context.session)}")
+
+
+def client_name(context: Context) -> str:
+    """The name that the client gives itself, in one short line; empty where it gives none."""
+    given = context.session.client_params
+    name = given.client_info.name if given is not None else ""
+    return "".join(char for char in name if char.isprintable())[:LONGEST_NAME]
 
 
 def _client_of(context: Context | None) -> Hashable:

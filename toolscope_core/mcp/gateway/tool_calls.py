@@ -16,7 +16,7 @@ from toolscope_core.mcp.gateway.call_mapping import (
     misplaced_arguments,
     original_call,
 )
-from toolscope_core.mcp.gateway.callers import Callers, Context
+from toolscope_core.mcp.gateway.callers import Callers, Context, client_name
 from toolscope_core.mcp.gateway.held_tools import HeldTools
 from toolscope_core.mcp.gateway.original_calls import Result, call_original
 from toolscope_core.mcp.gateway.original_servers import OriginalServers
@@ -55,7 +55,7 @@ class ToolCalls:
 
         Raises ``MCPError`` where the original answers with one.
         """
-        call = AgentCall(params.name, params.arguments or {})
+        call = AgentCall(params.name, params.arguments or {}, client_name(context))
         try:
             result = await self._passed_on(call, context, params)
             call.outcome = "error" if result.get("isError") else "ok"
