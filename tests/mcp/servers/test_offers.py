@@ -4,14 +4,11 @@ import asyncio
 import json
 import logging
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
 from tests.mcp.servers.stubs import MARK, QUICK, TOKEN, launch, living, new_mark
-from toolscope_core.mcp.servers import server_processes
 from toolscope_core.mcp.servers.offers import read_offer
-from toolscope_core.mcp.servers.process_guard import marked_processes
 from toolscope_core.mcp.servers.sessions import load_sdk
 
 load_sdk()
@@ -133,19 +130,6 @@ def test_a_place_where_nothing_can_be_started(tmp_path, monkeypatch, place, word
     offer = asyncio.run(read_offer(replace(launch("good"), **place), QUICK))
     assert offer.kind == "command"
     assert words in offer.failure
-
-
-def test_the_guard_watches_a_server_for_as_long_as_it_runs(monkeypatch):
-    seen = []
-    guard = SimpleNamespace(
-        watch=lambda group, marker: seen.append(("watch", group, marked_processes(marker))),
-        forget=lambda group: seen.append(("forget", group, [])),
-    )
-    monkeypatch.setattr(server_processes, "GUARD", guard)
-    read("good")
-    (watch, group, marked), (forget, same, _) = seen
-    assert (watch, forget, same) == ("watch", "forget", group)
-    assert marked in ([group], []), "it may not have run its program yet"
 
 
 def test_cancelling_ends_the_server():

@@ -4,7 +4,6 @@ import asyncio
 import json
 import logging
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
@@ -14,7 +13,7 @@ from toolscope_core.mcp.servers.launches import read_launch
 from toolscope_core.mcp.servers.offers import ServerOffer, read_offer
 from toolscope_core.mcp.servers.server_definitions import read_configuration
 from toolscope_core.mcp.servers.server_processes import ProcessRecord
-from toolscope_core.mcp.servers.sessions import RawPages, connected, load_sdk
+from toolscope_core.mcp.servers.sessions import connected, load_sdk
 
 load_sdk()
 KEY = "s3cr3t-value-xyz"
@@ -116,16 +115,3 @@ def test_whole_lines_since_a_request_began_are_quoted():
     record.used_by("b")
     record.used_by("b")
     assert record.since(ProcessRecord()).stderr == b""
-
-
-def test_the_result_of_a_call_is_no_page_of_tools():
-    results = [{"tools": [1]}, {"tools": [2], "content": []}, {"tools": 3}, None]
-
-    class Stream:
-        async def receive(self):
-            return SimpleNamespace(message=SimpleNamespace(result=results.pop(0)))
-
-    pages = RawPages(Stream())
-    for _ in range(4):
-        asyncio.run(pages.receive())
-    assert pages.last == {"tools": [1]}
