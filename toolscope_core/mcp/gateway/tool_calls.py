@@ -18,7 +18,7 @@ from toolscope_core.mcp.gateway.call_mapping import (
 )
 from toolscope_core.mcp.gateway.callers import Callers, Context, client_name
 from toolscope_core.mcp.gateway.held_tools import HeldTools
-from toolscope_core.mcp.gateway.original_calls import Result, call_original
+from toolscope_core.mcp.gateway.original_calls import Result, ask_original, plain_params
 from toolscope_core.mcp.gateway.original_servers import OriginalServers
 from toolscope_core.mcp.gateway.routing import Route, RoutingTable
 from toolscope_core.merging.call_validity import refusals, takes, validator_of
@@ -102,10 +102,11 @@ class ToolCalls:
         there = original_call(route, original, call.arguments, declared)
         lost = [f"{route.name} has no argument {name!r}; leave it out" for name in there.lost]
         _refuse_arguments(route, lost)
-        arguments = dict(there.arguments)
-        with self.callers.calling(original.server, context), server.request() as request:
+        asked = {**plain_params(params), "name": original.name, "arguments": dict(there.arguments)}
+        can = context.session.client_capabilities
+        with self.callers.calling(original.server, context), server.request(can) as request:
             try:
-                result = await call_original(server, original.name, arguments, context, params)
+                result = await ask_original(server, "tools/call", asked, context)
             except Exception as error:  # noqa: BLE001 - whatever it is becomes an answer
                 doing = f"while it ran {original.name}"
                 failure = await self.servers.failure(original.server, server, error, doing, request)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Hashable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Hashable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -36,9 +38,13 @@ if TYPE_CHECKING:
         MessageHandlerFnT,
         SamplingFnT,
     )
+    from mcp_types import ClientCapabilities
 
 
 IN_A_CALL = "in a call"
+Stamp = Callable[[dict[str, Any], Any], None]
+_CAN: ContextVar[ClientCapabilities | None] = ContextVar("what a client can", default=None)
+"""Of the client whose call is made: since MCP 2026-07-28 each request says it."""
 Seen = ProcessRecord | HttpRecord
 """What is seen of a server, by how it is reached."""
 WAYS: Mapping[Transport, tuple[Way, ...]] = {
@@ -127,18 +133,17 @@ class OpenServer:
             self.record.used_by(client)
 
     @contextmanager
-    def request(self) -> Iterator[Seen]:
-        """While this is open, requests are of one call; ``failure`` takes what is given here, to
-        speak of that call alone.
+    def request(self, can: ClientCapabilities | None = None) -> Iterator[Seen]:
+        """While this is open, requests are of one call, for a client that ``can`` that; ``failure``
+        takes what is given here, to speak of that call alone.
         """
-        if isinstance(self.record, ProcessRecord):
-            yield replace(self.record)
-            return
-        token = REPLY.set(reply := HttpRecord(IN_A_CALL))
+        reply = HttpRecord(IN_A_CALL)
+        tokens = REPLY.set(reply), _CAN.set(can)
         try:
-            yield reply
+            yield replace(self.record) if isinstance(self.record, ProcessRecord) else reply
         finally:
-            REPLY.reset(token)
+            REPLY.reset(tokens[0])
+            _CAN.reset(tokens[1])
 
     def has_forgotten(self, error: Exception, request: Seen) -> bool:
         """Whether it does not know the session any more; servers at an address say that by 404."""
@@ -223,9 +228,22 @@ async def _opened(
             message_handler=requests.messages,
             client_info=Implementation(name="toolscope", version="1"),
             cache=None,
+            log_level="info",
         ) as client,
     ):
+        client.session._stamp = partial(_stamp_call, client.session._stamp)
         yield OpenServer(launch, client, record)
+
+
+def _stamp_call(stamp: Stamp, data: dict[str, Any], options: Any) -> None:
+    """Let a request say what the client can whose call it is, where it says what we can."""
+    from mcp_types import CLIENT_CAPABILITIES_META_KEY
+
+    stamp(data, options)
+    can, meta = _CAN.get(), (data.get("params") or {}).get("_meta") or {}
+    if can is not None and CLIENT_CAPABILITIES_META_KEY in meta:
+        shown = can.model_dump(mode="json", by_alias=True, exclude_none=True)
+        meta[CLIENT_CAPABILITIES_META_KEY] = shown
 
 
 def load_sdk() -> None:
