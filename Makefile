@@ -1,7 +1,8 @@
 # make app      set everything up and open the app on the bundled example
 # make test     all tests but those of the night
 # make check    format, lint, types, tests with coverage: what CI runs
-# make nightly  whole catalogs merged, properties on random seeds, documents at random
+# make nightly  whole catalogs merged, properties on random seeds, documents at random, clients of
+#               both SDKs and the conformance suite of MCP (npm has to be reachable)
 
 PYTHON ?= python3.11
 VENV := .venv

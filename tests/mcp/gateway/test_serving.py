@@ -30,9 +30,11 @@ def config(tmp_path):
     return path, mark
 
 
-def command(toolset, config, *options):
-    serve = (sys.executable, "-m", "toolscope_core", "serve", str(toolset))
-    return [*serve, "--config", str(config), *options]
+PROGRAM = (sys.executable, "-m", "toolscope_core")
+
+
+def command(toolset, config, *options, program=PROGRAM):
+    return [*program, "serve", str(toolset), "--config", str(config), *options]
 
 
 def test_over_standard_input_and_output(toolset, config, tmp_path):
@@ -80,11 +82,11 @@ def test_over_standard_input_and_output(toolset, config, tmp_path):
 
 
 @contextmanager
-def served_over_http(toolset, path, *options):
+def served_over_http(toolset, path, *options, program=PROGRAM):
     """A gateway at an address, and its process."""
     environment = {**os.environ, "TOOLSCOPE_GATEWAY_TOKEN": TOKEN}
     process = subprocess.Popen(
-        command(toolset, path, "--http", "127.0.0.1:0", *options),
+        command(toolset, path, "--http", "127.0.0.1:0", *options, program=program),
         cwd=ROOT,
         stderr=subprocess.PIPE,
         text=True,
