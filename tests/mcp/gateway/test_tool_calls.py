@@ -18,7 +18,6 @@ def test_the_merged_tools_are_listed_and_nothing_is_started_for_that(toolset, se
     tools, open_now = through(toolset, servers, use)
     assert [tool.name for tool in tools] == ["get", "north_same", "work", "south_same"]
     work = tools[2]
-    assert work.meta == {"example.com/kept": 1}
     assert work.input_schema["properties"]["server"]["enum"] == ["north", "south"]
     assert open_now == {}
 

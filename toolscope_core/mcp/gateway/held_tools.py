@@ -108,10 +108,10 @@ class HeldTools:
         reasons = map(self.why_held, self._originals.get(name, ()))
         return [reason for reason in reasons if reason]
 
-    def callable_records(self, routes: Iterable[Route]) -> list[JsonObject]:
-        """The records of tools that can be called, those with an original that is not held."""
+    def callable_routes(self, routes: Iterable[Route]) -> list[Route]:
+        """Those that can be called: an original of theirs is not held."""
         return [
-            route.record
+            route
             for route in routes
             if not route.originals or not all(map(self.why_held, route.originals))
         ]

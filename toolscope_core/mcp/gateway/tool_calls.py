@@ -27,6 +27,8 @@ from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.tool import JsonObject
 
 MOST_SENTENCES = 5
+ORIGIN = "toolscope/origin"
+"""Under this name the ``_meta`` of each tool says which bundle and which originals it is of."""
 
 
 class _Refused(Exception):  # noqa: N818 - it is no error of the program
@@ -47,8 +49,16 @@ class ToolCalls:
 
     @property
     def records(self) -> list[JsonObject]:
-        """What is listed: the tools that can be called."""
-        return self.held_tools.callable_records(self.table.offered)
+        """What is listed: the tools that can be called, each with where it comes from."""
+        routes = self.held_tools.callable_routes(self.table.offered)
+        return [{**route.record, "_meta": self._origin(route)} for route in routes]
+
+    def _origin(self, route: Route) -> JsonObject:
+        """What the ``_meta`` of a tool says: what its original has there, and its originals."""
+        meta = route.record.get("_meta")
+        originals = [{"server": one.server, "tool": one.name} for one in route.originals]
+        own = {ORIGIN: {"bundle": self.table.bundle, "originals": originals}}
+        return {**(meta if isinstance(meta, dict) else {}), **own}
 
     async def call(self, context: Context, params: types.CallToolRequestParams) -> Result:
         """The original's result as it sent it; or a tool error that says what to do.
