@@ -165,7 +165,8 @@ def _shown(state: ServerState) -> list[str]:
     for what, names in (
         ("changed", state.changed),
         ("missing", state.missing),
-        ("new, not in the toolset", state.new),
+        ("twice, with other words", state.twice),
+        ("new, waiting for review", state.new),
     ):
         if names:
             lines.append(f"    {what}: {', '.join(names)}")
@@ -173,6 +174,7 @@ def _shown(state: ServerState) -> list[str]:
         ("renamed", state.renamed),
         ("mended", state.mended),
         ("held back", state.withheld),
+        ("not read", state.notes),
     ):
         lines += [f"    {what}: {sentence}" for sentence in sentences]
     return lines

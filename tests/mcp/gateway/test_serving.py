@@ -198,6 +198,8 @@ def test_check_says_what_is_not_as_it_was_exported(toolset, config, tmp_path):
         "renamed": [SHARED],
         "mended": [],
         "withheld": [],
+        "twice": [],
+        "notes": [],
     }
     assert south["failure"].startswith("south ended with status 1 while")
     assert living(mark) == []

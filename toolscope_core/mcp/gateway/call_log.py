@@ -3,7 +3,7 @@
 import os
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -79,12 +79,20 @@ class CallLog:
                         f"{call.client or NAMELESS} calls {call.tool} by its old name "
                         f"{call.old_name}"
                     )
+        self._write(self._row(call))
+
+    def _write(self, row: JsonObject) -> None:
         if self._descriptor is not None:
-            line = canonical_json(self._row(call)) + "\n"
+            line = canonical_json(row) + "\n"
             try:
                 os.write(self._descriptor, line.encode("utf-8", "backslashreplace"))
             except OSError:  # the call was done, and its result is worth more than its line
                 self.unwritten += 1
+
+    def note_waiting(self, server: str, tools: Iterable[str]) -> None:
+        """Write a line for each tool of a server that waits until somebody has reviewed it."""
+        for tool in tools:
+            self._write({"at": _now(), "server": server, "tool": tool, "outcome": "waiting"})
 
     def close(self) -> None:
         if self._descriptor is not None:
@@ -93,7 +101,7 @@ class CallLog:
 
     def _row(self, call: AgentCall) -> dict[str, Any]:
         row: dict[str, Any] = {
-            "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            "at": _now(),
             "client": call.client,
             "tool": call.tool,
             "original": call.original.tool_id if call.original else "",
@@ -106,3 +114,7 @@ class CallLog:
         if self._with_arguments:
             row["arguments"] = dict(call.arguments)
         return row
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -12,7 +12,7 @@ from toolscope_core.mcp.gateway.bundle_routes import ServedBundle
 from toolscope_core.mcp.gateway.call_log import CallLog
 from toolscope_core.mcp.gateway.callers import Callers
 from toolscope_core.mcp.gateway.gateway_server import Gateway, ToolFinder, gateway_server
-from toolscope_core.mcp.gateway.held_tools import HeldTools, OnChange
+from toolscope_core.mcp.gateway.held_tools import DeclaredTools, HeldTools, OnChange
 from toolscope_core.mcp.gateway.http_transport import PATH, HttpPlace, http_server, listening_socket
 from toolscope_core.mcp.gateway.original_servers import Hooks, OriginalServers
 from toolscope_core.mcp.gateway.passed_content import PassedContent
@@ -56,9 +56,14 @@ async def open_gateway(
             config.notice(sentence)
 
     async def look(name: str, server: OpenServer) -> None:
-        if await held.read(name, server):
-            for sentence in held.sentences(name):
+        before = set(held.sentences(name))
+        was_new = held.declared.get(name, DeclaredTools()).new
+        has_changed = await held.read(name, server)
+        for sentence in held.sentences(name):
+            if sentence not in before:
                 notice(sentence)
+        log.note_waiting(name, [one for one in held.declared[name].new if one not in was_new])
+        if has_changed:
             await announcements.list_changed("notifications/tools/list_changed")
         await content.opened(name, server)
 

@@ -138,6 +138,8 @@ class ToolCalls:
             call.tool = old.route
         route = self.table.routes.get(call.tool)
         if route is None:
+            if waits := self.held_tools.why_new(call.tool):
+                raise _Refused(waits)
             near = get_close_matches(call.tool, self.table.routes, n=3)
             meant = f"; did you mean {', '.join(near)}?" if near else ""
             raise _Refused(f"there is no tool {call.tool!r}{meant}")
