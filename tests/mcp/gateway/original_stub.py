@@ -73,6 +73,12 @@ def log(number, params, arguments, answer):
     said(number, answer)
 
 
+def storm(number, params, arguments, answer):
+    for log in range(arguments["size"]):
+        send({"method": "notifications/message", "params": {"level": "warning", "data": log}})
+    said(number, answer)
+
+
 def ask(number, params, arguments, answer):
     PENDING["ask"] = number
     send({"id": "ask", "method": arguments["act"][4:], "params": arguments.get("params", {})})
@@ -142,7 +148,7 @@ def cancelled(number, params, arguments, answer):
 ACTS = {
     act.__name__.replace("_", "-"): act
     for act in (
-        *(structured, die, babble, whisper, huge, progress, log, ask, rpc_error, strange),
+        *(structured, die, babble, whisper, huge, progress, log, storm, ask, rpc_error, strange),
         *(null_meta, announce, listen, rich, change, touch, cancelled),
     )
 }

@@ -121,7 +121,9 @@ class ToolCalls:
                 doing = f"while it ran {original.name}"
                 failure = await self.servers.failure(original.server, server, error, doing, request)
                 raise failure from None
-        await self.callers.wait_for_delivery(context)  # logs and progress come before the result
+        await self.callers.wait_for_delivery(
+            original.server, context
+        )  # logs and progress come before the result
         return result
 
     def _route(self, call: AgentCall) -> Route:
