@@ -81,6 +81,13 @@ def serve(
     log_arguments: Annotated[
         bool, typer.Option("--log-arguments", help="With the arguments of each call.")
     ] = False,
+    mask_secrets: Annotated[
+        bool,
+        typer.Option(
+            "--mask-secrets",
+            help="Cut secrets of a server's configuration out of its results too.",
+        ),
+    ] = False,
     check: Annotated[
         bool,
         typer.Option(
@@ -105,7 +112,7 @@ def serve(
     limits = ConnectionLimits(start_seconds=timeout, answer_seconds=call_timeout)
     settings, merged = read_environment(), read_served_bundle(bundle)
     configuration, given = read_configurations(config), keys_given(server or ())
-    keys, launches = launches_of(merged, configuration, given, os.environ)
+    keys, launches = launches_of(merged, configuration, given, os.environ, mask_secrets)
     for sentence in _beginning(merged, keys):
         say_error(sentence)
     gateway = GatewayConfig(

@@ -141,6 +141,10 @@ def touch(number, params, arguments, answer):
     said(number, FOLLOWED)
 
 
+def secret(number, params, arguments, answer):
+    said(number, {"with": os.environ.get("API_TOKEN"), "folder": os.environ.get("FOLDER")})
+
+
 def cancelled(number, params, arguments, answer):
     said(number, PENDING.get("cancelled"))
 
@@ -149,7 +153,7 @@ ACTS = {
     act.__name__.replace("_", "-"): act
     for act in (
         *(structured, die, babble, whisper, huge, progress, log, storm, ask, rpc_error, strange),
-        *(null_meta, announce, listen, rich, change, touch, cancelled),
+        *(null_meta, announce, listen, rich, change, touch, secret, cancelled),
     )
 }
 
@@ -182,7 +186,9 @@ HELLO = {"protocolVersion": "2025-06-18", "capabilities": CAN, "serverInfo": INF
 
 def list_tools(number, params):
     LISTED.append(params.get("cursor"))
-    if LISTS == "turning" and len(LISTED) == 1:
+    if LISTS == "endless":
+        result(number, {"tools": listed(), "nextCursor": str(len(LISTED))})
+    elif LISTS == "turning" and len(LISTED) == 1:
         result(number, {"tools": listed(), "nextCursor": "2"})
     elif LISTS == "turning" and len(LISTED) == 2:
         turn()
@@ -207,7 +213,10 @@ def said_of(method, params):
     message = {"role": "user", "content": {"type": "text", "text": text}}
     return {
         "initialize": HELLO,
-        "resources/list": {"resources": [{"uri": "file:///a.txt", "name": "a"}]},
+        "resources/list": {
+            "resources": [{"uri": "file:///a.txt", "name": "a"}],
+            **({"nextCursor": "again"} if LISTS == "endless" else {}),
+        },
         "resources/read": {"contents": [{"uri": params.get("uri"), "text": text}]},
         "prompts/list": {"prompts": [{"name": "greet"}]},
         "prompts/get": {"messages": [message]},

@@ -1,10 +1,20 @@
 """What servers list beside or in place of what the toolset knows: it waits, and is said."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
-from tests.mcp.gateway.stub_toolset import NORTH, error_text, stub_reply, through, work
+from tests.mcp.gateway.stub_toolset import (
+    NORTH,
+    QUICK,
+    configuration,
+    error_text,
+    stub_reply,
+    through,
+    work,
+)
+from toolscope_core.mcp.gateway import passed_content
 from toolscope_core.mcp.gateway.call_log import CallLog
 from toolscope_core.mcp.gateway.held_tools import declared_tools
 from toolscope_core.usage.trace_formats import read_trace
@@ -75,6 +85,28 @@ def test_a_record_that_is_no_tool_hides_no_other_and_is_said(toolset, servers, t
 
     assert through(toolset, servers, use, notice=said.append) == "north"
     assert said == ["north lists 2 records that are no tool; the others are read"]
+
+
+def test_lists_without_end_are_cut_and_said(toolset, tmp_path, monkeypatch):
+    monkeypatch.setattr(passed_content, "MOST_PAGES", 3)
+    said = []
+    endless = configuration(tmp_path, LISTS="endless")
+
+    async def use(client, gateway):
+        uris = [one.uri for one in (await client.list_resources()).resources]
+        return uris, stub_reply(await client.call_tool("get", {"path": "a"}))["server"]
+
+    limits = replace(QUICK, pages=2)
+    uris, server = through(toolset, endless, use, notice=said.append, limits=limits)
+    assert (len(uris), server) == (6, "north")
+    assert set(said) == {
+        f"{name}{words}"
+        for name, tools in (("north", 8), ("south", 4))
+        for words in (
+            f": it goes on after {tools} tools; 2 pages are the most that is read",
+            " goes on with resources/list; the first 3 of its resources are passed on",
+        )
+    }
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,18 @@ import json
 import pytest
 from mcp_types import Implementation
 
-from tests.mcp.gateway.stub_toolset import stub_reply, through, write_stub_toolset
+from tests.mcp.gateway.stub_toolset import (
+    configuration,
+    stub_reply,
+    through,
+    work_reply,
+    write_stub_toolset,
+)
+from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.mcp.gateway.call_log import CallLog
+from toolscope_core.mcp.gateway.configured_servers import launches_of
 from toolscope_core.mcp.gateway.tool_search import ToolSearch
+from toolscope_core.mcp.servers.server_definitions import read_configuration
 
 
 def test_the_merged_tools_are_listed_and_nothing_is_started_for_that(toolset, servers):
@@ -163,6 +172,26 @@ def test_a_result_comes_back_as_it_was_sent(toolset, servers):
         "vendorField": {"kept": None},
         "_meta": {"example.com/of": "north"},
     }
+
+
+@pytest.mark.parametrize("masks", [False, True])
+def test_secrets_of_a_server_are_cut_out_of_its_results_where_that_was_asked_for(
+    toolset, tmp_path, masks
+):
+    values = {"API_TOKEN": "hunter2-abcdef-0123", "FOLDER": "/srv/files"}
+
+    async def use(client, gateway):
+        return await work_reply(client, "secret")
+
+    servers = configuration(tmp_path, **values)
+    shown = "[key]" if masks else values["API_TOKEN"]
+    answer = through(toolset, servers, use, masks_results=masks)
+    assert answer == {"with": shown, "folder": "/srv/files"}
+    _, launches = launches_of(
+        *(read_served_bundle(toolset), read_configuration("mcp.json", servers.encode())),
+        *({}, {}, masks),
+    )
+    assert {launch().masks_results for launch in launches.values()} == {masks}
 
 
 def test_with_search_two_tools_stand_for_all(toolset, servers):

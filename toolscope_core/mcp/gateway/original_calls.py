@@ -10,6 +10,7 @@ from mcp_types import SERVER_INFO_META_KEY, client_request_adapter
 from pydantic import BaseModel, TypeAdapter
 
 from toolscope_core.mcp.gateway.callers import Context, asked_by
+from toolscope_core.mcp.servers.offers import without_secrets
 from toolscope_core.mcp.servers.sessions import OpenServer
 from toolscope_core.model.tool import JsonObject
 
@@ -51,7 +52,8 @@ async def ask_original(
             request, AS_IT_CAME, progress_callback=progress
         )
         if result.get("resultType") != "input_required" or not context.session.can_send_request:
-            return _unsigned(result)
+            own = _unsigned(result)
+            return without_secrets(own, server.launch.keys) if server.launch.masks_results else own
         with asked_by(context):
             given |= await _answers(server, result)
     raise RuntimeError(f"{server.name} asked more than {MOST_ROUNDS} times; update the server")

@@ -1,7 +1,7 @@
 """Resources and prompts of the originals, each under its server's name."""
 
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -36,7 +36,8 @@ LISTS = (
     ("prompts/list", "prompts", "name"),
 )
 """What is listed: the method, what its answer calls the items, and the field that names one."""
-MOST_PAGES = 100
+MOST_PAGES, MOST_ITEMS = 100, 10_000
+"""So much of a list is passed on, and the rest is said to be left."""
 LEAVING_SECONDS, ASKING_SECONDS = 5.0, 10.0
 READING = "while it gave what it offers beside tools"
 
@@ -50,6 +51,7 @@ class PassedContent:
     servers: OriginalServers
     announcements: Announcements
     names: Sequence[str]
+    notice: Callable[[str], None] = lambda text: None
     unreachable: dict[str, str] = field(default_factory=dict)
     _level: str = ""
 
@@ -269,8 +271,12 @@ class PassedContent:
                 return items
             items += [item for item in page.get(kind, []) if isinstance(item, dict)]
             cursor = page.get("nextCursor")
-            if not cursor:
+            if not cursor or len(items) >= MOST_ITEMS:
                 break
+        if cursor:
+            items = items[:MOST_ITEMS]
+            these = f"{len(items):,} of its {kind} are passed on"
+            self.notice(f"{name} goes on with {method}; the first {these}")
         return items
 
     async def _asked(self, context: Context, name: str, method: str, params: JsonObject) -> Result:

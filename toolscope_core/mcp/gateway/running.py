@@ -76,7 +76,7 @@ async def open_gateway(
         announcements = Announcements(callers)
         servers = OriginalServers(group, config.launches, config.limits, hooks)
         calls = ToolCalls(bundle.table, servers, held, callers, log, config.old_names)
-        content = PassedContent(servers, announcements, bundle.table.servers)
+        content = PassedContent(servers, announcements, bundle.table.servers, notice)
         finder = config.finder(calls) if config.finder else None
         yield Gateway(calls, content, instructions(bundle), finder)
         group.cancel_scope.cancel()
@@ -110,7 +110,7 @@ def serve_over_http(
 
     async def run() -> None:
         async with open_gateway(bundle, config, log) as gateway:
-            server = http_server(gateway_server(gateway, version), place)
+            server = http_server(gateway_server(gateway, version), place, config.notice)
 
             def end() -> None:
                 server.should_exit = True
