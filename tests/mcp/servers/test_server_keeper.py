@@ -78,7 +78,7 @@ def test_a_server_whose_keeper_was_ended_is_ended_too():
             subprocess.run(["kill", "-9", stat.rpartition(")")[2].split()[1]], check=True)
 
     asyncio.run(run())
-    assert living(mark) == []
+    wait_until(lambda: living(mark) == [])
 
 
 def test_what_cannot_be_ended_is_named(monkeypatch, tmp_path):
