@@ -6,7 +6,7 @@ from typing import Any
 import mcp_types as types
 from mcp import MCPError
 from mcp.client.session import ClientRequestContext
-from mcp_types import SERVER_INFO_META_KEY, client_request_adapter
+from mcp_types import SERVER_INFO_META_KEY
 from pydantic import BaseModel, TypeAdapter
 
 from toolscope_core.mcp.gateway.callers import Context, asked_by
@@ -18,6 +18,7 @@ Result = dict[str, Any]
 """A result of MCP as JSON, with all that its server sent."""
 AS_IT_CAME: Any = TypeAdapter(Result)
 """Takes a result as it is; the SDK's own types drop what they do not know."""
+ANY_REQUEST = types.Request[Result, str]
 MOST_ROUNDS = 10
 """So often a server may ask for something before it gives its result."""
 ENVELOPE = frozenset(
@@ -47,7 +48,7 @@ async def ask_original(
     given = {**params, "_meta": meta} if meta else {**params}
     progress = context.session.report_progress if _wants_progress(context) else None
     for _ in range(MOST_ROUNDS):
-        request = client_request_adapter.validate_python({"method": method, "params": {**given}})
+        request = ANY_REQUEST(method=method, params=given)
         result: dict[str, Any] = await server.client.session.send_request(
             request, AS_IT_CAME, progress_callback=progress
         )

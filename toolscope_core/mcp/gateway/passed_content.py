@@ -11,11 +11,12 @@ import anyio
 import mcp_types as types
 from mcp import MCPError
 from mcp.server import Server
-from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, client_request_adapter
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
 from toolscope_core.mcp.gateway.announcements import Announcements
 from toolscope_core.mcp.gateway.callers import Callers, Context, session_of
 from toolscope_core.mcp.gateway.original_calls import (
+    ANY_REQUEST,
     AS_IT_CAME,
     FRESH,
     Result,
@@ -317,7 +318,7 @@ class PassedContent:
 
 async def _say(server: OpenServer, method: str, params: JsonObject) -> None:
     """Make a request that is for no client in particular."""
-    request = client_request_adapter.validate_python({"method": method, "params": dict(params)})
+    request = ANY_REQUEST(method=method, params=dict(params))
     await server.client.session.send_request(request, AS_IT_CAME)
 
 

@@ -159,6 +159,7 @@ def _say(control: socket.socket, line: str) -> None:
 
 
 if __name__ == "__main__":
-    with socket.socket(fileno=int(sys.argv[1])) as given:
-        given.set_inheritable(False)
+    number = int(sys.argv[1])
+    with socket.socket(fileno=os.dup(number)) as given:  # select takes small numbers only
+        os.close(number)
         keep(given)
