@@ -4,7 +4,8 @@ that asked for it is killed.
 Where the system has it (Linux) the keeper adopts what a server leaves behind, so that nothing gets
 away by leaving its group or by clearing its environment; elsewhere the group is ended. It is run
 by itself, so it imports little; the socket brings what to start and takes, a line each, what
-becomes of it (``LINES``).
+becomes of it: ``failed ERRNO``, ``started PID``, ``exit STATUS`` of the server, ``left PID NAME``
+of a process that could not be ended, ``ended`` when all else is.
 """
 
 import json
@@ -16,9 +17,6 @@ import sys
 import time
 from contextlib import suppress
 
-LINES = ("failed", "started", "exit", "left", "ended")
-"""``failed ERRNO``, ``started PID``, ``exit STATUS`` of the server, ``left PID NAME`` of a process
-that could not be ended, ``ended`` when all else is."""
 PROCESSES = "/proc"
 LONGEST_START = 1_000_000
 _ADOPT_ORPHANS = 36
