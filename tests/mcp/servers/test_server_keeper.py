@@ -39,8 +39,12 @@ with socket.socket(fileno=int(sys.argv[1])) as given:
 
 
 def exists(file):
-    """Whether the process whose id stands in the file lives."""
-    return file.exists() and Path("/proc", file.read_text() or "none").exists()
+    """Whether the process whose id stands in the file lives, and is no zombie."""
+    try:
+        stat = Path("/proc", file.read_text() or "none", "stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])

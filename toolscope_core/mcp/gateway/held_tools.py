@@ -47,10 +47,10 @@ def declared_tools(
     tools, unread = _read(server, records)
     by_name = {tool.name: tool for tool in tools}
     words = {(tool.name, tool.fingerprint) for tool in tools}
-    said = [f"{server}: {note}" for note in notes]
+    sentences = [f"{server}: {note}" for note in notes]
     if unread:
         these = "record that is" if unread == 1 else "records that are"
-        said.append(f"{server} lists {unread:,} {these} no tool; the others are read")
+        sentences.append(f"{server} lists {unread:,} {these} no tool; the others are read")
     return DeclaredTools(
         by_name,
         changed=frozenset(
@@ -63,7 +63,7 @@ def declared_tools(
         twice=frozenset(
             name for name, uses in Counter(name for name, _ in words).items() if uses > 1
         ),
-        notes=tuple(said),
+        notes=tuple(sentences),
     )
 
 

@@ -112,11 +112,11 @@ class ToolCalls:
         there = original_call(route, original, call.arguments, declared)
         lost = [f"{route.name} has no argument {name!r}; leave it out" for name in there.lost]
         _refuse_arguments(route, lost)
-        asked = {**plain_params(params), "name": original.name, "arguments": dict(there.arguments)}
+        sent = {**plain_params(params), "name": original.name, "arguments": dict(there.arguments)}
         can = context.session.client_capabilities
         with self.callers.calling(original.server, context), server.request(can) as request:
             try:
-                result = await ask_original(server, "tools/call", asked, context)
+                result = await ask_original(server, "tools/call", sent, context)
             except Exception as error:  # noqa: BLE001 - whatever it is becomes an answer
                 doing = f"while it ran {original.name}"
                 failure = await self.servers.failure(original.server, server, error, doing, request)

@@ -49,6 +49,7 @@ def keep(control: socket.socket) -> None:
             break
     for number in (signal.SIGTERM, signal.SIGKILL):
         _end(control, server, number, wanted["grace"])
+    _reap(control, server)
     for pid in living(server):
         _say(control, f"left {abs(pid)} {_name(abs(pid))}")
     _say(control, "ended")

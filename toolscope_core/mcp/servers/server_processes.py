@@ -37,6 +37,8 @@ POLL_SECONDS = 0.01
 FLUSH_SECONDS = 0.5
 SETTLE_SECONDS = 0.3
 """A process whose output has ended has this long to end, so that its status can be named."""
+KEEPER_SECONDS = 5.0
+"""A keeper that takes longer than this, beside the pauses between its signals, is ended."""
 CHUNK = 65_536
 KEPT = 65_536
 """So many of the last bytes of standard error are kept, so that a secret cut in two at their
@@ -144,13 +146,13 @@ class _Kept:
     server: int = 0
     exited: anyio.Event = field(default_factory=anyio.Event)
     over: anyio.Event = field(default_factory=anyio.Event)
-    said: bytes = b""
+    unread: bytes = b""
 
     async def line(self) -> list[str]:
         """The words of the keeper's next line; none where it says no more."""
-        while b"\n" not in self.said:
-            self.said += await self.control.receive()
-        line, _, self.said = self.said.partition(b"\n")
+        while b"\n" not in self.unread:
+            self.unread += await self.control.receive()
+        line, _, self.unread = self.unread.partition(b"\n")
         return line.decode("utf-8", "replace").split(maxsplit=2)
 
     async def has_exited(self, seconds: float) -> None:
@@ -334,7 +336,7 @@ async def _end(kept: _Kept, grace: float) -> None:
         await kept.has_exited(grace)
     with suppress(*CLOSED):
         await kept.control.send_eof()
-    with anyio.move_on_after(2 * grace + SETTLE_SECONDS):
+    with anyio.move_on_after(2 * grace + KEEPER_SECONDS):
         while process.returncode is None:
             await anyio.sleep(POLL_SECONDS)
     if kept.server:
