@@ -3,7 +3,8 @@
 # make check    format, lint, types, tests with coverage: what CI runs
 # make lowest   the tests of the core with the oldest libraries that are allowed
 # make release  build the package, check and install it
-# make nightly  whole catalogs merged, properties on random seeds, documents at random
+# make nightly  whole catalogs merged, properties on random seeds, documents at random, clients of
+#               both SDKs and the conformance suite of MCP (npm has to be reachable)
 
 PYTHON ?= python3.11
 VENV := .venv

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -58,8 +59,13 @@ def serve(
         list[str] | None,
         typer.Option(help="A name by which others call this address; needed beyond loopback."),
     ] = None,
-    aliases: Annotated[
-        bool, typer.Option("--aliases", help="Names of before the merge answer too, unlisted.")
+    old_names: Annotated[
+        bool,
+        typer.Option(
+            "--old-names",
+            "--aliases",
+            help="Names of before the merge answer too, unlisted; who still uses them is said.",
+        ),
     ] = False,
     search: Annotated[
         bool,
@@ -74,6 +80,13 @@ def serve(
     ] = None,
     log_arguments: Annotated[
         bool, typer.Option("--log-arguments", help="With the arguments of each call.")
+    ] = False,
+    mask_secrets: Annotated[
+        bool,
+        typer.Option(
+            "--mask-secrets",
+            help="Cut secrets of a server's configuration out of its results too.",
+        ),
     ] = False,
     check: Annotated[
         bool,
@@ -99,14 +112,14 @@ def serve(
     limits = ConnectionLimits(start_seconds=timeout, answer_seconds=call_timeout)
     settings, merged = read_environment(), read_served_bundle(bundle)
     configuration, given = read_configurations(config), keys_given(server or ())
-    keys, launches = launches_of(merged, configuration, given, os.environ)
+    keys, launches = launches_of(merged, configuration, given, os.environ, mask_secrets)
     for sentence in _beginning(merged, keys):
         say_error(sentence)
     gateway = GatewayConfig(
         launches=launches,
         limits=limits,
         on_change=on_change,
-        old_names=aliases,
+        old_names=old_names,
         finder=_finder(merged, settings) if search else None,
         notice=say_error,
     )
@@ -114,7 +127,7 @@ def serve(
         for sentence in _oddities(merged):
             say_error(sentence)
         place = http_place(http, settings.gateway_token, allow_host or ()) if http else None
-        _serve(merged, gateway, CallLog(log, log_arguments), place)
+        _serve(merged, gateway, CallLog(log, log_arguments, say_error), place)
         return
     states = check_servers(merged, gateway)
     if as_json:
@@ -145,7 +158,7 @@ def _serve(
             serve_over_http(bundle, gateway, log, __version__, place)
     finally:
         log.close()
-        for sentence in _ending(log):
+        for sentence in _ending(log, bundle.table.old_names if gateway.old_names else ()):
             say_error(sentence)
 
 
@@ -159,7 +172,8 @@ def _shown(state: ServerState) -> list[str]:
     for what, names in (
         ("changed", state.changed),
         ("missing", state.missing),
-        ("new, not in the toolset", state.new),
+        ("twice, with other words", state.twice),
+        ("new, waiting for review", state.new),
     ):
         if names:
             lines.append(f"    {what}: {', '.join(names)}")
@@ -167,6 +181,7 @@ def _shown(state: ServerState) -> list[str]:
         ("renamed", state.renamed),
         ("mended", state.mended),
         ("held back", state.withheld),
+        ("not read", state.notes),
     ):
         lines += [f"    {what}: {sentence}" for sentence in sentences]
     return lines
@@ -203,15 +218,22 @@ def _oddities(bundle: ServedBundle) -> list[str]:
     ]
 
 
-def _ending(log: CallLog) -> list[str]:
+def _ending(log: CallLog, old_names: Collection[str]) -> list[str]:
+    """What was called; of the ``old_names`` that answered, who called which."""
+    from toolscope_core.mcp.gateway.call_log import NAMELESS
+
     counts = ", ".join(f"{number} {what}" for what, number in sorted(log.outcomes.items()))
     lines = [f"calls: {counts}"] if counts else []
     if log.unwritten:
         lines.append(f"{quantity(log.unwritten, 'call')} could not be written to the log")
-    return lines + [
-        f"{name} was called by its old name {quantity(number, 'time')}"
-        for name, number in sorted(log.old_names.items())
+    lines += [
+        f"{client or NAMELESS} called the old name {name} {quantity(number, 'time')}"
+        for (name, client), number in sorted(log.old_names.items())
     ]
+    if old_names:
+        called = len({name for name, _ in log.old_names})
+        lines.append(f"{called:,} of {quantity(len(old_names), 'old name')} called")
+    return lines
 
 
 def _finder(bundle: ServedBundle, settings: Settings) -> Finder:

@@ -32,9 +32,6 @@ VARIABLES = (
 )
 """The names that are read."""
 
-_OF_SERVERS = "TOOLSCOPE_SERVER"
-"""What ToolScope itself sets for the servers that it starts."""
-
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
@@ -98,7 +95,7 @@ def unused_variables(values: Mapping[str, str]) -> tuple[str, ...]:
     """A sentence on each variable that is set and not used; no value of a key is in it."""
     unused = []
     for name in sorted(values):
-        if name.upper().startswith("TOOLSCOPE_") and name not in (*VARIABLES, _OF_SERVERS):
+        if name.upper().startswith("TOOLSCOPE_") and name not in VARIABLES:
             near = get_close_matches(name.upper(), VARIABLES, 1, 0.75)
             remedy = f"did you mean {near[0]}?" if near else f"the names are {', '.join(VARIABLES)}"
             unused.append(f"{name} is set and not used: no setting has this name; {remedy}")

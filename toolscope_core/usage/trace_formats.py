@@ -17,7 +17,7 @@ from toolscope_core.usage.spans import spans_of, trace_of_spans
 from toolscope_core.usage.traced_calls import CallTrace, TracedCall, utc_time
 
 _FAILED = frozenset({"error", "failed"})
-_NO_CALL = frozenset({"refused", "cancelled"})
+_NO_CALL = frozenset({"refused", "cancelled", "waiting"})
 
 
 def read_trace(content: bytes, label: str) -> CallTrace:

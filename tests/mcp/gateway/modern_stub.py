@@ -2,7 +2,7 @@
 it is asked for, and nowhere else. Run as ``python modern_stub.py NAME TOOLS_FILE``.
 
 A call's argument ``act`` says what to do: *change* its first tool, *touch* a resource, *hang up* on
-every stream.
+every stream, say what the client *can*.
 """
 
 import json
@@ -54,7 +54,10 @@ async def call_tool(context, params):
         await bus.publish(ResourceUpdated(uri="file:///a.txt"))
         await bus.publish(ResourcesListChanged())
         await bus.publish(PromptsListChanged())
-    text = json.dumps({"server": NAME, "streams": asked})
+    answer = {"server": NAME, "streams": asked}
+    if act == "can":
+        answer = context.session.client_capabilities.model_dump(mode="json", exclude_none=True)
+    text = json.dumps(answer)
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
 
 

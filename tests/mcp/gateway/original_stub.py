@@ -73,6 +73,12 @@ def log(number, params, arguments, answer):
     said(number, answer)
 
 
+def storm(number, params, arguments, answer):
+    for log in range(arguments["size"]):
+        send({"method": "notifications/message", "params": {"level": "warning", "data": log}})
+    said(number, answer)
+
+
 def ask(number, params, arguments, answer):
     PENDING["ask"] = number
     send({"id": "ask", "method": arguments["act"][4:], "params": arguments.get("params", {})})
@@ -135,6 +141,10 @@ def touch(number, params, arguments, answer):
     said(number, FOLLOWED)
 
 
+def secret(number, params, arguments, answer):
+    said(number, {"with": os.environ.get("API_TOKEN"), "folder": os.environ.get("FOLDER")})
+
+
 def cancelled(number, params, arguments, answer):
     said(number, PENDING.get("cancelled"))
 
@@ -142,8 +152,8 @@ def cancelled(number, params, arguments, answer):
 ACTS = {
     act.__name__.replace("_", "-"): act
     for act in (
-        *(structured, die, babble, whisper, huge, progress, log, ask, rpc_error, strange),
-        *(null_meta, announce, listen, rich, change, touch, cancelled),
+        *(structured, die, babble, whisper, huge, progress, log, storm, ask, rpc_error, strange),
+        *(null_meta, announce, listen, rich, change, touch, secret, cancelled),
     )
 }
 
@@ -176,7 +186,9 @@ HELLO = {"protocolVersion": "2025-06-18", "capabilities": CAN, "serverInfo": INF
 
 def list_tools(number, params):
     LISTED.append(params.get("cursor"))
-    if LISTS == "turning" and len(LISTED) == 1:
+    if LISTS == "endless":
+        result(number, {"tools": listed(), "nextCursor": str(len(LISTED))})
+    elif LISTS == "turning" and len(LISTED) == 1:
         result(number, {"tools": listed(), "nextCursor": "2"})
     elif LISTS == "turning" and len(LISTED) == 2:
         turn()
@@ -201,7 +213,10 @@ def said_of(method, params):
     message = {"role": "user", "content": {"type": "text", "text": text}}
     return {
         "initialize": HELLO,
-        "resources/list": {"resources": [{"uri": "file:///a.txt", "name": "a"}]},
+        "resources/list": {
+            "resources": [{"uri": "file:///a.txt", "name": "a"}],
+            **({"nextCursor": "again"} if LISTS == "endless" else {}),
+        },
         "resources/read": {"contents": [{"uri": params.get("uri"), "text": text}]},
         "prompts/list": {"prompts": [{"name": "greet"}]},
         "prompts/get": {"messages": [message]},

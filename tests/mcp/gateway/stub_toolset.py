@@ -108,10 +108,12 @@ def merge_nothing(folder, tools_by_server):
     return folder / "bundle", config
 
 
-def gateway_config(text, limits=QUICK, **options):
+def gateway_config(text, limits=QUICK, masks_results=False, **options):
     config = read_configuration("mcp.json", text.encode())
     launches = {
-        one.name: lambda one=one: read_launch(one, config.entry(one.name), os.environ)
+        one.name: lambda one=one: replace(
+            read_launch(one, config.entry(one.name), os.environ), masks_results=masks_results
+        )
         for one in config.servers
     }
     return GatewayConfig(launches, limits, **options)

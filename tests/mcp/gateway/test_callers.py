@@ -35,6 +35,36 @@ def test_progress_and_logs_reach_the_client_that_calls(toolset, servers):
     assert logs == [("warning", "north: deep", {"seen": 1})]
 
 
+def test_what_one_server_tells_delays_no_call_of_another(toolset, servers):
+    async def use(client, gateway):
+        never_taken, outboxes = anyio.Event(), gateway.calls.callers._outboxes
+
+        async def stalled(session):
+            await never_taken.wait()
+
+        for _ in range(1_000):
+            outboxes.post(("", "north"), None, stalled)
+        with anyio.fail_after(2):  # 5 s is how long the taking of a message is waited for
+            await client.call_tool("south_same", {"x": 1})
+        never_taken.set()
+
+    through(toolset, servers, use)
+
+
+def test_a_storm_of_logs_comes_in_order_before_the_result_of_its_call(toolset, servers):
+    logs = []
+
+    async def logging(params):
+        logs.append(params.data)
+
+    async def use(client, gateway):
+        await work(client, "storm", size=500)
+        return len(logs)
+
+    assert through(toolset, servers, use, callbacks={"logging_callback": logging}) == 500
+    assert logs == sorted(logs)
+
+
 async def sampling(context, params):
     import mcp_types as types
 

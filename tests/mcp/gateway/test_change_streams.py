@@ -9,6 +9,7 @@ import pytest
 
 from tests.mcp.gateway.stub_toolset import through, work_reply
 from toolscope_core.mcp.gateway import change_streams
+from toolscope_core.mcp.gateway.own_client import own_client
 
 STUB = str(Path(__file__).with_name("modern_stub.py"))
 FOLLOWED = "north+file:///a.txt"
@@ -23,6 +24,21 @@ def modern(servers):
     north["args"] = [STUB, *north["args"][3:]]
     assert north["command"] == sys.executable
     return json.dumps(written)
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_an_original_learns_what_the_client_can_whose_call_it_is(toolset, modern, mode):
+    async def sampling(context, params):
+        raise NotImplementedError
+
+    async def use(client, gateway):
+        first = await work_reply(client, "can")
+        async with own_client(gateway, "1", mode=mode) as other:
+            return first, await work_reply(other, "can")
+
+    callbacks = {"mode": mode, "sampling_callback": sampling}
+    can, cannot = through(toolset, modern, use, callbacks=callbacks)
+    assert ("sampling" in can, "sampling" in cannot) == (True, False)
 
 
 async def until(holds):

@@ -21,7 +21,7 @@ from tests.mcp.gateway.stub_toolset import (
     work_reply,
 )
 from toolscope_core.mcp.gateway import callers, original_servers
-from toolscope_core.mcp.gateway.original_servers import OriginalServers
+from toolscope_core.mcp.gateway.original_servers import Hooks, OriginalServers
 from toolscope_core.mcp.gateway.own_client import own_client
 from toolscope_core.mcp.servers.sessions import ServerRequests
 
@@ -263,7 +263,7 @@ def test_a_look_that_was_given_up_is_still_to_be_made():
 
     async def work():
         async with anyio.create_task_group() as group:
-            servers = OriginalServers(group, {"north": None}, QUICK, look, look)
+            servers = OriginalServers(group, {"north": None}, QUICK, Hooks(look, look, print))
             connection = servers._connections["north"]
             connection.server, connection.is_stale = (
                 SimpleNamespace(has_ended=False, used_by=print),

@@ -38,8 +38,8 @@ def test_messages_come_in_order_and_one_about_the_same_replaces_what_waits():
 
     async def use(boxes):
         for text, about in (("a", None), ("b", "list"), ("c", "list"), ("d", None)):
-            boxes.post("client", "session", saying(text), about)
-        await boxes.sent("client")
+            boxes.post(("client", "north"), "session", saying(text), about)
+        await boxes.sent(("client", "north"))
 
     assert run(use) == []
     assert [text for _, text in taken] == ["a", "c", "d"]
@@ -55,12 +55,12 @@ def test_a_client_that_does_not_take_its_messages_holds_up_nobody_and_is_given_u
         taken.append(session)
 
     async def use(boxes):
-        boxes.post("a", "stalled", stalled)
-        boxes.post("a", "stalled", say)
-        boxes.post("b", "other", say)
-        await boxes.sent("b")
+        boxes.post(("a", "north"), "stalled", stalled)
+        boxes.post(("a", "north"), "stalled", say)
+        boxes.post(("b", "north"), "other", say)
+        await boxes.sent(("b", "north"))
         assert taken == ["other"]
-        await boxes.sent("a")
+        await boxes.sent(("a", "north"))
 
     assert run(use) == ["a"]
     assert taken == ["other"]
@@ -73,14 +73,33 @@ def test_nobody_waits_for_a_client_that_is_always_told_more():
         async def again(session):
             await anyio.sleep(0.01)
             if not ended:
-                boxes.post("a", "session", again)
+                boxes.post(("a", "north"), "session", again)
 
-        boxes.post("a", "session", again)
+        boxes.post(("a", "north"), "session", again)
         with anyio.fail_after(2):
-            await boxes.sent("a")
+            await boxes.sent(("a", "north"))
         ended.append(True)
 
     assert run(use) == []
+
+
+def test_what_one_server_tells_is_not_waited_for_by_the_calls_of_another():
+    taken = []
+
+    async def stalled(session):
+        await anyio.sleep_forever()
+
+    async def say(session):
+        taken.append(session)
+
+    async def use(boxes):
+        for _ in range(5):
+            boxes.post(("a", "north"), "session", stalled)
+        boxes.post(("a", "south"), "session", say)
+        await boxes.sent(("a", "south"))
+        assert taken == ["session"]
+
+    assert run(use) == ["a"]
 
 
 def test_a_message_that_cannot_be_sent_is_left_and_the_next_one_goes():
@@ -93,8 +112,8 @@ def test_a_message_that_cannot_be_sent_is_left_and_the_next_one_goes():
         taken.append(session)
 
     async def use(boxes):
-        boxes.post("a", "session", broken)
-        boxes.post("a", "session", say)
+        boxes.post(("a", "north"), "session", broken)
+        boxes.post(("a", "north"), "session", say)
 
     assert run(use) == [] and taken == ["session"]
 
@@ -111,7 +130,7 @@ def test_so_many_wait_and_the_oldest_makes_room(monkeypatch):
 
     async def use(boxes):
         for number in range(10):
-            boxes.post("a", "session", saying(number))
+            boxes.post(("a", "north"), "session", saying(number))
 
     run(use)
     assert taken == [7, 8, 9]

@@ -30,9 +30,11 @@ def config(tmp_path):
     return path, mark
 
 
-def command(toolset, config, *options):
-    serve = (sys.executable, "-m", "toolscope_core", "serve", str(toolset))
-    return [*serve, "--config", str(config), *options]
+PROGRAM = (sys.executable, "-m", "toolscope_core")
+
+
+def command(toolset, config, *options, program=PROGRAM):
+    return [*program, "serve", str(toolset), "--config", str(config), *options]
 
 
 def test_over_standard_input_and_output(toolset, config, tmp_path):
@@ -40,7 +42,7 @@ def test_over_standard_input_and_output(toolset, config, tmp_path):
 
     path, mark = config
     log = tmp_path / "calls.jsonl"
-    program, *args = command(toolset, path, "--log", str(log), "--aliases")
+    program, *args = command(toolset, path, "--log", str(log), "--old-names")
 
     async def run():
         parameters = StdioServerParameters(
@@ -61,8 +63,15 @@ def test_over_standard_input_and_output(toolset, config, tmp_path):
     wait_until(lambda: living(mark) == [])
     rows = [json.loads(line) for line in log.read_text().splitlines()]
     assert [{k: v for k, v in row.items() if k not in ("at", "ms")} for row in rows] == [
-        {"tool": "get", "original": "north/get", "server": "north", "outcome": "ok"},
         {
+            "client": "mcp",
+            "tool": "get",
+            "original": "north/get",
+            "server": "north",
+            "outcome": "ok",
+        },
+        {
+            "client": "mcp",
             "tool": "get",
             "original": "north/get",
             "server": "north",
@@ -73,11 +82,11 @@ def test_over_standard_input_and_output(toolset, config, tmp_path):
 
 
 @contextmanager
-def served_over_http(toolset, path, *options):
+def served_over_http(toolset, path, *options, program=PROGRAM):
     """A gateway at an address, and its process."""
     environment = {**os.environ, "TOOLSCOPE_GATEWAY_TOKEN": TOKEN}
     process = subprocess.Popen(
-        command(toolset, path, "--http", "127.0.0.1:0", *options),
+        command(toolset, path, "--http", "127.0.0.1:0", *options, program=program),
         cwd=ROOT,
         stderr=subprocess.PIPE,
         text=True,
@@ -139,14 +148,22 @@ def test_over_http_for_whoever_has_the_token_and_nothing_is_left_when_it_is_kill
     assert [answer["server"] for answer in answers] == ["north", "south"]
 
 
-@pytest.mark.nightly
-def test_a_gateway_that_is_told_to_end_ends_its_servers(toolset, config):
+def test_a_gateway_that_is_told_to_end_ends_its_servers_and_says_who_calls_old_names(
+    toolset, config
+):
     path, mark = config
-    with served_over_http(toolset, path) as (url, process):
-        asyncio.run(call_over_http(url, ("north_same", {"x": 1})))
+    with served_over_http(toolset, path, "--old-names") as (url, process):
+        asyncio.run(call_over_http(url, ("north_same", {"x": 1}), ("read_file", {"file": "a"})))
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0
-        assert "calls: 1 ok" in process.stderr.read()
+        said = process.stderr.read()
+    assert "mcp calls get by its old name read_file\n" in said
+    for line in (
+        "calls: 2 ok",
+        "mcp called the old name read_file 1 time",
+        "1 of 1 old name called",
+    ):
+        assert f"{line}\n" in said
     wait_until(lambda: living(mark) == [])
 
 
@@ -181,6 +198,8 @@ def test_check_says_what_is_not_as_it_was_exported(toolset, config, tmp_path):
         "renamed": [SHARED],
         "mended": [],
         "withheld": [],
+        "twice": [],
+        "notes": [],
     }
     assert south["failure"].startswith("south ended with status 1 while")
     assert living(mark) == []

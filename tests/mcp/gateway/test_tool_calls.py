@@ -3,9 +3,20 @@
 import json
 
 import pytest
+from mcp_types import Implementation
 
-from tests.mcp.gateway.stub_toolset import stub_reply, through, write_stub_toolset
+from tests.mcp.gateway.stub_toolset import (
+    configuration,
+    stub_reply,
+    through,
+    work_reply,
+    write_stub_toolset,
+)
+from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
+from toolscope_core.mcp.gateway.call_log import CallLog
+from toolscope_core.mcp.gateway.configured_servers import launches_of
 from toolscope_core.mcp.gateway.tool_search import ToolSearch
+from toolscope_core.mcp.servers.server_definitions import read_configuration
 
 
 def test_the_merged_tools_are_listed_and_nothing_is_started_for_that(toolset, servers):
@@ -16,7 +27,6 @@ def test_the_merged_tools_are_listed_and_nothing_is_started_for_that(toolset, se
     tools, open_now = through(toolset, servers, use)
     assert [tool.name for tool in tools] == ["get", "north_same", "work", "south_same"]
     work = tools[2]
-    assert work.meta == {"example.com/kept": 1}
     assert work.input_schema["properties"]["server"]["enum"] == ["north", "south"]
     assert open_now == {}
 
@@ -132,15 +142,20 @@ def test_an_argument_that_is_not_declared_comes_under_no_name_of_the_original(
         }
 
 
-def test_an_old_name_answers_where_it_was_asked_for(toolset, servers):
-    async def use(client, gateway):
-        result = stub_reply(await client.call_tool("read_file", {"file": "a"}))
-        assert "read_file" not in [tool.name for tool in (await client.list_tools()).tools]
-        return result, gateway.calls.log.old_names
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_an_old_name_answers_unlisted_and_who_used_it_is_said_once(toolset, servers, mode):
+    said = []
+    log = CallLog(notice=said.append)
 
-    result, counts = through(toolset, servers, use, old_names=True)
-    assert result == {"server": "north", "tool": "get", "arguments": {"path": "a"}}
-    assert counts == {"read_file": 1}
+    async def use(client, gateway):
+        assert "read_file" not in [tool.name for tool in (await client.list_tools()).tools]
+        return [stub_reply(await client.call_tool("read_file", {"file": "a"})) for _ in range(2)]
+
+    who = {"client_info": Implementation(name="codex\nx", version="1"), "mode": mode}
+    results = through(toolset, servers, use, old_names=True, log=log, callbacks=who)
+    assert results == [{"server": "north", "tool": "get", "arguments": {"path": "a"}}] * 2
+    assert said == ["codexx calls get by its old name read_file"]
+    assert log.old_names == {("read_file", "codexx"): 2}
 
 
 def test_a_result_comes_back_as_it_was_sent(toolset, servers):
@@ -157,6 +172,26 @@ def test_a_result_comes_back_as_it_was_sent(toolset, servers):
         "vendorField": {"kept": None},
         "_meta": {"example.com/of": "north"},
     }
+
+
+@pytest.mark.parametrize("masks", [False, True])
+def test_secrets_of_a_server_are_cut_out_of_its_results_where_that_was_asked_for(
+    toolset, tmp_path, masks
+):
+    values = {"API_TOKEN": "hunter2-abcdef-0123", "FOLDER": "/srv/files"}
+
+    async def use(client, gateway):
+        return await work_reply(client, "secret")
+
+    servers = configuration(tmp_path, **values)
+    shown = "[key]" if masks else values["API_TOKEN"]
+    answer = through(toolset, servers, use, masks_results=masks)
+    assert answer == {"with": shown, "folder": "/srv/files"}
+    _, launches = launches_of(
+        *(read_served_bundle(toolset), read_configuration("mcp.json", servers.encode())),
+        *({}, {}, masks),
+    )
+    assert {launch().masks_results for launch in launches.values()} == {masks}
 
 
 def test_with_search_two_tools_stand_for_all(toolset, servers):

@@ -2,15 +2,16 @@
 
 import json
 import os
-import shutil
 import subprocess
-import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
+from tests.mcp.gateway.npm_packages import install
 from tests.mcp.gateway.stub_toolset import merge_nothing, record
 from tests.mcp.gateway.test_odd_tools import GARDEN, LAB
+from tests.mcp.gateway.test_serving import TOKEN, command, served_over_http
 from tests.support.catalogs import accepting
 
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(600)]
@@ -20,15 +21,26 @@ IMPORTS = {
     "first": (
         "@modelcontextprotocol/sdk/client/index.js",
         "@modelcontextprotocol/sdk/client/stdio.js",
+        "@modelcontextprotocol/sdk/client/streamableHttp.js",
     ),
-    "second": ("@modelcontextprotocol/client", "@modelcontextprotocol/client/stdio"),
+    "second": (
+        "@modelcontextprotocol/client",
+        "@modelcontextprotocol/client/stdio",
+        "@modelcontextprotocol/client",
+    ),
 }
 SCRIPT = """
 import {{ Client }} from '{0}';
 import {{ StdioClientTransport }} from '{1}';
+import {{ StreamableHTTPClientTransport }} from '{2}';
 const [command, ...args] = process.argv.slice(2);
 const client = new Client({{ name: 'night', version: '1' }}, {{}});
-await client.connect(new StdioClientTransport({{ command, args, env: process.env }}));
+const requestInit = {{ headers: {{ Authorization: `Bearer ${{args[0]}}` }} }};
+await client.connect(
+  command.startsWith('http')
+    ? new StreamableHTTPClientTransport(new URL(command), {{ requestInit }})
+    : new StdioClientTransport({{ command, args, env: process.env }}),
+);
 const {{ tools }} = await client.listTools();
 const errors = {{}}, act = 'structured';
 for (const tool of tools) {{
@@ -88,26 +100,30 @@ def odd_tools():
 def packages(tmp_path_factory):
     """The folder with node and both clients."""
     place = tmp_path_factory.mktemp("clients")
-    command = [shutil.which("npm"), "install", "--silent", "--no-audit", "--prefix", str(place)]
-    subprocess.run([*command, "node@22", SDK, CLIENT], check=True)
+    install(place, SDK, CLIENT)
     return place
 
 
+@pytest.mark.parametrize("way", ["stdio", "http"])
 @pytest.mark.parametrize("client", IMPORTS)
-def test_a_client_reads_all_that_can_be_read_and_calls_it(packages, client, tmp_path):
+def test_a_client_reads_all_that_can_be_read_and_calls_it(packages, client, way, tmp_path):
     bundle, config = merge_nothing(tmp_path, {"garden": GARDEN, "lab": odd_tools()})
     script = packages / f"{client}.mjs"
     script.write_text(SCRIPT.format(*IMPORTS[client]))
     node = packages / "node_modules" / ".bin" / "node"
-    serve = ["-m", "toolscope_core", "serve", str(bundle), "--config", str(config)]
-    done = subprocess.run(
-        [str(node), str(script), sys.executable, *serve],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    with ExitStack() as stack:
+        target = command(bundle, config)
+        if way == "http":
+            url, _ = stack.enter_context(served_over_http(bundle, config))
+            target = [url, TOKEN]
+        done = subprocess.run(
+            [str(node), str(script), *target],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
     names = {tool["name"] for tool in (*GARDEN, *odd_tools())} - {"route"}

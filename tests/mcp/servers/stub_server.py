@@ -105,7 +105,18 @@ def parent():
         subprocess.Popen([sys.executable, "-I", "-S", "-c", code], start_new_session=alone)
 
 
+def daemon():
+    """Start a process that leaves this group, this environment and its parent."""
+    import subprocess
+
+    code = "import os, time; open({!r}, 'w').write(str(os.getpid())); time.sleep(600)"
+    again = [sys.executable, "-I", "-S", "-c", code.format(REST[0])]
+    start = f"import os, subprocess; subprocess.Popen({again}, env={{}}, start_new_session=True)"
+    subprocess.run([sys.executable, "-I", "-S", "-c", start], env={}, check=True)
+
+
 STARTS = {
+    "daemon": daemon,
     "exits": exits,
     "silent": lambda: time.sleep(600),
     "slow": lambda: time.sleep(float(REST[0])),

@@ -4,14 +4,11 @@ import asyncio
 import json
 import logging
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
 from tests.mcp.servers.stubs import MARK, QUICK, TOKEN, launch, living, new_mark
-from toolscope_core.mcp.servers import server_processes
 from toolscope_core.mcp.servers.offers import read_offer
-from toolscope_core.mcp.servers.process_guard import marked_processes
 from toolscope_core.mcp.servers.sessions import load_sdk
 
 load_sdk()
@@ -54,6 +51,20 @@ def test_a_listing_without_end_is_cut_and_says_so():
     assert offer.notes == ("it gave the page 'same' twice; what follows is left",)
 
 
+def test_more_tools_in_one_page_than_are_read_are_cut_and_said(tmp_path):
+    page = {"tools": [{"name": f"tool_{n}", "inputSchema": {}} for n in range(30_000)]}
+    (tmp_path / "page.json").write_text(json.dumps(page))
+    offer = read("file", tmp_path / "page.json", limits=replace(QUICK, message_bytes=10**8))
+    assert len(offer.tools) == 10_000
+    assert offer.notes == ("it lists 30,000 tools and more; the first 10,000 are read",)
+
+
+def test_a_page_that_is_no_list_is_said(tmp_path):
+    (tmp_path / "page.json").write_text('{"tools": "none"}')
+    words = "stub answers without a list while it listed its tools; update the server"
+    assert read("file", tmp_path / "page.json").failure == words
+
+
 def test_records_come_as_they_were_sent():
     """The SDK knows no ``vendorField``, and refuses a page with a tool that has no schema."""
     fine, bare = read("odd").tools
@@ -87,14 +98,14 @@ def test_nothing_is_left_of_a_server_that_will_not_end(act):
     assert len(read(act).tools) == 2
 
 
-SHORT = replace(QUICK, start_seconds=0.2)
+SHORT = replace(QUICK, start_seconds=0.8)
 
 
 @pytest.mark.parametrize(
     ("act", "limits", "kind", "words"),
     [
         ("exits", QUICK, "exit", "stub ended with status 7 while the connection was opened"),
-        ("silent", SHORT, "silent", "did not answer within 0.2 s while the connection was opened"),
+        ("silent", SHORT, "silent", "did not answer within 0.8 s while the connection was opened"),
         ("garbage", SHORT, "garbage", "'Server listening, hello'; it has to keep that for MCP"),
         ("endless", QUICK, "garbage", "sent a message without end"),
         ("dies-in-list", QUICK, "exit", "stub ended with status 3 while it listed its tools"),
@@ -133,19 +144,6 @@ def test_a_place_where_nothing_can_be_started(tmp_path, monkeypatch, place, word
     offer = asyncio.run(read_offer(replace(launch("good"), **place), QUICK))
     assert offer.kind == "command"
     assert words in offer.failure
-
-
-def test_the_guard_watches_a_server_for_as_long_as_it_runs(monkeypatch):
-    seen = []
-    guard = SimpleNamespace(
-        watch=lambda group, marker: seen.append(("watch", group, marked_processes(marker))),
-        forget=lambda group: seen.append(("forget", group, [])),
-    )
-    monkeypatch.setattr(server_processes, "GUARD", guard)
-    read("good")
-    (watch, group, marked), (forget, same, _) = seen
-    assert (watch, forget, same) == ("watch", "forget", group)
-    assert marked in ([group], []), "it may not have run its program yet"
 
 
 def test_cancelling_ends_the_server():

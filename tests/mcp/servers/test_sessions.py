@@ -3,18 +3,23 @@
 import asyncio
 import json
 import logging
+import socket
+from contextlib import nullcontext
 from dataclasses import replace
-from types import SimpleNamespace
 
+import mcp_types as types
 import pytest
+import uvicorn
+from mcp import MCPError
 
+from tests.mcp.gateway import conformance_stub
 from tests.mcp.servers.stub_http import stub_http
 from tests.mcp.servers.stubs import MARK, QUICK, launch, living, new_mark
 from toolscope_core.mcp.servers.launches import read_launch
 from toolscope_core.mcp.servers.offers import ServerOffer, read_offer
 from toolscope_core.mcp.servers.server_definitions import read_configuration
 from toolscope_core.mcp.servers.server_processes import ProcessRecord
-from toolscope_core.mcp.servers.sessions import RawPages, connected, load_sdk
+from toolscope_core.mcp.servers.sessions import connected, load_sdk
 
 load_sdk()
 KEY = "s3cr3t-value-xyz"
@@ -118,14 +123,44 @@ def test_whole_lines_since_a_request_began_are_quoted():
     assert record.since(ProcessRecord()).stderr == b""
 
 
-def test_the_result_of_a_call_is_no_page_of_tools():
-    results = [{"tools": [1]}, {"tools": [2], "content": []}, {"tools": 3}, None]
+def test_an_argument_that_belongs_into_a_header_is_there_too():
+    """The server refuses a call without it."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    config = json.dumps(
+        {"mcpServers": {"far": {"url": f"http://127.0.0.1:{port_of(listener)}/mcp"}}}
+    )
+    definition = read_configuration("c.json", config.encode()).servers[0]
+    app = conformance_stub.server.streamable_http_app()
+    web = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="on"))
+    web.capture_signals = nullcontext
 
-    class Stream:
-        async def receive(self):
-            return SimpleNamespace(message=SimpleNamespace(result=results.pop(0)))
+    async def call():
+        async with connected(read_launch(definition, {}, {}), QUICK) as server:
+            session, given = server.client.session, {"region": "eu"}
+            params = types.CallToolRequestParams(name="test_headers", arguments=given)
+            request = types.CallToolRequest(params=params)
+            unlisted = await refused(session.send_request(request, types.CallToolResult))
+            await server.tools_page(None)
+            return unlisted, await refused(session.send_request(request, types.CallToolResult))
 
-    pages = RawPages(Stream())
-    for _ in range(4):
-        asyncio.run(pages.receive())
-    assert pages.last == {"tools": [1]}
+    async def run():
+        async with asyncio.TaskGroup() as group:
+            group.create_task(web.serve(sockets=[listener]))
+            codes = await call()
+            web.should_exit = True
+            return codes
+
+    assert asyncio.run(asyncio.wait_for(run(), 30)) == (types.HEADER_MISMATCH, 0)
+
+
+def port_of(listener):
+    return listener.getsockname()[1]
+
+
+async def refused(answer):
+    """The code of the error that a request ends in."""
+    try:
+        await answer
+    except MCPError as error:
+        return error.code
+    return 0

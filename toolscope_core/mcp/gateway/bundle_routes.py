@@ -1,8 +1,9 @@
 """The routing table of a bundle, and what the bundle leaves to another export."""
 
+import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -83,9 +84,10 @@ def _merged(folder: Path) -> ServedBundle:
     ]
     originals = _originals(folder)
     table = routing_table(tools, originals, relabelling.phi, relabelling.arguments)
+    manifest = hashlib.sha256(_bytes(folder / "manifest.json")).hexdigest()
     applied = {frozenset(item.members) for item in tools}
     return ServedBundle(
-        table,
+        replace(table, bundle=manifest),
         catalog,
         tuple(originals.values()),
         tuple(sorted(tuple(sorted(one)) for one in routers - applied)),

@@ -3,6 +3,8 @@
 import os
 import time
 from collections import Counter
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,14 +19,19 @@ Outcome = Literal["ok", "error", "refused", "failed", "cancelled"]
 original's server did not answer."""
 
 
+NAMELESS = "a client without a name"
+
+
 @dataclass(slots=True)
 class AgentCall:
-    """One call, as far as it is known: ``tool`` as it was called, the ``original`` that does it,
-    ``None`` where none does; ``old_name`` where it was called by a name of before.
+    """One call, as far as it is known: ``tool`` as it was called, ``client`` the name that the
+    agent's client gives itself, the ``original`` that does it, ``None`` where none does;
+    ``old_name`` where it was called by a name of before.
     """
 
     tool: str
     arguments: JsonObject
+    client: str = ""
     original: Original | None = None
     old_name: str = ""
     outcome: Outcome = "cancelled"
@@ -35,14 +42,20 @@ class CallLog:
     """Counts calls, and writes them to a file where there is one; each line is written at once,
     and ``unwritten`` are those that could not be.
 
-    Arguments are written only if ``with_arguments``. Raises ``ExportError`` where the file cannot
-    be opened.
+    Arguments are written only if ``with_arguments``; ``notice`` is told of the first call that
+    each client makes by each old name. Raises ``ExportError`` where the file cannot be opened.
     """
 
-    def __init__(self, path: Path | None = None, with_arguments: bool = False) -> None:
-        self._with_arguments = with_arguments
+    def __init__(
+        self,
+        path: Path | None = None,
+        with_arguments: bool = False,
+        notice: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        self._with_arguments, self._notice = with_arguments, notice
         self.outcomes: Counter[str] = Counter()
-        self.old_names: Counter[str] = Counter()
+        self.old_names: Counter[tuple[str, str]] = Counter()
+        """How often each old name was called by which client."""
         self.unwritten = 0
         self._descriptor: int | None = None
         if path is not None:
@@ -58,13 +71,28 @@ class CallLog:
         """Count a call that has ended now, and write its line."""
         self.outcomes[call.outcome] += 1
         if call.old_name:
-            self.old_names[call.old_name] += 1
+            use = call.old_name, call.client
+            self.old_names[use] += 1
+            if self.old_names[use] == 1:
+                with suppress(OSError, ValueError):  # nobody reads it any more
+                    self._notice(
+                        f"{call.client or NAMELESS} calls {call.tool} by its old name "
+                        f"{call.old_name}"
+                    )
+        self._write(self._row(call))
+
+    def _write(self, row: JsonObject) -> None:
         if self._descriptor is not None:
-            line = canonical_json(self._row(call)) + "\n"
+            line = canonical_json(row) + "\n"
             try:
                 os.write(self._descriptor, line.encode("utf-8", "backslashreplace"))
             except OSError:  # the call was done, and its result is worth more than its line
                 self.unwritten += 1
+
+    def note_waiting(self, server: str, tools: Iterable[str]) -> None:
+        """Write a line for each tool of a server that waits until somebody has reviewed it."""
+        for tool in tools:
+            self._write({"at": _now(), "server": server, "tool": tool, "outcome": "waiting"})
 
     def close(self) -> None:
         if self._descriptor is not None:
@@ -73,7 +101,8 @@ class CallLog:
 
     def _row(self, call: AgentCall) -> dict[str, Any]:
         row: dict[str, Any] = {
-            "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            "at": _now(),
+            "client": call.client,
             "tool": call.tool,
             "original": call.original.tool_id if call.original else "",
             "server": call.original.server if call.original else "",
@@ -85,3 +114,7 @@ class CallLog:
         if self._with_arguments:
             row["arguments"] = dict(call.arguments)
         return row
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

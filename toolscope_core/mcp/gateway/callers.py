@@ -23,7 +23,7 @@ from toolscope_core.mcp.servers.sessions import ServerRequests
 
 Context = ServerRequestContext[Any, Any]
 
-MOST_CLIENTS = 1_000
+MOST_CLIENTS, LONGEST_NAME = 1_000, 80
 SESSION_HEADER = "mcp-session-id"
 NO_SESSION = "request "
 """Begins the key of a request that belongs to no session."""
@@ -78,11 +78,11 @@ class Callers:
         """
         for key, session in self._sessions.items():
             if among is None or key in among:
-                self._outboxes.post(key, session, message, about)
+                self._outboxes.post((key, ""), session, message, about)
 
-    async def wait_for_delivery(self, context: Context) -> None:
-        """Wait until the client of a call has taken what it was told meanwhile."""
-        await self._outboxes.sent(session_of(context))
+    async def wait_for_delivery(self, server: str, context: Context) -> None:
+        """Wait until the client of a call has taken what the server told it meanwhile."""
+        await self._outboxes.sent((session_of(context), server))
 
     @contextmanager
     def calling(self, server: str, context: Context) -> Iterator[None]:
@@ -189,9 +189,8 @@ class Callers:
             self.tell(say, object())
         elif len({call.client for call in calls}) == 1:
             context = calls[-1].context
-            self._outboxes.post(
-                calls[-1].client, context.session, partial(say, request=context.request_id)
-            )
+            lane = calls[-1].client, server
+            self._outboxes.post(lane, context.session, partial(say, request=context.request_id))
 
     def _forget(self, client: str) -> None:
         self._sessions.pop(client, None)
@@ -222,6 +221,13 @@ def session_of(context: Context) -> str:
     if headers is None:
         return ""
     return str(headers.get(SESSION_HEADER) or f"{NO_SESSION}{id(context.session)}")
+
+
+def client_name(context: Context) -> str:
+    """The name that the client gives itself, in one short line; empty where it gives none."""
+    given = context.session.client_params
+    name = given.client_info.name if given is not None else ""
+    return "".join(char for char in name if char.isprintable())[:LONGEST_NAME]
 
 
 def _client_of(context: Context | None) -> Hashable:

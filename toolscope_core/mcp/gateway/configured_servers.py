@@ -1,6 +1,7 @@
 """Which server of a configuration is which server of the catalog, and how it is launched."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from toolscope_core.mcp.gateway.bundle_routes import ServedBundle
 from toolscope_core.mcp.servers.launches import Launch, read_launch
@@ -23,6 +24,7 @@ def launches_of(
     configuration: ClientConfiguration,
     given: Mapping[str, str],
     environ: Mapping[str, str],
+    masks_results: bool = False,
 ) -> tuple[dict[str, str], dict[str, Callable[[], Launch]]]:
     """By the catalog's name of each server that calls of the bundle may reach: its key in the
     configuration (see ``matched_servers``), and what reads how it is launched when it is called.
@@ -31,7 +33,8 @@ def launches_of(
     """
     configured = [server.name for server in configuration.servers]
     keys = matched_servers(bundle.table.servers, configured, given)
-    return keys, {name: _launch(configuration, key, environ) for name, key in keys.items()}
+    values = environ, masks_results
+    return keys, {name: _launch(configuration, key, *values) for name, key in keys.items()}
 
 
 def matched_servers(
@@ -73,10 +76,15 @@ def likely_key(name: str, configured: Sequence[str]) -> str | None:
 
 
 def _launch(
-    configuration: ClientConfiguration, key: str, environ: Mapping[str, str]
+    configuration: ClientConfiguration, key: str, environ: Mapping[str, str], masks_results: bool
 ) -> Callable[[], Launch]:
     definition = next(one for one in configuration.servers if one.name == key)
-    return lambda: read_launch(definition, configuration.entry(key), environ)
+
+    def launch() -> Launch:
+        read = read_launch(definition, configuration.entry(key), environ)
+        return replace(read, masks_results=masks_results)
+
+    return launch
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -62,6 +62,7 @@ class Gateway:
 def gateway_server(gateway: Gateway, version: str) -> Server[Any]:
     """The server; its transports are for the caller to run."""
     callers, tools = gateway.calls.callers, gateway.finder or gateway.calls
+    routes = gateway.calls.table.routes
 
     async def list_tools(context: Context, params: types.PaginatedRequestParams | None) -> Result:
         callers.heard(context)
@@ -81,6 +82,7 @@ def gateway_server(gateway: Gateway, version: str) -> Server[Any]:
         instructions=gateway.instructions or None,
         on_list_tools=list_tools,  # type: ignore[arg-type]
         on_call_tool=call_tool,  # type: ignore[arg-type]
+        get_tool_input_schema=lambda name: routes[name].schema if name in routes else None,
     )
     server.create_initialization_options = partial(  # type: ignore[method-assign]
         server.create_initialization_options, NotificationOptions(True, True, True)

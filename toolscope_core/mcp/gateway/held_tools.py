@@ -1,6 +1,7 @@
 """What the original servers declare now, and which originals are held back for that."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -20,24 +21,36 @@ from toolscope_core.model.tool import JsonObject, Tool
 @dataclass(frozen=True, slots=True)
 class DeclaredTools:
     """The tools of one server by name; of the ``originals`` on it, the ids of those that are
-    ``changed`` or ``missing``; the names that are ``new``: no part of the toolset that came in.
+    ``changed`` or ``missing``; the names that are ``new``: no part of the toolset that came in;
+    those that stand ``twice``, with other words; ``notes`` are sentences on what was not read.
     """
 
     by_name: Mapping[str, Tool] = field(default_factory=dict)
     changed: frozenset[str] = frozenset()
     missing: frozenset[str] = frozenset()
     new: tuple[str, ...] = ()
+    twice: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
 
 
 def declared_tools(
-    server: str, records: Sequence[JsonObject], originals: Sequence[Original]
+    server: str,
+    records: Sequence[JsonObject],
+    originals: Sequence[Original],
+    notes: Sequence[str] = (),
 ) -> DeclaredTools:
     """What the server's own records say of ``originals``, all of that server's that came in.
 
     ``server`` is its name in the catalog, which is a part of the fingerprints. One of which
     the bundle has no fingerprint counts as *changed*.
     """
-    by_name = {tool.name: tool for tool in _read(server, records)}
+    tools, unread = _read(server, records)
+    by_name = {tool.name: tool for tool in tools}
+    words = {(tool.name, tool.fingerprint) for tool in tools}
+    sentences = [f"{server}: {note}" for note in notes]
+    if unread:
+        these = "record that is" if unread == 1 else "records that are"
+        sentences.append(f"{server} lists {unread:,} {these} no tool; the others are read")
     return DeclaredTools(
         by_name,
         changed=frozenset(
@@ -47,17 +60,29 @@ def declared_tools(
         ),
         missing=frozenset(one.tool_id for one in originals if one.name not in by_name),
         new=tuple(sorted(by_name.keys() - {one.name for one in originals})),
+        twice=frozenset(
+            name for name, uses in Counter(name for name, _ in words).items() if uses > 1
+        ),
+        notes=tuple(sentences),
     )
 
 
-def _read(server: str, records: Sequence[JsonObject]) -> tuple[Tool, ...]:
-    """The records as tools of that server, without those that are none."""
+def _read(server: str, records: Sequence[JsonObject]) -> tuple[tuple[Tool, ...], int]:
+    """The records as tools of that server, and how many are none."""
     document = {"servers": [{"name": server, "tools": list(records)}]}
     content = json.dumps(document).encode("utf-8", "backslashreplace")
     try:
-        return read_catalog([Source("tools/list", content)]).tools
+        catalog = read_catalog([Source("tools/list", content)])
     except CatalogError:
-        return ()
+        return (), len(records)
+    return catalog.tools, len(catalog.problems)
+
+
+def _is_new(server: str, tool: str) -> str:
+    return (
+        f"{tool!r} of {server} is new and waits until somebody has reviewed it: connect again, "
+        "merge, serve what comes of it"
+    )
 
 
 OnChange = Literal["hold", "pass"]
@@ -83,17 +108,18 @@ class HeldTools:
 
         Raises ``ServerConnectionError`` where it does not answer.
         """
-        before = self.sentences(name)
+        before = self._reasons(name)
         async with self._locks.setdefault(name, anyio.Lock()):  # pages of two listings would mix
             self.declared[name] = await self._declared(name, server)
-        return self.sentences(name) != before
+        return self._reasons(name) != before
 
     async def _declared(self, name: str, server: OpenServer) -> DeclaredTools:
         records: Sequence[Mapping[str, object]] = ()
+        notes: Sequence[str] = ()
         if server.client.server_capabilities.tools is not None:
             with server.request() as request:
                 try:
-                    records, _ = await read_tools(server, self._limits)
+                    records, notes = await read_tools(server, self._limits)
                 except Exception as error:
                     failure = await server.failure(error, LISTING_TOOLS, request)
                     if failure is None:
@@ -101,17 +127,29 @@ class HeldTools:
                     raise failure from None
         keys = server.launch.keys
         clean = [without_secrets(record, keys) for record in records] if keys else records
-        return declared_tools(name, clean, self._originals.get(name, ()))
+        return declared_tools(name, clean, self._originals.get(name, ()), notes)
 
     def sentences(self, name: str) -> list[str]:
         """What the person who runs the gateway should know of a server, a sentence each."""
-        reasons = map(self.why_held, self._originals.get(name, ()))
-        return [reason for reason in reasons if reason]
+        declared = self.declared.get(name, DeclaredTools())
+        waiting = (_is_new(name, tool) for tool in declared.new)
+        return [*self._reasons(name), *waiting, *declared.notes]
 
-    def callable_records(self, routes: Iterable[Route]) -> list[JsonObject]:
-        """The records of tools that can be called, those with an original that is not held."""
+    def _reasons(self, name: str) -> list[str]:
+        reasons = map(self.why_held, self._originals.get(name, ()))
+        return list(dict.fromkeys(reason for reason in reasons if reason))
+
+    def why_new(self, tool: str) -> str:
+        """Why a tool that a server has besides those of the toolset is not called, in a sentence;
+        empty where none has it.
+        """
+        having = (name for name, declared in self.declared.items() if tool in declared.new)
+        return next((_is_new(name, tool) for name in having), "")
+
+    def callable_routes(self, routes: Iterable[Route]) -> list[Route]:
+        """Those that can be called: an original of theirs is not held."""
         return [
-            route.record
+            route
             for route in routes
             if not route.originals or not all(map(self.why_held, route.originals))
         ]
@@ -126,6 +164,11 @@ class HeldTools:
         declared = self.declared.get(original.server)
         if declared is None or self._on_change == "pass":
             return ""
+        if original.name in declared.twice:
+            return (
+                f"{original.server} has two tools {original.name!r} with other words, of which "
+                "nobody knows which it runs; both wait until its server has one"
+            )
         if original.tool_id in declared.changed:
             return (
                 f"{original.name!r} of {original.server} is not what it was when this toolset was "

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import ipaddress
 import os
 import secrets
 import socket
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 PATH = "/mcp"
 SHORTEST_TOKEN = 16
 TOKEN_VARIABLE = "TOOLSCOPE_GATEWAY_TOKEN"
+ASKING_SECONDS = 10.0
+"""A connection whose first request does not come in this time is closed."""
+MOST_CONNECTIONS = 500
+"""At this number of connections further requests are refused (503)."""
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -82,12 +87,16 @@ def listening_socket(place: HttpPlace) -> socket.socket:
         ) from error
 
 
-def http_server(server: Server[Any], place: HttpPlace) -> uvicorn.Server:
+def http_server(
+    server: Server[Any], place: HttpPlace, notice: Callable[[str], None]
+) -> uvicorn.Server:
     """What serves HTTP; whoever runs it takes care of signals, and ends it by ``should_exit``."""
     import uvicorn
 
     config = uvicorn.Config(
         http_app(server, place),
+        http=_impatient(notice),
+        limit_concurrency=MOST_CONNECTIONS,
         log_level="critical",
         access_log=False,
         lifespan="on",
@@ -109,6 +118,32 @@ def http_app(server: Server[Any], place: HttpPlace) -> ASGIApp:
         ),
     )
     return _with_token(inner, place.token)
+
+
+def _impatient(notice: Callable[[str], None]) -> type[asyncio.Protocol]:
+    """Uvicorn's protocol, which closes a connection that does not ask for anything in time; the
+    first one of a row is said.
+    """
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    class ImpatientProtocol(H11Protocol):
+        is_said = False
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            self.loop.call_later(ASKING_SECONDS, self._close_where_silent)
+
+        def _close_where_silent(self) -> None:
+            if self.cycle is None and not self.transport.is_closing():
+                self.transport.close()
+                if not ImpatientProtocol.is_said:
+                    ImpatientProtocol.is_said = True
+                    notice(
+                        f"a connection that asked for nothing within {ASKING_SECONDS:g} s was "
+                        "closed; further ones are closed without a word"
+                    )
+
+    return ImpatientProtocol
 
 
 def _with_token(inner: ASGIApp, token: str) -> ASGIApp:

@@ -7,15 +7,18 @@ import mcp_types as types
 from mcp import MCPError
 from mcp.client.session import ClientRequestContext
 from mcp_types import SERVER_INFO_META_KEY
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 
 from toolscope_core.mcp.gateway.callers import Context, asked_by
+from toolscope_core.mcp.servers.offers import without_secrets
 from toolscope_core.mcp.servers.sessions import OpenServer
+from toolscope_core.model.tool import JsonObject
 
 Result = dict[str, Any]
 """A result of MCP as JSON, with all that its server sent."""
 AS_IT_CAME: Any = TypeAdapter(Result)
 """Takes a result as it is; the SDK's own types drop what they do not know."""
+ANY_REQUEST = types.Request[Result, str]
 MOST_ROUNDS = 10
 """So often a server may ask for something before it gives its result."""
 ENVELOPE = frozenset(
@@ -32,37 +35,34 @@ FRESH = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 """What MCP asks of results since 2026-07-28; the SDK leaves it out for earlier clients."""
 
 
-async def call_original(
-    server: OpenServer,
-    name: str,
-    arguments: dict[str, Any],
-    context: Context,
-    params: types.CallToolRequestParams,
+async def ask_original(
+    server: OpenServer, method: str, params: JsonObject, context: Context
 ) -> Result:
-    """The result as the original sent it. Its progress goes to the agent's client; where the
-    agent's call is cancelled, so is this one.
+    """The result as the original sent it, with what is left out of it here for clients that know
+    no such thing. Progress goes to the agent's client; where its request is cancelled, so is this
+    one.
 
     Raises what the SDK raises.
     """
     meta = {key: value for key, value in (context.meta or {}).items() if key not in ENVELOPE}
+    given = {**params, "_meta": meta} if meta else {**params}
     progress = context.session.report_progress if _wants_progress(context) else None
-    given: dict[str, Any] = {
-        "_meta": meta or None,
-        "input_responses": params.input_responses,
-        "request_state": params.request_state,
-    }
     for _ in range(MOST_ROUNDS):
-        request = types.CallToolRequest(
-            params=types.CallToolRequestParams(name=name, arguments=arguments, **given)
-        )
+        request = ANY_REQUEST(method=method, params=given)
         result: dict[str, Any] = await server.client.session.send_request(
             request, AS_IT_CAME, progress_callback=progress
         )
         if result.get("resultType") != "input_required" or not context.session.can_send_request:
-            return _unsigned(result)
+            own = _unsigned(result)
+            return without_secrets(own, server.launch.keys) if server.launch.masks_results else own
         with asked_by(context):
             given |= await _answers(server, result)
     raise RuntimeError(f"{server.name} asked more than {MOST_ROUNDS} times; update the server")
+
+
+def plain_params(params: BaseModel) -> Result:
+    """The parameters of a request as they were sent, but for what is about its connection."""
+    return params.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"meta"})
 
 
 def _unsigned(result: Result) -> Result:
@@ -88,8 +88,9 @@ async def _answers(server: OpenServer, result: Mapping[str, Any]) -> dict[str, A
         )
         if isinstance(answer, types.ErrorData):
             raise MCPError.from_error_data(answer)
-        answers[key] = answer
-    return {"input_responses": answers or None, "request_state": asked.request_state}
+        answers[key] = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
+    state = {"requestState": asked.request_state} if asked.request_state is not None else {}
+    return {"inputResponses": answers, **state}
 
 
 def _wants_progress(context: Context) -> bool:

@@ -27,11 +27,17 @@ MOST_LOOKS = 3
 RELIST_SECONDS = 1.0
 """The pause between two looks at a server that nobody calls."""
 
-Look = Callable[[str, OpenServer], Awaitable[None]]
-"""What is done with a server when it has been opened, before the first call, and each time it says
-that its tools are others now."""
-Tell = Callable[[str, str, object], Awaitable[None]]
-"""Gets the other messages of a server that no request asked for, with their method."""
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """What is done as servers come and go. ``look`` at a server when it has been opened, before the
+    first call, and each time it says that its tools are others now; ``tell`` gets its other
+    messages that no request asked for, with their method; ``notice`` sentences for a person.
+    """
+
+    look: Callable[[str, OpenServer], Awaitable[None]]
+    tell: Callable[[str, str, object], Awaitable[None]]
+    notice: Callable[[str], None]
 
 
 @dataclass(slots=True)
@@ -62,11 +68,10 @@ class OriginalServers:
         group: TaskGroup,
         launches: Mapping[str, Callable[[], Launch]],
         limits: ConnectionLimits,
-        look: Look,
-        tell: Tell,
+        hooks: Hooks,
     ) -> None:
         self._group, self._launches, self._limits = group, launches, limits
-        self._look, self._tell = look, tell
+        self._hooks = hooks
         self._connections = {name: _Connection(anyio.Lock()) for name in launches}
 
     @property
@@ -171,7 +176,7 @@ class OriginalServers:
             connection.is_stale = False
             try:
                 with anyio.fail_after(seconds):
-                    await self._look(name, server)
+                    await self._hooks.look(name, server)
             except ToolScopeError:
                 self._drop(connection)
                 raise
@@ -197,7 +202,7 @@ class OriginalServers:
         task_status: TaskStatus[OpenServer],
     ) -> None:
         """Keep a connection open until ``leave``; in one task, as the SDK asks for."""
-        is_open, connection = False, self._connections[name]
+        opened, connection = None, self._connections[name]
         requests = replace(requests, messages=(say := self._watching(name)))
         try:
             async with (
@@ -207,18 +212,21 @@ class OriginalServers:
                 if change_streams.is_needed(server):
                     connection.streams = change_streams.ChangeStreams(group, server, say)
                     await connection.streams.hear_lists()
-                is_open = True
+                opened = server
                 task_status.started(server)
                 await leave.wait()
                 group.cancel_scope.cancel()
         except ToolScopeError:
-            if not is_open:
+            if opened is None:
                 raise
         except (Exception, BaseExceptionGroup) as error:
-            if not is_open:
+            if opened is None:
                 raise ServerConnectionError(
                     f"{name} cannot be opened: {type(error).__name__}; check its configuration"
                 ) from error
+        finally:
+            for sentence in opened.left if opened else ():
+                self._hooks.notice(sentence)
 
     def _watching(self, name: str) -> MessageHandlerFnT:
         """Has the server looked at again when it says that its tools changed, and other messages
@@ -229,7 +237,7 @@ class OriginalServers:
         async def messages(message: object) -> None:
             method = str(getattr(message, "method", ""))
             if method != "notifications/tools/list_changed":
-                await self._tell(name, method, message)
+                await self._hooks.tell(name, method, message)
                 return
             connection.is_stale = True
             if not connection.is_relisting:

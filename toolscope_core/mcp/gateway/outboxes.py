@@ -13,49 +13,58 @@ MOST_WAITING = 1_000
 TAKING_SECONDS = 5.0
 """A client that does not take a message in this time is told nothing more."""
 
+Lane = tuple[str, str]
+"""A client, and the server whose messages these are; empty where they are of none."""
 Message = Callable[["ServerSession"], Awaitable[None]]
 
 
 @dataclass(slots=True)
 class _Outbox:
-    """What waits for one client, the oldest first, by what it is about; ``empty`` is set when
-    nothing does any more.
-    """
+    """What waits for one client from one sender, the oldest first, by what it is about."""
 
     session: ServerSession
-    empty: anyio.Event
     waiting: dict[Hashable, Message] = field(default_factory=dict)
 
 
 class Outboxes:
-    """Sends in ``group``, to each client in order; ``gone`` hears of a client that took nothing."""
+    """Sends in ``group``, to each client what comes of one sender in order, and nobody's messages
+    wait for those of another; ``gone`` hears of a client that took nothing.
+    """
 
     def __init__(self, group: TaskGroup, gone: Callable[[str], None]) -> None:
         self._group, self._gone = group, gone
-        self._outboxes: dict[str, _Outbox] = {}
+        self._outboxes: dict[Lane, _Outbox] = {}
 
     def post(
-        self, client: str, session: ServerSession, message: Message, about: Hashable = None
+        self, lane: Lane, session: ServerSession, message: Message, about: Hashable = None
     ) -> None:
-        """Send a message to a client as soon as it takes it; it replaces one that still waits and
-        is ``about`` the same.
+        """Send a message as soon as the client takes it; it replaces one that still waits and is
+        ``about`` the same.
         """
-        outbox = self._outboxes.get(client)
+        outbox = self._outboxes.get(lane)
         if outbox is None:
-            outbox = self._outboxes[client] = _Outbox(session, anyio.Event())
-            self._group.start_soon(self._send, client, outbox)
+            outbox = self._outboxes[lane] = _Outbox(session)
+            self._group.start_soon(self._send, lane, outbox)
         outbox.session = session
         outbox.waiting[object() if about is None else about] = message
         if len(outbox.waiting) > MOST_WAITING:
             del outbox.waiting[next(iter(outbox.waiting))]
 
-    async def sent(self, client: str) -> None:
-        """Wait until the client has taken what waits for it, but no longer than for a message."""
-        if client in self._outboxes:
-            with anyio.move_on_after(TAKING_SECONDS):
-                await self._outboxes[client].empty.wait()
+    async def sent(self, lane: Lane) -> None:
+        """Wait until the client has taken what waits for it now, but no longer than for a message;
+        what is posted meanwhile is not waited for.
+        """
+        outbox, taken = self._outboxes.get(lane), anyio.Event()
 
-    async def _send(self, client: str, outbox: _Outbox) -> None:
+        async def mark(session: ServerSession) -> None:
+            taken.set()
+
+        if outbox is not None:
+            self.post(lane, outbox.session, mark)
+            with anyio.move_on_after(TAKING_SECONDS):
+                await taken.wait()
+
+    async def _send(self, lane: Lane, outbox: _Outbox) -> None:
         try:
             while outbox.waiting:
                 message = outbox.waiting.pop(next(iter(outbox.waiting)))
@@ -63,8 +72,7 @@ class Outboxes:
                     await message(outbox.session)
                     continue
                 if limit.cancelled_caught:
-                    self._gone(client)
+                    self._gone(lane[0])
                     return
         finally:
-            del self._outboxes[client]
-            outbox.empty.set()
+            del self._outboxes[lane]

@@ -1,7 +1,7 @@
 """Resources and prompts of the originals, each under its server's name."""
 
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -11,11 +11,18 @@ import anyio
 import mcp_types as types
 from mcp import MCPError
 from mcp.server import Server
-from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, client_request_adapter
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
 from toolscope_core.mcp.gateway.announcements import Announcements
 from toolscope_core.mcp.gateway.callers import Callers, Context, session_of
-from toolscope_core.mcp.gateway.original_calls import AS_IT_CAME, FRESH, Result
+from toolscope_core.mcp.gateway.original_calls import (
+    ANY_REQUEST,
+    AS_IT_CAME,
+    FRESH,
+    Result,
+    ask_original,
+    plain_params,
+)
 from toolscope_core.mcp.gateway.original_servers import OriginalServers
 from toolscope_core.mcp.servers.sessions import OpenServer
 from toolscope_core.model.errors import ToolScopeError
@@ -30,7 +37,8 @@ LISTS = (
     ("prompts/list", "prompts", "name"),
 )
 """What is listed: the method, what its answer calls the items, and the field that names one."""
-MOST_PAGES = 100
+MOST_PAGES, MOST_ITEMS = 100, 10_000
+"""So much of a list is passed on, and the rest is said to be left."""
 LEAVING_SECONDS, ASKING_SECONDS = 5.0, 10.0
 READING = "while it gave what it offers beside tools"
 
@@ -44,6 +52,7 @@ class PassedContent:
     servers: OriginalServers
     announcements: Announcements
     names: Sequence[str]
+    notice: Callable[[str], None] = lambda text: None
     unreachable: dict[str, str] = field(default_factory=dict)
     _level: str = ""
 
@@ -88,10 +97,11 @@ class PassedContent:
         """
         name, uri = self._split(str(params.uri))
         names = [name] if name else await self._having(context, "resources")
-        error: Exception = _unknown(f"there is no resource {uri!r}")
+        error: Exception = _unknown(f"there is no resource {uri!r}", {"uri": uri})
         for one in names:
             try:
-                return await self._asked(context, one, "resources/read", {"uri": uri})
+                given = {**plain_params(params), "uri": uri}
+                return await self._asked(context, one, "resources/read", given)
             except Exception as refused:  # noqa: BLE001 - the next server may have it
                 error = refused
         raise error
@@ -101,15 +111,14 @@ class PassedContent:
         name, prompt = self._split(params.name)
         if not name:
             raise _unknown(f"there is no prompt {params.name!r}; prompts/list names them")
-        given = {"name": prompt, "arguments": params.arguments or {}}
+        given = {**plain_params(params), "name": prompt}
         return await self._asked(context, name, "prompts/get", given)
 
     async def complete(self, context: Context, params: types.CompleteRequestParams) -> Result:
         """Values for an argument of a prompt, or of a template of resources, by its name here; none
         where the server suggests none.
         """
-        given = params.model_dump(mode="json", by_alias=True, exclude_none=True)
-        given.pop("_meta", None)
+        given = plain_params(params)
         key = "uri" if "uri" in given["ref"] else "name"
         name, given["ref"][key] = self._split(given["ref"][key])
         if not name:
@@ -166,7 +175,7 @@ class PassedContent:
                     if streams is not None:
                         await streams.follow(uri)
                     else:
-                        await _raw(server, "resources/subscribe", {"uri": uri})
+                        await _say(server, "resources/subscribe", {"uri": uri})
 
     async def pass_on_news(self, name: str, method: str, message: Any) -> None:
         """Pass on what a server says of its resources and prompts."""
@@ -190,7 +199,7 @@ class PassedContent:
     async def _ask_for_logs(self, server: OpenServer) -> None:
         if server.client.server_capabilities.logging is not None:
             with suppress(Exception):  # logs are worth no failure
-                await _raw(server, "logging/setLevel", {"level": self._level})
+                await _say(server, "logging/setLevel", {"level": self._level})
 
     async def _follow(self, context: Context, client: Hashable, name: str, uri: str) -> None:
         await self._ready(context, name)
@@ -263,16 +272,21 @@ class PassedContent:
                 return items
             items += [item for item in page.get(kind, []) if isinstance(item, dict)]
             cursor = page.get("nextCursor")
-            if not cursor:
+            if not cursor or len(items) >= MOST_ITEMS:
                 break
+        if cursor:
+            items = items[:MOST_ITEMS]
+            these = f"{len(items):,} of its {kind} are passed on"
+            self.notice(f"{name} goes on with {method}; the first {these}")
         return items
 
     async def _asked(self, context: Context, name: str, method: str, params: JsonObject) -> Result:
         """What a server answers. Raises ``MCPError`` with its error, or what went wrong with it."""
         server = await self._ready(context, name)
-        with self.callers.calling(name, context), server.request() as request:
+        can = context.session.client_capabilities
+        with self.callers.calling(name, context), server.request(can) as request:
             try:
-                return await _raw(server, method, params)
+                return {**FRESH, **await ask_original(server, method, params, context)}
             except Exception as error:  # noqa: BLE001 - whatever it is becomes an answer
                 failure = await self.servers.failure(name, server, error, READING, request)
                 raise _for_client(failure) from None
@@ -293,22 +307,23 @@ class PassedContent:
 
     def _split(self, text: str) -> tuple[str, str]:
         """The server and its own name for what is called ``text`` here; no server where none is
-        named.
+        named and there are several.
         """
         prefix, plus, rest = text.partition(SEPARATOR)
         by_prefix = {prefix: name for name, prefix in self.prefixes.items()}
-        return (by_prefix[prefix], rest) if plus and prefix in by_prefix else ("", text)
+        if plus and prefix in by_prefix:
+            return by_prefix[prefix], rest
+        return (self.names[0] if len(self.names) == 1 else ""), text
 
 
-async def _raw(server: OpenServer, method: str, params: JsonObject) -> Result:
-    """The result of a request as it came."""
-    request = client_request_adapter.validate_python({"method": method, "params": dict(params)})
-    result: dict[str, Any] = await server.client.session.send_request(request, AS_IT_CAME)
-    return {**FRESH, **result}
+async def _say(server: OpenServer, method: str, params: JsonObject) -> None:
+    """Make a request that is for no client in particular."""
+    request = ANY_REQUEST(method=method, params=dict(params))
+    await server.client.session.send_request(request, AS_IT_CAME)
 
 
-def _unknown(message: str) -> Exception:
-    return MCPError(INVALID_PARAMS, message)
+def _unknown(message: str, data: JsonObject | None = None) -> Exception:
+    return MCPError(INVALID_PARAMS, message, data)
 
 
 def _for_client(error: Exception) -> Exception:

@@ -80,12 +80,13 @@ class BundleTool:
 class RoutingTable:
     """Every tool by the name that agents call it by, in the order of their ids; ``old_names`` are
     those of before that lead to one tool; ``renamed`` has by id, in a sentence, what a tool is
-    called here and why.
+    called here and why; ``bundle`` the hash of its manifest, which has those of its files.
     """
 
     routes: Mapping[str, Route]
     old_names: Mapping[str, OldName] = field(default_factory=dict)
     renamed: Mapping[str, str] = field(default_factory=dict)
+    bundle: str = ""
 
     @property
     def offered(self) -> tuple[Route, ...]:

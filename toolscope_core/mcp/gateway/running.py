@@ -12,9 +12,9 @@ from toolscope_core.mcp.gateway.bundle_routes import ServedBundle
 from toolscope_core.mcp.gateway.call_log import CallLog
 from toolscope_core.mcp.gateway.callers import Callers
 from toolscope_core.mcp.gateway.gateway_server import Gateway, ToolFinder, gateway_server
-from toolscope_core.mcp.gateway.held_tools import HeldTools, OnChange
+from toolscope_core.mcp.gateway.held_tools import DeclaredTools, HeldTools, OnChange
 from toolscope_core.mcp.gateway.http_transport import PATH, HttpPlace, http_server, listening_socket
-from toolscope_core.mcp.gateway.original_servers import OriginalServers
+from toolscope_core.mcp.gateway.original_servers import Hooks, OriginalServers
 from toolscope_core.mcp.gateway.passed_content import PassedContent
 from toolscope_core.mcp.gateway.standard_streams import standard_streams
 from toolscope_core.mcp.gateway.tool_calls import ToolCalls
@@ -51,23 +51,32 @@ async def open_gateway(
     came_in = grouped(bundle.came_in, lambda original: original.server)
     held = HeldTools(came_in, config.limits, config.on_change)
 
+    def notice(sentence: str) -> None:
+        with suppress(OSError, ValueError):  # nobody reads it any more
+            config.notice(sentence)
+
     async def look(name: str, server: OpenServer) -> None:
-        if await held.read(name, server):
-            for sentence in held.sentences(name):
-                with suppress(OSError, ValueError):  # nobody reads it any more
-                    config.notice(sentence)
+        before = set(held.sentences(name))
+        was_new = held.declared.get(name, DeclaredTools()).new
+        has_changed = await held.read(name, server)
+        for sentence in held.sentences(name):
+            if sentence not in before:
+                notice(sentence)
+        log.note_waiting(name, [one for one in held.declared[name].new if one not in was_new])
+        if has_changed:
             await announcements.list_changed("notifications/tools/list_changed")
         await content.opened(name, server)
 
     async def tell(name: str, method: str, message: object) -> None:
         await content.pass_on_news(name, method, message)
 
+    hooks = Hooks(look, tell, notice)
     async with anyio.create_task_group() as group:
         callers = Callers(group)
         announcements = Announcements(callers)
-        servers = OriginalServers(group, config.launches, config.limits, look, tell)
+        servers = OriginalServers(group, config.launches, config.limits, hooks)
         calls = ToolCalls(bundle.table, servers, held, callers, log, config.old_names)
-        content = PassedContent(servers, announcements, bundle.table.servers)
+        content = PassedContent(servers, announcements, bundle.table.servers, notice)
         finder = config.finder(calls) if config.finder else None
         yield Gateway(calls, content, instructions(bundle), finder)
         group.cancel_scope.cancel()
@@ -101,7 +110,7 @@ def serve_over_http(
 
     async def run() -> None:
         async with open_gateway(bundle, config, log) as gateway:
-            server = http_server(gateway_server(gateway, version), place)
+            server = http_server(gateway_server(gateway, version), place, config.notice)
 
             def end() -> None:
                 server.should_exit = True

@@ -13,10 +13,12 @@ from toolscope_core.mcp.gateway.running import GatewayConfig, open_gateway
 @dataclass(frozen=True, slots=True)
 class ServerState:
     """One server: how many tools it declares; names of originals that are ``changed`` or
-    ``missing``, and of tools that are ``new``; ``failure`` where it could not be listed.
+    ``missing``, of tools that are ``new`` and wait, and of those that stand ``twice``; ``failure``
+    where it could not be listed.
 
     The others are sentences on tools of the toolset: those ``renamed`` for the gateway, what was
-    ``mended`` so that all clients read it, and those ``withheld`` since that is not possible.
+    ``mended`` so that all clients read it, and those ``withheld`` since that is not possible;
+    ``notes`` say what of its list was not read.
     """
 
     name: str
@@ -28,11 +30,13 @@ class ServerState:
     renamed: tuple[str, ...] = ()
     mended: tuple[str, ...] = ()
     withheld: tuple[str, ...] = ()
+    twice: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def is_as_exported(self) -> bool:
         """Whether all originals are there as they were; new tools do not matter."""
-        return not (self.failure or self.changed or self.missing)
+        return not (self.failure or self.changed or self.missing or self.twice)
 
     @property
     def is_served_whole(self) -> bool:
@@ -71,4 +75,6 @@ def _state(name: str, bundle: ServedBundle, declared: DeclaredTools, failure: st
         table.renamed_of(name),
         table.mended_of(name),
         table.withheld_of(name),
+        tuple(sorted(declared.twice & set(names.values()))),
+        declared.notes,
     )

@@ -16,9 +16,9 @@ from toolscope_core.mcp.gateway.call_mapping import (
     misplaced_arguments,
     original_call,
 )
-from toolscope_core.mcp.gateway.callers import Callers, Context
+from toolscope_core.mcp.gateway.callers import Callers, Context, client_name
 from toolscope_core.mcp.gateway.held_tools import HeldTools
-from toolscope_core.mcp.gateway.original_calls import Result, call_original
+from toolscope_core.mcp.gateway.original_calls import Result, ask_original, plain_params
 from toolscope_core.mcp.gateway.original_servers import OriginalServers
 from toolscope_core.mcp.gateway.routing import Route, RoutingTable
 from toolscope_core.merging.call_validity import refusals, takes, validator_of
@@ -27,6 +27,8 @@ from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.tool import JsonObject
 
 MOST_SENTENCES = 5
+ORIGIN = "toolscope/origin"
+"""Under this name the ``_meta`` of each tool says which bundle and which originals it is of."""
 
 
 class _Refused(Exception):  # noqa: N818 - it is no error of the program
@@ -47,15 +49,23 @@ class ToolCalls:
 
     @property
     def records(self) -> list[JsonObject]:
-        """What is listed: the tools that can be called."""
-        return self.held_tools.callable_records(self.table.offered)
+        """What is listed: the tools that can be called, each with where it comes from."""
+        routes = self.held_tools.callable_routes(self.table.offered)
+        return [{**route.record, "_meta": self._origin(route)} for route in routes]
+
+    def _origin(self, route: Route) -> JsonObject:
+        """What the ``_meta`` of a tool says: what its original has there, and its originals."""
+        meta = route.record.get("_meta")
+        originals = [{"server": one.server, "tool": one.name} for one in route.originals]
+        own = {ORIGIN: {"bundle": self.table.bundle, "originals": originals}}
+        return {**(meta if isinstance(meta, dict) else {}), **own}
 
     async def call(self, context: Context, params: types.CallToolRequestParams) -> Result:
         """The original's result as it sent it; or a tool error that says what to do.
 
         Raises ``MCPError`` where the original answers with one.
         """
-        call = AgentCall(params.name, params.arguments or {})
+        call = AgentCall(params.name, params.arguments or {}, client_name(context))
         try:
             result = await self._passed_on(call, context, params)
             call.outcome = "error" if result.get("isError") else "ok"
@@ -102,15 +112,18 @@ class ToolCalls:
         there = original_call(route, original, call.arguments, declared)
         lost = [f"{route.name} has no argument {name!r}; leave it out" for name in there.lost]
         _refuse_arguments(route, lost)
-        arguments = dict(there.arguments)
-        with self.callers.calling(original.server, context), server.request() as request:
+        sent = {**plain_params(params), "name": original.name, "arguments": dict(there.arguments)}
+        can = context.session.client_capabilities
+        with self.callers.calling(original.server, context), server.request(can) as request:
             try:
-                result = await call_original(server, original.name, arguments, context, params)
+                result = await ask_original(server, "tools/call", sent, context)
             except Exception as error:  # noqa: BLE001 - whatever it is becomes an answer
                 doing = f"while it ran {original.name}"
                 failure = await self.servers.failure(original.server, server, error, doing, request)
                 raise failure from None
-        await self.callers.wait_for_delivery(context)  # logs and progress come before the result
+        await self.callers.wait_for_delivery(
+            original.server, context
+        )  # logs and progress come before the result
         return result
 
     def _route(self, call: AgentCall) -> Route:
@@ -127,6 +140,8 @@ class ToolCalls:
             call.tool = old.route
         route = self.table.routes.get(call.tool)
         if route is None:
+            if waits := self.held_tools.why_new(call.tool):
+                raise _Refused(waits)
             near = get_close_matches(call.tool, self.table.routes, n=3)
             meant = f"; did you mean {', '.join(near)}?" if near else ""
             raise _Refused(f"there is no tool {call.tool!r}{meant}")

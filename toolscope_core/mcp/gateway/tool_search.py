@@ -78,6 +78,6 @@ class ToolSearch:
         ids = await anyio.to_thread.run_sync(self.search, query, limit)
         by_id = {route.tool_id: route for route in self.calls.table.offered}
         routes = [by_id[one] for one in ids if one in by_id]
-        records = map(dict, self.calls.held_tools.callable_records(routes))
-        texts = (json.dumps(record, ensure_ascii=False) for record in records)
+        routes = self.calls.held_tools.callable_routes(routes)
+        texts = (json.dumps(dict(route.record), ensure_ascii=False) for route in routes)
         return {"content": [{"type": "text", "text": text} for text in texts], "isError": False}

@@ -30,7 +30,8 @@ class Launch:
     """A server with its values: none is in its ``repr``, in messages, or stored.
 
     ``variables`` are those of the configuration; ``secrets`` every text that messages must not
-    show, ``keys`` those among them that are secrets by name or by looks.
+    show, ``keys`` those among them that are secrets by name or by looks; ``masks_results`` cuts
+    these out of the results of calls too.
     """
 
     definition: ServerDefinition
@@ -42,6 +43,7 @@ class Launch:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     secrets: frozenset[str] = field(default=frozenset(), repr=False)
     keys: frozenset[str] = field(default=frozenset(), repr=False)
+    masks_results: bool = False
 
     @property
     def name(self) -> str:

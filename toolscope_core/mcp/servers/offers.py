@@ -76,6 +76,7 @@ async def read_offer(launch: Launch, limits: ConnectionLimits) -> ServerOffer:
         try:
             async with connected(launch, limits) as server:
                 offer = await _offer(server, limits)
+            offer = replace(offer, notes=(*offer.notes, *server.left))
         except ServerConnectionError as error:
             offer = ServerOffer(launch.name, failure=str(error), kind=error.kind)
     return replace(offer, seconds=time.monotonic() - started)
@@ -88,23 +89,24 @@ async def read_tools(
 
     Raises what the SDK raises, ``OpenServer.failure`` has it in words.
     """
-    from pydantic import ValidationError
-
     server.record.doing = LISTING_TOOLS
     tools: list[JsonObject] = []
     cursors: set[str] = set()
     cursor: str | None = None
     before = server.record.received
     while True:
-        server.pages.last = None
-        try:
-            await server.client.list_tools(cursor=cursor)
-        except ValidationError:
-            if server.pages.last is None:
-                raise
-        page: Mapping[str, Any] = server.pages.last or {}
-        tools += page.get("tools", [])
+        page = await server.tools_page(cursor)
+        listed = page.get("tools")
+        if not isinstance(listed, list):
+            raise ServerConnectionError(
+                f"{server.name} answers without a list {LISTING_TOOLS}; update the server",
+                "protocol",
+            )
+        tools += listed
         cursor = page.get("nextCursor")
+        if len(tools) > limits.tools:
+            note = f"it lists {len(tools):,} tools and more; the first {limits.tools:,} are read"
+            return tuple(tools[: limits.tools]), (note,)
         if not isinstance(cursor, str) or not cursor:
             return tuple(tools), ()
         if cursor in cursors:

@@ -6,10 +6,13 @@ write a line without end, and what it starts in turn would outlive a program tha
 
 from __future__ import annotations
 
+import errno
+import json
+import os
 import shutil
 import signal
+import socket
 import sys
-import uuid
 from collections.abc import AsyncIterator, Hashable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -17,12 +20,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
-from anyio.abc import ByteReceiveStream, Process
+from anyio.abc import ByteReceiveStream, Process, SocketStream
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
-from toolscope_core.mcp.servers.guarding import GUARD
+from toolscope_core.mcp.servers import server_keeper
 from toolscope_core.mcp.servers.launches import Launch
-from toolscope_core.mcp.servers.process_guard import MARKER, signal_all
 from toolscope_core.model.configuration import ConnectionLimits
 from toolscope_core.model.errors import ServerConnectionError
 
@@ -35,10 +37,13 @@ POLL_SECONDS = 0.01
 FLUSH_SECONDS = 0.5
 SETTLE_SECONDS = 0.3
 """A process whose output has ended has this long to end, so that its status can be named."""
+KEEPER_SECONDS = 5.0
+"""A keeper that takes longer than this, beside the pauses between its signals, is ended."""
 CHUNK = 65_536
 KEPT = 65_536
 """So many of the last bytes of standard error are kept, so that a secret cut in two at their
 beginning is far from what is shown."""
+CLOSED = (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError, OSError)
 MOST_GARBAGE = 10_000
 """A server that writes more lines than this that are no messages is given up."""
 
@@ -49,8 +54,8 @@ class ProcessRecord:
     there were ``stderr_bytes``, and the last line on its standard output that is no message.
     ``received`` counts the bytes of its output. ``doing`` is what it is asked for at the moment, in
     words; ``closed`` says that its output has ended, ``ending`` that it is ended here, so that its
-    status says nothing. ``client`` used it last; once it ``is_shared`` by several, nobody can say
-    whom its words are about.
+    status says nothing, ``left`` what could not be ended. ``client`` used it last; once it
+    ``is_shared`` by several, nobody can say whom its words are about.
     """
 
     doing: str = HANDSHAKE
@@ -65,6 +70,7 @@ class ProcessRecord:
     too_long: bool = False
     client: Hashable = None
     is_shared: bool = False
+    left: list[str] = field(default_factory=list)
 
     def used_by(self, client: Hashable) -> None:
         """The client uses the server from now on."""
@@ -100,17 +106,16 @@ async def server_process(
     """
     from mcp.shared.message import SessionMessage
 
-    marker = uuid.uuid4().hex
-    process = await _started(launch, marker)
+    kept = await _started(launch, limits.grace_seconds)
+    process = kept.process
     # no await from here to the task group: a cancellation in between would leave the process alone
-    GUARD.watch(process.pid, marker)
     arrived, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, leaving = anyio.create_memory_object_stream[SessionMessage](0)
     written = anyio.Event()
     async with anyio.create_task_group() as group:
         group.start_soon(_read_messages, process, arrived, limits, record)
         group.start_soon(_keep_stderr, process, record)
-        group.start_soon(_keep_status, process, record)
+        group.start_soon(_keep_status, kept, record)
         group.start_soon(_write_messages, process, leaving, arrived, written)
         try:
             yield incoming, outgoing
@@ -121,16 +126,43 @@ async def server_process(
                 with anyio.move_on_after(FLUSH_SECONDS):
                     await written.wait()
                 if record.closed:
-                    await _exited(process, SETTLE_SECONDS)
-                    record.status = process.returncode
+                    await kept.has_exited(SETTLE_SECONDS)
                 record.ending = True
-                await _end(process, marker, limits.grace_seconds)
+                await _end(kept, limits.grace_seconds)
                 for stream in (arrived, incoming, outgoing, leaving):
                     await stream.aclose()
             group.cancel_scope.cancel()
 
 
-async def _started(launch: Launch, marker: str) -> Process:
+@dataclass(slots=True)
+class _Kept:
+    """The ``process`` of a keeper and its ``server``, 0 once nothing of that is left; ``exited``
+    is set when the server has ended, ``over`` when the keeper says no more. It ends the server
+    when ``control`` closes.
+    """
+
+    process: Process
+    control: SocketStream
+    server: int = 0
+    exited: anyio.Event = field(default_factory=anyio.Event)
+    over: anyio.Event = field(default_factory=anyio.Event)
+    unread: bytes = b""
+
+    async def line(self) -> list[str]:
+        """The words of the keeper's next line; none where it says no more."""
+        while b"\n" not in self.unread:
+            self.unread += await self.control.receive()
+        line, _, self.unread = self.unread.partition(b"\n")
+        return line.decode("utf-8", "replace").split(maxsplit=2)
+
+    async def has_exited(self, seconds: float) -> None:
+        """Wait until the server has ended, not longer than ``seconds``."""
+        with anyio.move_on_after(seconds):
+            await self.exited.wait()
+
+
+async def _started(launch: Launch, grace: float) -> _Kept:
+    """The server, started by a keeper of its own. Raises ``ServerConnectionError``."""
     from mcp.client.stdio import get_default_environment
 
     if sys.platform == "win32":
@@ -139,29 +171,54 @@ async def _started(launch: Launch, marker: str) -> Process:
             "address of a server that runs",
             "command",
         )
-    environment = {**get_default_environment(), **launch.variables, MARKER: marker}
+    environment = {**get_default_environment(), **launch.variables}
     if launch.cwd and not Path(launch.cwd).is_dir():
         raise ServerConnectionError(
             f"{launch.name} is to run in {launch.cwd!r}, which is no folder; correct its cwd",
             "command",
         )
+    command = [launch.command, *launch.args]
+    wanted = {"command": command, "environment": environment, "grace": grace}
+    kept = await _with_keeper(launch.cwd)
     try:
-        return await anyio.open_process(
-            [launch.command, *launch.args], env=environment, cwd=launch.cwd, start_new_session=True
-        )
-    except (OSError, ValueError) as error:
-        raise _not_started(launch, environment.get("PATH", ""), error) from None
+        await kept.control.send(json.dumps(wanted).encode() + b"\n")
+        what, number = await kept.line()
+        if what == "failed":
+            raise _not_started(launch, environment.get("PATH", ""), int(number))
+    except BaseException:
+        with anyio.CancelScope(shield=True):
+            await _end(kept, grace)
+        raise
+    kept.server = int(number)
+    return kept
 
 
-def _not_started(launch: Launch, path: str, error: Exception) -> ServerConnectionError:
+async def _with_keeper(cwd: str | None) -> _Kept:
+    ours, theirs = socket.socketpair()
+    try:
+        with theirs:
+            process = await anyio.open_process(
+                [sys.executable, "-I", "-S", server_keeper.__file__, str(theirs.fileno())],
+                env={},
+                cwd=cwd,
+                pass_fds=(theirs.fileno(),),
+                start_new_session=True,
+            )
+        return _Kept(process, await SocketStream.from_socket(ours))
+    except BaseException:  # given up meanwhile: the keeper ends when nobody is at the other end
+        ours.close()
+        raise
+
+
+def _not_started(launch: Launch, path: str, number: int) -> ServerConnectionError:
     command = launch.definition.command
-    if shutil.which(launch.command, path=path) is None and isinstance(error, FileNotFoundError):
+    if shutil.which(launch.command, path=path) is None and number == errno.ENOENT:
         return ServerConnectionError(
             f"the command {command!r} of {launch.name} does not exist here; install it, or write "
             "its whole path",
             "command",
         )
-    why = getattr(error, "strerror", None) or type(error).__name__
+    why = os.strerror(number) if number else "it is not valid"
     return ServerConnectionError(
         f"the command {command!r} of {launch.name} cannot be started: {why}; check its path and "
         "its rights",
@@ -245,43 +302,51 @@ async def _keep_stderr(process: Process, record: ProcessRecord) -> None:
         del record.stderr[:-KEPT]
 
 
-async def _keep_status(process: Process, record: ProcessRecord) -> None:
-    status = await process.wait()
-    if not record.ending:
-        record.status = status
+async def _keep_status(kept: _Kept, record: ProcessRecord) -> None:
+    """Note what the keeper says, until it has ended."""
+    try:
+        with suppress(*CLOSED):
+            while line := await kept.line():
+                if line[0] == "exit":
+                    record.status = None if record.ending else int(line[1])
+                    kept.exited.set()
+                elif line[0] == "left":
+                    record.left.append(f"{line[2]} ({line[1]})")
+                elif line[0] == "ended":
+                    kept.server = 0
+    finally:
+        kept.exited.set()
+        kept.over.set()
 
 
 async def _chunks(stream: ByteReceiveStream | None) -> AsyncIterator[bytes]:
     """What a pipe gives until it ends or is closed."""
-    closed = (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError, OSError)
-    with suppress(*closed):
+    with suppress(*CLOSED):
         while stream is not None:
             yield await stream.receive(CHUNK)
 
 
-async def _end(process: Process, marker: str, grace: float) -> None:
-    """End the process and all that it started."""
-    with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+async def _end(kept: _Kept, grace: float) -> None:
+    """End the server and all that it started."""
+    process = kept.process
+    with suppress(*CLOSED):
         if process.stdin is not None:
             await process.stdin.aclose()
-    await _exited(process, grace)
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        if not signal_all(process.pid, marker, number):
-            break
-        await _ended(process, marker, grace)
-    GUARD.forget(process.pid)
-    with anyio.move_on_after(grace):
-        await process.aclose()
-
-
-async def _exited(process: Process, seconds: float) -> None:
-    with anyio.move_on_after(seconds):
+    if kept.server:
+        await kept.has_exited(grace)
+    with suppress(*CLOSED):
+        await kept.control.send_eof()
+    with anyio.move_on_after(2 * grace + KEEPER_SECONDS):
         while process.returncode is None:
             await anyio.sleep(POLL_SECONDS)
-
-
-async def _ended(process: Process, marker: str, seconds: float) -> None:
-    """Wait until nothing of it is left, not longer than ``seconds``."""
-    with anyio.move_on_after(seconds):
-        while process.returncode is None or signal_all(process.pid, marker, 0):
-            await anyio.sleep(5 * POLL_SECONDS)
+    if kept.server:
+        with anyio.move_on_after(SETTLE_SECONDS):
+            await kept.over.wait()
+    if kept.server:  # somebody ended the keeper
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(kept.server, signal.SIGKILL)
+    with suppress(ProcessLookupError):
+        process.kill()
+    await kept.control.aclose()
+    with anyio.move_on_after(grace):
+        await process.aclose()

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Hashable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager, nullcontext
+from collections.abc import AsyncIterator, Callable, Hashable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
+from toolscope_core.files.json_lines import objects_in
 from toolscope_core.mcp.servers.launches import Launch
 from toolscope_core.mcp.servers.sdk_exceptions import is_forgotten, only_leaf
 from toolscope_core.mcp.servers.server_addresses import REPLY, HttpRecord, Way, server_address
@@ -24,10 +27,10 @@ from toolscope_core.mcp.servers.server_processes import (
 )
 from toolscope_core.model.configuration import ConnectionLimits
 from toolscope_core.model.errors import ToolScopeError
+from toolscope_core.model.tool import JsonObject
 
 if TYPE_CHECKING:
     from mcp import Client
-    from mcp.client._transport import ReadStream
     from mcp.client.session import (
         ElicitationFnT,
         ListRootsFnT,
@@ -35,49 +38,13 @@ if TYPE_CHECKING:
         MessageHandlerFnT,
         SamplingFnT,
     )
-    from mcp.shared.message import SessionMessage
-
-
-class RawPages:
-    """A stream of messages that passes everything on and keeps the last page of tools.
-
-    The SDK's models drop unknown fields, and refuse a page for one bad record; both are for the
-    reader of catalogs to judge.
-    """
-
-    def __init__(self, inner: ReadStream[SessionMessage | Exception]) -> None:
-        self._inner = inner
-        self.last: dict[str, Any] | None = None
-
-    def __getattr__(self, name: str) -> Any:
-        """What else the SDK looks for: how to close it, the sender's context."""
-        return getattr(self._inner, name)
-
-    async def receive(self) -> SessionMessage | Exception:
-        return self._seen(await self._inner.receive())
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> SessionMessage | Exception:
-        return self._seen(await self._inner.__anext__())
-
-    async def __aenter__(self) -> Self:
-        await self._inner.__aenter__()
-        return self
-
-    async def __aexit__(self, *error: Any) -> bool | None:
-        return await self._inner.__aexit__(*error)
-
-    def _seen(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
-        result = None if isinstance(item, Exception) else getattr(item.message, "result", None)
-        is_call = isinstance(result, dict) and "content" in result  # it may have any field
-        if isinstance(result, dict) and not is_call and isinstance(result.get("tools"), list):
-            self.last = result
-        return item
+    from mcp_types import ClientCapabilities
 
 
 IN_A_CALL = "in a call"
+Stamp = Callable[[dict[str, Any], Any], None]
+_CAN: ContextVar[ClientCapabilities | None] = ContextVar("what a client can", default=None)
+"""Of the client whose call is made: since MCP 2026-07-28 each request says it."""
 Seen = ProcessRecord | HttpRecord
 """What is seen of a server, by how it is reached."""
 WAYS: Mapping[Transport, tuple[Way, ...]] = {
@@ -107,16 +74,38 @@ NO_ANSWERS = ServerRequests()
 
 @dataclass(frozen=True, slots=True)
 class OpenServer:
-    """A server that is ready: ``client`` is the SDK's; ``pages`` its listings as it sent them."""
+    """A server that is ready; ``client`` is the SDK's."""
 
     launch: Launch
     client: Client
-    pages: RawPages
     record: Seen = field(repr=False)
 
     @property
     def name(self) -> str:
         return self.launch.name
+
+    async def tools_page(self, cursor: str | None) -> JsonObject:
+        """A page of its tools as it sent it. The SDK's own way drops fields that it does not know,
+        and refuses a page for one bad record; both are for the reader of catalogs to judge.
+
+        Raises what the SDK raises.
+        """
+        from mcp.shared.inbound import x_mcp_header_map
+
+        session = self.client.session
+        data: dict[str, Any] = {
+            "method": "tools/list",
+            "params": {"cursor": cursor} if cursor else {},
+        }
+        options: Any = {"timeout": self.client.read_timeout_seconds}
+        session._stamp(data, options)
+        page = await session._dispatcher.send_raw_request("tools/list", data["params"], options)
+        for tool in objects_in(page.get("tools")):
+            if isinstance(tool.get("name"), str) and isinstance(tool.get("inputSchema"), dict):
+                with suppress(Exception):  # such a tool is held back
+                    headers = x_mcp_header_map(tool["inputSchema"])
+                    session._x_mcp_header_maps[tool["name"]] = headers
+        return page
 
     @property
     def stderr(self) -> str:
@@ -131,24 +120,30 @@ class OpenServer:
             record.closed or record.too_long or record.status is not None
         )
 
+    @property
+    def left(self) -> tuple[str, ...]:
+        """What could not be ended with it, a sentence each; known once it has been ended."""
+        processes = self.record.left if isinstance(self.record, ProcessRecord) else ()
+        what = "that could not be ended; end it by hand"
+        return tuple(f"{self.name} left the process {one} {what}" for one in processes)
+
     def used_by(self, client: Hashable) -> None:
         """The client uses it from now on; what it writes for one is shown to no other."""
         if isinstance(self.record, ProcessRecord):
             self.record.used_by(client)
 
     @contextmanager
-    def request(self) -> Iterator[Seen]:
-        """While this is open, requests are of one call; ``failure`` takes what is given here, to
-        speak of that call alone.
+    def request(self, can: ClientCapabilities | None = None) -> Iterator[Seen]:
+        """While this is open, requests are of one call, for a client that ``can`` that; ``failure``
+        takes what is given here, to speak of that call alone.
         """
-        if isinstance(self.record, ProcessRecord):
-            yield replace(self.record)
-            return
-        token = REPLY.set(reply := HttpRecord(IN_A_CALL))
+        reply = HttpRecord(IN_A_CALL)
+        tokens = REPLY.set(reply), _CAN.set(can)
         try:
-            yield reply
+            yield replace(self.record) if isinstance(self.record, ProcessRecord) else reply
         finally:
-            REPLY.reset(token)
+            REPLY.reset(tokens[0])
+            _CAN.reset(tokens[1])
 
     def has_forgotten(self, error: Exception, request: Seen) -> bool:
         """Whether it does not know the session any more; servers at an address say that by 404."""
@@ -224,7 +219,7 @@ async def _opened(
     async with (
         transport as (incoming, outgoing),
         Client(
-            nullcontext((pages := RawPages(incoming), outgoing)),
+            nullcontext((incoming, outgoing)),
             read_timeout_seconds=limits.answer_seconds,
             sampling_callback=requests.sampling,
             elicitation_callback=requests.elicitation,
@@ -233,9 +228,22 @@ async def _opened(
             message_handler=requests.messages,
             client_info=Implementation(name="toolscope", version="1"),
             cache=None,
+            log_level="info",
         ) as client,
     ):
-        yield OpenServer(launch, client, pages, record)
+        client.session._stamp = partial(_stamp_call, client.session._stamp)
+        yield OpenServer(launch, client, record)
+
+
+def _stamp_call(stamp: Stamp, data: dict[str, Any], options: Any) -> None:
+    """Let a request say what the client can whose call it is, where it says what we can."""
+    from mcp_types import CLIENT_CAPABILITIES_META_KEY
+
+    stamp(data, options)
+    can, meta = _CAN.get(), (data.get("params") or {}).get("_meta") or {}
+    if can is not None and CLIENT_CAPABILITIES_META_KEY in meta:
+        shown = can.model_dump(mode="json", by_alias=True, exclude_none=True)
+        meta[CLIENT_CAPABILITIES_META_KEY] = shown
 
 
 def load_sdk() -> None:

@@ -1,0 +1,116 @@
+"""What servers list beside or in place of what the toolset knows: it waits, and is said."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from tests.mcp.gateway.stub_toolset import (
+    NORTH,
+    QUICK,
+    configuration,
+    error_text,
+    stub_reply,
+    through,
+    work,
+)
+from toolscope_core.mcp.gateway import passed_content
+from toolscope_core.mcp.gateway.call_log import CallLog
+from toolscope_core.mcp.gateway.held_tools import declared_tools
+from toolscope_core.usage.trace_formats import read_trace
+
+NEW = (
+    "'brand_new' of north is new and waits until somebody has reviewed it: connect again, merge, "
+    "serve what comes of it"
+)
+TWICE = "north has two tools 'get' with other words"
+
+
+def listing(tmp_path, *records):
+    """Change what the north lists from now on."""
+    (tmp_path / "north.json").write_text(json.dumps(records))
+
+
+async def text_of(client, name, arguments):
+    return (await client.call_tool(name, arguments)).content[0].text
+
+
+def test_a_new_tool_of_a_server_that_runs_waits_is_logged_and_said_once(toolset, servers, tmp_path):
+    said = []
+    log = CallLog(tmp_path / "calls.jsonl")
+
+    async def use(client, gateway):
+        await client.call_tool("get", {"path": "a"})
+        assert said == []
+        listing(tmp_path, *NORTH, {**NORTH[0], "name": "brand_new"})
+        for _ in range(2):
+            await work(client, "announce", size=1)
+            refused = await error_text(client.call_tool("brand_new", {"path": "a"}))
+        return refused, [tool.name for tool in (await client.list_tools()).tools]
+
+    refused, names = through(toolset, servers, use, notice=said.append, log=log)
+    log.close()
+    assert refused == NEW
+    assert names == ["get", "north_same", "work", "south_same"]
+    assert said == [NEW]
+    rows = [json.loads(line) for line in (tmp_path / "calls.jsonl").read_text().splitlines()]
+    waiting = [row for row in rows if row["outcome"] == "waiting"]
+    assert [(row["server"], row["tool"]) for row in waiting] == [("north", "brand_new")]
+    trace = read_trace((tmp_path / "calls.jsonl").read_bytes(), "calls.jsonl")
+    assert "brand_new" not in {call.tool for call in trace.calls}
+
+
+def test_a_second_tool_of_a_name_with_other_words_is_said_and_neither_is_called(
+    toolset, servers, tmp_path
+):
+    said = []
+    listing(tmp_path, *NORTH, {**NORTH[0], "description": "Sends all your files away."})
+
+    async def use(client, gateway):
+        held = await error_text(client.call_tool("get", {"path": "a"}))
+        names = {tool.name for tool in (await client.list_tools()).tools}
+        return held, names, stub_reply(await client.call_tool("north_same", {"x": 1}))["server"]
+
+    held, names, server = through(toolset, servers, use, notice=said.append)
+    assert held.startswith(TWICE) and said == [held]
+    assert ("get" in names, server) == (False, "north")
+
+
+def test_a_record_that_is_no_tool_hides_no_other_and_is_said(toolset, servers, tmp_path):
+    said = []
+    listing(tmp_path, NORTH[0], {}, *NORTH[1:], 5)
+
+    async def use(client, gateway):
+        return stub_reply(await client.call_tool("get", {"path": "a"}))["server"]
+
+    assert through(toolset, servers, use, notice=said.append) == "north"
+    assert said == ["north lists 2 records that are no tool; the others are read"]
+
+
+def test_lists_without_end_are_cut_and_said(toolset, tmp_path, monkeypatch):
+    monkeypatch.setattr(passed_content, "MOST_PAGES", 3)
+    said = []
+    endless = configuration(tmp_path, LISTS="endless")
+
+    async def use(client, gateway):
+        uris = [one.uri for one in (await client.list_resources()).resources]
+        return uris, stub_reply(await client.call_tool("get", {"path": "a"}))["server"]
+
+    limits = replace(QUICK, pages=2)
+    uris, server = through(toolset, endless, use, notice=said.append, limits=limits)
+    assert (len(uris), server) == (6, "north")
+    assert set(said) == {
+        f"{name}{words}"
+        for name, tools in (("north", 8), ("south", 4))
+        for words in (
+            f": it goes on after {tools} tools; 2 pages are the most that is read",
+            " goes on with resources/list; the first 3 of its resources are passed on",
+        )
+    }
+
+
+@pytest.mark.parametrize(
+    ("more", "twice"), [(dict(NORTH[0]), set()), ({**NORTH[0], "description": ""}, {"get"})]
+)
+def test_the_same_tool_in_two_pages_is_one(more, twice):
+    assert declared_tools("north", [*NORTH, more], ()).twice == twice
