@@ -59,6 +59,19 @@ def seen(tools, format):
     )
 
 
+@pytest.mark.parametrize("format", ["mcp", "openai-chat", "anthropic", "gemini", "neutral"])
+def test_no_reference_that_leads_nowhere_leaves(format):
+    dead = {"$ref": "https://x.test/a.json"}
+    record = {
+        "name": "n",
+        "inputSchema": accepting(a={**dead, "title": "A"}, b={"examples": [dead]}),
+        "outputSchema": accepting(c=dead, d={"type": "string"}),
+    }
+    (tool,) = again([record]).tools
+    new = written(tool, format)
+    assert "$ref" not in canonical_json(new) and '"title":"A"' in canonical_json(new)
+
+
 @pytest.mark.parametrize("file", DOCUMENTS)
 def test_documents_come_back_as_the_records_that_they_became(file):
     catalog = load(file)

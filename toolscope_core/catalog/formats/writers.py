@@ -18,6 +18,7 @@ from toolscope_core.catalog.formats.record_format import (
 from toolscope_core.catalog.naming import assign_ids
 from toolscope_core.catalog.schema.declarations import RecordError
 from toolscope_core.catalog.schema.keywords import INVALID
+from toolscope_core.catalog.schema.references import leads_nowhere
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.errors import ExportError
 from toolscope_core.model.plan import MergedTool
@@ -33,8 +34,8 @@ def write_toolset(
     """The toolset as a JSON value, tools in the order given.
 
     A tool read from this format comes back as its raw record, overlaid with what the record does
-    not declare so; other tools are written anew. ``neutral`` is one object
-    ``{"version", "servers", "tools"}``, ``mcp`` and ``generic`` a list of
+    not declare so, and without references that lead nowhere; other tools are written anew.
+    ``neutral`` is one object ``{"version", "servers", "tools"}``, ``mcp`` and ``generic`` a list of
     ``{"server", "description"?, "tools"}`` where there are servers (else ``{"tools": […]}`` and a
     list), ``gemini`` one ``{"functionDeclarations": […]}``, all others a list of records,
     ``openai-responses`` with the tools of a namespace inside it. ``sendable`` asks for parameters
@@ -59,7 +60,8 @@ def write_record(tool: Tool, format: str, sendable: bool = False) -> JsonObject:
 def _write_record(tool: Tool, form: RecordFormat, sendable: bool) -> JsonObject:
     """The tool's raw record where it has this format, else a new one, with the tool's parts."""
     original = _read_raw(tool, form)
-    foreign = original is not None and sendable and not _is_taken(original, form)
+    dead = original is not None and leads_nowhere(original.schema)
+    foreign = dead or (original is not None and sendable and not _is_taken(original, form))
     if foreign and form.renews:
         original = None
     record = tool.raw if original else form.template
@@ -70,6 +72,8 @@ def _write_record(tool: Tool, form: RecordFormat, sendable: bool) -> JsonObject:
             record = _set_part(record, form, part, value)
     if original and foreign:
         record = _set_part(record, form, "schema", tool.schema)
+    if original and leads_nowhere(original.returns):
+        record = _set_part(record, form, "returns", tool.returns)
     if not original and "id" in form.places:
         record = {**record, "id": tool.id}
     if sendable:
