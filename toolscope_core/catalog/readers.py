@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import chain
 
 from toolscope_core.catalog.flaws import Flaw, excerpt, find_flaw
+from toolscope_core.catalog.formats.detection import find_unread
 from toolscope_core.catalog.formats.generic import GENERIC
 from toolscope_core.catalog.formats.openapi import find_inferred
 from toolscope_core.catalog.formats.record_format import ToolPart, read_record
@@ -23,7 +24,7 @@ from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Tool, canonical_json
 
-FINDERS = (find_invalid, find_contradictions, find_inferred, find_shortened)
+FINDERS = (find_invalid, find_contradictions, find_inferred, find_shortened, find_unread)
 """What is found in a tool's definition by itself, beside what the scan finds in its words."""
 PARTS_OF_TOOLS: tuple[ToolPart, ...] = ("name", "description", "schema", "returns")
 

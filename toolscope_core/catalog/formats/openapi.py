@@ -11,6 +11,11 @@ from contextlib import suppress
 from typing import Any
 
 from toolscope_core.catalog.flaws import Flaw
+from toolscope_core.catalog.formats.discovery import (
+    DISCOVERY_FIELDS,
+    discovered_api,
+    is_discovery,
+)
 from toolscope_core.catalog.formats.discriminators import with_children
 from toolscope_core.catalog.formats.operations import read_operations
 from toolscope_core.catalog.formats.swagger import as_openapi_3
@@ -33,12 +38,23 @@ FIELDS = frozenset(
     "securityDefinitions".split()
 )
 """The keys that the specification defines at the top of a document."""
+
+
+def fields_of(document: JsonObject) -> frozenset[str]:
+    """The keys that belong to the API that a document describes."""
+    return DISCOVERY_FIELDS if is_discovery(document) else FIELDS
+
+
 SCHEMAS: Mapping[str, Mark] = {"inputSchema": "readOnly", "outputSchema": "writeOnly"}
 """The schemas of a tool, and the mark of properties that are not sent in that direction."""
 
 
 def is_openapi(value: object) -> bool:
-    """Whether a document says that it is OpenAPI or Swagger, and has paths or webhooks."""
+    """Whether a document says that it is OpenAPI or Swagger, and has paths or webhooks, or that it
+    is Google's way to say the same.
+    """
+    if is_discovery(value):
+        return True
     if not isinstance(value, dict) or not ("openapi" in value or "swagger" in value):
         return False
     if isinstance(value.get("paths"), dict):
@@ -52,6 +68,7 @@ def read_openapi(document: JsonObject, budget: ExpansionBudget) -> JsonObject | 
     An operation that cannot be read is a ``Flaw`` in its place; the whole is one for another
     version than 2.0 and 3.
     """
+    document = discovered_api(document) if is_discovery(document) else document
     version = _version(document)
     if not version.startswith(("2.", "3.")):
         return Flaw(f"is OpenAPI (Swagger) {version[:20]}; convert it to OpenAPI 3 first")

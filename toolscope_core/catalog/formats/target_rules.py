@@ -6,8 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from toolscope_core.catalog.formats.built_in import built_in_name, built_in_record, home_of
 from toolscope_core.catalog.formats.flattening import TOP_LEVEL, plain_object
-from toolscope_core.catalog.formats.mcp_records import ReadableRecord, may_be_odd, readable_record
+from toolscope_core.catalog.formats.mcp_records import (
+    LEFT_OUT,
+    ReadableRecord,
+    may_be_odd,
+    readable_record,
+)
 from toolscope_core.catalog.formats.mcp_tools import MCP
 from toolscope_core.catalog.formats.offered_names import (
     HASH_DIGITS,
@@ -135,12 +141,20 @@ def fixed(
 
 
 def unreadable(tools: Iterable[Tool], target: str) -> dict[str, str]:
-    """By id, why no client of MCP reads a tool, whatever is mended; empty where ``target`` is not
-    read by such clients. Raises ``ExportError`` for an unknown target.
+    """By id, why a tool cannot leave for the target, whatever is mended: no client of MCP reads it,
+    or another API runs it itself. Raises ``ExportError`` for an unknown target.
     """
-    if not target_named(target).rules.mcp_record:
-        return {}
-    return {tool.id: why for tool in tools if (why := _as_record(tool).obstacle)}
+    row = target_named(target)
+    return {tool.id: why for tool in tools if (why := _obstacle(tool, row))}
+
+
+def _obstacle(tool: Tool, target: Target) -> str:
+    if built_in := built_in_record(tool.raw):
+        home = home_of(built_in)
+        if target.name in (home, "neutral", "generic"):
+            return ""
+        return f"It is a built-in tool of {target_named(home).title}, which {target.title} lacks."
+    return _as_record(tool).obstacle if target.rules.mcp_record else ""
 
 
 def _of_set(tools: Sequence[MergedTool], target: Target) -> Iterator[RuleViolation]:
@@ -190,6 +204,9 @@ def _of_text(tool: Tool, target: Target) -> Iterator[RuleViolation]:
 
 def _of_schema(tool: Tool, target: Target) -> Iterator[RuleViolation]:
     schema, rules = tool.schema or {}, target.rules
+    if (built_in := built_in_record(tool.raw)) and (why := _obstacle(tool, target)):
+        yield RuleViolation(tool.id, "schema", built_in_name(built_in), why, LEFT_OUT)
+        return
     if rules.whole_object:
         for key in (key for key in TOP_LEVEL if key in schema):
             message = (

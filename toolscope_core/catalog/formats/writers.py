@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from toolscope_core.catalog.formats.built_in import KEPT, built_in_record, home_of
 from toolscope_core.catalog.formats.detection import fits
 from toolscope_core.catalog.formats.format_table import format_named
 from toolscope_core.catalog.formats.record_format import (
@@ -44,7 +45,7 @@ def write_toolset(
     Raises ``ExportError`` for a format not in ``OUTPUTS``.
     """
     form = format_named(format)
-    records = [_write_record(item.tool, form, sendable) for item in tools]
+    records = [_written(item.tool, form, sendable) for item in tools]
     return form.document(_keep_ids(records, tools, form), tools, servers)
 
 
@@ -54,7 +55,16 @@ def write_record(tool: Tool, format: str, sendable: bool = False) -> JsonObject:
 
     Raises ``ExportError`` for a format not in ``OUTPUTS``.
     """
-    return _write_record(tool, format_named(format), sendable)
+    return _written(tool, format_named(format), sendable)
+
+
+def _written(tool: Tool, form: RecordFormat, sendable: bool) -> JsonObject:
+    """The record of the tool, that of a built-in one as its API takes it."""
+    own = built_in_record(tool.raw)
+    if own and form.name in (home_of(own), "generic"):
+        return own
+    record = _write_record(tool, form, sendable)
+    return {**record, KEPT: own} if own and form.name == "neutral" else record
 
 
 def _write_record(tool: Tool, form: RecordFormat, sendable: bool) -> JsonObject:
