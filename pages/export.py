@@ -38,13 +38,18 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         help="relabel.json and arguments.json list new names; a toolset over the tool limit is "
         "split.",
     )
+    leave_out = st.toggle(
+        "Leave out refused tools",
+        key="leave_out",
+        help="A tool that breaks a rule of what you use stays out, and the others are exported.",
+    )
     expanded = bool(page_frame.service(Variants).accepted(record.id)) and st.toggle(
         "Expanded descriptions",
         key="expanded",
         help="Writes the accepted document variants (Documents, For search) as the descriptions of "
         "tools that nobody edited or merged. Agents then read them too, and they cost tokens.",
     )
-config = PlanConfig(accept=accept, routers=routers, expanded=expanded)
+config = PlanConfig(accept=accept, routers=routers, expanded=expanded, leave_out_refused=leave_out)
 figures = exports.figures(record.id, config, use.shape, fix)
 download_panel(config, use, fix, figures)
 figures_panel(figures)

@@ -41,11 +41,16 @@ CLAUDE_CODE = Client(
     ),
     rules=Rules(
         name_rule=DOTTED,
-        longest_name=64,
+        longest_name=128,
         prefix="mcp__{server}__",
         unique="server",
+        longest_description=4096,
+        whole_object=True,
         mcp_record=True,
+        dots_fold=True,
     ),
+    source="https://code.claude.com/docs/en/mcp",
+    as_of="2026-11",
     file="clients/claude-code.json",
     write=_write,
 )

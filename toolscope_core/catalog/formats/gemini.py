@@ -50,6 +50,8 @@ GEMINI = _Gemini(
         longest_name=64,
         parameter_rule=r"[A-Za-z_][A-Za-z0-9_]{0,63}",
     ),
+    source="https://ai.google.dev/api/caching#FunctionDeclaration",
+    as_of="2026-11",
     offered=5,
     in_prompts=True,
     advised=True,

@@ -32,13 +32,13 @@ def new_names(
     used: defaultdict[str, set[str]] = defaultdict(set)
     for tool in tools:
         if tool.id not in wrong and target.rules.unique != "none":
-            used[_scope(tool, target)].add(comparable_name(tool.name))
+            used[_scope(tool, target)].add(_key(tool.name, target))
     offered: dict[str, tuple[str, Rule]] = {}
     for tool in tools:
         if tool.id in wrong:
             mine = used[_scope(tool, target)]
             name = offered_name(tool, target, mine, taken)
-            mine.add(comparable_name(name))
+            mine.add(_key(name, target))
             offered[tool.id] = (name, wrong[tool.id])
     return offered
 
@@ -56,7 +56,7 @@ def wrong_names(
         if not _fits(tool.name, tool, target):
             wrong[tool.id] = "name"
         elif target.rules.unique != "none":
-            key = (_scope(tool, target), comparable_name(tool.name))
+            key = (_scope(tool, target), _key(tool.name, target))
             if kept.setdefault(key, tool.id) != tool.id:
                 wrong[tool.id] = "unique"
     return wrong
@@ -100,7 +100,7 @@ def offered_name(
 
     def free(name: str) -> bool:
         key = comparable_name(name)
-        return key not in used and (key == own or key not in reserved)
+        return _key(name, target) not in used and (key == own or key not in reserved)
 
     room = (target.rules.longest_name or 128) - len(name_prefix(tool, target))
     if room < HASH_DIGITS + 2:
@@ -149,6 +149,12 @@ def _fits(name: str, tool: Tool, target: Target) -> bool:
     return target.rules.longest_name is None or (
         len(name_prefix(tool, target)) + len(name) <= target.rules.longest_name
     )
+
+
+def _key(name: str, target: Target) -> str:
+    """A name as the target compares it."""
+    key = comparable_name(name)
+    return key.replace(".", "_") if target.rules.dots_fold else key
 
 
 def _scope(tool: Tool, target: Target) -> str:

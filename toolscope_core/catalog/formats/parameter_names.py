@@ -49,13 +49,14 @@ class Renaming:
     obstacle: str = ""
 
 
-def renaming(schema: JsonObject, rule: str) -> Renaming:
-    """New names for the properties at any depth that do not match ``rule``, a regular expression.
+def renaming(schema: JsonObject, rule: str, is_top: bool = False) -> Renaming:
+    """New names for the properties at any depth, or of the top only, that do not match ``rule``, a
+    regular expression.
 
     They depend on nothing but the names of the schema's properties.
     """
     all_names = set(property_names(schema))
-    refused = sorted(name for name in all_names if not re.fullmatch(rule, name))
+    refused = refused_names(schema, rule, is_top)
     if not refused:
         return Renaming(schema=schema)
     names = _offers(refused, all_names)
@@ -70,6 +71,12 @@ def renaming(schema: JsonObject, rule: str) -> Renaming:
         return Renaming(obstacle=str(error))
     top_names = {name: names[name] for name in top}
     return Renaming(names, top_names, _rewritten(schema, names), nested)
+
+
+def refused_names(schema: JsonObject, rule: str, is_top: bool = False) -> list[str]:
+    """The names of properties that do not match the rule, in their order."""
+    names = set(properties_of(schema) if is_top else property_names(schema))
+    return sorted(name for name in names if not re.fullmatch(rule, name))
 
 
 def property_names(schema: Any) -> Iterator[str]:

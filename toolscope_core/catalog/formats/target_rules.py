@@ -1,6 +1,5 @@
 """The rules of a target that a toolset breaks, and the fix that is offered for each."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
@@ -25,7 +24,7 @@ from toolscope_core.catalog.formats.offered_names import (
     plain_name,
     wrong_names,
 )
-from toolscope_core.catalog.formats.parameter_names import Renaming, property_names, renaming
+from toolscope_core.catalog.formats.parameter_names import Renaming, refused_names, renaming
 from toolscope_core.catalog.formats.record_format import read_record
 from toolscope_core.catalog.formats.target import Rule, Target
 from toolscope_core.catalog.formats.target_table import target_named
@@ -215,6 +214,10 @@ def _of_schema(tool: Tool, target: Target) -> Iterator[RuleViolation]:
             fix = _without(key) if plain_object(schema) else ""
             remedy = "" if fix else f"A reference leads into {key!r}; {AT_SERVER}"
             yield RuleViolation(tool.id, "schema", key, message, fix, remedy)
+    says_enough = tool.schema is None or any(key in schema for key in ("properties", *TOP_LEVEL))
+    if rules.declared_object and not says_enough:
+        message = f"The parameters have no 'properties'; {target.title} asks for them."
+        yield RuleViolation(tool.id, "schema", "properties", message, "properties: {}")
     if rules.typed_items and any(map(_bare_array, every_schema(schema))):
         message = f"An array does not say what it holds; {target.title} asks for 'items'."
         yield RuleViolation(tool.id, "schema", "items", message, "items: {}")
@@ -222,8 +225,8 @@ def _of_schema(tool: Tool, target: Target) -> Iterator[RuleViolation]:
         for fault in _as_record(tool).faults:
             remedy = "" if fault.fix else f"M{AT_SERVER[1:-1]}, or leave the tool out."
             yield RuleViolation(tool.id, "schema", fault.value, fault.message, fault.fix, remedy)
-    names = set(property_names(schema)) if rules.parameter_rule else ()
-    refused = sorted(name for name in names if not re.fullmatch(rules.parameter_rule, name))
+    rule = rules.parameter_rule
+    refused = refused_names(schema, rule, rules.top_parameters) if rule else []
     renamed = _fixed_schema(schema, target)[1] if refused else Renaming()
     for name in refused:
         message = f"The parameter {name!r} does not match {rules.parameter_rule} of {target.title}."
@@ -239,7 +242,10 @@ def _fixed_schema(schema: JsonObject | None, target: Target) -> tuple[JsonObject
     rules = target.rules
     plain = (plain_object(schema) or schema) if rules.whole_object else schema
     whole: JsonObject = _with_items(plain) if rules.typed_items else plain
-    renamed = renaming(whole, rules.parameter_rule) if rules.parameter_rule else Renaming()
+    if rules.declared_object:
+        whole = {"properties": {}, **whole}
+    rule = rules.parameter_rule
+    renamed = renaming(whole, rule, rules.top_parameters) if rule else Renaming()
     return (renamed.schema if renamed.names else whole), renamed
 
 
