@@ -46,7 +46,8 @@ def test_names_by_hand():
     ]
     names = {row[0]: row[3] for row in told(tools, "openai-chat")}
     assert re.fullmatch(r"geo_area_[0-9a-f]{8}", names["1"])  # geo_area is taken
-    assert (names["3"], names["4"], names["6"]) == ("t_go", "s_go", "tool")
+    assert (names["3"], names["4"]) == ("t_go", "s_go")
+    assert re.fullmatch(r"tool_[0-9a-f]{8}", names["6"])
     assert re.fullmatch(r"x{55}_[0-9a-f]{8}", names["5"])
     broken = [("3", "name", "ｇｏ"), ("4", "unique", "go"), ("6", "name", "翻訳")]
     assert [row[:3] for row in told(tools, "mcp")] == broken
@@ -54,6 +55,16 @@ def test_names_by_hand():
     assert told(tools, "neutral") == told(tools, "bfcl") == []
     assert ("1", "name", "1x", "tool_1x") in told([Tool("1", "1x")], "gemini")
     assert told([Tool("1", "a:b.c")], "gemini") == []
+
+
+def test_a_name_in_another_script_keeps_what_is_its_own():
+    pair = [Tool("1", "数据库查询", server="s.t"), Tool("2", "数据库删除", server="s.t")]
+    for target in ("openai-chat", "anthropic", "mcp", "gemini"):
+        names = [row[3] for row in told(pair, target)]
+        assert len({*names}) == 2 and not {"tool", "s_t"} & {*names}
+    half = told([Tool("1", "查询 weather"), Tool("2", "天气 weather")], "mcp")
+    assert all(re.fullmatch(r"weather_[0-9a-f]{8}", row[3]) for row in half)
+    assert told([Tool("1", "café_menü")], "mcp")[0][3] == "cafe_menu"
 
 
 def test_a_name_of_a_tool_that_went_is_not_offered():

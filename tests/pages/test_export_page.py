@@ -190,7 +190,17 @@ def test_too_many_tools_show_their_parts_before_and_after_the_split(open_app):
     show_files(page)
     assert "toolset-1.json, lines 1 to" in page.text
     page.widget("selectbox", "rules_").set_value("cursor").run()
-    assert list(table(page, "file", "tokens", "servers")["tools"]) == [30] * 5
+    assert list(table(page, "file", "tokens", "servers")["tools"]) == [60, 60, 30]
+
+
+def test_a_refused_tool_is_left_out_on_request(open_app):
+    odd = {"type": "object", "properties": {"a b": {}}, "propertyNames": {"maxLength": 9}}
+    stuck = replace(tool("odd", "stuck", "Does."), schema=odd)
+    page = open_app(stuck, tool("own", "sum", "Add up.")).open("export")
+    choose(page, "Anthropic")
+    assert refused(page) and "*Leave out refused tools* exports the others" in page.text
+    page.at.toggle(key="leave_out").set_value(True).run()
+    assert not refused(page) and "odd/stuck" in page.text and "is held back" in page.text
 
 
 def test_what_is_left_out_and_edited_on_its_own_is_said(page):

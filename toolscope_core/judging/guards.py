@@ -15,7 +15,7 @@ from toolscope_core.judging.products import products_of
 from toolscope_core.judging.reading import ToolReading, read_tool
 from toolscope_core.judging.vocabulary import is_of_facts, keeps_things
 from toolscope_core.model.cluster import Kind
-from toolscope_core.model.numbers import listed
+from toolscope_core.model.numbers import listed, plural
 from toolscope_core.model.tool import JsonObject, Tool
 
 _READING = frozenset({"reads", "computes", "exports"})
@@ -33,20 +33,11 @@ _HANDLES = frozenset(
 )
 """State that lives as long as somebody holds it: only the tools that made it know it."""
 
-_PLURALS = {
-    **{noun: f"{noun}s" for noun in _HANDLES},
-    **{
-        noun: f"{noun}s"
-        for noun in """file folder document note page message email issue ticket task event contact
-        record table database bucket container account""".split()
-    },
-    "branch": "branches",
-    "repository": "repositories",
-    "directory": "directories",
-    "memory": "memories",
-    "calendar": "calendars",
-    "playlist": "playlists",
-}
+_KEPT = _HANDLES | frozenset(
+    """file folder document note page message email issue ticket task event contact record table
+    database bucket container account branch repository directory memory calendar
+    playlist""".split()
+)
 """Nouns of what a tool may keep behind it, by stem."""
 
 _SCOPES = frozenset(
@@ -166,7 +157,7 @@ def kept_behind(reading: ToolReading) -> tuple[str, ...]:
     """
     computes = bool(reading.classes) and reading.classes <= _COMPUTING
     named = frozenset[str]() if computes else frozenset({*reading.nouns, *reading.objects})
-    return tuple(sorted((_PLURALS.keys() & named) | _HANDLES.intersection(reading.content)))
+    return tuple(sorted((_KEPT & named) | _HANDLES.intersection(reading.content)))
 
 
 def held_open(readings: Iterable[ToolReading]) -> str:
@@ -340,4 +331,4 @@ def _owner(server: str) -> str:
 
 
 def _plurals(nouns: set[str]) -> str:
-    return " and ".join(_PLURALS[noun] for noun in sorted(nouns))
+    return " and ".join(plural(noun) for noun in sorted(nouns))

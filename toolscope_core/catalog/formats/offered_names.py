@@ -1,6 +1,7 @@
 """The names under which a target offers tools whose own it refuses or that share one."""
 
 import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
@@ -123,10 +124,19 @@ def name_prefix(tool: Tool, target: Target) -> str:
 
 def plain_name(name: str, target: Target) -> str:
     """The name in letters that every rule takes, beginning with one that all take."""
-    if not target.rules.name_rule:
-        return name
-    spelled = re.sub(r"[^A-Za-z0-9_-]+", "_", normalise("NFKC", name)).strip("_")
-    return spelled if re.match("[A-Za-z]", spelled) else f"tool_{spelled}".rstrip("_")
+    return spelled_name(name, "tool", "_-") if target.rules.name_rule else name
+
+
+def spelled_name(name: str, stem: str, others: str) -> str:
+    """The name in plain letters, digits and ``others``, after ``stem`` where it begins otherwise.
+    Accents go; a letter of another script, which says what no other does, becomes a hash.
+    """
+    plain = "".join(c for c in normalise("NFKD", name) if not unicodedata.combining(c))
+    spelled = re.sub(rf"[^A-Za-z0-9{others}]+", "_", plain).strip("_")
+    if not re.match("[A-Za-z]", spelled):
+        spelled = f"{stem}_{spelled}".rstrip("_")
+    is_lost = any(char.isalnum() and not char.isascii() for char in plain)
+    return f"{spelled}_{digest(name)[:HASH_DIGITS]}" if is_lost else spelled
 
 
 def cut_text(text: str, most: int | None) -> str:

@@ -15,7 +15,7 @@ from toolscope_core.catalog.schema.budget import ExpansionBudget, measure
 from toolscope_core.catalog.schema.directions import is_marked
 from toolscope_core.catalog.schema.references import merge_parts, resolve
 from toolscope_core.catalog.source_words import NAME_LENGTH, OPENAPI_META, identifier, name_source
-from toolscope_core.model.tool import JsonObject
+from toolscope_core.model.tool import JsonObject, digest
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 MORE_METHODS = "additionalOperations"
@@ -117,7 +117,7 @@ class _Reader:
         own_words |= {"ignored": ignored} if ignored else {}
         meta = {"method": method.upper(), "path": path, **own_words}
         return {
-            "name": identifier(name_source(meta)) or method.upper()[:NAME_LENGTH],
+            "name": identifier(name_source(meta)) or _unspelled(method, path),
             "description": description or f"Executes {method.upper()} {path}",
             "inputSchema": schema,
             **({"outputSchema": returned} if returned else {}),
@@ -259,6 +259,12 @@ class _Reader:
             raise _UnclearError(
                 f"brings what is written out to more than {MAX_EXPANDED:,} values; split the file"
             )
+
+
+def _unspelled(method: str, path: str) -> str:
+    """A name where nothing is written in letters that a name may have."""
+    named = path.strip("/")
+    return f"{method.upper()}_{digest(path)[:8]}"[:NAME_LENGTH] if named else method.upper()
 
 
 def _place(method: str, path: str) -> str:

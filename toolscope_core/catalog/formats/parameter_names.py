@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from toolscope_core.catalog.formats.offered_names import comparable_name
+from toolscope_core.catalog.formats.offered_names import comparable_name, spelled_name
 from toolscope_core.catalog.schema.references import IN_PLACE, resolve
 from toolscope_core.catalog.schema.walking import (
     every_schema,
@@ -21,7 +21,6 @@ from toolscope_core.catalog.schema.walking import (
 )
 from toolscope_core.model.argument_map import NestedRename
 from toolscope_core.model.tool import JsonObject, digest
-from toolscope_core.model.unicode_forms import normalise
 
 LONGEST = 64
 HASH_DIGITS = 8
@@ -94,8 +93,7 @@ def _offers(refused: Iterable[str], all_names: Iterable[str]) -> dict[str, str]:
     taken = {comparable_name(name) for name in all_names}
     offered = {}
     for name in refused:
-        plain = re.sub(r"[^A-Za-z0-9_]+", "_", normalise("NFKC", name)).strip("_")
-        plain = plain if re.match("[A-Za-z]", plain) else f"arg_{plain}".rstrip("_")
+        plain = spelled_name(name, "arg", "_")
         cut = plain[: LONGEST - HASH_DIGITS - 1]
         hashed = (f"{cut}_{digest(name, n)[:HASH_DIGITS]}" for n in count())
         fits = len(plain) <= LONGEST and comparable_name(plain) not in taken
