@@ -10,6 +10,7 @@ from toolscope_core.catalog.clients.configurations import (
     configured_servers,
     starts_server,
 )
+from toolscope_core.catalog.clients.server_spellings import as_usual
 from toolscope_core.catalog.flaws import Flaw, excerpt, find_flaw, writable
 from toolscope_core.catalog.formats.generic import GENERIC
 from toolscope_core.catalog.formats.openapi import fields_of, is_openapi, read_openapi
@@ -75,7 +76,7 @@ def find_records(placed: Placed, label: str, kind: str, budget: ExpansionBudget)
     becomes an MCP record, each server that a client's configuration starts a server and a
     ``Problem``. What looks like a tool where none is read is a ``Problem``, so nothing is left out.
     """
-    value = placed.value
+    value = as_usual(placed.value) if configured_servers(placed.value) else placed.value
     trail = (placed.place,) if placed.place else ()
     around = Record(None, label)
     if kind == "mcp-client" and not configured_servers(value):
