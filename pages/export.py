@@ -7,6 +7,7 @@ import streamlit as st
 from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
 from ui.export.download_panel import download_panel
 from ui.export.figures_panel import figures_panel, merges_panel, shared_names_panel
+from ui.export.texts_panel import texts_panel
 from ui.export.validity_panel import limit_panel, validity_panel
 from ui.shared import page_frame
 from ui.shared.services.exports import Exports, uses
@@ -61,3 +62,4 @@ rules = validity_panel(figures, target)
 if rules in figures.toolsets:
     limit_panel(figures.toolsets[rules], exports.ways(record.id, routers, rules), POLICIES)
 merges_panel(figures)
+texts_panel(config)

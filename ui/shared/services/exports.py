@@ -18,6 +18,7 @@ from toolscope_core.catalog.scan.cleaning import hidden_in
 from toolscope_core.catalog.scan.hidden import cleaned
 from toolscope_core.catalog.splitting import servers_of
 from toolscope_core.catalog.tokens import Costs, PlanTokens, plan_tokens, tokenizer
+from toolscope_core.check.text_mentions import TextMention, gone_names, mentions_in
 from toolscope_core.export.bundle import bundle_files, named_toolsets, zipped
 from toolscope_core.export.checked_plan import (
     broken_rules,
@@ -213,6 +214,18 @@ class Exports:
 
         key = (record.id, record.name, config, use.label, fix)
         return self._downloads.get(key, (plan,), make, state=len(log))
+
+    def mentions(
+        self, catalog_id: int, config: PlanConfig, texts: Mapping[str, bytes]
+    ) -> tuple[TextMention, ...]:
+        """The lines of texts, by file name, that name a tool which the plan takes away."""
+        plan = self._review.plan(catalog_id, config)
+        gone = gone_names(plan.relabels, (item.tool.name for item in plan.tools))
+        return tuple(
+            mention
+            for file, content in texts.items()
+            for mention in mentions_in(file, content.decode("utf-8", "replace"), gone)
+        )
 
     def file_name(
         self, record: CatalogRecord, config: PlanConfig, use: Use, fix: bool = False
