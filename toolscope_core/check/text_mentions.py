@@ -39,8 +39,8 @@ class TextMention:
 
 
 def gone_names(relabels: Iterable[Relabel], still: Iterable[str]) -> dict[str, str]:
-    """Old name → new names of the tools that are gone, and the name with its server as clients write
-    it → the new id. A bare name that a tool ``still`` has is none.
+    """Old name → new names of the tools that are gone, and the name with its server, as clients
+    write it, → the new id. A bare name that a tool ``still`` has is none.
     """
     rows = [row for row in relabels if row.new_id != row.old_id or row.new_name != row.old_name]
     names = set(still)
