@@ -72,6 +72,13 @@ def test_no_reference_that_leads_nowhere_leaves(format):
     assert "$ref" not in canonical_json(new) and '"title":"A"' in canonical_json(new)
 
 
+def test_gemini_is_sent_nothing_that_its_api_does_not_know():
+    record = {"name": "n", "description": "D.", "parameters": accepting(), "team": "red"}
+    (tool,) = again([record]).tools
+    (sent,) = write_toolset(kept([tool]), (), "gemini", sendable=True)["functionDeclarations"]
+    assert sent.keys() <= {"name", "description", "parameters", "parametersJsonSchema"}
+
+
 @pytest.mark.parametrize("file", DOCUMENTS)
 def test_documents_come_back_as_the_records_that_they_became(file):
     catalog = load(file)

@@ -11,7 +11,7 @@ from toolscope_core.model.catalog import Finding
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
 _OPEN = ("patternProperties", "$dynamicRef", "propertyNames")
-_BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
+_TYPED = ("type", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 MAX_PARTS = 1000
 """So many schemas that hold for one value are followed."""
 
@@ -25,6 +25,13 @@ def find_contradictions(tool: Tool) -> tuple[Finding, ...]:
         Finding(tool.id, "warn" if is_bad else "info", code, place, message, shown)
         for is_bad, code, place, message, shown in _found(schema, schema, "schema", frozenset())
     )
+
+
+def is_of_type(value: Any, typed: JsonObject) -> bool:
+    """Whether a value is of the type, and within the bounds, that a schema gives."""
+    from jsonschema_rs import is_valid
+
+    return bool(is_valid({key: typed[key] for key in _TYPED if key in typed}, value))
 
 
 _Row = tuple[bool, str, str, str, str]
@@ -86,14 +93,11 @@ def _ghosts(schema: JsonObject, place: str, names: frozenset[str] | None) -> Ite
 
 
 def _odd_values(schema: JsonObject, place: str) -> Iterator[_Row]:
-    from jsonschema_rs import is_valid
-
     kind, values = schema.get("type"), schema.get("enum")
     if not isinstance(kind, (str, list)):
         return
-    typed = {"type": kind, **{key: schema[key] for key in _BOUNDS if key in schema}}
     if isinstance(values, list) and values:
-        odd = [value for value in values if not is_valid(typed, value)]
+        odd = [value for value in values if not is_of_type(value, schema)]
         if odd:
             shown = canonical_json(odd)
             none = len(odd) == len(values)
@@ -101,9 +105,10 @@ def _odd_values(schema: JsonObject, place: str) -> Iterator[_Row]:
                 "no value is valid there: have it mended." if none else "nobody can send that."
             )
             yield none, "impossible-enum", f"{place}/enum", message, shown[:200]
-        typed = {**typed, "enum": values}
     default = schema.get("default")
-    if default is not None and not is_valid(typed, default):
+    fixed = values if isinstance(values, list) and values else [default]
+    is_allowed = any(canonical_json(value) == canonical_json(default) for value in fixed)
+    if default is not None and not (is_allowed and is_of_type(default, schema)):
         shown = canonical_json(default)
         message = f"The {place} has the default {shown[:80]}, which it does not allow; correct it."
         yield False, "impossible-default", f"{place}/default", message, shown[:200]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from toolscope_core.catalog.schema.contradictions import is_of_type
 from toolscope_core.catalog.schema.walking import map_subschemas
 from toolscope_core.judging.arguments.subschema import core, of_keyword, type_set
 from toolscope_core.model.tool import JsonObject, canonical_json
@@ -75,12 +76,7 @@ def _sorted(schema: dict[str, Any]) -> JsonObject:
     if isinstance(values, list):
         ordered = sorted(values, key=canonical_json)
         schema = {**schema, "enum": ordered}
-        if "type" in schema and all(map(_is_of(type_set(schema)), ordered)):
+        kinds = sorted(type_set(schema))
+        if "type" in schema and all(is_of_type(value, {"type": kinds}) for value in ordered):
             schema = {key: sub for key, sub in schema.items() if key != "type"}
     return schema
-
-
-def _is_of(kinds: frozenset[str]) -> Any:
-    from jsonschema_rs import is_valid
-
-    return lambda value: is_valid({"type": sorted(kinds)}, value)
