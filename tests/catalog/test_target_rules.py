@@ -148,7 +148,6 @@ def test_a_client_counts_its_prefix():
 @pytest.mark.parametrize(
     ("tool", "target", "broken"),
     [
-        (Tool("1", "a", schema={"type": "object", "title": "None"}), "openai-chat", "properties"),
         (Tool("1", "a", schema=schema(x={"type": "array"})), "vscode", "items"),
         (Tool("1", "a", schema={"type": "object", "oneOf": [{}]}), "claude-code", "oneOf"),
         (Tool("1", "a", "x" * 4097), "claude-code", "4097 characters"),

@@ -25,12 +25,14 @@ _AS_OF = "2026-11"
 
 class _OpenAi(RecordFormat):
     def sendable(self, record: JsonObject, is_new: bool) -> JsonObject:
-        """A schema of parameters says which there are, be it none."""
+        """The parameters say which there are, be it none: nothing is lost by that."""
         path = self.places["schema"][0]
         schema = value_at(record, path)
-        if not isinstance(schema, dict) or "properties" in schema:
+        says_enough = "properties" in schema if isinstance(schema, dict) else not is_new
+        if says_enough:
             return record
-        return with_value(record, path, {**schema, "properties": {}})
+        plain = schema if isinstance(schema, dict) else {"type": "object"}
+        return with_value(record, path, {**plain, "properties": {}})
 
 
 class _Responses(_OpenAi):

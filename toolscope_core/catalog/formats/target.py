@@ -16,9 +16,10 @@ class Rules:
     counts characters with ``prefix`` before the name (``{server}`` in it is the server's).
     ``unique`` says among which tools a name stands once. ``whole_object`` forbids ``anyOf`` and its
     like at the top of the parameters, ``typed_items`` arrays that do not say what they hold.
-    ``declared_object`` asks for ``properties`` there, be it none; ``parameter_rule`` is for names
-    at every depth unless ``top_parameters``. ``mcp_record`` asks for a record that the SDKs of MCP
-    read. Where ``dots_fold``, names are equal that differ in dots and underscores only.
+    ``declared_object`` asks for ``properties`` there, which are written, be it none;
+    ``parameter_rule`` is for names at every depth unless ``top_parameters``. ``mcp_record`` asks
+    for a record that the SDKs of MCP read. Where ``dots_fold``, names are equal that differ in dots
+    and underscores only.
     """
 
     name_rule: str = ""

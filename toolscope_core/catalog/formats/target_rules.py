@@ -214,10 +214,6 @@ def _of_schema(tool: Tool, target: Target) -> Iterator[RuleViolation]:
             fix = _without(key) if plain_object(schema) else ""
             remedy = "" if fix else f"A reference leads into {key!r}; {AT_SERVER}"
             yield RuleViolation(tool.id, "schema", key, message, fix, remedy)
-    says_enough = tool.schema is None or any(key in schema for key in ("properties", *TOP_LEVEL))
-    if rules.declared_object and not says_enough:
-        message = f"The parameters have no 'properties'; {target.title} asks for them."
-        yield RuleViolation(tool.id, "schema", "properties", message, "properties: {}")
     if rules.typed_items and any(map(_bare_array, every_schema(schema))):
         message = f"An array does not say what it holds; {target.title} asks for 'items'."
         yield RuleViolation(tool.id, "schema", "items", message, "items: {}")
@@ -242,8 +238,6 @@ def _fixed_schema(schema: JsonObject | None, target: Target) -> tuple[JsonObject
     rules = target.rules
     plain = (plain_object(schema) or schema) if rules.whole_object else schema
     whole: JsonObject = _with_items(plain) if rules.typed_items else plain
-    if rules.declared_object:
-        whole = {"properties": {}, **whole}
     rule = rules.parameter_rule
     renamed = renaming(whole, rule, rules.top_parameters) if rule else Renaming()
     return (renamed.schema if renamed.names else whole), renamed
