@@ -1,5 +1,6 @@
-"""Writes the help of commands into docs/cli.md and the table of actions into its page of
-docs/decisions; ``--check`` fails if either differs from the program.
+"""Writes the help of commands into docs/cli.md, the table of actions into its page of
+docs/decisions and the rules of targets into docs/targets.md; ``--check`` fails if one differs from
+the program.
 """
 
 import re
@@ -9,10 +10,13 @@ from pathlib import Path
 import typer
 from typer.testing import CliRunner
 
+from toolscope_core.catalog.formats.target import Rules, Target
+from toolscope_core.catalog.formats.target_table import MATRIX, target_named
 from toolscope_core.cli import app
 from toolscope_core.decisions.actions import ACTIONS
 
 CLI = Path(__file__).with_name("cli.md")
+TARGETS = Path(__file__).with_name("targets.md")
 DECISIONS = Path(__file__).with_name("decisions") / "021-decisions-are-appended.md"
 
 
@@ -40,6 +44,44 @@ def actions() -> str:
     return "\n".join([intro, "", head, *rows])
 
 
+def targets() -> str:
+    """The rules of each target, as a Markdown table."""
+    columns = ("target", "tools", "name", "description", "parameters", "source, as of")
+    head = f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}"
+    return "\n".join([head, *(_target_row(target_named(name)) for name in MATRIX)])
+
+
+def _target_row(target: Target) -> str:
+    rules = target.rules
+    counted = f", with `{rules.prefix}` before it" if rules.prefix else ""
+    cells = (
+        [target.title],
+        [f"at most {rules.most_tools}" if rules.most_tools else ""],
+        [
+            f"`{rules.name_rule}`" if rules.name_rule else "",
+            f"up to {rules.longest_name} characters{counted}" if rules.longest_name else "",
+            {"toolset": "each once", "server": "each once in a server", "none": ""}[rules.unique],
+            "dots count as `_`" if rules.dots_fold else "",
+        ],
+        [f"up to {rules.longest_description:,} characters" if rules.longest_description else ""],
+        _of_parameters(rules),
+        [f"<{target.source}>", target.as_of] if target.source else ["ours"],
+    )
+    shown = ("; ".join(filter(None, cell)).replace("|", "&#124;") for cell in cells)
+    return f"| {' | '.join(shown)} |"
+
+
+def _of_parameters(rules: Rules) -> list[str]:
+    depth = "at the top" if rules.top_parameters else "at every depth"
+    return [
+        f"names `{rules.parameter_rule}` {depth}" if rules.parameter_rule else "",
+        "`properties`, be it none" if rules.declared_object else "",
+        "no `anyOf`, `oneOf`, `allOf`, `enum`, `not` at the top" if rules.whole_object else "",
+        "`items` in every array" if rules.typed_items else "",
+        "what the SDKs of MCP read" if rules.mcp_record else "",
+    ]
+
+
 def filled(text: str, mark: str, content: str) -> str:
     """The text with ``content`` between its marks. Raises ``ValueError`` if a mark is missing."""
     begin, end = f"<!-- {mark}: written by docs/make_reference.py -->", f"<!-- /{mark} -->"
@@ -49,7 +91,11 @@ def filled(text: str, mark: str, content: str) -> str:
     return between.sub(lambda _: f"{begin}\n\n{content}\n\n{end}", text)
 
 
-PARTS = ((CLI, "cli", reference), (DECISIONS, "actions", actions))
+PARTS = (
+    (CLI, "cli", reference),
+    (DECISIONS, "actions", actions),
+    (TARGETS, "targets", targets),
+)
 """Each generated part: its file, its mark and the function that writes it."""
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import streamlit as st
 from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
 from ui.export.download_panel import download_panel
 from ui.export.figures_panel import figures_panel, merges_panel, shared_names_panel
+from ui.export.texts_panel import texts_panel
 from ui.export.validity_panel import limit_panel, validity_panel
 from ui.shared import page_frame
 from ui.shared.services.exports import Exports, uses
@@ -42,13 +43,18 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         help="relabel.json and arguments.json list new names; a toolset over the tool limit is "
         "split.",
     )
+    leave_out = st.toggle(
+        "Leave out refused tools",
+        key="leave_out",
+        help="A tool that breaks a rule of what you use stays out, and the others are exported.",
+    )
     expanded = bool(page_frame.service(Variants).accepted(record.id)) and st.toggle(
         "Expanded descriptions",
         key="expanded",
         help="Writes the accepted document variants (Documents, For search) as the descriptions of "
         "tools that nobody edited or merged. Agents then read them too, and they cost tokens.",
     )
-config = PlanConfig(accept=accept, routers=routers, expanded=expanded)
+config = PlanConfig(accept=accept, routers=routers, expanded=expanded, leave_out_refused=leave_out)
 figures = exports.figures(record.id, config, use.shape, fix)
 download_panel(config, use, fix, figures)
 figures_panel(figures)
@@ -60,3 +66,4 @@ rules = validity_panel(figures, target)
 if rules in figures.toolsets:
     limit_panel(figures.toolsets[rules], exports.ways(record.id, routers, rules), POLICIES)
 merges_panel(figures)
+texts_panel(config)

@@ -111,12 +111,47 @@ def test_equal_names_in_different_places_of_the_document_stay_apart():
 
 
 def test_what_is_no_openapi_3():
-    with pytest.raises(CatalogError, match=r"is OpenAPI \(Swagger\) 2.0; convert it"):
-        read_text('{"swagger": "2.0", "paths": {}}')
+    with pytest.raises(CatalogError, match=r"is OpenAPI \(Swagger\) 1.2; convert it"):
+        read_text('{"swagger": "1.2", "paths": {}}')
     with pytest.raises(CatalogError, match="is no OpenAPI document"):
         read_catalog([Source("a.json", b'{"name": "a"}')], "openapi")
     with pytest.raises(CatalogError, match="has the key 'get' twice"):
         read_text('{"openapi": "3.0.0", "paths": {"/a": {"get": {}, "get": {}}}}')
+
+
+@pytest.mark.parametrize(
+    ("more", "code"),
+    [
+        ({"deprecated": True}, "deprecated-operation"),
+        ({"parameters": [{"name": "Authorization", "in": "header"}]}, "ignored-parameter"),
+        ({"operationId": "a" * 60}, "cut-name"),
+        ({}, ""),
+    ],
+)
+def test_what_an_operation_says_and_its_tool_does_not_is_told(more, code):
+    (tool,) = read(operation(**more)).tools
+    assert [item.code for item in find_inferred(tool)] == ([code] if code else [])
+    assert "Authorization" not in tool.schema["properties"]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "string", "nullable": True},
+        {"nullable": True, "enum": ["a"]},
+        {"nullable": True, "$ref": "#/components/schemas/T"},
+        {"nullable": True, "allOf": [{"$ref": "#/components/schemas/T"}]},
+        {"nullable": True, "oneOf": [{"type": "string"}]},
+    ],
+)
+def test_what_is_nullable_takes_null_in_the_record_itself(schema):
+    body = {"content": {"application/json": {"schema": {"properties": {"a": schema}}}}}
+    parts = {"schemas": {"T": {"type": "string", "maxLength": 1}}}
+    (tool,) = read(operation(requestBody=body), components=parts).tools
+    for written in (tool.schema, tool.raw["inputSchema"]):
+        assert Draft202012Validator(written).is_valid({"a": None})
+        assert Draft202012Validator(written).is_valid({"a": "a"})
+        assert not Draft202012Validator(written).is_valid({"a": 5})
 
 
 def test_hints_are_told_only_where_the_record_says_so():

@@ -35,6 +35,14 @@ def test_only_local_references_are_followed(reference):
     assert settle_references(root)["properties"]["a"] == invalid
 
 
+@pytest.mark.parametrize("key", ["default", "examples", "const", "example", "x-own"])
+def test_no_dead_reference_stays_under_any_key(key):
+    root = {"properties": {"a": {key: [{"$ref": "#/nothing"}], "title": "A"}}}
+    settled = settle_references(root)
+    assert "$ref" not in str(settled) and settled["properties"]["a"]["title"] == "A"
+    assert "#/nothing" in str(settled), "it is kept, where nobody follows it"
+
+
 @pytest.mark.parametrize(
     "defs",
     [

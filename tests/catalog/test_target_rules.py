@@ -46,7 +46,8 @@ def test_names_by_hand():
     ]
     names = {row[0]: row[3] for row in told(tools, "openai-chat")}
     assert re.fullmatch(r"geo_area_[0-9a-f]{8}", names["1"])  # geo_area is taken
-    assert (names["3"], names["4"], names["6"]) == ("t_go", "s_go", "tool")
+    assert (names["3"], names["4"]) == ("t_go", "s_go")
+    assert re.fullmatch(r"tool_[0-9a-f]{8}", names["6"])
     assert re.fullmatch(r"x{55}_[0-9a-f]{8}", names["5"])
     broken = [("3", "name", "ｇｏ"), ("4", "unique", "go"), ("6", "name", "翻訳")]
     assert [row[:3] for row in told(tools, "mcp")] == broken
@@ -54,6 +55,16 @@ def test_names_by_hand():
     assert told(tools, "neutral") == told(tools, "bfcl") == []
     assert ("1", "name", "1x", "tool_1x") in told([Tool("1", "1x")], "gemini")
     assert told([Tool("1", "a:b.c")], "gemini") == []
+
+
+def test_a_name_in_another_script_keeps_what_is_its_own():
+    pair = [Tool("1", "数据库查询", server="s.t"), Tool("2", "数据库删除", server="s.t")]
+    for target in ("openai-chat", "anthropic", "mcp", "gemini"):
+        names = [row[3] for row in told(pair, target)]
+        assert len({*names}) == 2 and not {"tool", "s_t"} & {*names}
+    half = told([Tool("1", "查询 weather"), Tool("2", "天气 weather")], "mcp")
+    assert all(re.fullmatch(r"weather_[0-9a-f]{8}", row[3]) for row in half)
+    assert told([Tool("1", "café_menü")], "mcp")[0][3] == "cafe_menu"
 
 
 def test_a_name_of_a_tool_that_went_is_not_offered():
@@ -75,13 +86,13 @@ def test_a_blocked_tool_gives_way_to_the_one_it_copies():
 
 def test_counts_lengths_and_parameters():
     many = [Tool(f"{n:03}", f"t{n}") for n in range(129)]
-    for target, most in (("openai-chat", 128), ("cursor", 40), ("vscode", 128)):
+    for target, most in (("openai-chat", 128), ("cursor", 80), ("vscode", 128)):
         ((_, rule, value, fix),) = told(many, target)
         assert (rule, value) == ("count", "129")
         assert fix.startswith(f"{-(-129 // most)} ")
         assert told(many[:most], target) == []
     assert rule_violations(kept(*many), "cursor")[0].fix.startswith(
-        "4 sets, one switched on at a time"
+        "2 sets, one switched on at a time"
     )
     assert rule_violations(kept(*many), "openai-chat")[0].fix.endswith("tools (128); tools (1)")
     assert told(many, "anthropic") == told(many, "mcp") == []
@@ -116,22 +127,65 @@ def test_schemas():
 
 
 def test_a_client_counts_its_prefix():
-    fits = Tool("1", "t" * 50, server="s" * 7)
+    fits = Tool("1", "t" * 114, server="s" * 7)
     assert told([fits], "claude-code") == []
-    over = replace(fits, name="t" * 51)
+    over = replace(fits, name="t" * 115)
     ((_, rule, _, fix),) = told([over], "claude-code")
-    assert (rule, len(fix)) == ("name", 50)
-    hopeless = rule_violations(kept(Tool("1", "t", server="s" * 60)), "claude-code")[0]
+    assert (rule, len(fix)) == ("name", 114)
+    hopeless = rule_violations(kept(Tool("1", "t", server="s" * 124)), "claude-code")[0]
     assert re.fullmatch(r"the server called s{8}_[0-9a-f]{8}", hopeless.fix)
     assert "client's configuration" in hopeless.remedy
     shorter = Tool("1", "t", server=hopeless.fix.rpartition(" ")[2])
     assert told([shorter], "claude-code") == []
-    long = Tool("1", "t" * 60, server="s" * 60)
+    long = Tool("1", "t" * 124, server="s" * 124)
     server, tool = re.findall(r"called (\S+), the tool (\S+)", told([long], "claude-code")[0][3])[0]
     assert told([Tool("1", tool, server=server)], "claude-code") == []
     assert "at its server" in rule_violations(kept(over), "claude-code")[0].remedy
     braces = Tool("1", "t", server="{server}{0}")
     assert told([braces], "claude-code") == []
+
+
+@pytest.mark.parametrize(
+    ("tool", "target", "broken"),
+    [
+        (Tool("1", "a", schema=schema(x={"type": "array"})), "vscode", "items"),
+        (Tool("1", "a", schema={"type": "object", "oneOf": [{}]}), "claude-code", "oneOf"),
+        (Tool("1", "a", "x" * 4097), "claude-code", "4097 characters"),
+        (Tool("1", "t" * 40, server="s" * 21), "cursor", "t" * 40),
+        (Tool("1", "a.b"), "claude-desktop", "a.b"),
+        (Tool("1", "a.b"), "copilot-cli", "a.b"),
+        (Tool("1", "t" * 50, server="s" * 10), "gemini-cli", "t" * 50),
+        (Tool("1", "t" * 50, server="s" * 10), "kiro", "t" * 50),
+    ],
+)
+def test_each_rule_of_a_target(tool, target, broken):
+    assert [row[2] for row in told([tool], target)] == [broken]
+    assert told([Tool("1", "a", schema=schema())], target) == []
+
+
+def test_a_client_that_writes_dots_as_underscores_takes_one_of_two_names():
+    pair = [Tool("1", "room.book", server="s"), Tool("2", "room_book", server="s")]
+    assert [row[:2] for row in told(pair, "claude-code")] == [("2", "unique")]
+    assert told(pair, "mcp") == []
+
+
+def test_names_of_parameters_inside_are_of_no_account_to_anthropic():
+    stage = schema(stage=schema(**{"$match": {}}))
+    tool = Tool("1", "a", schema={**stage, "propertyNames": {"maxLength": 9}})
+    assert told([tool], "anthropic") == []
+    assert [row[2] for row in told([tool], "gemini")] == ["$match"]
+
+
+def test_what_a_fix_no_longer_checks_stands_in_a_text():
+    choice = {"oneOf": [{"required": ["at"]}, {"required": ["clear", "why"]}]}
+    tool = Tool("1", "a", schema={**schema(at={}, clear={}, why={}), **choice})
+    mended = fixed(kept(tool), "anthropic")["1"].tool.schema
+    assert mended["description"] == "Give one only of: at, clear with why."
+
+
+def test_every_target_with_rules_has_its_source():
+    targets = [target_named(name) for name in MATRIX if name != "neutral"]
+    assert all(one.source.startswith("https://") and one.as_of for one in targets)
 
 
 def mcp_tool(**parts):

@@ -59,6 +59,34 @@ def seen(tools, format):
     )
 
 
+@pytest.mark.parametrize("format", ["mcp", "openai-chat", "anthropic", "gemini", "neutral"])
+def test_no_reference_that_leads_nowhere_leaves(format):
+    dead = {"$ref": "https://x.test/a.json"}
+    record = {
+        "name": "n",
+        "inputSchema": accepting(a={**dead, "title": "A"}, b={"examples": [dead]}),
+        "outputSchema": accepting(c=dead, d={"type": "string"}),
+    }
+    (tool,) = again([record]).tools
+    new = written(tool, format)
+    assert "$ref" not in canonical_json(new) and '"title":"A"' in canonical_json(new)
+
+
+@pytest.mark.parametrize("format", ["openai-chat", "openai-responses"])
+@pytest.mark.parametrize("schema", [None, {"type": "object"}, {"type": "object", "title": "T"}])
+def test_openai_is_sent_properties_be_it_none(format, schema):
+    (tool,) = again([{"name": "n", **({"inputSchema": schema} if schema else {})}]).tools
+    (sent,) = write_toolset(kept([tool]), (), format, sendable=True)
+    assert sent.get("function", sent)["parameters"]["properties"] == {}
+
+
+def test_gemini_is_sent_nothing_that_its_api_does_not_know():
+    record = {"name": "n", "description": "D.", "parameters": accepting(), "team": "red"}
+    (tool,) = again([record]).tools
+    (sent,) = write_toolset(kept([tool]), (), "gemini", sendable=True)["functionDeclarations"]
+    assert sent.keys() <= {"name", "description", "parameters", "parametersJsonSchema"}
+
+
 @pytest.mark.parametrize("file", DOCUMENTS)
 def test_documents_come_back_as_the_records_that_they_became(file):
     catalog = load(file)

@@ -1,6 +1,7 @@
 """`toolscope check` as CI calls it: exit status, what it prints, what it writes."""
 
 import json
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -15,6 +16,7 @@ from tests.check.compared_bundle import (
 )
 from tests.cli.test_cli import run
 from tests.support.fakes import WordEmbedder
+from tests.ui.services.small_workspace import SUM, catalog
 from toolscope_core.check import comparison_report
 from toolscope_core.llm import embedders
 
@@ -71,6 +73,22 @@ def test_a_limit_that_is_not_kept_ends_with_1(here, options, reason):
 )
 def test_what_the_user_can_mend_ends_with_2(here, arguments, words):
     assert words in run("check", *arguments, code=2).stderr
+
+
+def test_texts_that_name_a_tool_that_is_gone_are_told_with_line_and_new_name(here):
+    (here / "skills").mkdir()
+    text = "Do.\nThen `old_sum`, or mcp__beta__send_mail.\nsend_mail stays.\n"
+    (here / "skills" / "SKILL.md").write_text(text)
+    old = replace(SUM, id="alpha/old_sum", name="old_sum")
+    write_bundle(here / "bundle", here, ACCEPTED, before=catalog(*BEFORE.tools, old))
+    arguments = ("tools.json", "--baseline", "bundle", "--texts", "skills")
+    done = run("check", *arguments, "--sarif", "r.sarif", "--fail-on", "text", code=1)
+    assert "text     skills/SKILL.md:2: names a tool that is gone" in done.stdout
+    assert "old_sum is gone" in done.stdout
+    assert "mcp__beta__send_mail is called alpha/send_mail now" in done.stdout
+    assert "2 lines of texts that name a tool that is gone" in done.stderr
+    assert "skills/SKILL.md" in (here / "r.sarif").read_text()
+    assert "is no folder" in run("check", *arguments[:3], "--texts", "none", code=2).stderr
 
 
 def test_the_reports_are_written_and_equal_each_time(here):

@@ -111,6 +111,21 @@ def test_only_the_tool_that_no_client_of_mcp_reads_is_held_back(fix):
     assert ids_of(checked_plan(planned(with_header("odd"), SUM), None, fix)) == [SUM.id, "odd"]
 
 
+@pytest.mark.parametrize("fix", [False, True])
+def test_a_tool_that_is_refused_holds_back_itself_if_asked_to(fix):
+    def at_top(tool_id, **more):
+        parameters = {"type": "object", "properties": {"a b": {}}, **more}
+        return Tool(tool_id, tool_id, "Does.", "lab", parameters)
+
+    plan = planned(at_top("stuck", propertyNames={"maxLength": 9}), at_top("mended"), SUM)
+    with pytest.raises(ExportError, match="--leave-out-refused writes the others"):
+        checked_plan(plan, "anthropic", fix)
+    left = checked_plan(plan, "anthropic", fix, leave_out=True)
+    assert ids_of(left) == sorted([SUM.id, *(["mended"] if fix else [])])
+    assert left.phi["stuck"] is None and refusals(left, "anthropic", fix) == ()
+    assert "'stuck' is held back: The parameter 'a b' does not match" in held_back(left)[-1]
+
+
 def test_what_else_breaks_a_rule_of_mcp_still_refuses_the_export():
     plan = planned(with_header("odd"), replace(SUM, name="a b"))
     with pytest.raises(ExportError, match=r"breaks 1 rules of MCP.*--fix mends 1"):

@@ -190,7 +190,30 @@ def test_too_many_tools_show_their_parts_before_and_after_the_split(open_app):
     show_files(page)
     assert "toolset-1.json, lines 1 to" in page.text
     page.widget("selectbox", "rules_").set_value("cursor").run()
-    assert list(table(page, "file", "tokens", "servers")["tools"]) == [30] * 5
+    assert list(table(page, "file", "tokens", "servers")["tools"]) == [60, 60, 30]
+
+
+def test_texts_are_searched_for_names_that_the_export_takes_away(page):
+    page.work.toolsets.leave_out(1, [SUM.id], "ann", "nobody calls it")
+    page.at.run()
+    text = f"Add up.\nThen call `{SUM.name}`.".encode()
+    page.at.file_uploader(key="texts").upload("CLAUDE.md", text, "text/markdown").run()
+    rows = table(page, "file", "line")
+    assert [*zip(rows["file"], rows["line"], rows["name"], strict=True)] == [
+        ("CLAUDE.md", 2, SUM.name)
+    ]
+    page.at.file_uploader(key="texts").upload("CLAUDE.md", b"Nothing.", "text/markdown").run()
+    assert "None of these files names a tool that is gone." in page.text
+
+
+def test_a_refused_tool_is_left_out_on_request(open_app):
+    odd = {"type": "object", "properties": {"a b": {}}, "propertyNames": {"maxLength": 9}}
+    stuck = replace(tool("odd", "stuck", "Does."), schema=odd)
+    page = open_app(stuck, tool("own", "sum", "Add up.")).open("export")
+    choose(page, "Anthropic")
+    assert refused(page) and "*Leave out refused tools* exports the others" in page.text
+    page.at.toggle(key="leave_out").set_value(True).run()
+    assert not refused(page) and "odd/stuck" in page.text and "is held back" in page.text
 
 
 def test_what_is_left_out_and_edited_on_its_own_is_said(page):

@@ -14,9 +14,11 @@ from toolscope_core.catalog.schema.walking import map_objects
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.tool import JsonObject
 
-TOOL_LISTS = ("tools", "functions", *DECLARATIONS)
+API_LIST = "api_list"
+"""The tools of an API in ToolBench, which calls the API a tool."""
+TOOL_LISTS = ("tools", "functions", API_LIST, *DECLARATIONS)
 OTHER_LISTS = ("servers", "apis", "items", "data", "records")
-WRAPPERS = ("result", "mcp")  # of a JSON-RPC answer, of an editor's settings
+WRAPPERS = ("result", "mcp", "toolConfig")  # of JSON-RPC, an editor's settings, Bedrock
 OTHERS = frozenset((*OTHER_LISTS, *SERVER_MAPS, *WRAPPERS))
 LEADING = (*TOOL_LISTS, *SERVER_MAPS, *WRAPPERS, "apis")
 AMBIGUOUS = (("schema",), ("args",))  # a response format and a call have them too
@@ -47,7 +49,7 @@ def tool_places(value: JsonObject) -> Places:
 
 def is_tool(value: Any) -> bool:
     """Whether an object says what it takes, or has a name as only a tool has; servers do not."""
-    if not isinstance(value, dict) or not has_name(value):
+    if not isinstance(value, dict) or not has_name(value) or API_LIST in value:
         return False
     if value.get("type") == "function" or "name" not in value:
         return True
@@ -75,6 +77,7 @@ def server_of(holder: JsonObject) -> Server:
     """The server that an object with a list names; its name is empty if it names none."""
     info = holder.get("serverInfo")
     spelled = [holder.get("server"), holder.get("server_name"), info, holder.get("name")]
+    spelled += [holder.get("tool_name")] if API_LIST in holder else []
     names = [name.get("name") if isinstance(name, dict) else name for name in spelled]
     name = next((name for name in names if isinstance(name, str) and name.strip()), "")
     source = holder.get("source")

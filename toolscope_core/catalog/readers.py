@@ -7,6 +7,7 @@ from itertools import chain
 from pathlib import Path
 
 from toolscope_core.catalog.flaws import Flaw, excerpt, find_flaw
+from toolscope_core.catalog.formats.detection import find_unread
 from toolscope_core.catalog.formats.generic import GENERIC
 from toolscope_core.catalog.formats.openapi import find_inferred
 from toolscope_core.catalog.formats.record_format import ToolPart, read_record
@@ -14,6 +15,7 @@ from toolscope_core.catalog.naming import assign_ids, find_repeats
 from toolscope_core.catalog.parts import SourceContents, read_contents
 from toolscope_core.catalog.records import Record
 from toolscope_core.catalog.scan.scanner import scan_catalog
+from toolscope_core.catalog.schema.contradictions import find_contradictions
 from toolscope_core.catalog.schema.declarations import RecordError
 from toolscope_core.catalog.schema.keywords import find_invalid
 from toolscope_core.catalog.schema.references import find_shortened
@@ -23,6 +25,8 @@ from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Tool, canonical_json
 
+FINDERS = (find_invalid, find_contradictions, find_inferred, find_shortened, find_unread)
+"""What is found in a tool's definition by itself, beside what the scan finds in its words."""
 PARTS_OF_TOOLS: tuple[ToolPart, ...] = ("name", "description", "schema", "returns")
 
 
@@ -79,7 +83,7 @@ def read_catalog(
         findings=(
             *scan_catalog(tools),
             *chain.from_iterable(
-                (*find_invalid(tool), *find_inferred(tool), *find_shortened(tool)) for tool in tools
+                (finding for find in FINDERS for finding in find(tool)) for tool in tools
             ),
             *find_repeats(tools),
         ),

@@ -10,9 +10,11 @@ from toolscope_core.catalog.clients.configurations import (
     configured_servers,
     starts_server,
 )
+from toolscope_core.catalog.clients.server_spellings import as_usual
 from toolscope_core.catalog.flaws import Flaw, excerpt, find_flaw, writable
 from toolscope_core.catalog.formats.generic import GENERIC
-from toolscope_core.catalog.formats.openapi import FIELDS, is_openapi, read_openapi
+from toolscope_core.catalog.formats.openapi import fields_of, is_openapi, read_openapi
+from toolscope_core.catalog.formats.unread_documents import what_it_is
 from toolscope_core.catalog.places import (
     TOOL_LISTS,
     WRAPPERS,
@@ -74,7 +76,7 @@ def find_records(placed: Placed, label: str, kind: str, budget: ExpansionBudget)
     becomes an MCP record, each server that a client's configuration starts a server and a
     ``Problem``. What looks like a tool where none is read is a ``Problem``, so nothing is left out.
     """
-    value = placed.value
+    value = as_usual(placed.value) if configured_servers(placed.value) else placed.value
     trail = (placed.place,) if placed.place else ()
     around = Record(None, label)
     if kind == "mcp-client" and not configured_servers(value):
@@ -103,6 +105,8 @@ class _Walk:
             yield from self._each(enumerate(value, 1), trail, around)
         elif is_openapi(value):
             yield from self._document(value, trail, around)
+        elif not is_tool(value) and (what := what_it_is(value)):
+            yield _refused(value, what, trail, around)
         elif isinstance(value, dict):
             yield from self._object(value, held, trail, around)
         else:
@@ -121,8 +125,9 @@ class _Walk:
         if isinstance(read, Flaw):
             yield _refused(value, read.reason, trail, around)
             return
-        yield from _unexpected(tools_beside_operations(value, FIELDS), trail, around)
-        beside = {key: part for key, part in value.items() if key not in FIELDS}
+        fields = fields_of(value)
+        yield from _unexpected(tools_beside_operations(value, fields), trail, around)
+        beside = {key: part for key, part in value.items() if key not in fields}
         held = {"paths": read["paths"], **tool_places(beside)}
         yield from self._object({**beside, **read}, held, trail, around)
 

@@ -1,4 +1,4 @@
-"""The bytes of a source as JSON values: JSON, JSON Lines, YAML or a table, read strictly."""
+"""The bytes of a source as JSON values: JSON, JSON Lines, YAML, TOML or a table, read strictly."""
 
 import json
 import re
@@ -10,6 +10,7 @@ from typing import Any, Literal
 from toolscope_core.catalog.csv_input import looks_like_table, read_table
 from toolscope_core.catalog.flaws import TOO_DEEP, Flaw, excerpt, strict_json
 from toolscope_core.catalog.sources import Source, check_size
+from toolscope_core.catalog.toml_values import read_toml
 from toolscope_core.catalog.yaml_values import read_yaml
 from toolscope_core.model.catalog import Problem
 
@@ -54,17 +55,21 @@ def read_values(source: Source, forced: str | None = None) -> Values:
     suffix = PurePosixPath(source.label).suffix.lower()
     if forced == "csv" or suffix in (".csv", ".tsv"):
         return _table(source.label, text, "\t" if suffix == ".tsv" else "")
-    return _document(source.label, text, suffix in (".yaml", ".yml"))
+    return _document(source.label, text, suffix)
 
 
-def _document(label: str, text: str, named_yaml: bool) -> Values:
+def _document(label: str, text: str, suffix: str) -> Values:
+    if suffix == ".toml":
+        value = read_toml(text)
+        whole = Problem(label, value.reason, excerpt(text)) if isinstance(value, Flaw) else None
+        return Values("json", (whole or Placed(value),))
     parsed = _parse(text)
     if not isinstance(parsed, Flaw):
         return Values("json", (Placed(parsed),))
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     if _look_like_records(lines):
         return Values("json", tuple(_read_line(label, number, line) for number, line in lines))
-    if named_yaml or LIKE_YAML.match(text):
+    if suffix in (".yaml", ".yml") or LIKE_YAML.match(text):
         return _yaml(label, text)
     if looks_like_table(text):
         return _table(label, text, "")

@@ -1,16 +1,18 @@
 """A catalog compared with its baseline, and which of the limits that were set it does not keep."""
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal, get_args
 
 from toolscope_core.check.baseline import Baseline
-from toolscope_core.check.lost_names import new_danglings
+from toolscope_core.check.lost_names import gone_tools, new_danglings
 from toolscope_core.check.matched import Matched, matched
 from toolscope_core.check.new_findings import new_findings
 from toolscope_core.check.new_pairs import NewPairs, PairJudge, new_pairs
 from toolscope_core.check.stale_decisions import StaleDecision, stale_decisions
+from toolscope_core.check.text_mentions import TextMention, gone_names, mentions_below
 from toolscope_core.check.token_growth import TokenGrowth, token_growth
 from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.errors import ConfigError
@@ -22,6 +24,7 @@ Check = Literal[
     "overlap",
     "family",
     "dangling",
+    "text",
     "breaking",
     "stale",
     "changed",
@@ -67,6 +70,7 @@ class GateReport:
     tokens: TokenGrowth
     stale: tuple[StaleDecision, ...]
     findings: tuple[Finding, ...]
+    mentions: tuple[TextMention, ...] = ()
 
     @property
     def counts(self) -> dict[Check, int]:
@@ -77,6 +81,7 @@ class GateReport:
             "overlap": len(self.pairs.overlaps),
             "family": len(self.pairs.families),
             "dangling": len(self.dangling),
+            "text": len(self.mentions),
             "breaking": self.tools.changes.breaking,
             "stale": len(self.stale),
             "changed": len(self.tools.changes.changed),
@@ -110,6 +115,16 @@ def compare(catalog: Catalog, baseline: Baseline, judge: PairJudge) -> GateRepor
     )
 
 
+def with_texts(report: GateReport, baseline: Baseline, texts: Sequence[Path]) -> GateReport:
+    """The report with what the texts in these folders name and is gone. Raises ``ConfigError`` for
+    a folder that is none.
+    """
+    rows, before = gone_tools(report.tools, baseline), report.tools.before
+    merged = {row.old_id for row in baseline.relabels if row.status != "kept"}
+    still = (t.name for t in report.catalog.tools if before.get(t.id, t.id) not in merged)
+    return replace(report, mentions=mentions_below(texts, gone_names(rows, still)))
+
+
 def failures(report: GateReport, limits: Limits) -> tuple[Failure, ...]:
     """The checks that are failed, each once for each limit."""
     return tuple(_failures(report, limits))
@@ -120,6 +135,7 @@ _IN_WORDS: dict[Check, str] = {
     "overlap": "new overlap",
     "family": "new pair of the same operation",
     "dangling": "new dangling reference",
+    "text": "line of a text that names a tool that is gone",
     "breaking": "breaking change",
     "stale": "decision gone stale",
     "changed": "changed tool",
@@ -129,6 +145,7 @@ _IN_WORDS: dict[Check, str] = {
 _PLURALS: dict[Check, str] = {
     "problem": "records that cannot be read",
     "family": "new pairs of the same operation",
+    "text": "lines of texts that name a tool that is gone",
     "stale": "decisions gone stale",
 }
 

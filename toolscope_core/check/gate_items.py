@@ -8,6 +8,7 @@ from urllib.parse import quote, urlencode
 from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.check.comparison_report import Check, Failure, GateReport
 from toolscope_core.check.stale_decisions import StaleDecision
+from toolscope_core.check.text_mentions import TextMention
 from toolscope_core.check.version_changes import both_sides
 from toolscope_core.check.versions.diff import ToolChange
 from toolscope_core.check.versions.fields import FieldChange
@@ -43,6 +44,7 @@ TITLES: Mapping[Section, str] = {
     "family": "New: same operation for another provider or value",
     "unsure": "Pairs that a person should look at",
     "dangling": "Dangling references",
+    "text": "Texts that name a tool that is gone",
     "breaking": "Breaking changes",
     "stale": "Decisions gone stale",
     "changed": "Changed tools",
@@ -80,6 +82,7 @@ def gate_items(
         *_pairs(report, "family", report.pairs.families, app),
         *_pairs(report, "unsure", report.pairs.unsure, app),
         *_danglings(report),
+        *(_mention(one) for one in report.mentions),
         *_breaking(report),
         *(_stale(one) for one in report.stale),
         *(_changed(change) for change in report.tools.changes.changed),
@@ -124,6 +127,14 @@ def _danglings(report: GateReport) -> Iterator[GateItem]:
     for item in report.dangling:
         now = f"{item.cites} is called {item.now} now" if item.now else f"{item.cites} is gone"
         yield _item("dangling", (item.tool_id,), "names a tool that is gone", (now,))
+
+
+def _mention(mention: TextMention) -> GateItem:
+    """A line of a text; its place stands for the id of a tool."""
+    now = (
+        f"{mention.name} is called {mention.now} now" if mention.now else f"{mention.name} is gone"
+    )
+    return _item("text", (f"{mention.file}:{mention.line}",), "names a tool that is gone", (now,))
 
 
 def _breaking(report: GateReport) -> Iterator[GateItem]:

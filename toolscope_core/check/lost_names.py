@@ -19,12 +19,17 @@ def new_danglings(catalog: Catalog, tools: Matched, baseline: Baseline) -> tuple
         if row is None or row.new_id == row.old_id:
             name = tool.name if row is None or row.status == "kept" else row.new_name
             kept.append(MergedTool(replace(tool, name=name or tool.name), (tool.id,)))
-    relabels = (*_gone(tools), *(row for row in phi.values() if row.status != "kept"))
     return tuple(
         item
-        for item in find_dangling(kept, relabels)
+        for item in find_dangling(kept, gone_tools(tools, baseline))
         if (tools.before.get(item.tool_id, item.tool_id), item.cites) not in baseline.dangling
     )
+
+
+def gone_tools(tools: Matched, baseline: Baseline) -> tuple[Relabel, ...]:
+    """What became of each tool that is gone or renamed since the baseline, or by its merges."""
+    merged = (row for row in baseline.relabels if row.status != "kept")
+    return (*_gone(tools), *merged)
 
 
 def _gone(tools: Matched) -> Iterator[Relabel]:

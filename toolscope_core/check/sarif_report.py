@@ -21,7 +21,9 @@ MOST_RESULTS = 5_000
 _LONGEST = 1_000
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS: Mapping[Section, str] = {
-    **dict.fromkeys(("problem", "overlap", "dangling", "breaking", "stale", "block"), "warning"),
+    **dict.fromkeys(
+        ("problem", "overlap", "dangling", "text", "breaking", "stale", "block"), "warning"
+    ),
     **dict.fromkeys(("family", "unsure", "changed", "warn", "tokens"), "note"),
 }
 _HELP: Mapping[Section, str] = {
@@ -30,6 +32,7 @@ _HELP: Mapping[Section, str] = {
     "family": "A new or changed tool is the operation of another, for another provider or value.",
     "unsure": "A new or changed tool may do the job of another one; a person should look.",
     "dangling": "A description names a tool that is gone.",
+    "text": "A prompt, a skill or rules name a tool that is gone.",
     "breaking": "A change breaks callers of the tool as it was accepted.",
     "stale": "A recorded decision names a tool that has changed or is gone.",
     "changed": "A tool is not as it was accepted.",

@@ -18,7 +18,8 @@ _ABSENT = "–"
 @dataclass(frozen=True, slots=True)
 class ChangeRow:
     """One change in a table; ``change`` is removed, renamed, changed or added, ``old`` and
-    ``new`` are values in one line, ``breaking`` says why callers break or is empty.
+    ``new`` are values in one line, ``breaking`` says why callers break or is empty, ``warning``
+    what else to look at.
     """
 
     change: str
@@ -27,6 +28,7 @@ class ChangeRow:
     old: str
     new: str
     breaking: str
+    warning: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,12 @@ def table(changes: CatalogDiff) -> tuple[ChangeRow, ...]:
 def change_row(what: str, tool_id: str, change: FieldChange) -> ChangeRow:
     """One change of a tool as the row of a table."""
     return ChangeRow(
-        what, one_line(tool_id), one_line(change.field), *both_sides(change), change.breaking
+        what,
+        one_line(tool_id),
+        one_line(change.field),
+        *both_sides(change),
+        change.breaking,
+        change.warning,
     )
 
 

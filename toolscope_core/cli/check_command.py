@@ -41,6 +41,7 @@ class FailFor(StrEnum):
     overlap = "overlap"
     family = "family"
     dangling = "dangling"
+    text = "text"
     breaking = "breaking"
     stale = "stale"
     changed = "changed"
@@ -69,6 +70,13 @@ def check(
     fail_on: Annotated[
         list[FailFor] | None,
         typer.Option(help="Exit with 1 where there is one of these; again for each."),
+    ] = None,
+    texts: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="A folder of prompts, skills or rules, searched for names of tools that are gone; "
+            "again for each."
+        ),
     ] = None,
     summary: Annotated[
         Path | None, typer.Option(help="Write the report as Markdown, for a pull request.")
@@ -100,7 +108,7 @@ def check(
     from toolscope_core.catalog.isolation import read_files
     from toolscope_core.catalog.sources import input_files
     from toolscope_core.check.baseline import read_baseline
-    from toolscope_core.check.comparison_report import Limits, compare, failures
+    from toolscope_core.check.comparison_report import Limits, compare, failures, with_texts
     from toolscope_core.check.gate_items import AppPlace, gate_items
     from toolscope_core.check.junit_report import junit_report
     from toolscope_core.check.new_pairs import PairJudge
@@ -123,7 +131,7 @@ def check(
         threshold = accepted.threshold
     config = AnalysisConfig(threshold)
     judge = PairJudge(encoder, VectorCache(settings.cache_dir), config, progress())
-    report = compare(catalog, accepted, judge)
+    report = with_texts(compare(catalog, accepted, judge), accepted, texts or ())
     failed = failures(report, limits)
     items = gate_items(report, failed, place)
     if summary:

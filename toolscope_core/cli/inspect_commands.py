@@ -82,6 +82,7 @@ def diff(
                 f"{row.change:8} {row.tool}",
                 detail,
                 row.breaking and f"BREAKING: {row.breaking}",
+                row.warning and f"careful: {row.warning}",
             )
             say("; ".join(part for part in parts if part))
         say(counted(changes))
@@ -241,6 +242,7 @@ def _changes(changes: CatalogDiff) -> JsonObject:
                 **({} if item.kind == "added" else {"old": item.old}),
                 **({} if item.kind == "removed" else {"new": item.new}),
                 "breaking": item.breaking,
+                **({"warning": item.warning} if item.warning else {}),
             }
             for change in changes.changed
             for item in change.fields

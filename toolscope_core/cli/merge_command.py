@@ -129,6 +129,13 @@ def merge(
             "listed, and that made offline stays.",
         ),
     ] = False,
+    leave_out_refused: Annotated[
+        bool,
+        typer.Option(
+            "--leave-out-refused",
+            help="Leave out each tool that the format does not take, and write the others.",
+        ),
+    ] = False,
     fail_on: Annotated[
         FailOn | None,
         typer.Option(help="Exit with 1 where the outgoing tools hold a finding that bad or worse."),
@@ -164,7 +171,8 @@ def merge(
     encoder = embedder_of(settings, embedder, embeddings_model, ask.base_url)
     cache, config = VectorCache(settings.cache_dir), AnalysisConfig(threshold=threshold)
     analysis = with_owners(analyse(catalog, config, encoder, cache, show), owners(catalog, log))
-    options, given = PlanConfig(accept, routers, correct, expanded), log
+    options = PlanConfig(accept, routers, correct, expanded, leave_out_refused)
+    given = log
     if judge == "llm":
         from toolscope_core.cli.asking import with_model_verdicts
         from toolscope_core.llm.document_answers import with_edits
@@ -178,7 +186,7 @@ def merge(
     write_folder(files, out)
     with suppress(ConfigError):  # the bundle is written; the pairs are judged again then
         analysis.cached_judge.save()
-    plan = readable_plan(plan, shape, fix)
+    plan = readable_plan(plan, shape, fix, leave_out_refused)
     outgoing = [item.tool for item in plan.tools]
     _tell_plan(plan)
     _tell_toolset(json.loads(files["manifest.json"]))

@@ -65,7 +65,7 @@ def bundle_files(
     too many tools as ``toolset-1.json`` and so on in place of ``toolset.json``. Raises
     ``ExportError`` where the target would refuse the toolset.
     """
-    plan = checked_plan(plan, shape, fix)
+    plan = checked_plan(plan, shape, fix, config.leave_out_refused)
     asked = shape is not None
     shape = shape or plan.catalog.format
     costs, (pairs, siblings) = Costs(), _pairs(analysis)
@@ -240,7 +240,7 @@ def _implied(catalog: Catalog) -> JsonObject:
 
 
 def _unreadable(plan: MergePlan) -> JsonObject:
-    """What was held back since no client of MCP could read it, and why, where anything was."""
+    """What was held back since the target could not take it, and why, where anything was."""
     rows = [{"tools": ids, "why": why} for ids, why in sorted(plan.unreadable.items())]
     return {"unreadable": rows} if rows else {}
 

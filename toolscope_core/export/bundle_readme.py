@@ -68,7 +68,7 @@ def _lines(plan: MergePlan, verdicts: ModelVerdicts | None) -> Iterator[str]:
         yield ""
         yield from (f"    {canonical_json({'tool': tool})}" for tool in left_out)
     if plan.unreadable:
-        yield from ("", "## Tools that no client of MCP could read", "")
+        yield from ("", "## Tools that the target does not take", "")
         yield "One by itself is left out; a merge of several is not made."
         yield ""
         for ids, why in sorted(plan.unreadable.items()):

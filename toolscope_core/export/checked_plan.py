@@ -75,10 +75,13 @@ def disambiguated(plan: MergePlan, target: str) -> dict[str, Tool]:
     return {tool.id: replace(tool, name=names[tool.id]) for tool in shared}
 
 
-def readable_plan(plan: MergePlan, shape: str | None, fix: bool) -> MergePlan:
-    """The plan as it would leave in ``shape``: with fixes if ``fix``, and where clients of MCP are
-    to read it, without the tools that none could read, but for those that came in so where
-    ``shape`` is ``None``. ``refusals`` says what else is against it.
+def readable_plan(
+    plan: MergePlan, shape: str | None, fix: bool, leave_out: bool = False
+) -> MergePlan:
+    """The plan as it would leave in ``shape``: with fixes if ``fix``, without the tools that no
+    client could read or run, but for those that came in so where ``shape`` is ``None``, and if
+    ``leave_out`` without all others that the target refuses. ``refusals`` says what else is
+    against it.
     """
     target = shape or plan.catalog.format
     plan = with_fixes(plan, target) if fix else plan
@@ -86,11 +89,17 @@ def readable_plan(plan: MergePlan, shape: str | None, fix: bool) -> MergePlan:
     if reasons and shape is None:
         came = unreadable(plan.catalog.tools, target)
         reasons = {tool_id: why for tool_id, why in reasons.items() if tool_id not in came}
-    return readable_plan(without_unreadable(plan, reasons), shape, fix) if reasons else plan
+    if leave_out and not reasons:
+        against = refusals(plan, shape, fix)
+        reasons = {violation.tool_id: violation.message for violation in against[::-1]}
+        reasons.pop("", None)
+    if not reasons:
+        return plan
+    return readable_plan(without_unreadable(plan, reasons), shape, fix, leave_out)
 
 
 def held_back(plan: MergePlan) -> tuple[str, ...]:
-    """The tools and merges that are not written since no client of MCP could read them, a sentence
+    """The tools and merges that are not written since the target could not take them, a sentence
     each.
     """
     return tuple(
@@ -119,13 +128,16 @@ def refusals(plan: MergePlan, shape: str | None, fix: bool = False) -> tuple[Rul
     )
 
 
-def checked_plan(plan: MergePlan, shape: str | None, fix: bool) -> MergePlan:
-    """The plan as it leaves in ``shape`` (``None``: as it came in), fixes applied if ``fix``.
+def checked_plan(
+    plan: MergePlan, shape: str | None, fix: bool, leave_out: bool = False
+) -> MergePlan:
+    """The plan as it leaves in ``shape`` (``None``: as it came in), fixes applied if ``fix``, what
+    the target refuses left out if ``leave_out``.
 
     Raises ``ExportError`` with the first 10 violations and their number where the target would
     refuse it.
     """
-    plan = readable_plan(plan, shape, fix)
+    plan = readable_plan(plan, shape, fix, leave_out)
     against = refusals(plan, shape, fix)
     if against:
         raise ExportError(_refusal(against, shape or plan.catalog.format, fix))
@@ -145,7 +157,8 @@ def _refusal(against: tuple[RuleViolation, ...], shape: str, fixed_already: bool
     return "\n".join(
         [
             f"the toolset breaks {len(against)} rules of {target_named(shape).title}, so it is not "
-            f"written as {shape}; {mends}; another format may take it:",
+            f"written as {shape}; {mends}; --leave-out-refused writes the others; another format "
+            "may take it:",
             *lines,
         ]
     )

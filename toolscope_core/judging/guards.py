@@ -14,9 +14,8 @@ from toolscope_core.judging.notes import harm_notes, unshared_notes, whole_text
 from toolscope_core.judging.products import products_of
 from toolscope_core.judging.reading import ToolReading, read_tool
 from toolscope_core.judging.vocabulary import is_of_facts, keeps_things
-from toolscope_core.judging.words import plural
 from toolscope_core.model.cluster import Kind
-from toolscope_core.model.numbers import enumerated, listed, quoted
+from toolscope_core.model.numbers import enumerated, listed, plural, quoted
 from toolscope_core.model.tool import JsonObject, Tool
 
 _READING = frozenset({"reads", "computes", "exports"})

@@ -80,13 +80,6 @@ def singular(word: str) -> str:
     return forms[0] if forms else word
 
 
-def plural(word: str) -> str:
-    """The word for several of what a noun speaks of, where its plural is regular."""
-    if word.endswith("y"):
-        return f"{word[:-1]}ies"
-    return f"{word}{'es' if word.endswith(_HISSING) else 's'}"
-
-
 @lru_cache(maxsize=65_536)
 def is_plural(word: str) -> bool:
     """Whether a noun speaks of several; *news* and *status* do not."""

@@ -42,7 +42,8 @@ from toolscope_core.model.protocols import Answer
 from toolscope_core.model.tool import Tool
 
 MODEL_CODES = frozenset(
-    "instruction-like insists ordering-claim asks-context cites-tool redefines-tool".split()
+    "instruction-like insists ordering-claim asks-context cites-tool redefines-tool "
+    "steals-secret".split()
 )
 """Codes of findings of the scan on text that addresses its reader."""
 _TASK_WORDS = re.compile(

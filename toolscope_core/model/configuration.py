@@ -65,13 +65,15 @@ class PlanConfig:
     ``accept`` says which proposed clusters are taken without a recorded decision (*auto*: the safe
     ones); ``routers`` whether accepted clusters that need a gateway are exported;
     ``correct`` switches Auto-Correction off (ToolScope, section 3.2). With ``expanded`` a tool that
-    still has its own description goes out under that of its accepted document variant.
+    still has its own description goes out under that of its accepted document variant. With
+    ``leave_out_refused`` a tool that the target refuses holds back itself and not the export.
     """
 
     accept: AcceptPolicy = "none"
     routers: bool = False
     correct: bool = True
     expanded: bool = False
+    leave_out_refused: bool = False
 
     def __post_init__(self) -> None:
         if self.accept not in ACCEPT_POLICIES:

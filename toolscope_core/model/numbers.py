@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-_IRREGULAR = {"family": "families", "query": "queries"}
+_HISSING = ("s", "x", "z", "ch", "sh")
+
+
+def plural(noun: str) -> str:
+    """``tools``, ``families``, ``branches``."""
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return f"{noun[:-1]}ies"
+    return f"{noun}es" if noun.endswith(_HISSING) else f"{noun}s"
 
 
 def quantity(number: int, noun: str) -> str:
     """``1 tool``, ``1,234 tools``, ``0 families``."""
-    plural = _IRREGULAR.get(noun, f"{noun}s")
-    return f"{number:,} {noun if number == 1 else plural}"
+    return f"{number:,} {noun if number == 1 else plural(noun)}"
 
 
 def listed(parts: Iterable[str], most: int = 4, *, between: str = ", ", nouns: str = "") -> str:

@@ -51,7 +51,8 @@ def _places(use: Target, figures: ExportFigures) -> None:
         fixes = sum(bool(violation.fix) for violation in figures.refusals)
         mended = f" *Apply suggested fixes* mends {fixes:,}." if fixes else ""
         refused = quantity(len(figures.refusals), "violation")
-        st.markdown(f"This toolset would be refused: {refused}, listed below.{mended}")
+        others = " *Leave out refused tools* exports the others."
+        st.markdown(f"This toolset would be refused: {refused}, listed below.{mended}{others}")
         return
     if files:
         st.markdown(f"{' to '.join(dict.fromkeys((files[0], files[-1])))}: {use.goes}")

@@ -25,6 +25,7 @@ def validity_panel(figures: ExportFigures, chosen: str) -> str:
         figures.matrix,
         hide_index=True,
         width="content",
+        height="content",
         column_order=("target", "verdict", "names", "descriptions", "schemas", "tools", "fixable"),
         column_config={
             "target": "client",

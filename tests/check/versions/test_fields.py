@@ -98,6 +98,47 @@ def test_each_change_has_its_path_and_says_whether_it_breaks_callers(new, expect
     assert seen(OLD, new) == expected
 
 
+NULLABLE = {"type": ["string", "null"]}
+EITHER = {"anyOf": [{"type": "string"}, {"type": "null"}]}
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (NULLABLE, EITHER),
+        (EITHER, NULLABLE),
+        ({"const": "x"}, {"enum": ["x"]}),
+        (KIND, {"oneOf": [{"const": "note", "title": "A"}, {"const": "file"}]}),
+        (True, {}),
+        ({"type": "string"}, {"type": "string", "x-mcp-header": "R"}),
+    ],
+)
+def test_the_same_in_other_words_breaks_nobody(before, after):
+    old, new = find(k=before, limit=LIMIT), find(k=after, limit=LIMIT)
+    assert not any(seen(old, new).values())
+    tighter = find(k=after, limit={**LIMIT, "maximum": 5})
+    assert [field for field, breaks in seen(old, tighter).items() if breaks] == [
+        f"{IN}/limit/maximum"
+    ]
+    results = [replace(OLD, returns=schema(k=side)) for side in (before, after)]
+    assert not any(seen(*results).values())
+
+
+def test_a_tool_that_is_to_be_called_as_a_task_breaks_its_callers():
+    plain, task = (
+        replace(OLD, raw={"execution": {"taskSupport": kind}}) for kind in ("optional", "required")
+    )
+    assert seen(OLD, task) == {"execution": True} and seen(OLD, plain) == {"execution": False}
+    assert seen(plain, task) == seen(task, plain) == {"execution/taskSupport": True}
+
+
+def test_a_schema_that_closes_is_to_be_looked_at():
+    (change,) = field_changes(
+        OLD, replace(OLD, schema={**OLD.schema, "additionalProperties": False})
+    )
+    assert (change.breaking, change.warning[:10]) == ("", "calls with")
+
+
 def test_a_tool_that_no_longer_only_reads_is_a_hazard():
     old = replace(OLD, annotations={"readOnlyHint": True, "destructiveHint": True})
     assert seen(

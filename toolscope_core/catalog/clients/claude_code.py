@@ -11,9 +11,10 @@ from toolscope_core.model.tool import JsonObject
 
 def _write(switches: Sequence[Switch], _: MergePlan) -> str:
     """A part of ``settings.json``: the permission rules that deny a tool, or all of a server, which
-    is not started either.
+    is not started either. Two that have one name there are denied only together.
     """
     staying = {_cleaned(switch.server) for switch in switches if not switch.is_off}
+    used = {(_cleaned(switch.server), _cleaned(tool)) for switch in switches for tool in switch.on}
     denied, servers = list[str](), []
     for switch in switches:
         name = _cleaned(switch.server)
@@ -22,13 +23,14 @@ def _write(switches: Sequence[Switch], _: MergePlan) -> str:
             if name == switch.server:  # an odd name would make the settings invalid
                 servers.append({"serverName": name})
         else:
-            denied += [f"mcp__{name}__{tool}" for tool in switch.off]
+            off = [tool for tool in switch.off if (name, _cleaned(tool)) not in used]
+            denied += [f"mcp__{name}__{tool}" for tool in off]
     settings: JsonObject = {"permissions": {"deny": denied}}
     return json_text({**settings, "deniedMcpServers": servers} if servers else settings)
 
 
 def _cleaned(server: str) -> str:
-    """A server's name as Claude Code writes it in the names of tools."""
+    """The name of a server or a tool as Claude Code writes it in the full names of tools."""
     return re.sub(r"[^a-zA-Z0-9_-]", "_", server)
 
 
@@ -41,11 +43,16 @@ CLAUDE_CODE = Client(
     ),
     rules=Rules(
         name_rule=DOTTED,
-        longest_name=64,
+        longest_name=128,
         prefix="mcp__{server}__",
         unique="server",
+        longest_description=4096,
+        whole_object=True,
         mcp_record=True,
+        dots_fold=True,
     ),
+    source="https://code.claude.com/docs/en/mcp",
+    as_of="2026-11",
     file="clients/claude-code.json",
     write=_write,
 )

@@ -3,9 +3,17 @@
 from toolscope_core.catalog.clients.claude_code import CLAUDE_CODE
 from toolscope_core.catalog.clients.cursor import CURSOR
 from toolscope_core.catalog.clients.fastmcp import FASTMCP
+from toolscope_core.catalog.clients.further_clients import (
+    CLAUDE_DESKTOP,
+    COPILOT_CLI,
+    GEMINI_CLI,
+    KIRO,
+)
 from toolscope_core.catalog.clients.toolhive import TOOLHIVE
 from toolscope_core.catalog.clients.vscode import VSCODE
 
 CLIENTS = (CLAUDE_CODE, CURSOR, VSCODE, FASTMCP, TOOLHIVE)
 CLIENT_FILES = tuple(client.file for client in CLIENTS)
 """The files that a bundle has for clients, in their order."""
+FURTHER_CLIENTS = (CLAUDE_DESKTOP, COPILOT_CLI, GEMINI_CLI, KIRO)
+"""Clients for which no file is written."""

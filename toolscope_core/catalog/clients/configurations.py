@@ -5,6 +5,7 @@ Nothing of them is started, and nothing but the names is kept: commands and head
 
 from typing import Any
 
+from toolscope_core.catalog.clients.server_spellings import as_usual, usual_entry
 from toolscope_core.catalog.flaws import writable
 
 SERVER_MAPS = ("mcpServers", "servers")
@@ -19,12 +20,12 @@ REMEDY = (
 def configured_servers(value: Any) -> tuple[str, ...]:
     """The names of the servers that a client's configuration lists, in its order; else none.
 
-    ``mcpServers`` as Claude, Cursor and Windsurf write it; ``servers`` as VS Code does, also
-    inside ``mcp``.
+    ``mcpServers`` as Claude, Cursor and Windsurf write it, and what ``server_spellings`` knows;
+    ``servers`` as VS Code does, also inside ``mcp``.
     """
     if not isinstance(value, dict) or "tools" in value:
         return ()
-    return tuple(writable(name) for name in _listed(value))
+    return tuple(writable(name) for name in _listed(as_usual(value)))
 
 
 def server_entries(value: Any) -> dict[str, dict[str, Any]]:
@@ -35,12 +36,14 @@ def server_entries(value: Any) -> dict[str, dict[str, Any]]:
     """
     if not isinstance(value, dict):
         return {}
-    entries = {writable(name): entry for name, entry in _listed(value).items()}
+    listed = _listed(as_usual(value))
+    entries = {writable(name): usual_entry(entry) for name, entry in listed.items()}
     projects = value.get("projects")
     for folder, project in projects.items() if isinstance(projects, dict) else ():
         for name, entry in _listed(project if isinstance(project, dict) else {}).items():
             taken = writable(name) in entries
-            entries[writable(f"{name} ({folder})" if taken else name)] = entry
+            own_name = writable(f"{name} ({folder})" if taken else name)
+            entries[own_name] = usual_entry(entry)
     return entries
 
 

@@ -24,7 +24,11 @@ CURSOR = Client(
         "Add its rules to `.cursor/cli.json` of a project, or to `~/.cursor/cli-config.json`:"
         " Cursor's command line reads them. In the editor, switch the same tools off by hand."
     ),
-    rules=Rules(unique="server", most_tools=40, mcp_record=True),
+    rules=Rules(
+        longest_name=60, prefix="{server}", unique="server", most_tools=80, mcp_record=True
+    ),
+    source="https://github.com/sparfenyuk/mcp-proxy/issues/45",
+    as_of="2025-04",
     file="clients/cursor.json",
     write=_write,
 )

@@ -2,11 +2,13 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from toolscope_core.catalog.clients.client import Client, Switch
 from toolscope_core.model.plan import MergePlan
+from toolscope_core.model.tool import digest
 
 
 def _write(switches: Sequence[Switch], _: MergePlan) -> str:
@@ -18,6 +20,7 @@ def _write(switches: Sequence[Switch], _: MergePlan) -> str:
     import yaml
 
     parts = []
+    names = _resource_names([switch.server for switch in switches])
     for switch in switches:
         if switch.is_off:
             parts.append(f"# No tool of the server {json.dumps(switch.server)} stays: stop it.\n")
@@ -31,7 +34,7 @@ def _write(switches: Sequence[Switch], _: MergePlan) -> str:
                 "apiVersion": "toolhive.stacklok.dev/v1alpha1",
                 "kind": "MCPToolConfig",
                 "metadata": {
-                    "name": _resource_name(switch.server),
+                    "name": names[switch.server],
                     "annotations": {"toolscope/server": switch.server},
                 },
                 "spec": spec,
@@ -40,9 +43,21 @@ def _write(switches: Sequence[Switch], _: MergePlan) -> str:
     return "".join(parts)
 
 
+def _resource_names(servers: Sequence[str]) -> dict[str, str]:
+    """A name for each server, with a hash where several would have one: a second resource of a name
+    replaces the first.
+    """
+    uses = Counter(map(_resource_name, servers))
+    return {
+        server: name if uses[name] == 1 else f"{digest(server)[:8]}-{name}"
+        for server in servers
+        for name in (_resource_name(server),)
+    }
+
+
 def _resource_name(server: str) -> str:
     """A name that Kubernetes takes: small letters, digits and hyphens, at most 63."""
-    name = re.sub(r"[^a-z0-9]+", "-", server.casefold()).strip("-")[:52].strip("-")
+    name = re.sub(r"[^a-z0-9]+", "-", server.casefold()).strip("-")[:48].strip("-")
     return f"{name or 'server'}-tools"
 
 

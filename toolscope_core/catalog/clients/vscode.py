@@ -38,7 +38,9 @@ VSCODE = Client(
         "Run *Chat: Configure Tool Sets*, choose *Create new tool sets file* and paste it "
         "there. Then leave only its sets on in the tools picker."
     ),
-    rules=Rules(unique="server", most_tools=MOST_TOOLS),
+    rules=Rules(unique="server", most_tools=MOST_TOOLS, typed_items=True),
+    source="https://code.visualstudio.com/docs/copilot/customization/mcp-servers",
+    as_of="2026-11",
     file="clients/vscode.json",
     write=_write,
 )

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence, Set
 
+from toolscope_core.catalog.flaws import excerpt
+from toolscope_core.catalog.formats.built_in import KEPT, built_in_record, home_of
 from toolscope_core.catalog.formats.format_table import RECORD_FORMATS
 from toolscope_core.catalog.formats.generic import GENERIC
 from toolscope_core.catalog.formats.record_format import (
@@ -11,14 +13,25 @@ from toolscope_core.catalog.formats.record_format import (
     ToolPart,
     value_at,
 )
-from toolscope_core.model.catalog import Server
-from toolscope_core.model.tool import JsonObject
+from toolscope_core.model.catalog import Finding, Server, Severity
+from toolscope_core.model.tool import JsonObject, Tool
 
+_BESIDE = frozenset(
+    "_meta meta metadata icons annotations execution tags labels category categories function "
+    "cache_control input_examples examples allowed_callers members required_parameters "
+    "optional_parameters".split()
+) | {KEPT}
+"""Lists and maps of which is known that they hold no parameters."""
+_NOT_READ = (
+    "The record has {!r}, which is not read; if parameters stand there, name it `parameters`."
+)
 READ: tuple[ToolPart, ...] = ("server", "name", "description", "schema", "returns", "annotations")
 
 
 def fits(record: JsonObject, form: RecordFormat) -> bool:
     """Whether the record is written in the format and says nothing that it would not read."""
+    if home := home_of(record):
+        return form.name == home
     if not form.marks(record):
         return False
     entries = ((part, GENERIC.find(record, part)) for part in READ)
@@ -57,6 +70,22 @@ def unread(record: JsonObject) -> JsonObject:
     for path in paths:
         record = _without(record, path)
     return record
+
+
+def find_unread(tool: Tool) -> tuple[Finding, ...]:
+    """A finding on each list or map of a tool's record that no format reads: *warn* where nothing
+    was read as parameters, which may stand there, else *info*.
+    """
+    if built_in_record(tool.raw):
+        return ()
+    severity: Severity = "warn" if tool.schema is None else "info"
+    return tuple(
+        Finding(
+            tool.id, severity, "unread-part", f"raw/{key}", _NOT_READ.format(key), excerpt(part)
+        )
+        for key, part in unread(tool.raw).items()
+        if isinstance(part, (dict, list)) and part and key not in _BESIDE
+    )
 
 
 def _without(value: JsonObject, path: Path) -> JsonObject:

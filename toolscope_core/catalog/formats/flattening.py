@@ -10,6 +10,7 @@ from toolscope_core.model.tool import JsonObject, canonical_json
 
 TOP_LEVEL = ("anyOf", "oneOf", "allOf", "enum", "not")
 MAX_INSIDE = 16
+MOST_CHOICES = 8
 MAX_ALTERNATIVES = 10_000
 """So many alternatives, and so many inside each other, are opened; others are left out."""
 
@@ -19,14 +20,34 @@ def plain_object(schema: JsonObject) -> JsonObject | None:
 
     What alternatives declare stands among the properties, required only if all of them (for
     ``allOf``: any) require it. Every call of declared arguments that was valid stays so; some that
-    were not become so. ``None`` where a reference leads into what would go.
+    were not become so, and its text says which names were chosen between. ``None`` where a
+    reference leads into what would go.
     """
     if not any(key in schema for key in TOP_LEVEL):
         return schema
     text = canonical_json(schema)
     if any(f'"#/{key}' in text for key in TOP_LEVEL):
         return None
-    return _Opener(schema).opened(schema, MAX_INSIDE)
+    opened = _Opener(schema).opened(schema, MAX_INSIDE)
+    lost = _unchecked(schema)
+    texts = [text for text in (schema.get("description"), lost) if isinstance(text, str) and text]
+    return {**opened, "description": " ".join(texts)} if lost else opened
+
+
+def _unchecked(schema: JsonObject) -> str:
+    """In a sentence the choice between names that alternatives require; empty where there is none
+    that is short.
+    """
+    for key, word in (("oneOf", "one only of"), ("anyOf", "at least one of")):
+        parts = schema.get(key)
+        listed = [_required(part) for part in parts if isinstance(part, dict)] if parts else []
+        always = set.intersection(*map(set, listed)) if listed else set()
+        choices = [
+            " with ".join(dict.fromkeys(n for n in names if n not in always)) for names in listed
+        ]
+        if len(choices) > 1 and all(choices) and len(choices) <= MOST_CHOICES:
+            return f"Give {word}: {', '.join(dict.fromkeys(choices))}."
+    return ""
 
 
 @dataclass(slots=True)
@@ -83,4 +104,6 @@ def _declared(branches: Sequence[JsonObject]) -> dict[str, list[Any]]:
 
 def _required(schema: JsonObject) -> list[str]:
     required = schema.get("required")
-    return list(required) if isinstance(required, list) else []
+    return (
+        [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
+    )

@@ -12,6 +12,12 @@ from toolscope_core.model.tool import JsonObject
 DECLARATIONS = ("functionDeclarations", "function_declarations")
 TYPE_WORDS = frozenset("object string integer number boolean array null".split())
 _SCHEMAS = ("parametersJsonSchema", "parameters_json_schema")
+_OF_DECLARATION = frozenset(
+    (
+        *(*_SCHEMAS, "name", "description", "behavior", "parameters"),
+        *("response", "responseJsonSchema", "response_json_schema"),
+    )
+)
 
 
 class _Gemini(RecordFormat):
@@ -26,6 +32,10 @@ class _Gemini(RecordFormat):
     def takes(self, schema: JsonObject, parameters: JsonObject | None) -> bool:
         """Whether the types are named as Gemini names them, at every depth: in capitals or not."""
         return all(map(_names_types, every_schema(schema)))
+
+    def sendable(self, record: JsonObject, is_new: bool) -> JsonObject:
+        """What the API knows of a declaration: it refuses one that has anything else."""
+        return {key: part for key, part in record.items() if key in _OF_DECLARATION}
 
 
 def _names_types(schema: JsonObject) -> bool:
@@ -50,6 +60,8 @@ GEMINI = _Gemini(
         longest_name=64,
         parameter_rule=r"[A-Za-z_][A-Za-z0-9_]{0,63}",
     ),
+    source="https://ai.google.dev/api/caching#FunctionDeclaration",
+    as_of="2026-11",
     offered=5,
     in_prompts=True,
     advised=True,

@@ -31,6 +31,8 @@ MCP = _Mcp(
     title="MCP",
     goes="What each server answers to `tools/list`, for a server or gateway of your own.",
     rules=Rules(name_rule=DOTTED, longest_name=128, unique="server", mcp_record=True),
+    source="https://modelcontextprotocol.io/specification/2025-11-25/server/tools",
+    as_of="2026-11",
     offered=4,
     in_prompts=True,
     needs_schema=True,

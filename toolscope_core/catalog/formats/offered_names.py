@@ -1,6 +1,7 @@
 """The names under which a target offers tools whose own it refuses or that share one."""
 
 import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
@@ -32,13 +33,13 @@ def new_names(
     used: defaultdict[str, set[str]] = defaultdict(set)
     for tool in tools:
         if tool.id not in wrong and target.rules.unique != "none":
-            used[_scope(tool, target)].add(comparable_name(tool.name))
+            used[_scope(tool, target)].add(_key(tool.name, target))
     offered: dict[str, tuple[str, Rule]] = {}
     for tool in tools:
         if tool.id in wrong:
             mine = used[_scope(tool, target)]
             name = offered_name(tool, target, mine, taken)
-            mine.add(comparable_name(name))
+            mine.add(_key(name, target))
             offered[tool.id] = (name, wrong[tool.id])
     return offered
 
@@ -56,7 +57,7 @@ def wrong_names(
         if not _fits(tool.name, tool, target):
             wrong[tool.id] = "name"
         elif target.rules.unique != "none":
-            key = (_scope(tool, target), comparable_name(tool.name))
+            key = (_scope(tool, target), _key(tool.name, target))
             if kept.setdefault(key, tool.id) != tool.id:
                 wrong[tool.id] = "unique"
     return wrong
@@ -111,7 +112,7 @@ def offered_name(
 
     def free(name: str) -> bool:
         key = comparable_name(name)
-        return key not in used and (key == own or key not in reserved)
+        return _key(name, target) not in used and (key == own or key not in reserved)
 
     room = (target.rules.longest_name or 128) - len(name_prefix(tool, target))
     if room < HASH_DIGITS + 2:
@@ -134,10 +135,19 @@ def name_prefix(tool: Tool, target: Target) -> str:
 
 def plain_name(name: str, target: Target) -> str:
     """The name in letters that every rule takes, beginning with one that all take."""
-    if not target.rules.name_rule:
-        return name
-    spelled = re.sub(r"[^A-Za-z0-9_-]+", "_", normalise("NFKC", name)).strip("_")
-    return spelled if re.match("[A-Za-z]", spelled) else f"tool_{spelled}".rstrip("_")
+    return spelled_name(name, "tool", "_-") if target.rules.name_rule else name
+
+
+def spelled_name(name: str, stem: str, others: str) -> str:
+    """The name in plain letters, digits and ``others``, after ``stem`` where it begins otherwise.
+    Accents go; a letter of another script, which says what no other does, becomes a hash.
+    """
+    plain = "".join(c for c in normalise("NFKD", name) if not unicodedata.combining(c))
+    spelled = re.sub(rf"[^A-Za-z0-9{others}]+", "_", plain).strip("_")
+    if not re.match("[A-Za-z]", spelled):
+        spelled = f"{stem}_{spelled}".rstrip("_")
+    is_lost = any(char.isalnum() and not char.isascii() for char in plain)
+    return f"{spelled}_{digest(name)[:HASH_DIGITS]}" if is_lost else spelled
 
 
 def cut_text(text: str, most: int | None) -> str:
@@ -160,6 +170,12 @@ def _fits(name: str, tool: Tool, target: Target) -> bool:
     return target.rules.longest_name is None or (
         len(name_prefix(tool, target)) + len(name) <= target.rules.longest_name
     )
+
+
+def _key(name: str, target: Target) -> str:
+    """A name as the target compares it."""
+    key = comparable_name(name)
+    return key.replace(".", "_") if target.rules.dots_fold else key
 
 
 def _scope(tool: Tool, target: Target) -> str:

@@ -1,4 +1,4 @@
-"""An OpenAPI 3.0 / 3.1 document as an MCP ``tools/list`` page: one operation, one tool.
+"""An OpenAPI document (2.0 to 3.2) as an MCP ``tools/list`` page: one operation, one tool.
 
 Names follow FastMCP, which people already use. Where an argument goes in HTTP, and which hints
 were inferred from the method, stands under ``_meta``.
@@ -6,15 +6,31 @@ were inferred from the method, stands under ``_meta``.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
 
 from toolscope_core.catalog.flaws import Flaw
+from toolscope_core.catalog.formats.discovery import (
+    DISCOVERY_FIELDS,
+    discovered_api,
+    is_discovery,
+)
+from toolscope_core.catalog.formats.discriminators import with_children
 from toolscope_core.catalog.formats.operations import read_operations
+from toolscope_core.catalog.formats.swagger import as_openapi_3
 from toolscope_core.catalog.schema.budget import ExpansionBudget
+from toolscope_core.catalog.schema.declarations import RecordError, modernised
 from toolscope_core.catalog.schema.definitions import Definitions
-from toolscope_core.catalog.source_words import OPENAPI_META, operation_of
+from toolscope_core.catalog.schema.directions import Mark, without_marked
+from toolscope_core.catalog.source_words import (
+    NAME_LENGTH,
+    OPENAPI_META,
+    name_source,
+    operation_of,
+)
 from toolscope_core.model.catalog import Finding
-from toolscope_core.model.tool import JsonObject, Tool
+from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
 FIELDS = frozenset(
     "openapi swagger $self info servers paths webhooks components security tags externalDocs "
@@ -22,11 +38,23 @@ FIELDS = frozenset(
     "securityDefinitions".split()
 )
 """The keys that the specification defines at the top of a document."""
-SCHEMAS = ("inputSchema", "outputSchema")
+
+
+def fields_of(document: JsonObject) -> frozenset[str]:
+    """The keys that belong to the API that a document describes."""
+    return DISCOVERY_FIELDS if is_discovery(document) else FIELDS
+
+
+SCHEMAS: Mapping[str, Mark] = {"inputSchema": "readOnly", "outputSchema": "writeOnly"}
+"""The schemas of a tool, and the mark of properties that are not sent in that direction."""
 
 
 def is_openapi(value: object) -> bool:
-    """Whether a document says that it is OpenAPI or Swagger, and has paths or webhooks."""
+    """Whether a document says that it is OpenAPI or Swagger, and has paths or webhooks, or that it
+    is Google's way to say the same.
+    """
+    if is_discovery(value):
+        return True
     if not isinstance(value, dict) or not ("openapi" in value or "swagger" in value):
         return False
     if isinstance(value.get("paths"), dict):
@@ -37,12 +65,15 @@ def is_openapi(value: object) -> bool:
 def read_openapi(document: JsonObject, budget: ExpansionBudget) -> JsonObject | Flaw:
     """``{"server", "description", "paths"}`` with an MCP tool for each operation, in order.
 
-    An operation that cannot be read is a ``Flaw`` in its place; the whole is one for anything but
-    OpenAPI 3.
+    An operation that cannot be read is a ``Flaw`` in its place; the whole is one for another
+    version than 2.0 and 3.
     """
+    document = discovered_api(document) if is_discovery(document) else document
     version = _version(document)
-    if not version.startswith("3."):
+    if not version.startswith(("2.", "3.")):
         return Flaw(f"is OpenAPI (Swagger) {version[:20]}; convert it to OpenAPI 3 first")
+    document = as_openapi_3(document) if version.startswith("2.") else document
+    document = with_children(document, budget)
     info = document.get("info")
     about = info if isinstance(info, dict) else {}
     texts = {"server": about.get("title"), "description": about.get("description")}
@@ -66,11 +97,21 @@ def _on_their_own(
     for row, tool in enumerate(tools):
         own = {key: carried[row, key] for key in SCHEMAS if (row, key) in carried}
         outside = next((schema for schema in own.values() if isinstance(schema, ValueError)), None)
-        if isinstance(tool, Flaw) or outside is None:
-            yield tool if isinstance(tool, Flaw) else {**tool, **own}
+        if isinstance(tool, Flaw):
+            yield tool
+        elif outside is None:
+            yield {**tool, **{key: _as_json_schema(own[key], SCHEMAS[key]) for key in own}}
         else:
             meta = tool["_meta"][OPENAPI_META]
             yield Flaw(f"({meta['method']} {meta['path']}) {outside}")
+
+
+def _as_json_schema(schema: Any, unused: Mark) -> JsonObject:
+    """The schema without the properties of the other direction, as JSON Schema writes it."""
+    sent = modern = without_marked(schema, unused)
+    with suppress(RecordError):  # which its reader tells
+        modern = modernised(sent)
+    return sent if canonical_json(modern) == canonical_json(sent) else modern
 
 
 def _named_apart(tools: Iterable[JsonObject | Flaw]) -> list[JsonObject | Flaw]:
@@ -87,14 +128,37 @@ def _named_apart(tools: Iterable[JsonObject | Flaw]) -> list[JsonObject | Flaw]:
 
 
 def find_inferred(tool: Tool) -> tuple[Finding, ...]:
-    """An *info* finding that names the hints which were inferred from the HTTP method."""
+    """An *info* finding on each thing that an operation says and the tool does not, or the other
+    way round: hints that were inferred from the method, parameters that OpenAPI has ignored, that
+    it is deprecated, that its name was cut.
+    """
     http = operation_of(tool) or {}
-    hints = http.get("inferred")
-    if not isinstance(hints, list) or not hints:
-        return ()
-    names = ", ".join(str(hint) for hint in hints)
-    message = f"{names} is guessed from the method {http.get('method')!s}; check it."
-    return (Finding(tool.id, "info", "inferred-hint", "annotations", message),)
+    return tuple(
+        Finding(tool.id, "info", code, field, message, shown)
+        for code, field, message, shown in _notes(http)
+    )
+
+
+def _notes(http: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+    """Code, field, sentence and excerpt of each note on an operation."""
+    if hints := _texts(http.get("inferred")):
+        names = ", ".join(hints)
+        message = f"{names} is guessed from the method {http.get('method')!s}; check it."
+        yield "inferred-hint", "annotations", message, ""
+    if ignored := _texts(http.get("ignored")):
+        names = ", ".join(ignored)
+        message = f"The header {names} is no argument: OpenAPI has it ignored; the client sends it."
+        yield "ignored-parameter", "schema", message, names
+    if http.get("deprecated") is True:
+        yield "deprecated-operation", "description", "The API calls this deprecated.", ""
+    source = name_source(http) if http.get("operationId") else ""
+    if len(source) > NAME_LENGTH:
+        message = f"The name is cut at {NAME_LENGTH} characters; _meta has the operationId whole."
+        yield "cut-name", "name", message, source
+
+
+def _texts(value: Any) -> list[str]:
+    return list(map(str, value)) if isinstance(value, list) else []
 
 
 def _version(document: JsonObject) -> str:

@@ -12,9 +12,10 @@ from typing import Any
 from toolscope_core.catalog.flaws import Flaw, excerpt
 from toolscope_core.catalog.limits import MAX_DEPTH, MAX_EXPANDED
 from toolscope_core.catalog.schema.budget import ExpansionBudget, measure
+from toolscope_core.catalog.schema.directions import is_marked
 from toolscope_core.catalog.schema.references import merge_parts, resolve
 from toolscope_core.catalog.source_words import NAME_LENGTH, OPENAPI_META, identifier, name_source
-from toolscope_core.model.tool import JsonObject
+from toolscope_core.model.tool import JsonObject, digest
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 MORE_METHODS = "additionalOperations"
@@ -26,6 +27,8 @@ HINTS = {
     "delete": {"readOnlyHint": False, "destructiveHint": True},
 }
 OWN_WORDS = ("operationId", "summary")
+IGNORED = ("accept", "content-type", "authorization")
+"""The headers that OpenAPI does not take as parameters: the client sends them."""
 JSON_BODY = ("application/json", "application/x-www-form-urlencoded", "multipart/form-data")
 
 OpenApiOperation = tuple[str, str, JsonObject, JsonObject]
@@ -102,7 +105,7 @@ class _Reader:
         self, method: str, path: str, item: JsonObject, operation: JsonObject
     ) -> dict[str, Any]:
         self._charge(operation)
-        schema, places = self._arguments([*_listed(item), *_listed(operation)], operation)
+        schema, places, ignored = self._arguments([*_listed(item), *_listed(operation)], operation)
         texts = (operation.get("description"), operation.get("summary"))
         description = next((text for text in texts if isinstance(text, str) and text.strip()), "")
         returned = self._returned(operation)
@@ -110,9 +113,11 @@ class _Reader:
         own_words = {
             key: operation[key] for key in OWN_WORDS if isinstance(operation.get(key), str)
         }
+        own_words |= {"deprecated": True} if operation.get("deprecated") is True else {}
+        own_words |= {"ignored": ignored} if ignored else {}
         meta = {"method": method.upper(), "path": path, **own_words}
         return {
-            "name": identifier(name_source(meta)) or method.upper()[:NAME_LENGTH],
+            "name": identifier(name_source(meta)) or _unspelled(method, path),
             "description": description or f"Executes {method.upper()} {path}",
             "inputSchema": schema,
             **({"outputSchema": returned} if returned else {}),
@@ -120,15 +125,23 @@ class _Reader:
             "_meta": {OPENAPI_META: {**meta, "arguments": places, "inferred": [*hints]}},
         }
 
-    def _arguments(self, listed: list[Any], operation: JsonObject) -> tuple[JsonObject, JsonObject]:
-        """One object schema of all arguments, and for each its ``[location, original name]``."""
+    def _arguments(
+        self, listed: list[Any], operation: JsonObject
+    ) -> tuple[JsonObject, JsonObject, list[str]]:
+        """One object schema of all arguments, for each its ``[location, original name]``, and the
+        headers that are none.
+        """
         parameters: dict[tuple[str, str], tuple[Any, bool]] = {}
+        ignored = set[str]()
         for given in listed:
             parameter = self._follow(given)
             name = parameter.get("name") if isinstance(parameter, dict) else None
             if not isinstance(name, str):
                 raise _UnclearError("has a parameter without a name; name each")
             place = str(parameter.get("in"))
+            if place == "header" and name.lower() in IGNORED:
+                ignored.add(name)
+                continue
             needed = parameter.get("required") is True or place == "path"
             self._charge(parameter)
             parameters[place, name] = (_parameter_schema(parameter), needed)
@@ -150,10 +163,12 @@ class _Reader:
             properties[name], places[name] = schema, ["body", name]
         required |= set(body["required"]) if body_needed else set()
         whole = {"type": "object", "properties": properties, "required": sorted(required)}
-        return whole, places
+        return whole, places, sorted(ignored)
 
     def _body(self, operation: JsonObject) -> tuple[dict[str, Any], bool]:
-        """Properties and required names of the request body; one that is no object is ``body``."""
+        """Properties and required names of the request body without those that only answers have;
+        one that is no object is ``body``.
+        """
         body = self._follow(operation.get("requestBody"))
         schema = _content_schema(body)
         if schema is None:
@@ -165,8 +180,14 @@ class _Reader:
             return {"properties": {"body": schema}, "required": ["body"]}, needed
         required = whole.get("required")
         listed = required if isinstance(required, list) else []
-        names = [name for name in listed if isinstance(name, str) and name in properties]
-        return {"properties": properties, "required": names}, needed
+        sent = {
+            name: sub
+            for name, sub in properties.items()
+            if not is_marked(sub, self.document, "readOnly")
+        }
+        unsent = properties.keys() - sent.keys()
+        names = [name for name in listed if isinstance(name, str) and name not in unsent]
+        return {"properties": sent, "required": names}, needed
 
     def _returned(self, operation: JsonObject) -> JsonObject | None:
         """The schema of the first answer that is a success and has one."""
@@ -238,6 +259,12 @@ class _Reader:
             raise _UnclearError(
                 f"brings what is written out to more than {MAX_EXPANDED:,} values; split the file"
             )
+
+
+def _unspelled(method: str, path: str) -> str:
+    """A name where nothing is written in letters that a name may have."""
+    named = path.strip("/")
+    return f"{method.upper()}_{digest(path)[:8]}"[:NAME_LENGTH] if named else method.upper()
 
 
 def _place(method: str, path: str) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from toolscope_core.catalog.formats.offered_names import comparable_name
+from toolscope_core.catalog.formats.offered_names import comparable_name, spelled_name
 from toolscope_core.catalog.schema.references import IN_PLACE, resolve
 from toolscope_core.catalog.schema.walking import (
     every_schema,
@@ -21,7 +21,6 @@ from toolscope_core.catalog.schema.walking import (
 )
 from toolscope_core.model.argument_map import NestedRename
 from toolscope_core.model.tool import JsonObject, digest
-from toolscope_core.model.unicode_forms import normalise
 
 LONGEST = 64
 HASH_DIGITS = 8
@@ -49,13 +48,14 @@ class Renaming:
     obstacle: str = ""
 
 
-def renaming(schema: JsonObject, rule: str) -> Renaming:
-    """New names for the properties at any depth that do not match ``rule``, a regular expression.
+def renaming(schema: JsonObject, rule: str, is_top: bool = False) -> Renaming:
+    """New names for the properties at any depth, or of the top only, that do not match ``rule``, a
+    regular expression.
 
     They depend on nothing but the names of the schema's properties.
     """
     all_names = set(property_names(schema))
-    refused = sorted(name for name in all_names if not re.fullmatch(rule, name))
+    refused = refused_names(schema, rule, is_top)
     if not refused:
         return Renaming(schema=schema)
     names = _offers(refused, all_names)
@@ -70,6 +70,12 @@ def renaming(schema: JsonObject, rule: str) -> Renaming:
         return Renaming(obstacle=str(error))
     top_names = {name: names[name] for name in top}
     return Renaming(names, top_names, _rewritten(schema, names), nested)
+
+
+def refused_names(schema: JsonObject, rule: str, is_top: bool = False) -> list[str]:
+    """The names of properties that do not match the rule, in their order."""
+    names = set(properties_of(schema) if is_top else property_names(schema))
+    return sorted(name for name in names if not re.fullmatch(rule, name))
 
 
 def property_names(schema: Any) -> Iterator[str]:
@@ -87,8 +93,7 @@ def _offers(refused: Iterable[str], all_names: Iterable[str]) -> dict[str, str]:
     taken = {comparable_name(name) for name in all_names}
     offered = {}
     for name in refused:
-        plain = re.sub(r"[^A-Za-z0-9_]+", "_", normalise("NFKC", name)).strip("_")
-        plain = plain if re.match("[A-Za-z]", plain) else f"arg_{plain}".rstrip("_")
+        plain = spelled_name(name, "arg", "_")
         cut = plain[: LONGEST - HASH_DIGITS - 1]
         hashed = (f"{cut}_{digest(name, n)[:HASH_DIGITS]}" for n in count())
         fits = len(plain) <= LONGEST and comparable_name(plain) not in taken

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from toolscope_core.catalog.formats.built_in import built_in_name, built_in_record
 from toolscope_core.catalog.formats.target import Target
 from toolscope_core.catalog.schema.budget import ExpansionBudget
 from toolscope_core.catalog.schema.declarations import RecordError, read_parameters, read_returns
@@ -141,7 +142,8 @@ def read_record(
 
     Raises ``RecordError`` where a part is missing or cannot be understood.
     """
-    name = _text(form, record, "name")
+    built_in = built_in_record(record)
+    name = built_in_name(built_in) if built_in else _text(form, record, "name")
     if not name.strip():
         keys = " or ".join(".".join(path) for path in form.places["name"])
         raise RecordError(f"has no name; give a text under {keys}")

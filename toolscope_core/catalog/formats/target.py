@@ -16,7 +16,10 @@ class Rules:
     counts characters with ``prefix`` before the name (``{server}`` in it is the server's).
     ``unique`` says among which tools a name stands once. ``whole_object`` forbids ``anyOf`` and its
     like at the top of the parameters, ``typed_items`` arrays that do not say what they hold.
-    ``mcp_record`` asks for a record that the SDKs of MCP read.
+    ``declared_object`` asks for ``properties`` there, which are written, be it none;
+    ``parameter_rule`` is for names at every depth unless ``top_parameters``. ``mcp_record`` asks
+    for a record that the SDKs of MCP read. Where ``dots_fold``, names are equal that differ in dots
+    and underscores only.
     """
 
     name_rule: str = ""
@@ -26,9 +29,12 @@ class Rules:
     longest_description: int | None = None
     most_tools: int | None = None
     parameter_rule: str = ""
+    top_parameters: bool = False
+    declared_object: bool = False
     whole_object: bool = False
     typed_items: bool = False
     mcp_record: bool = False
+    dots_fold: bool = False
 
 
 LETTERS = r"[a-zA-Z0-9_-]+"
@@ -41,10 +47,13 @@ class Target:
     """A format or a client: its name in commands and files, its title for people, its rules.
 
     ``goes`` says in Markdown where its file goes, ``writes`` whether a toolset can leave in it.
+    ``source`` is the address that the rules are from, ``as_of`` the month in which it said so.
     """
 
     name: str
     title: str
     rules: Rules = Rules()
     goes: str = "It has the form of the file that you loaded: put it in that file's place."
+    source: str = ""
+    as_of: str = ""
     writes: ClassVar[bool] = False

@@ -1,13 +1,18 @@
 """The rules of a target that a toolset breaks, and the fix that is offered for each."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from toolscope_core.catalog.formats.built_in import built_in_name, built_in_record, home_of
 from toolscope_core.catalog.formats.flattening import TOP_LEVEL, plain_object
-from toolscope_core.catalog.formats.mcp_records import ReadableRecord, may_be_odd, readable_record
+from toolscope_core.catalog.formats.mcp_records import (
+    LEFT_OUT,
+    ReadableRecord,
+    may_be_odd,
+    readable_record,
+)
 from toolscope_core.catalog.formats.mcp_tools import MCP
 from toolscope_core.catalog.formats.offered_names import (
     HASH_DIGITS,
@@ -19,7 +24,7 @@ from toolscope_core.catalog.formats.offered_names import (
     plain_name,
     wrong_names,
 )
-from toolscope_core.catalog.formats.parameter_names import Renaming, property_names, renaming
+from toolscope_core.catalog.formats.parameter_names import Renaming, refused_names, renaming
 from toolscope_core.catalog.formats.record_format import read_record
 from toolscope_core.catalog.formats.target import Rule, Target
 from toolscope_core.catalog.formats.target_table import target_named
@@ -135,12 +140,20 @@ def fixed(
 
 
 def unreadable(tools: Iterable[Tool], target: str) -> dict[str, str]:
-    """By id, why no client of MCP reads a tool, whatever is mended; empty where ``target`` is not
-    read by such clients. Raises ``ExportError`` for an unknown target.
+    """By id, why a tool cannot leave for the target, whatever is mended: no client of MCP reads it,
+    or another API runs it itself. Raises ``ExportError`` for an unknown target.
     """
-    if not target_named(target).rules.mcp_record:
-        return {}
-    return {tool.id: why for tool in tools if (why := _as_record(tool).obstacle)}
+    row = target_named(target)
+    return {tool.id: why for tool in tools if (why := _obstacle(tool, row))}
+
+
+def _obstacle(tool: Tool, target: Target) -> str:
+    if built_in := built_in_record(tool.raw):
+        home = home_of(built_in)
+        if target.name in (home, "neutral", "generic"):
+            return ""
+        return f"It is a built-in tool of {target_named(home).title}, which {target.title} lacks."
+    return _as_record(tool).obstacle if target.rules.mcp_record else ""
 
 
 def _of_set(tools: Sequence[MergedTool], target: Target) -> Iterator[RuleViolation]:
@@ -190,6 +203,9 @@ def _of_text(tool: Tool, target: Target) -> Iterator[RuleViolation]:
 
 def _of_schema(tool: Tool, target: Target) -> Iterator[RuleViolation]:
     schema, rules = tool.schema or {}, target.rules
+    if (built_in := built_in_record(tool.raw)) and (why := _obstacle(tool, target)):
+        yield RuleViolation(tool.id, "schema", built_in_name(built_in), why, LEFT_OUT)
+        return
     if rules.whole_object:
         for key in (key for key in TOP_LEVEL if key in schema):
             message = (
@@ -205,8 +221,8 @@ def _of_schema(tool: Tool, target: Target) -> Iterator[RuleViolation]:
         for fault in _as_record(tool).faults:
             remedy = "" if fault.fix else f"M{AT_SERVER[1:-1]}, or leave the tool out."
             yield RuleViolation(tool.id, "schema", fault.value, fault.message, fault.fix, remedy)
-    names = set(property_names(schema)) if rules.parameter_rule else ()
-    refused = sorted(name for name in names if not re.fullmatch(rules.parameter_rule, name))
+    rule = rules.parameter_rule
+    refused = refused_names(schema, rule, rules.top_parameters) if rule else []
     renamed = _fixed_schema(schema, target)[1] if refused else Renaming()
     for name in refused:
         message = f"The parameter {name!r} does not match {rules.parameter_rule} of {target.title}."
@@ -222,7 +238,8 @@ def _fixed_schema(schema: JsonObject | None, target: Target) -> tuple[JsonObject
     rules = target.rules
     plain = (plain_object(schema) or schema) if rules.whole_object else schema
     whole: JsonObject = _with_items(plain) if rules.typed_items else plain
-    renamed = renaming(whole, rules.parameter_rule) if rules.parameter_rule else Renaming()
+    rule = rules.parameter_rule
+    renamed = renaming(whole, rule, rules.top_parameters) if rule else Renaming()
     return (renamed.schema if renamed.names else whole), renamed
 
 

@@ -1,13 +1,17 @@
 """The targets that a toolset is checked against: the formats of tool records, and clients.
 
-A new client is a module in ``catalog.clients`` and its name in ``CLIENTS`` there.
+A new client is a module in ``catalog.clients`` and its name in ``CLIENTS`` there; docs/targets.md
+is written from this table.
 """
 
-from toolscope_core.catalog.clients.client_table import CLIENTS
+from toolscope_core.catalog.clients.client_table import CLIENTS, FURTHER_CLIENTS
 from toolscope_core.catalog.formats.format_table import OFFERED, format_named
 from toolscope_core.catalog.formats.target import Target
 
-_CHECKED_CLIENTS = {client.name: client for client in CLIENTS if client.is_checked}
+_CHECKED_CLIENTS: dict[str, Target] = {
+    client.name: client
+    for client in (*(one for one in CLIENTS if one.is_checked), *FURTHER_CLIENTS)
+}
 
 MATRIX = (*OFFERED, *_CHECKED_CLIENTS)
 """The targets whose rules are shown side by side, in their order."""

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from toolscope_core.catalog.formats.built_in import KEPT, built_in_record, home_of
 from toolscope_core.catalog.formats.detection import fits
 from toolscope_core.catalog.formats.format_table import format_named
 from toolscope_core.catalog.formats.record_format import (
@@ -18,6 +19,7 @@ from toolscope_core.catalog.formats.record_format import (
 from toolscope_core.catalog.naming import assign_ids
 from toolscope_core.catalog.schema.declarations import RecordError
 from toolscope_core.catalog.schema.keywords import INVALID
+from toolscope_core.catalog.schema.references import leads_nowhere
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.errors import ExportError
 from toolscope_core.model.plan import MergedTool
@@ -33,8 +35,8 @@ def write_toolset(
     """The toolset as a JSON value, tools in the order given.
 
     A tool read from this format comes back as its raw record, overlaid with what the record does
-    not declare so; other tools are written anew. ``neutral`` is one object
-    ``{"version", "servers", "tools"}``, ``mcp`` and ``generic`` a list of
+    not declare so, and without references that lead nowhere; other tools are written anew.
+    ``neutral`` is one object ``{"version", "servers", "tools"}``, ``mcp`` and ``generic`` a list of
     ``{"server", "description"?, "tools"}`` where there are servers (else ``{"tools": […]}`` and a
     list), ``gemini`` one ``{"functionDeclarations": […]}``, all others a list of records,
     ``openai-responses`` with the tools of a namespace inside it. ``sendable`` asks for parameters
@@ -43,7 +45,7 @@ def write_toolset(
     Raises ``ExportError`` for a format not in ``OUTPUTS``.
     """
     form = format_named(format)
-    records = [_write_record(item.tool, form, sendable) for item in tools]
+    records = [_written(item.tool, form, sendable) for item in tools]
     return form.document(_keep_ids(records, tools, form), tools, servers)
 
 
@@ -53,13 +55,23 @@ def write_record(tool: Tool, format: str, sendable: bool = False) -> JsonObject:
 
     Raises ``ExportError`` for a format not in ``OUTPUTS``.
     """
-    return _write_record(tool, format_named(format), sendable)
+    return _written(tool, format_named(format), sendable)
+
+
+def _written(tool: Tool, form: RecordFormat, sendable: bool) -> JsonObject:
+    """The record of the tool, that of a built-in one as its API takes it."""
+    own = built_in_record(tool.raw)
+    if own and form.name in (home_of(own), "generic"):
+        return own
+    record = _write_record(tool, form, sendable)
+    return {**record, KEPT: own} if own and form.name == "neutral" else record
 
 
 def _write_record(tool: Tool, form: RecordFormat, sendable: bool) -> JsonObject:
     """The tool's raw record where it has this format, else a new one, with the tool's parts."""
     original = _read_raw(tool, form)
-    foreign = original is not None and sendable and not _is_taken(original, form)
+    dead = original is not None and leads_nowhere(original.schema)
+    foreign = dead or (original is not None and sendable and not _is_taken(original, form))
     if foreign and form.renews:
         original = None
     record = tool.raw if original else form.template
@@ -70,6 +82,8 @@ def _write_record(tool: Tool, form: RecordFormat, sendable: bool) -> JsonObject:
             record = _set_part(record, form, part, value)
     if original and foreign:
         record = _set_part(record, form, "schema", tool.schema)
+    if original and leads_nowhere(original.returns):
+        record = _set_part(record, form, "returns", tool.returns)
     if not original and "id" in form.places:
         record = {**record, "id": tool.id}
     if sendable:

@@ -2,7 +2,8 @@
 
 Only the server of a tool may describe it. A server that cites its own tools explains how they
 work together (*info*); a text on another server, or in a catalog that names no servers, is
-*warn*, and *block* where it says what the cited tool must do or that it is to be avoided.
+*warn*, and *block* where it says what the cited tool must do or that it is to be avoided. That one
+tool comes before another is none of this in a list without servers.
 """
 
 import re
@@ -34,10 +35,11 @@ REDEFINES = re.compile(
     rf"\W+{FEW}(?:us(?:e|es|ed|ing)|call(?:s|ed|ing)?|invok(?:e|es|ed|ing)|run(?:s|ning)?|call\W+to|"
     rf"calls\W+to)?\W*{FEW}{_CITED}[^\n]*\b(?:must|always|never|should|shall|has\W+to|have\W+to|"
     rf"need\w*\W+to|first|instead|change|set|bcc|replace|append|redirect)\b"
-    rf"|{_CITED}\W+{FEW}(?:must|always|never|should|shall|now|has\W+to|needs?\W+to)\W+{FEW}\w"
-    rf"|\b(?:before|prior\W+to)\W+{FEW}{_CITED}",
+    rf"|{_CITED}\W+{FEW}(?:must|always|never|should|shall|now|has\W+to|needs?\W+to)\W+{FEW}\w",
     re.IGNORECASE,
 )
+COMES_FIRST = re.compile(rf"\b(?:before|prior\W+to)\W+{FEW}{_CITED}", re.IGNORECASE)
+"""That another tool comes after this one, which a list of one server may well say."""
 
 
 def find_citations(
@@ -79,7 +81,11 @@ def _finding(tool: Tool, passage: Passage, text: str, name: str, owners: set[str
     at = text.find(name)
     plain = Passage(passage.path, text)
     shown = visible(name).replace("{", "{{").replace("}", "}}")
-    redefined = any(REDEFINES.search(one) for one in _sentences(text, name))
+    sentences = [*_sentences(text, name)]
+    redefined = any(map(REDEFINES.search, sentences))
+    is_one_list = not tool.server and owners == {""}
+    if not is_one_list:
+        redefined = redefined or any(map(COMES_FIRST.search, sentences))
     if tool.server and tool.server in owners and len(owners) > 1 and redefined:
         message = (
             f"The {{field}} says how {shown!r} is to be used, a name that other servers have too; "

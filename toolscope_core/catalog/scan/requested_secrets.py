@@ -45,6 +45,9 @@ SECRET_PHRASE = re.compile(
     r"credit\W+card\W+number|social\W+security\W+number)\b",
     re.IGNORECASE,
 )
+ENV_FILE = re.compile(r"\benv(?:ironment)?\b")
+PLACE = re.compile(r"\b(?:path|location|name)\W+(?:of|to)\b", re.IGNORECASE)
+"""Says where a file lies, which is no secret."""
 KINDS = ((MACHINE, OF_MACHINE), (ACCOUNT, OF_ACCOUNT))
 SHARED = 3
 
@@ -66,6 +69,8 @@ def find_requested_secrets(tools: Sequence[Tool]) -> Iterator[Finding]:
 def _asks(parameter: Parameter) -> re.Pattern[str] | None:
     """The words of tools that may ask for this secret; ``None`` if the parameter is no secret."""
     name = " ".join(word for word in BORDER.split(plain_text(parameter.name)) if word).lower()
+    if ENV_FILE.search(name) and PLACE.search(parameter.description):
+        return None
     phrase = SECRET_PHRASE.search(plain_text(parameter.description))
     text = f"{name} . {phrase.group().lower()}" if phrase else name
     return next((job for secret, job in KINDS if secret.search(text)), None)

@@ -1,6 +1,7 @@
 """Findings on a catalog: hostile text in a tool, and tools that interfere with others.
 
-*block*: hidden characters, names in disguise, text that redefines another tool, shadowing. *warn*:
+*block*: hidden characters, names in disguise, text that redefines another tool or takes a secret
+behind the user's back, shadowing. *warn*:
 wording that addresses the model, other tools by name, secrets, markup, over-long text. *info*:
 what is good to know. The sentences of a finding say what, where and what to do.
 """

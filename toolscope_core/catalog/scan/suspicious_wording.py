@@ -2,8 +2,9 @@
 
 The patterns are written for the sentences that hijack an agent, and kept narrow: authors of good
 tools also write *must* and *always* (benchmarks/scan_figures.py counts what they hit on clean
-catalogs). They see English only. A finding is a reason to look and never the gate: what keeps
-hostile text out of an export is the block on hidden and shadowing text, and a person's decision.
+catalogs). They see English only. A finding is a reason to look and not the gate, but for a secret
+that is kept from the user: what else keeps hostile text out of an export is the block on hidden and
+shadowing text, and a person's decision.
 """
 
 import re
@@ -179,6 +180,17 @@ RULES = (
         r"\]\(\s{0,9}(?:javascript|data|vbscript|file)\s*:",
     ),
 )
+_FROM_USERS = re.compile(
+    rf"\b{_NOT}\W+{FEW}(?:tell|inform|mention|reveal|notify|disclose|alert|warn|show|ask|let)(?:ing)?"
+    rf"\W+{WORD}{{0,5}}(?:users?|humans?|person|anyone|anybody|this|that|it)\b"
+    rf"|\b(?:hide|hidden|conceal|keep|kept)\W+{WORD}{{0,4}}from\W+(?:the\W+)?(?:users?|humans?)\b"
+    rf"|\busers?\W+(?:must|should|need|does|do|may|can)\W*(?:not|n['’]t|never)\W+{FEW}"
+    r"(?:know|see|notice|learn|find\W+out|be\W+(?:told|informed|asked|notified))\b"
+    r"|\b(?:silently|secretly|covertly|quietly|discreetly|without\W+being\W+asked)\b",
+    re.IGNORECASE,
+)
+"""What is to be kept from the person who is served."""
+_TAKES_SECRETS = frozenset(("secret-path", "asks-context"))
 PADDING = re.compile(r"\s{80,}|(?:\n[ \t\r]*+){12,}")
 FORMATTING = re.compile(
     r"</?(?:b|i|u|em|strong|br|p|ul|ol|li|code|pre|h[1-6]|div|span|table|tr|td|th|hr|sup|sub)\s*/?>",
@@ -206,13 +218,18 @@ class Wording:
     def findings(self, tool_id: str, path: str) -> Iterator[Finding]:
         """The hits in the text of a tool that stands at the path."""
         plain = Passage(path, self.plain)
+        is_env_file = "env" in re.split(r"[\W_]+", path.rpartition("properties/")[2].lower())
         for hit in self.hits:
+            if is_env_file and hit.code == "secret-path" and "“.env" in hit.message:
+                continue  # the file whose settings are asked for
             yield plain.finding(tool_id, hit.severity, hit.code, hit.message, hit.at)
 
 
 @lru_cache(maxsize=1 << 14)  # most texts occur often
 def read_wording(text: str) -> Wording:
-    """The matches of the rules in a text: *warn*, or *info* for tags that only format."""
+    """The matches of the rules in a text: *warn*, *block* for a secret that is taken behind the
+    user's back, or *info* for tags that only format.
+    """
     if text.isidentifier():
         return Wording(text, ())
     plain = plain_text(text)
@@ -221,14 +238,22 @@ def read_wording(text: str) -> Wording:
 
 def _hits(plain: str) -> Iterator[Hit]:
     lower = plain.lower()
+    codes = set()
     for rule in RULES:
         match = rule.search(plain, lower)
         if match:
+            codes.add(rule.code)
             quoted = " ".join(match.group().split())[:60]
             literal = quoted.replace("{", "{{").replace("}", "}}")
             quotation = f" “{literal}”" if quoted else ""
             message = f"The {{field}}{quotation} {rule.says}."
             yield Hit("warn", rule.code, message, match.start())
+    secret = _FROM_USERS.search(plain) if codes & _TAKES_SECRETS else None
+    if secret:
+        message = (
+            "The {field} asks for what is secret and keeps it from the user; leave this tool out."
+        )
+        yield Hit("block", "steals-secret", message, secret.start())
     blanks = "  " in plain or not plain.isprintable()
     padding = PADDING.search(plain) if blanks else None
     if padding:

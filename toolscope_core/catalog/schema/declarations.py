@@ -19,7 +19,7 @@ from toolscope_core.catalog.schema.keywords import (
 )
 from toolscope_core.catalog.schema.pointers import with_current_draft
 from toolscope_core.catalog.schema.references import settle_references
-from toolscope_core.catalog.schema.walking import map_subschemas
+from toolscope_core.catalog.schema.walking import VALUES, map_objects, map_subschemas
 from toolscope_core.model.tool import JsonObject, canonical_json
 
 TYPES = {
@@ -77,6 +77,11 @@ def read_returns(value: object, budget: ExpansionBudget | None = None) -> JsonOb
     if not isinstance(value, (dict, list)) or not value:
         return None
     return settle_references(_read_form(value, None, "returns"), budget)
+
+
+def modernised(schema: JsonObject) -> JsonObject:
+    """A schema of OpenAPI 3.0 or an older draft as JSON Schema 2020-12. Raises ``RecordError``."""
+    return _normalise_object(map_objects(schema, _with_null, VALUES), "parameters")
 
 
 def rename_types(schema: Any, words: Mapping[str, str]) -> Any:
@@ -178,6 +183,18 @@ def _normalise_object(schema: JsonObject, where: str) -> JsonObject:
         if isinstance(result.get("enum"), list) and None not in result["enum"]:
             result["enum"] = [*result["enum"], None]
     return {"type": kind, **result} if kind else result
+
+
+def _with_null(schema: dict[str, Any]) -> JsonObject:
+    """The schema, taking null where it has no type and is ``nullable``."""
+    if schema.get("nullable") is not True or "type" in schema:
+        return schema
+    rest = {key: sub for key, sub in schema.items() if key != "nullable"}
+    if isinstance(rest.get("enum"), list):
+        return {**rest, "enum": [*rest["enum"], *([] if None in rest["enum"] else [None])]}
+    notes = {key: part for key, part in rest.items() if key in ("title", "description", "default")}
+    says = {key: part for key, part in rest.items() if key not in notes}
+    return {"anyOf": [says, {"type": "null"}], **notes} if says else notes
 
 
 def _modernise(schema: dict[str, Any]) -> dict[str, Any]:

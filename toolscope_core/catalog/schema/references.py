@@ -17,7 +17,7 @@ from toolscope_core.catalog.schema.budget import ExpansionBudget, Extent, measur
 from toolscope_core.catalog.schema.keywords import INVALID, REFERENCE
 from toolscope_core.catalog.schema.negations import drop_narrowed
 from toolscope_core.catalog.schema.pointers import lasting_pointers
-from toolscope_core.catalog.schema.walking import VALUES, map_objects, objects_in
+from toolscope_core.catalog.schema.walking import VALUES, map_objects, objects_in, references_in
 from toolscope_core.model.catalog import Finding
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
@@ -75,6 +75,12 @@ def find_shortened(tool: Tool) -> tuple[Finding, ...]:
 def _shortened_how(field: str, comment: str) -> str:
     how = comment.removeprefix(SHORTENED)
     return f"The {field} are too large to be written out: {how}; nothing valid is refused."
+
+
+def leads_nowhere(schema: JsonObject | None) -> bool:
+    """Whether a reference was taken out of a schema that was read, since it leads nowhere."""
+    invalid = (node.get(INVALID) for node in objects_in(schema))
+    return any(REFERENCE in node for node in objects_in([one for one in invalid if one]))
 
 
 def resolve(root: JsonObject, reference: Any) -> Any:
@@ -150,15 +156,20 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _check(root: JsonObject) -> Any:
-    """The schema with every reference that leads nowhere, or round, under ``INVALID``."""
+    """The schema with every reference that leads nowhere, or round, under ``INVALID``; so are the
+    values that have one in them, since some clients follow it there.
+    """
     ends: dict[str, bool] = {}
 
+    def is_dead(reference: Any) -> bool:
+        return isinstance(reference, str) and not _ends(reference, root, ends, ())
+
     def check(checked: dict[str, Any]) -> JsonObject:
-        reference = checked.get("$ref")
-        if isinstance(reference, str) and not _ends(reference, root, ends, ()):
-            del checked["$ref"]
-            checked[INVALID] = {**checked.get(INVALID, {}), "$ref": reference}
-        return checked
+        dead = ["$ref"] if is_dead(checked.get("$ref")) else []
+        values = [key for key in VALUES if key in checked and key != INVALID]
+        dead += [key for key in values if any(map(is_dead, references_in(checked[key])))]
+        moved = {key: checked.pop(key) for key in dead}
+        return {**checked, INVALID: {**checked.get(INVALID, {}), **moved}} if moved else checked
 
     return map_objects(root, check, VALUES)
 

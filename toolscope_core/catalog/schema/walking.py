@@ -29,13 +29,19 @@ def map_subschemas(
 
 def subschemas(schema: JsonObject) -> Iterator[Any]:
     """The direct subschemas, those that ``map_subschemas`` would change."""
+    return (sub for _, _, sub in placed_subschemas(schema, ""))
+
+
+def placed_subschemas(schema: JsonObject, where: str) -> Iterator[tuple[str, str, Any]]:
+    """The direct subschemas, each with its keyword and its place."""
     for key, value in schema.items():
+        place = below(where, key)
         if key in MAPS and isinstance(value, dict):
-            yield from value.values()
+            yield from ((key, below(place, name), sub) for name, sub in value.items())
         elif key in (*LISTS, "items") and isinstance(value, list):
-            yield from value
+            yield from ((key, below(place, row), sub) for row, sub in enumerate(value))
         elif key in SINGLE and (isinstance(value, dict) or key == "items"):
-            yield value
+            yield key, place, value
 
 
 def properties_of(schema: JsonObject) -> JsonObject:

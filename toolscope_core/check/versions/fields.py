@@ -1,7 +1,8 @@
 """The changes of one tool, field by field, and whether a caller of the old version breaks.
 
 A caller sends what the old version declares and nothing else, and reads what it says of the
-result. A change breaks such a caller unless ``merging.subschema`` shows that it does not.
+result. A change breaks such a caller unless ``judging.arguments.subschema`` shows that it does not,
+once both versions are written in one form (``normal_schemas``).
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,12 +10,15 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from toolscope_core.catalog.formats.detection import unread
+from toolscope_core.catalog.formats.record_format import value_at
+from toolscope_core.check.versions.normal_schemas import normal_schema
 from toolscope_core.judging.arguments.subschema import admits, core, inline_references
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
 Place = Literal["schema", "map", "names", "value"]
 
 _ABSENT: Any = object()
+_CLOSED = "calls with arguments that are not declared fail now"
 _INSIDE: dict[str, Place] = {
     **dict.fromkeys(("properties", "patternProperties", "$defs", "definitions"), "map"),
     **dict.fromkeys(("items", "additionalProperties", "not"), "schema"),
@@ -28,7 +32,8 @@ class FieldChange:
 
     ``field`` is its path, as in findings (``schema/properties/limit/maximum``); ``old`` and
     ``new`` are JSON values, ``None`` on the side where ``kind`` says that there is none.
-    ``breaking`` says why a caller breaks; empty where none does.
+    ``breaking`` says why a caller breaks; empty where none does. ``warning`` says what is to be
+    looked at where only calls break that send what the old version does not declare.
     """
 
     field: str
@@ -36,6 +41,7 @@ class FieldChange:
     old: Any
     new: Any
     breaking: str = ""
+    warning: str = ""
 
 
 def field_changes(old: Tool, new: Tool) -> tuple[FieldChange, ...]:
@@ -72,7 +78,9 @@ class _Leaf:
         if self.old is _ABSENT or self.new is _ABSENT:
             kind = "added" if self.old is _ABSENT else "removed"
         old, new = (None if side is _ABSENT else side for side in (self.old, self.new))
-        return FieldChange("/".join(self.path), kind, old, new, breaking)
+        closes = self.path[-1] == "additionalProperties" and self.new is False and not breaking
+        warning = _CLOSED if closes and self.path[0] == "schema" else ""
+        return FieldChange("/".join(self.path), kind, old, new, breaking, warning)
 
 
 def _changes(old: Tool, new: Tool) -> Iterator[FieldChange]:
@@ -80,7 +88,7 @@ def _changes(old: Tool, new: Tool) -> Iterator[FieldChange]:
         yield from _known_changes(old, new)
     if old.raw is not new.raw and canonical_json(old.raw) != canonical_json(new.raw):
         for leaf in _leaves(unread(old.raw), unread(new.raw), (), "value"):
-            yield leaf.change("")
+            yield leaf.change(_task_hazard(leaf))
 
 
 def _known_changes(old: Tool, new: Tool) -> Iterator[FieldChange]:
@@ -106,10 +114,13 @@ def _object(schema: JsonObject | None) -> JsonObject:
 def _arguments(old: JsonObject, new: JsonObject) -> Iterator[FieldChange]:
     """Breaking: what the old version let a caller send, and the new one is not seen to take."""
     leaves = list(_leaves(old, new, ("schema",), "schema"))
-    sent = _closed(old)
-    safe = admits(new, sent)
+    sent = _closed(normal_schema(old))
+    safe = admits(new, sent) or admits(normal_schema(new), sent)
     suspects = [] if safe else [leaf for leaf in leaves if leaf.constrains]
-    blamed = [s for s in suspects if not admits(_with(old, s.path[1:], s.new), sent)] or suspects
+    suspects = [s for s in suspects if not _is_same_around(s, old, new)] or suspects
+    blamed = [
+        s for s in suspects if not admits(normal_schema(_with(old, s.path[1:], s.new)), sent)
+    ] or suspects
     for leaf in leaves:
         reason = ""
         if leaf.is_property and leaf.new is _ABSENT:
@@ -123,11 +134,24 @@ def _arguments(old: JsonObject, new: JsonObject) -> Iterator[FieldChange]:
 def _result(old: JsonObject, new: JsonObject) -> Iterator[FieldChange]:
     """Breaking: what the new version may return and a reader of the old one does not expect."""
     leaves = list(_leaves(old, new, ("returns",), "schema"))
-    suspects = [] if admits(old, new) else [leaf for leaf in leaves if leaf.constrains]
+    safe = admits(old, new) or admits(normal_schema(old), normal_schema(new))
+    suspects = [] if safe else [leaf for leaf in leaves if leaf.constrains]
+    suspects = [s for s in suspects if not _is_same_around(s, old, new)] or suspects
     blamed = [s for s in suspects if not admits(old, _with(old, s.path[1:], s.new))] or suspects
     for leaf in leaves:
         lost = leaf.is_property and leaf.new is _ABSENT
         yield leaf.change("the result is not what it was" if lost or leaf in blamed else "")
+
+
+def _task_hazard(leaf: _Leaf) -> str:
+    if leaf.path[0] != "execution":
+        return ""
+    new, old = (
+        side.get("taskSupport") if isinstance(side, dict) else side for side in (leaf.new, leaf.old)
+    )
+    if new == "required":
+        return "calls that are no tasks fail"
+    return "calls as tasks fail" if old == "required" else ""
 
 
 def _hazard(leaf: _Leaf) -> str:
@@ -136,6 +160,15 @@ def _hazard(leaf: _Leaf) -> str:
     if leaf.path[1:] == ("readOnlyHint",) and leaf.old is True:
         return "it is no longer read-only"
     return ""
+
+
+def _is_same_around(leaf: _Leaf, old: JsonObject, new: JsonObject) -> bool:
+    """Whether the schema that a keyword stands in says the same in both versions."""
+    if leaf.place != "schema":
+        return False
+    sides = [value_at(side, leaf.path[1:-1]) for side in (old, new)]
+    before, after = map(normal_schema, sides)
+    return canonical_json(before) == canonical_json(after)
 
 
 def _leaves(old: Any, new: Any, path: tuple[str, ...], place: Place) -> Iterator[_Leaf]:

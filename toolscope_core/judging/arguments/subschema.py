@@ -133,6 +133,11 @@ def type_set(schema: JsonObject) -> frozenset[str]:
     return frozenset(map(str, declared)) if isinstance(declared, list) else frozenset()
 
 
+def of_keyword(key: str) -> frozenset[str]:
+    """The types of which a keyword says anything; *any* for one that is not known here."""
+    return _ON_TYPES.get(key, frozenset({"any"}))
+
+
 def _types_admit(wide: JsonObject, narrow: JsonObject) -> bool:
     allowed, given = type_set(wide), type_set(narrow)
     if not allowed:

@@ -12,7 +12,7 @@ from toolscope_core.mcp.servers.masked_words import cut_out
 from toolscope_core.mcp.servers.sessions import OpenServer, connected, load_sdk
 from toolscope_core.model.configuration import ConnectionLimits
 from toolscope_core.model.errors import ServerConnectionError
-from toolscope_core.model.numbers import quantity
+from toolscope_core.model.numbers import plural, quantity
 from toolscope_core.model.tool import JsonObject
 
 LISTING_TOOLS = "while it listed its tools"
@@ -53,7 +53,7 @@ class ServerOffer:
     def beside(self) -> str:
         """What it offers beside tools, which is not read, in words; empty where that is nothing."""
         counts = [
-            f"{what}s that could not be counted" if count is None else quantity(count, what)
+            f"{plural(what)} that could not be counted" if count is None else quantity(count, what)
             for what, count in self.others.items()
             if count != 0
         ]

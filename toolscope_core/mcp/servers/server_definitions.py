@@ -18,6 +18,9 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from toolscope_core.catalog.clients.configurations import server_entries
+from toolscope_core.catalog.flaws import Flaw, find_flaw
+from toolscope_core.catalog.toml_values import read_toml
+from toolscope_core.catalog.yaml_values import read_yaml
 from toolscope_core.files.whole_files import read_file
 from toolscope_core.mcp.servers.masked_words import shown_arguments, shown_text, shown_url
 from toolscope_core.model.errors import ConfigError
@@ -126,14 +129,15 @@ def read_configuration(label: str, data: bytes) -> ClientConfiguration:
     """The servers that the configuration of a client defines, in its order.
 
     ``mcpServers`` of Claude Desktop, Claude Code (also below ``projects``), Cursor and Windsurf,
-    ``servers`` of VS Code; comments and trailing commas are allowed, as VS Code does. Raises
-    ``ConfigError`` where it defines none. Nothing is started or opened.
+    ``servers`` of VS Code, and other clients' spellings of them; comments and trailing commas are
+    allowed, as VS Code does, and files in YAML and TOML. Raises ``ConfigError`` where it defines
+    none. Nothing is started or opened.
     """
     entries = server_entries(_parsed(label, data))
     if not entries:
         raise ConfigError(
             f"{label} names no MCP server; give a client's configuration, with `mcpServers` "
-            "(Claude, Cursor) or `servers` (VS Code)"
+            "(Claude, Cursor), `servers` (VS Code) or what Codex, Zed, opencode and Goose write"
         )
     servers = tuple(_definition(name, entry) for name, entry in entries.items())
     return ClientConfiguration(label, servers, entries)
@@ -233,6 +237,8 @@ def _parsed(label: str, data: bytes) -> Any:
         )
     try:
         text = data.decode(json.detect_encoding(data))
+        if label.endswith((".toml", ".yaml", ".yml")):
+            return _of_other_syntax(label, text)
         with suppress(json.JSONDecodeError):
             return json.loads(text)
         for pattern in (_COMMENT, _LAST_COMMA):  # as VS Code reads it
@@ -243,6 +249,15 @@ def _parsed(label: str, data: bytes) -> Any:
         raise ConfigError(f"{label} is not JSON: {error.msg} at {where}; correct it") from error
     except (UnicodeDecodeError, RecursionError) as error:
         raise ConfigError(f"{label} cannot be read as JSON; save it as UTF-8 text") from error
+
+
+def _of_other_syntax(label: str, text: str) -> Any:
+    value = read_toml(text) if label.endswith(".toml") else read_yaml(text)
+    value = value[0] if isinstance(value, tuple) and value else value
+    flaw = value.reason if isinstance(value, Flaw) else find_flaw(value)
+    if flaw:
+        raise ConfigError(f"{label} {flaw}")
+    return value
 
 
 def read_configurations(places: Sequence[str]) -> ClientConfiguration:

@@ -14,6 +14,7 @@ from ui.shared.cards import decision_trail
 from ui.shared.services.versions import Versions
 
 SHOWN = 3
+_WITHOUT_WARNING = ("change", "tool", "field", "old", "new", "breaking")
 
 
 def on_card(cluster: Cluster) -> None:
@@ -50,6 +51,7 @@ def table(rows: Sequence[ChangeRow], alt: str) -> None:
         st.dataframe(
             rows,
             hide_index=True,
+            column_order=None if any(row.warning for row in rows) else _WITHOUT_WARNING,
             column_config={
                 "change": st.column_config.TextColumn(width=75),
                 "tool": st.column_config.TextColumn(width=190),
@@ -57,6 +59,7 @@ def table(rows: Sequence[ChangeRow], alt: str) -> None:
                 "old": st.column_config.TextColumn(width=125),
                 "new": st.column_config.TextColumn(width=125),
                 "breaking": st.column_config.TextColumn("breaks callers", width=225),
+                "warning": st.column_config.TextColumn("look at", width=150),
             },
             alt=alt,
         )

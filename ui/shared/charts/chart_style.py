@@ -16,6 +16,8 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from toolscope_core.model.numbers import plural
+
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 SYMBOLS = ("circle", "diamond")
 GREY = "#8A8F98"
@@ -59,7 +61,7 @@ def by_server(servers: Sequence[str], what: str = "server") -> tuple[tuple[str, 
     groups = [(label(server, 28) or f"no {what}", rows[server]) for server in shown]
     others = sorted(row for server in ranked[len(shown) :] for row in rows[server])
     if others:
-        groups.append((f"{len(ranked) - len(shown):,} other {what}s", others))
+        groups.append((f"{len(ranked) - len(shown):,} other {plural(what)}", others))
     return tuple(groups)
 
 

@@ -18,6 +18,7 @@ from toolscope_core.catalog.scan.cleaning import hidden_in
 from toolscope_core.catalog.scan.hidden import cleaned
 from toolscope_core.catalog.splitting import servers_of
 from toolscope_core.catalog.tokens import Costs, PlanTokens, plan_tokens, tokenizer
+from toolscope_core.check.text_mentions import TextMention, gone_names, mentions_in
 from toolscope_core.export.bundle import bundle_files, named_toolsets, zipped
 from toolscope_core.export.checked_plan import (
     broken_rules,
@@ -122,7 +123,7 @@ class ExportFigures:
     ``hostile`` are ids of tools that go out with the text for which the scan blocks them.
     ``edited`` counts single tools that go out under people's document, ``held_back`` are ids of
     those that do not, ``removed`` of those left out; ``unreadable`` says in sentences what is held
-    back since no client of MCP could read it.
+    back since the target could not take it.
     ``toolsets`` are, by target's name, the parts that its limit on tools asks for, where there are
     several. ``files`` are those of the bundle that a client or an API may take, ``switched_off``
     counts the tools that those of clients switch off; ``shared_names`` has a line a tool.
@@ -178,7 +179,7 @@ class Exports:
         return self._figures.get(
             (catalog_id, config, shape, fix),
             (plan,),
-            lambda: figures_of(plan, shape, fix, self._costs),
+            lambda: figures_of(plan, shape, fix, self._costs, config.leave_out_refused),
         )
 
     def ways(self, catalog_id: int, routers: bool, target: str) -> tuple[Way, ...]:
@@ -214,6 +215,18 @@ class Exports:
         key = (record.id, record.name, config, use.label, fix)
         return self._downloads.get(key, (plan,), make, state=len(log))
 
+    def mentions(
+        self, catalog_id: int, config: PlanConfig, texts: Mapping[str, bytes]
+    ) -> tuple[TextMention, ...]:
+        """The lines of texts, by file name, that name a tool which the plan takes away."""
+        plan = self._review.plan(catalog_id, config)
+        gone = gone_names(plan.relabels, (item.tool.name for item in plan.tools))
+        return tuple(
+            mention
+            for file, content in texts.items()
+            for mention in mentions_in(file, content.decode("utf-8", "replace"), gone)
+        )
+
     def file_name(
         self, record: CatalogRecord, config: PlanConfig, use: Use, fix: bool = False
     ) -> str:
@@ -243,13 +256,16 @@ def _label(form: RecordFormat) -> str:
     return f"{form.title} file" if is_file else form.title
 
 
-def figures_of(plan: MergePlan, shape: str | None, fix: bool, costs: Costs) -> ExportFigures:
+def figures_of(
+    plan: MergePlan, shape: str | None, fix: bool, costs: Costs, leave_out: bool = False
+) -> ExportFigures:
     """The figures of a plan written in ``shape``, ``None`` for the one it came in; ``fix`` applies
-    the fixes offered for it. Raises ``ExportError`` for an unknown shape.
+    the fixes offered for it, ``leave_out`` drops what it still refuses. Raises ``ExportError`` for
+    an unknown shape.
     """
     target = shape or plan.catalog.format
     shared = _shared_names(plan, target)
-    plan = readable_plan(plan, shape, fix)
+    plan = readable_plan(plan, shape, fix, leave_out)
     names = {item.tool.id: item.tool.name for item in plan.tools}
     tokens = tuple(plan_tokens(plan, name, costs) for name in PROMPT_SHAPES)
     against = {name: broken_rules(plan, name, fix and name == target) for name in (*MATRIX, target)}

@@ -1,0 +1,73 @@
+import pytest
+
+from tests.support.catalogs import read_json, unmerged
+from toolscope_core.catalog.formats.built_in import built_in_name, home_of
+from toolscope_core.catalog.formats.target_rules import rule_violations, unreadable
+from toolscope_core.catalog.formats.target_table import MATRIX
+from toolscope_core.catalog.formats.writers import write_toolset
+
+OWN = {
+    "name": "book",
+    "description": "Books.",
+    "input_schema": {"type": "object", "properties": {}},
+}
+FUNCTION = {"type": "function", "name": "book", "description": "Books.", "parameters": None}
+ANTHROPIC = [
+    {"type": "web_search_20250305", "name": "web_search", "max_uses": 3},
+    {"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"},
+    {"type": "mcp_toolset", "mcp_server_name": "crm"},
+]
+OPENAI = [
+    {"type": "web_search"},
+    {"type": "web_search_preview_2025_03_11"},
+    {"type": "mcp", "server_label": "crm", "server_url": "https://crm.example"},
+    {"type": "custom", "name": "run", "description": "Runs.", "format": {"type": "text"}},
+]
+KINDS = [("anthropic", [*ANTHROPIC, OWN]), ("openai-responses", [*OPENAI, FUNCTION])]
+
+
+@pytest.mark.parametrize(("home", "records"), KINDS)
+def test_they_come_back_as_they_were_in_their_own_format(home, records):
+    catalog = read_json(records)
+    assert (catalog.format, catalog.problems) == (home, ())
+    written = write_toolset(unmerged(catalog.tools), (), home)
+    assert sorted(map(str, written)) == sorted(map(str, records))
+
+
+@pytest.mark.parametrize(("home", "records"), KINDS)
+def test_no_other_target_takes_them_and_each_is_said(home, records):
+    tools = read_json(records).tools
+    for target in set(MATRIX) - {home, "neutral"}:
+        assert len(unreadable(tools, target)) == len(records) - 1
+        said = [v for v in rule_violations(unmerged(tools), target) if "built-in" in v.message]
+        assert len(said) == len(records) - 1 and {v.fix for v in said} == {"left out"}
+    assert unreadable(tools, home) == unreadable(tools, "neutral") == {}
+
+
+@pytest.mark.parametrize(("home", "records"), KINDS)
+def test_a_bundle_keeps_them(home, records):
+    catalog = read_json(records)
+    kept = read_json(write_toolset(unmerged(catalog.tools), (), "neutral"))
+    assert [tool.id for tool in kept.tools] == [tool.id for tool in catalog.tools]
+    written = write_toolset(unmerged(kept.tools), (), home)
+    assert [one for one in records[:-1] if one not in written] == []
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        *(OWN, FUNCTION, {"type": "custom", **OWN}, {"type": "mcp", "name": "a"}),
+        *({"type": "object"}, {"name": "a"}, {"a": {}}, {"googleSearch": 5}, {"type": 5}),
+    ],
+)
+def test_what_is_none(record):
+    assert home_of(record) == ""
+
+
+def test_a_name_of_their_own_or_of_their_kind():
+    assert [built_in_name(one) for one in (ANTHROPIC[0], ANTHROPIC[2], OPENAI[2])] == [
+        "web_search",
+        "mcp_toolset_crm",
+        "mcp_crm",
+    ]
+    assert home_of({"googleSearch": {}}) == "gemini" and built_in_name({"codeExecution": {}})

@@ -1,0 +1,131 @@
+"""Every client's spelling of its servers is read alike, and no value leaves the configuration."""
+
+import json
+
+import pytest
+
+from tests.support.catalogs import read_text
+from toolscope_core.catalog.clients.configurations import configured_servers, server_entries
+from toolscope_core.catalog.clients.server_spellings import as_usual
+from toolscope_core.mcp.servers.server_definitions import NamedValue, read_configuration
+from toolscope_core.model.errors import CatalogError, ConfigError
+
+CODEX = """
+model = "m"
+[mcp_servers.barn]
+command = "npx"
+args = ["-y", "barn-mcp"]
+env = { KEY = "sk-literal-1" }
+[mcp_servers.well]
+url = "https://well.example/mcp"
+bearer_token_env_var = "WELL"
+env_http_headers = { "X-Farm" = "FARM" }
+"""
+CONTINUE = """
+name: farm
+version: 0.0.1
+schema: v1
+mcpServers:
+  - name: barn
+    command: npx
+    args: [-y, barn-mcp]
+    env: {KEY: sk-literal-1}
+  - name: well
+    type: streamable-http
+    url: https://well.example/mcp
+    requestOptions: {headers: {Authorization: "Bearer ${WELL}", X-Farm: "${FARM}"}}
+"""
+GOOSE = """
+extensions:
+  developer: {type: builtin, enabled: true}
+  barn: {type: stdio, cmd: npx, args: [-y, barn-mcp], envs: {KEY: sk-literal-1}}
+  well:
+    type: streamable_http
+    uri: https://well.example/mcp
+    headers: {Authorization: "Bearer $WELL", X-Farm: $FARM}
+"""
+LIBRECHAT = """
+version: 1.2.8
+mcpServers:
+  barn: {command: npx, args: [-y, barn-mcp], env: {KEY: sk-literal-1}}
+  well:
+    type: streamable-http
+    url: https://well.example/mcp
+    headers: {Authorization: "Bearer ${WELL}", X-Farm: "${FARM}"}
+"""
+FAR = {
+    "url": "https://well.example/mcp",
+    "headers": {"Authorization": "Bearer $WELL", "X-Farm": "$FARM"},
+}
+NEAR = {"command": "npx", "args": ["-y", "barn-mcp"], "env": {"KEY": "sk-literal-1"}}
+OPENCODE = {"mcp": {
+    "barn": {"type": "local", "command": ["npx", "-y", "barn-mcp"], "environment": NEAR["env"]},
+    "well": {"type": "remote", "url": FAR["url"],
+             "headers": {"Authorization": "Bearer {env:WELL}", "X-Farm": "{env:FARM}"}},
+}}  # fmt: skip
+ZED = {"context_servers": {"barn": {"command": {"path": "npx", **{k: NEAR[k] for k in ("args", "env")}}},
+                           "well": {"source": "custom", **FAR}}}  # fmt: skip
+GEMINI = {"theme": "x", "mcpServers": {"barn": NEAR, "well": {**FAR, "trust": True}}}
+AMP = {"amp.mcpServers": {"barn": NEAR, "well": FAR}}
+PLUGIN = {"name": "farm", "version": "1.0.0", "mcpServers": {"barn": NEAR, "well": FAR}}
+FILES = {
+    "config.toml": CODEX, "continue.yaml": CONTINUE, "goose.yaml": GOOSE, "librechat.yml": LIBRECHAT,
+    "opencode.json": OPENCODE, "zed.json": ZED, "gemini.json": GEMINI, "amp.json": AMP,
+    "plugin.json": PLUGIN,
+}  # fmt: skip
+
+
+def text_of(name):
+    return FILES[name] if isinstance(FILES[name], str) else json.dumps(FILES[name])
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_servers_are_started_and_reached_alike(name):
+    barn, well = sorted(
+        read_configuration(name, text_of(name).encode()).servers, key=lambda s: s.name
+    )
+    assert (barn.name, barn.command_line) == ("barn", "npx -y barn-mcp")
+    assert barn.variables == (NamedValue("KEY"),)
+    assert (well.name, well.url) == ("well", "https://well.example/mcp")
+    assert well.headers == (
+        NamedValue("Authorization", "Bearer ${WELL}"),
+        NamedValue("X-Farm", "${FARM}"),
+    )
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_names_its_servers_and_keeps_no_value(name):
+    catalog = read_text(text_of(name), name)
+    assert [server.name for server in catalog.servers] == ["barn", "well"]
+    assert "sk-literal" not in repr(catalog) and catalog.tools == ()
+    assert {"tools/list" in problem.reason for problem in catalog.problems} == {True}
+
+
+def test_a_bundle_for_desktops_names_its_server_beside_its_tools():
+    manifest = {
+        "manifest_version": "0.3",
+        "name": "barn",
+        "server": {"type": "node", "mcp_config": NEAR},
+    }
+    assert configured_servers(manifest) == ("barn",)
+    assert server_entries(manifest)["barn"]["args"] == NEAR["args"]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [5, {"mcp": 5}, {"mcp": {"servers": {}}}, {"extensions": {"a": {"type": "builtin"}}},
+     {"extensions": ["a"]}, {"context_servers": {"a": {"settings": {}}}}, {"mcp_servers": {}}],
+)  # fmt: skip
+def test_what_names_no_server_stays_as_it_is(value):
+    assert as_usual(value) is value and configured_servers(value) == ()
+
+
+def test_text_that_is_no_toml_or_yaml_says_so():
+    with pytest.raises(CatalogError, match="is not TOML"):
+        read_text("a = ", "config.toml")
+    with pytest.raises(ConfigError, match=r"config\.toml is not TOML"):
+        read_configuration("config.toml", b"a = ")
+    with pytest.raises(ConfigError, match="is not YAML"):
+        read_configuration("c.yaml", b"a: [")
+    with pytest.raises(ConfigError, match="which JSON does not have"):
+        read_configuration("config.toml", b"a = nan")

@@ -1,0 +1,73 @@
+"""Prompts, skills and rules that still name a tool which a merge, a rename or a choice took away."""
+
+import pytest
+
+from toolscope_core.check import text_mentions
+from toolscope_core.check.text_mentions import (
+    TextMention,
+    gone_names,
+    mentions_below,
+    mentions_in,
+)
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.plan import Relabel
+
+ROWS = (
+    Relabel("a/get_crate", "a/fetch_crate", "a", "get_crate", "fetch_crate", "merged"),
+    Relabel("a/weigh", None, "a", "weigh", None, "removed"),
+    Relabel("b.c/send_mail", None, "b.c", "send_mail", None, "removed"),
+    Relabel("d/stay", "d/stay", "d", "stay", "stay", "kept"),
+)
+GONE = gone_names(ROWS, {"fetch_crate", "send_mail", "stay"})
+
+
+def names_in(text):
+    return [(one.line, one.name, one.now) for one in mentions_in("p.md", text, GONE)]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Call get_crate first.", [(1, "get_crate", "fetch_crate")]),
+        ("x\n- `get_crate(crate)`\n- a/get_crate.", [(2, "get_crate", "fetch_crate"),
+                                                     (3, "get_crate", "fetch_crate")]),
+        ("allowed: mcp__a__get_crate", [(1, "mcp__a__get_crate", "a/fetch_crate")]),
+        ("Use mcp__b_c__send_mail.", [(1, "mcp__b_c__send_mail", "")]),
+        ("Weigh it, then weigh again.", []),
+        ("Use `weigh`, or weigh().", [(1, "weigh", "")]),
+        ("forget_crate, get_crates and do_get_crate are others; send_mail and stay remain.", []),
+        ("", []),
+    ],
+)  # fmt: skip
+def test_a_name_counts_where_it_can_be_nothing_else(text, found):
+    assert names_in(text) == found
+
+
+def test_two_tools_of_one_name_may_have_become_two():
+    other = Relabel("z/get_crate", "z/find_crate", "z", "get_crate", "find_crate", "renamed")
+    assert gone_names((*ROWS, other), ())["get_crate"] == "fetch_crate or find_crate"
+
+
+def test_folders_are_searched_in_order_and_what_is_no_text_is_not(tmp_path, monkeypatch):
+    skills = tmp_path / "skills" / "crates"
+    skills.mkdir(parents=True)
+    (skills / "SKILL.md").write_text("Read.\nRun get_crate.\n")
+    (tmp_path / ".cursorrules").write_text("Never get_crate.")
+    (tmp_path / "CLAUDE").write_bytes(b"get_crate \xff")
+    for name in ("picture.png", "node_modules/x.md", ".git/x.md"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("get_crate")
+    (tmp_path / "link.md").symlink_to(skills / "SKILL.md")
+    found = mentions_below([tmp_path], GONE)
+    places = [(one.file.removeprefix(f"{tmp_path}/"), one.line) for one in found]
+    assert places == [(".cursorrules", 1), ("CLAUDE", 1), ("skills/crates/SKILL.md", 2)]
+    file = skills / "SKILL.md"
+    assert mentions_below([file], GONE) == (TextMention(str(file), 2, "get_crate", "fetch_crate"),)
+    with pytest.raises(ConfigError, match="is no folder"):
+        mentions_below([tmp_path / "none"], GONE)
+    monkeypatch.setattr(text_mentions, "LARGEST", 5)
+    assert mentions_below([tmp_path], GONE) == ()
+    monkeypatch.setattr(text_mentions, "MOST_FILES", 1)
+    with pytest.raises(ConfigError, match="has 3 text files; at most 1"):
+        mentions_below([tmp_path], GONE)

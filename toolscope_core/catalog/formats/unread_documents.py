@@ -1,0 +1,114 @@
+"""Documents that people take for a list of tools and that hold none: what each is, in words, and
+what to export instead.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from toolscope_core.model.tool import JsonObject
+
+
+class UnreadKind(NamedTuple):
+    """A kind of document: what it is, how it is known, what to give instead."""
+
+    title: str
+    fits: Callable[[JsonObject], bool]
+    remedy: str
+
+
+def what_it_is(value: Any) -> str:
+    """What a document is that holds no tools, and what to give instead; empty for any other."""
+    if not isinstance(value, dict):
+        return ""
+    kind = next((kind for kind in _KINDS if kind.fits(value)), None)
+    return f"is {kind.title}, which lists no tools; {kind.remedy}" if kind else ""
+
+
+def _text(value: JsonObject, *path: str) -> str:
+    held: Any = value
+    for key in path:
+        held = held.get(key) if isinstance(held, dict) else None
+    return held if isinstance(held, str) else ""
+
+
+def _has(**kinds: type) -> Callable[[JsonObject], bool]:
+    """Whether an object has each of the keys with a value of its type."""
+    return lambda value: all(isinstance(value.get(key), kind) for key, kind in kinds.items())
+
+
+_ASK_THE_SERVER = "connect to its server, or give the answer of its tools/list"
+_KINDS = (
+    UnreadKind(
+        "a Postman collection",
+        lambda value: (
+            isinstance(value.get("item"), list)
+            and ("postman" in _text(value, "info", "schema") or "_postman_id" in value["info"])
+            if isinstance(value.get("info"), dict)
+            else False
+        ),
+        "export the API as OpenAPI, from Postman or with postman-to-openapi",
+    ),
+    UnreadKind(
+        "an Insomnia export",
+        lambda value: value.get("_type") == "export" and isinstance(value.get("resources"), list),
+        "export the API as OpenAPI",
+    ),
+    UnreadKind(
+        "an Arazzo description of workflows",
+        _has(arazzo=str),
+        "give the OpenAPI documents that its sourceDescriptions name",
+    ),
+    UnreadKind(
+        "an AsyncAPI document of messages",
+        _has(asyncapi=str),
+        "give an OpenAPI document, or the tools/list of a server that wraps it",
+    ),
+    UnreadKind("a GraphQL schema", _has(__schema=dict), "give the tools of a server that wraps it"),
+    UnreadKind(
+        "a list of Google's APIs",
+        lambda value: value.get("kind") == "discovery#directoryList",
+        "give the discovery document that an item's discoveryRestUrl leads to",
+    ),
+    UnreadKind(
+        "a server.json of the MCP registry",
+        lambda value: (
+            "tools" not in value
+            and isinstance(value.get("name"), str)
+            and any(isinstance(value.get(key), list) for key in ("packages", "remotes"))
+            and ("modelcontextprotocol" in _text(value, "$schema") or "version" in value)
+        ),
+        _ASK_THE_SERVER,
+    ),
+    UnreadKind(
+        "a manifest of a ChatGPT plugin",
+        _has(name_for_model=str, api=dict),
+        "give the OpenAPI document at its api.url",
+    ),
+    UnreadKind(
+        "an agent card (A2A)",
+        lambda value: (
+            isinstance(value.get("skills"), list)
+            and isinstance(value.get("capabilities"), dict)
+            and "tools" not in value
+        ),
+        "skills say no parameters; give the tools that the agent calls",
+    ),
+    UnreadKind(
+        "an n8n workflow",
+        _has(nodes=list, connections=dict),
+        "give the tools/list of its MCP Server Trigger",
+    ),
+    UnreadKind(
+        "a recording of HTTP traffic (HAR)",
+        lambda value: isinstance(value.get("log"), dict) and "entries" in value["log"],
+        "give an OpenAPI document of the API",
+    ),
+    UnreadKind(
+        "the package.json of a program",
+        lambda value: (
+            _has(name=str, version=str)(value)
+            and any(isinstance(value.get(key), dict) for key in ("dependencies", "devDependencies"))
+        ),
+        _ASK_THE_SERVER,
+    ),
+)

@@ -1,0 +1,114 @@
+"""What a schema says that no call can meet, or that nobody can know: a required name that is not
+declared, a fixed value or a default of another type than the one beside it.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from toolscope_core.catalog.schema.references import IN_PLACE, resolve
+from toolscope_core.catalog.schema.walking import placed_subschemas, properties_of
+from toolscope_core.model.catalog import Finding
+from toolscope_core.model.tool import JsonObject, Tool, canonical_json
+
+_OPEN = ("patternProperties", "$dynamicRef", "propertyNames")
+_TYPED = ("type", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
+MAX_PARTS = 1000
+"""So many schemas that hold for one value are followed."""
+
+
+def find_contradictions(tool: Tool) -> tuple[Finding, ...]:
+    """A *warn* finding on each place of a tool's parameters that no call can meet, an *info* one
+    on what is only of no use.
+    """
+    schema = tool.schema or {}
+    return tuple(
+        Finding(tool.id, "warn" if is_bad else "info", code, place, message, shown)
+        for is_bad, code, place, message, shown in _found(schema, schema, "schema", frozenset())
+    )
+
+
+def is_of_type(value: Any, typed: JsonObject) -> bool:
+    """Whether a value is of the type, and within the bounds, that a schema gives."""
+    from jsonschema_rs import is_valid
+
+    return bool(is_valid({key: typed[key] for key in _TYPED if key in typed}, value))
+
+
+_Row = tuple[bool, str, str, str, str]
+"""Whether it is bad, its code, its place, the sentence, the excerpt."""
+
+
+def _found(schema: Any, root: JsonObject, place: str, around: frozenset[str]) -> Iterator[_Row]:
+    """``around`` are the names that schemas declare which hold for the same value."""
+    if not isinstance(schema, dict):
+        return
+    names = _declared(schema, root)
+    yield from _ghosts(schema, place, None if names is None else names | around)
+    yield from _odd_values(schema, place)
+    for key, where, sub in placed_subschemas(schema, place):
+        is_same_value = key in IN_PLACE or key == "dependentSchemas"
+        known = (names or frozenset()) | around if is_same_value else frozenset()
+        yield from _found(sub, root, where, known)
+
+
+def _declared(schema: JsonObject, root: JsonObject) -> frozenset[str] | None:
+    """The names that a schema, and what holds beside it, declares; ``None`` where any may be."""
+    waiting: list[Any] = [schema]
+    names, seen = set[str](), set[int]()
+    while waiting:
+        part = waiting.pop()
+        if not isinstance(part, dict) or id(part) in seen:
+            continue
+        seen.add(id(part))
+        if len(seen) > MAX_PARTS or any(key in part for key in _OPEN):
+            return None
+        names |= properties_of(part).keys()
+        if "$ref" in part:
+            target = resolve(root, part["$ref"])
+            if not isinstance(target, dict):
+                return None
+            waiting.append(target)
+        for key in IN_PLACE:
+            inner = part.get(key)
+            waiting += inner if isinstance(inner, list) else [inner]
+        dependent = part.get("dependentSchemas")
+        waiting += dependent.values() if isinstance(dependent, dict) else []
+    return frozenset(names)
+
+
+def _ghosts(schema: JsonObject, place: str, names: frozenset[str] | None) -> Iterator[_Row]:
+    required = schema.get("required")
+    if names is None or "properties" not in schema or not isinstance(required, list):
+        return
+    ghosts = [str(name) for name in required if name not in names]
+    if ghosts:
+        shown = ", ".join(map(repr, ghosts))
+        is_closed = schema.get("additionalProperties") is False
+        message = f"The {place} requires {shown[:120]}, which it does not declare; " + (
+            "nothing else is allowed, so that no call is valid: have it mended."
+            if is_closed
+            else "declare it, or some APIs refuse the tool."
+        )
+        yield True, "ghost-required", f"{place}/required", message, shown
+
+
+def _odd_values(schema: JsonObject, place: str) -> Iterator[_Row]:
+    kind, values = schema.get("type"), schema.get("enum")
+    if not isinstance(kind, (str, list)):
+        return
+    if isinstance(values, list) and values:
+        odd = [value for value in values if not is_of_type(value, schema)]
+        if odd:
+            shown = canonical_json(odd)
+            none = len(odd) == len(values)
+            message = f"The {place} allows {shown[:80]}, which its type does not; " + (
+                "no value is valid there: have it mended." if none else "nobody can send that."
+            )
+            yield none, "impossible-enum", f"{place}/enum", message, shown[:200]
+    default = schema.get("default")
+    fixed = values if isinstance(values, list) and values else [default]
+    is_allowed = any(canonical_json(value) == canonical_json(default) for value in fixed)
+    if default is not None and not (is_allowed and is_of_type(default, schema)):
+        shown = canonical_json(default)
+        message = f"The {place} has the default {shown[:80]}, which it does not allow; correct it."
+        yield False, "impossible-default", f"{place}/default", message, shown[:200]

@@ -1,0 +1,119 @@
+"""Names of tools that are gone in texts beside the catalog: prompts, skills, rules of clients."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolscope_core.catalog.flaws import writable
+from toolscope_core.files.whole_files import read_file
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.groups import grouped
+from toolscope_core.model.plan import Relabel
+
+SUFFIXES = frozenset(
+    ".md .mdc .mdx .txt .rst .adoc .prompt .prompty .jinja .j2 .json .jsonc .jsonl .yaml .yml "
+    ".toml .py .ts .js .sh .xml .csv".split()
+)
+BARE = re.compile(r"\.(?:cursorrules|windsurfrules|clinerules|roorules|goosehints)|AGENTS|CLAUDE")
+"""Files of rules that have no ending."""
+SKIPPED = frozenset((".git", ".venv", "node_modules", "__pycache__"))
+LARGEST = 2_000_000
+MOST_FILES = 20_000
+_WORD = re.compile(r"\w[\w.\-/:]*")
+_MARKED = re.compile(r"`([^`\s]{1,128})`|\b(\w{1,128})\(")
+_BORDER = re.compile(r"[^\W_][\W_]+[^\W_]|[a-z][A-Z]|[^\W\d]\d")
+"""What a name has that no plain word has; a plain word counts in backticks and before a bracket."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextMention:
+    """A line of a file that names a tool which is gone; ``now`` is what it is called, empty for one
+    that was left out. ``file`` is the path below the folder that was given.
+    """
+
+    file: str
+    line: int
+    name: str
+    now: str
+
+
+def gone_names(relabels: Iterable[Relabel], still: Iterable[str]) -> dict[str, str]:
+    """Old name → new names of the tools that are gone, and the name with its server, as clients
+    write it, → the new id. A bare name that a tool ``still`` has is none.
+    """
+    rows = [row for row in relabels if row.new_id != row.old_id or row.new_name != row.old_name]
+    names = set(still)
+    gone = {
+        old: " or ".join(sorted({row.new_name for row in group if row.new_name}))
+        for old, group in grouped(rows, lambda row: row.old_name).items()
+        if old not in names
+    }
+    for row in rows:
+        if row.server:
+            server = re.sub(r"[^a-zA-Z0-9_-]", "_", row.server)
+            gone[f"mcp__{server}__{row.old_name}"] = row.new_id or ""
+    return gone
+
+
+def mentions_in(file: str, text: str, gone: Mapping[str, str]) -> Iterator[TextMention]:
+    """Every line of a text that names a tool which is ``gone`` (``gone_names``), each name once."""
+    for number, line in enumerate(text.splitlines(), 1):
+        for name in sorted(_names_in(line, gone)):
+            yield TextMention(file, number, name, gone[name])
+
+
+def mentions_below(folders: Sequence[Path], gone: Mapping[str, str]) -> tuple[TextMention, ...]:
+    """The mentions in the text files of folders, and of those inside, in the order of their paths.
+
+    Raises ``ConfigError`` for what is no folder or file, and for too many files.
+    """
+    return tuple(
+        mention
+        for folder in folders
+        for path in _files(folder)
+        for mention in mentions_in(_shown(path, folder), _text(path), gone)
+    )
+
+
+def _names_in(line: str, gone: Mapping[str, str]) -> set[str]:
+    whole = [word.rstrip(".-/:") for word in _WORD.findall(line)]
+    words = {*whole, *(part for word in whole for part in re.split("[/:]", word))}
+    marked = {one or other for one, other in _MARKED.findall(line)}
+    clear = {word for word in words & gone.keys() if _BORDER.search(word)}
+    return clear | (marked & gone.keys())
+
+
+def _files(folder: Path) -> list[Path]:
+    if folder.is_file():
+        return [folder]
+    if not folder.is_dir():
+        raise ConfigError(f"{folder} is no folder; give one with prompts, skills or rules")
+    files = sorted(
+        path
+        for path in folder.rglob("*")
+        if not SKIPPED.intersection(path.relative_to(folder).parts)
+        and (path.suffix.lower() in SUFFIXES or BARE.fullmatch(path.name))
+        and path.is_file()
+        and not path.is_symlink()
+    )
+    if len(files) > MOST_FILES:
+        raise ConfigError(
+            f"{folder} has {len(files):,} text files; at most {MOST_FILES:,} are searched, give a "
+            "folder inside"
+        )
+    return files
+
+
+def _text(path: Path) -> str:
+    """The text of a file; empty for one that is too large or cannot be read."""
+    try:
+        if path.stat().st_size > LARGEST:
+            return ""
+        return read_file(path).decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _shown(path: Path, folder: Path) -> str:
+    return writable(str(path if path == folder else folder / path.relative_to(folder)))

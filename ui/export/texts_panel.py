@@ -1,0 +1,30 @@
+"""Prompts, skills and rules that somebody gives, searched for names that the export takes away."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from toolscope_core.model.configuration import PlanConfig
+from ui.shared import page_frame
+from ui.shared.services.exports import Exports
+
+
+def texts_panel(config: PlanConfig) -> None:
+    """The files that are searched, and a row for each line that names a tool which is gone."""
+    title = "Texts that name removed tools"
+    with st.expander(title):
+        given = st.file_uploader(
+            "Prompts, skills, CLAUDE.md, rules",
+            accept_multiple_files=True,
+            key="texts",
+            help="Whole folders: `check --texts DIR`.",
+        )
+        if not given:
+            return
+        texts = {file.name: file.getvalue() for file in given}
+        mentions = page_frame.service(Exports).mentions(page_frame.current().id, config, texts)
+        if not mentions:
+            st.caption("None of these files names a tool that is gone.")
+            return
+        names = {"name": "names", "now": "renamed to"}
+        st.dataframe(mentions, hide_index=True, column_config=names, alt=title)
