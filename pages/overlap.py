@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from toolscope_core.model.numbers import quantity
 from ui.overlap.heatmap_panel import heatmap_panel
 from ui.overlap.map_panel import map_panel
 from ui.overlap.pair_table import pair_panel
@@ -31,9 +30,9 @@ st.markdown(
     f"**{candidates.total:,}** pairs of tools are alike in name or at a similarity of "
     f"{analysis.threshold:.2f} or more. The offline judge expects about {candidates.expected:,} "
     f"({candidates.expected / candidates.total:.0%}) to do the same job. Its verdicts: same job "
-    f"**{candidates.merge:,}**; same operation, other provider **{candidates.family:,}**; unsure "
-    f"**{candidates.unsure:,}**; keep apart **{candidates.keep:,}**. In Review they are grouped: "
-    f"{quantity(clusters.duplicates.total, 'duplicate')}, "
-    f"{quantity(clusters.families.total, 'family')}."
+    f"**{candidates.merge:,}**; same operation, other provider or value **{candidates.family:,}**; "
+    f"unsure **{candidates.unsure:,}**; different jobs **{candidates.keep:,}**. In Review they are "
+    f"grouped: {clusters.duplicates.total:,} for the same job, {clusters.families.total:,} for the "
+    "same operation."
 )
 page_frame.draw_tabs(PANELS, "view")

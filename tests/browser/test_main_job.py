@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
 PROPOSALS = re.compile(
-    r"Review [\d,]+ (duplicate|famil)|Everything is reviewed|Nothing is proposed"
+    r"Review [\d,]+ (proposals? )?for|Everything is reviewed|Nothing is proposed"
 )
 """The first of the next steps, in a catalog that is analysed."""
 PAGES = ("", "overlap", "graph", "review", "documents", "export")

@@ -171,7 +171,7 @@ def test_a_popover_a_drawer_a_list_and_a_table_keep_the_keys_to_themselves(watch
 
 
 def test_a_family_looked_at_as_one_job_is_closed_by_escape(watched):
-    page = watched.open("review", catalog="Example", show="Families")
+    page = watched.open("review", catalog="Example", show="Same operation")
     page.get_by_role("button", name="One job").click()
     accept = page.get_by_role("button", name="Accept as one job")
     expect(accept).to_be_visible()

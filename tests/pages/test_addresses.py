@@ -26,7 +26,7 @@ PAGES = {
             "pair": PAIR,
             "pair_find": "mail",
             "map_find": "mail",
-            "verdict": "merge",
+            "verdict": "same job",
             "of": "alpha",
             "least": "0.5",
             "differ": "true",

@@ -40,7 +40,7 @@ def test_the_first_page_says_what_is_loaded_and_what_comes_next(monkeypatch, wor
     app = open_page(monkeypatch, work)
     assert "**Desk** holds 8 tools on 3 servers" in words(app)
     assert "do the same job or get mixed up" in app.markdown[0].value
-    assert "**Review 3 duplicates**" in links(app)
+    assert "**Review 3 proposals for the same job**" in links(app)
     assert not len(app.dataframe), "the table has a view of its own"
 
 
@@ -108,10 +108,10 @@ def test_the_price_is_that_of_the_plan_and_of_the_servers_left(monkeypatch, work
 
 
 def test_the_limits_are_those_of_the_clients_that_are_ticked(monkeypatch, work):
-    many = [small_workspace.tool("s", f"tool_{at}", f"Does job {at}.") for at in range(41)]
+    many = [small_workspace.tool("s", f"tool_{at}", f"Does job {at}.") for at in range(81)]
     small_workspace.add_analysed(work, "Many", *many)
     app = open_page(monkeypatch, work, catalog="Many")
-    assert words(app).count("Cursor: 1 over 40") == 4
+    assert words(app).count("Cursor: 1 over 80") == 4
     assert "VS Code: within 128" in words(app)
     app.pills(key="clients").set_value(["anthropic"]).run()
     assert "Cursor" not in words(app)

@@ -20,7 +20,7 @@ VIEWS = {
     **{page: (page, {}) for page in PAGES},
     **{f"texts {texts}": ("documents", {"texts": texts}) for texts in ("Single tools", "Merges")},
     **{f"part {part}": ("catalog", {"part": part}) for part in ("Findings", "Servers")},
-    "families": ("review", {"show": "Families"}),
+    "families": ("review", {"show": "Same operation"}),
     "search": ("retrieval", {"q": "send a mail to ann@mail.example"}),
 }
 KINDS = ("code", "text", "text_input", "text_area", "markdown", "caption", "info", "warning")

@@ -7,6 +7,7 @@ import pytest
 
 from tests.pages.screen import open_page, words
 from toolscope_core.model.environment import read_environment
+from toolscope_core.model.kinds import outcome_word
 from ui.shared.services.workspace import Workspace
 
 SHARED = [pytest.param(name, marks=pytest.mark.shared_data) for name in ("livemcpbench", "bfcl")]
@@ -59,8 +60,8 @@ def read_by_page(monkeypatch, work, name):
     _, tools = page("catalog", part="Tools")
     read(tools, tools=r"[\d,]+ of ([\d,]+) tools")
     for thing, pattern in (
-        ("waiting_duplicates", r"Review ([\d,]+) duplicate"),
-        ("waiting_families", r"Review ([\d,]+) famil(?:y|ies)"),
+        ("waiting_duplicates", r"Review ([\d,]+) proposals? for"),
+        ("waiting_families", r"Review ([\d,]+) for the same op"),
         ("safe", r"([\d,]+) safe merges? waits?"),
     ):  # a step is named where there is something to do
         numbers[thing] += [int(one.replace(",", "")) for one in re.findall(pattern, catalog)]
@@ -70,16 +71,16 @@ def read_by_page(monkeypatch, work, name):
         overlap,
         candidates=r"\*\*([\d,]+)\*\* pairs of tools are alike",
         merge_pairs=r"same job \*\*([\d,]+)\*\*",
-        family_pairs=r"provider \*\*([\d,]+)\*\*",
+        family_pairs=r"value \*\*([\d,]+)\*\*",
         unsure_pairs=r"unsure \*\*([\d,]+)\*\*",
-        keep_pairs=r"apart \*\*([\d,]+)\*\*",
-        duplicates=r"grouped: ([\d,]+) dup",
-        families=r"([\d,]+) famil(?:y|ies)\.",
+        keep_pairs=r"different jobs \*\*([\d,]+)\*\*",
+        duplicates=r"grouped: ([\d,]+) for",
+        families=r"job, ([\d,]+) for the same operation\.",
     )
     read(overlap, candidates=r"matching pairs of ([\d,]+)")
     for verdict in ("merge", "family", "unsure", "keep"):
         if numbers[f"{verdict}_pairs"] != [0]:
-            _, listed = page("overlap", verdict=verdict)
+            _, listed = page("overlap", verdict=outcome_word(verdict))
             read(listed, **{f"{verdict}_pairs": r"([\d,]+) matching pairs"})
     _, threshold = page("overlap", view="Threshold")
     read(
@@ -97,7 +98,7 @@ def read_by_page(monkeypatch, work, name):
         waiting_families=r"job, ([\d,]+) for the same operation",
         safe=r"safe merges \((\d+)\)",
     )
-    for show in ("Duplicates", "Families"):
+    for show in ("Same job", "Same operation"):
         _, listed = page("review", show=show)
         if "Nothing left" not in listed:
             read(listed, **{f"waiting_{show.lower()}": r"of ([\d,]+) shown"})

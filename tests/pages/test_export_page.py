@@ -197,12 +197,12 @@ def test_texts_are_searched_for_names_that_the_export_takes_away(page):
     page.work.toolsets.leave_out(1, [SUM.id], "ann", "nobody calls it")
     page.at.run()
     text = f"Add up.\nThen call `{SUM.name}`.".encode()
-    page.at.file_uploader(key="texts").upload("CLAUDE.md", text, "text/markdown").run()
+    page.at.file_uploader(key="text_files").upload("CLAUDE.md", text, "text/markdown").run()
     rows = table(page, "file", "line")
     assert [*zip(rows["file"], rows["line"], rows["name"], strict=True)] == [
         ("CLAUDE.md", 2, SUM.name)
     ]
-    page.at.file_uploader(key="texts").upload("CLAUDE.md", b"Nothing.", "text/markdown").run()
+    page.at.file_uploader(key="text_files").upload("CLAUDE.md", b"Nothing.", "text/markdown").run()
     assert "None of these files names a tool that is gone." in page.text
 
 

@@ -123,16 +123,16 @@ def test_a_filter_shows_duplicates_or_families(page):
         *["same operation, other provider"] * 2,
     ]
     assert "Waiting: 1 for the same job, 2 for the same operation" in page.text
-    page.at.selectbox(key="show").set_value("Families").run()
+    page.at.selectbox(key="show").set_value("Same operation").run()
     assert list(queue(page)["name"]) == [SCHWAB, "pearstore_orders"]
     assert queue(page)["what differs"][0] == "provider: schwab / fidelity / robinhood"
     assert title(page) == SCHWAB
-    page.at.selectbox(key="show").set_value("Duplicates").run()
+    page.at.selectbox(key="show").set_value("Same job").run()
     assert list(queue(page)["name"]) == ["get_recipe"]
 
 
 def test_the_card_of_a_family_shows_selector_argument_and_that_a_gateway_is_needed(page):
-    page.open("review", show="Families")
+    page.open("review", show="Same operation")
     assert r"**provider\: schwab / fidelity / robinhood**" in page.text
     assert "none can take the calls of another" in page.text
     assert "A gateway can offer one tool" in page.text
@@ -165,7 +165,7 @@ def test_whether_all_words_match_stands_on_the_card_of_a_prune(page):
 
 def test_one_job_is_shown_before_it_is_said(page):
     shown = by_name(page.work, 1, SCHWAB)
-    page.open("review", show="Families").press(f"one_job_{shown.id}")
+    page.open("review", show="Same operation").press(f"one_job_{shown.id}")
     seen = page.text.split("**As one job**")[1]
     assert page.review.standing(1) == ()
     page.press(f"accept_one_job_{shown.id}")
@@ -178,7 +178,7 @@ def test_one_job_is_shown_before_it_is_said(page):
 
 
 def test_blind_has_no_look_at_one_job(page):
-    page.open("review", show="Families").press("one_job_")
+    page.open("review", show="Same operation").press("one_job_")
     page.at.session_state["blind"] = True
     page.at.run()
     assert "**As one job**" not in page.text
@@ -187,7 +187,7 @@ def test_blind_has_no_look_at_one_job(page):
 
 def test_blind_the_answer_is_about_the_tools_and_the_judge_speaks_after_it(page):
     shown = by_name(page.work, 1, SCHWAB)
-    page.open("review", show="Families")
+    page.open("review", show="Same operation")
     page.at.session_state["blind"] = True
     page.at.run()
     assert page.button(f"accept_{shown.id}").label == "Same job"
@@ -208,8 +208,8 @@ def test_a_pair_of_a_family_says_so_and_shows_both_probabilities(page):
     assert "Same job 0.00" in page.text and "Other provider or value 0.70" in page.text
     assert "Neither has an argument for the provider, so neither can take the other" in page.text
     assert r"Only get\_positions\_fidelity says “fidelity”\." in page.text
-    assert "family (the same operation for another provider or value) **4**" in page.text
-    assert "In Review, pairs are grouped: 1 duplicate, 2 families." in page.text
+    assert "same operation, other provider or value **4**" in page.text
+    assert "grouped: 1 for the same job, 2 for the same operation." in page.text
     page.at.session_state["pair_more"] = "Signals"
     page.at.run()
     assert not page.at.exception

@@ -102,7 +102,7 @@ def test_a_pair_is_kept_apart_and_the_decision_undone(monkeypatch, work):
 
 
 def test_filters_come_from_the_address_and_narrow_the_pairs(monkeypatch, work):
-    app = open_page(monkeypatch, work, "overlap", verdict="merge", of="gamma", least="0.9")
+    app = open_page(monkeypatch, work, "overlap", verdict="same job", of="gamma", least="0.9")
     assert len(table(app))
     assert all((table(app)["left_server"] == "gamma") | (table(app)["right_server"] == "gamma"))
     assert "matching pairs of" in words(app)
@@ -129,7 +129,7 @@ def test_a_pair_of_a_larger_cluster_offers_its_graph(monkeypatch, work):
 
 
 def test_filters_that_nothing_passes_say_so(monkeypatch, work):
-    app = open_page(monkeypatch, work, "overlap", verdict="keep", least="0.95")
+    app = open_page(monkeypatch, work, "overlap", verdict="different jobs", least="0.95")
     assert "No pair matches these filters" in words(app)
 
 

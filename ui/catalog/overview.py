@@ -196,14 +196,14 @@ def review_steps(progress: Progressed, unsure: int) -> Iterator[NextStep]:
     counts = progress.clusters
     safe, families, waiting = counts.safe, counts.families.waiting, counts.duplicates.waiting
     if waiting:
-        text = f"Review {quantity(waiting, 'duplicate')}"
-        yield NextStep(text, "review", {"show": "Duplicates"})
+        text = f"Review {quantity(waiting, 'proposal')} for the same job"
+        yield NextStep(text, "review", {"show": "Same job"})
     if families:
-        text = f"Review {quantity(families, 'family')}"
-        yield NextStep(text, "review", {"show": "Families"})
+        text = f"Review {families:,} for the same operation with another provider or value"
+        yield NextStep(text, "review", {"show": "Same operation"})
     if not waiting:
         done = "Everything is reviewed" if progress.decided else "Nothing is proposed"
-        done = "No duplicates are left to review" if families else done
+        done = "Nothing is left to review for the same job" if families else done
         yield NextStep(f"{done}: export", "export")
         if unsure:
             text = f"Decide on {quantity(unsure, 'undecided pair')}"

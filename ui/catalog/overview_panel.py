@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from toolscope_core.model.kinds import outcome_word
 from toolscope_core.model.numbers import listed, quantity
 from ui.catalog import price_panel
 from ui.catalog.changes_panel import changes_panel
@@ -82,7 +83,7 @@ def _worst(catalog_id: int, collisions: Sequence[Collision]) -> None:
             page_frame.page_link(
                 "overlap",
                 f"{quantity(siblings, 'close pair')} that do different jobs",
-                verdict="keep",
+                verdict=outcome_word("keep"),
             )
 
 

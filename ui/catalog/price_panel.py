@@ -110,7 +110,7 @@ def _drop_ins(kinds: MergeCounts, safe: int) -> None:
         f"Accept {quantity(kinds.drop_ins, 'drop-in')}: in each, one tool takes every call of the "
         f"others, which are switched off.{no_look}"
     )
-    page_frame.page_link("review", "Review drop-ins", {"show": "Duplicates"})
+    page_frame.page_link("review", "Review drop-ins", {"show": "Same job"})
 
 
 def _gateways(kinds: MergeCounts) -> None:
@@ -120,7 +120,7 @@ def _gateways(kinds: MergeCounts) -> None:
         f"{kinds.families:,} of the same operation, other provider.{alike if kinds.alike else ''}"
     )
     if kinds.gateways + kinds.families:
-        show = "All" if kinds.gateways else "Families"
+        show = "All" if kinds.gateways else "Same operation"
         page_frame.page_link("review", "Review these", {"show": show})
 
 

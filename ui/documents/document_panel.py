@@ -106,11 +106,11 @@ def checks(card: Card) -> None:
     lines = []
     for check in document_checks(card.cluster, card.tools):
         if check.holds:
-            lines.append(f"- :green[:material/check:] {check.what}")
+            lines.append(f":green[:material/check:] {check.what}")
         else:
             reason = safe_text.untrusted(check.reason)
-            lines.append(f"- :orange[:material/warning:] {check.fails}: {reason}")
-    st.markdown("\n".join(lines))
+            lines.append(f":orange[:material/warning:] {check.fails}: {reason}")
+    st.markdown("  \n".join(lines))
 
 
 def differences(card: Card, key: str) -> None:

@@ -16,7 +16,7 @@ def texts_panel(config: PlanConfig) -> None:
         given = st.file_uploader(
             "Prompts, skills, CLAUDE.md, rules",
             accept_multiple_files=True,
-            key="texts",
+            key="text_files",
             help="Whole folders: `check --texts DIR`.",
         )
         if not given:

@@ -10,10 +10,10 @@ from functools import lru_cache
 
 import numpy as np
 
+from toolscope_core.model.kinds import KINDS
 from ui.graph.server_links import ServerOverlap
 from ui.shared.charts.chart_style import GREY, PALETTE
 from ui.shared.graph.network import Drawing, LegendKey, Line, Position, layout, placed, short_text
-from ui.shared.graph.network_rows import KINDS
 
 ALT = "Servers that overlap"
 MOST_LINKS = 45
@@ -46,7 +46,7 @@ def server_drawing(view: ServerOverlap) -> Drawing:
     number = {name: at for at, name in enumerate(names)}
     places = _spread(layout(names, [link.servers for link in links]))
     kinds = [kind for kind in KINDS if any(link.kind == kind for link in links)]
-    lines = [Line(KINDS[kind], lambda _: True, 3, COLOURS[kind]) for kind in kinds]
+    lines = [Line(KINDS[kind].name, lambda _: True, 3, COLOURS[kind]) for kind in kinds]
     return Drawing(
         alt=ALT,
         nodes=[

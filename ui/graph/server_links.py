@@ -9,10 +9,9 @@ from itertools import combinations_with_replacement
 
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.pair_graph import unsure_pairs
-from toolscope_core.model.kinds import kind_of
+from toolscope_core.model.kinds import KINDS, ProposalKind, kind_of
 from toolscope_core.model.plan import MergePlan
 from ui.shared.charts.chart_style import TableRow
-from ui.shared.graph.network_rows import KINDS
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
 from ui.shared.tools.tool_blocks import CLUSTERS, SERVERS, Block, blocks_of, groupings
@@ -23,21 +22,21 @@ class ServerLink:
     """Two servers, sorted, and their pairs of tools: ``counts`` by kind, a key of ``KINDS``."""
 
     servers: tuple[str, str]
-    counts: Mapping[str, int]
+    counts: Mapping[ProposalKind, int]
 
     @property
     def pairs(self) -> int:
         return sum(self.counts.values())
 
     @property
-    def kind(self) -> str:
+    def kind(self) -> ProposalKind:
         """The kind of most pairs; of equal ones the clearest."""
         return max(KINDS, key=lambda kind: self.counts.get(kind, 0))
 
     @property
     def in_words(self) -> str:
-        """The kinds that occur, as in *3 drop-in, 1 looks alike*."""
-        counts = {words: self.counts.get(kind, 0) for kind, words in KINDS.items()}
+        """The kinds that occur, as in *drop-in: 3; looks alike: 1*."""
+        counts = {words.name: self.counts.get(kind, 0) for kind, words in KINDS.items()}
         return "; ".join(f"{words}: {count:,}" for words, count in counts.items() if count)
 
 
@@ -83,19 +82,15 @@ def server_overlap(
     """Two tools overlap where a cluster holds both, or where the judge is unsure (they look
     alike).
     """
-    ids, counts = tuple(analysis.rows), dict[tuple[str, str], Counter[str]]()
+    ids, counts = tuple(analysis.rows), dict[tuple[str, str], Counter[ProposalKind]]()
     home = {ids[row]: block.name for block in blocks for row in block.rows.tolist()}
     together = {}
     for cluster in (one for one in plan.clusters if one.state != "rejected"):
         together.update(dict.fromkeys(cluster.members, cluster.id))
-        contents: dict[str, Counter[str]] = {}
-        for member in cluster.members:
-            if member in home:
-                contents.setdefault(home[member], Counter())[analysis.copies[member]] += 1
-        for one, other in combinations_with_replacement(sorted(contents), 2):
-            every, same = _pairs(contents[one], contents[other], within=one == other)
-            kinds = counts.setdefault((one, other), Counter())
-            kinds.update({"copy": same, kind_of(cluster): every - same})
+        tools = Counter(home[member] for member in cluster.members if member in home)
+        for one, other in combinations_with_replacement(sorted(tools), 2):
+            pairs = _pairs(tools[one], tools[other], within=one == other)
+            counts.setdefault((one, other), Counter())[kind_of(cluster)] += pairs
     for pair in unsure_pairs(analysis):
         ends = sorted(home[tool] for tool in (pair.left, pair.right) if tool in home)
         apart = pair.left not in together or together[pair.left] != together.get(pair.right)
@@ -118,17 +113,12 @@ def link_rows(links: Sequence[ServerLink]) -> list[TableRow]:
             "server A": link.servers[0],
             "server B": link.servers[1],
             "pairs": link.pairs,
-            **{KINDS[kind]: link.counts.get(kind, 0) for kind in kinds},
+            **{KINDS[kind].name: link.counts.get(kind, 0) for kind in kinds},
         }
         for link in links
     ]
 
 
-def _pairs(one: Counter[str], other: Counter[str], *, within: bool) -> tuple[int, int]:
-    """How many pairs of tools two servers, or one ``within`` itself, have in a cluster, and how
-    many of these are exact copies; both are counts by content.
-    """
-    if within:
-        total = one.total()
-        return total * (total - 1) // 2, sum(n * (n - 1) // 2 for n in one.values())
-    return one.total() * other.total(), sum(one[content] * n for content, n in other.items())
+def _pairs(one: int, other: int, *, within: bool) -> int:
+    """How many pairs so many tools of two servers, or of one ``within`` itself, make."""
+    return one * (one - 1) // 2 if within else one * other

@@ -11,7 +11,7 @@ import streamlit as st
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.model.address_keys import pair_key
-from toolscope_core.model.kinds import OUTCOMES
+from toolscope_core.model.kinds import OUTCOMES, outcome_word
 from toolscope_core.model.pair import Outcome, Pair
 from ui.shared import page_frame, safe_text
 from ui.shared.cards.cluster_graph_panel import cluster_graph
@@ -86,9 +86,11 @@ def _table(catalog_id: int, rows: Sequence[PairRow], key: str, shown: Pair) -> N
     table = safe_text.columns(rows, shown_columns)
     if chosen is not None:
         table["selected"] = [MARKS[row.selected] for row in rows]
+    table["verdict"] = [outcome_word(row.verdict) for row in rows]
     if "model" in table:
         marks = (DIFFERS if row.differing else "" for row in rows)
-        table["model"] = [f"{mark}{row.model}" for mark, row in zip(marks, rows, strict=True)]
+        words = (outcome_word(row.model) if row.model else "" for row in rows)
+        table["model"] = [mark + word for mark, word in zip(marks, words, strict=True)]
     st.dataframe(
         table,
         key=key,
@@ -113,6 +115,7 @@ def _column_config() -> dict[str, Any]:
             help="The probability that the two do the same job.",
         ),
         "family": st.column_config.ProgressColumn(
+            "same operation",
             min_value=0.0,
             max_value=1.0,
             format="%.2f",
@@ -120,7 +123,7 @@ def _column_config() -> dict[str, Any]:
             help="The probability that the two are the same operation for another provider or "
             "value.",
         ),
-        "verdict": st.column_config.TextColumn(width=70),
+        "verdict": st.column_config.TextColumn(width=120),
         "relation": st.column_config.TextColumn(width=220),
         "differs": st.column_config.TextColumn(
             "differing words", width=230, help="Words only in A / words only in B"
@@ -180,6 +183,7 @@ def _filters(catalog_id: int) -> PairFilter:
         "Verdict",
         VERDICTS,
         index=None,
+        format_func=outcome_word,
         placeholder="any verdict",
         help="; ".join(OUTCOMES[one] for one in VERDICTS),
         key="verdict",

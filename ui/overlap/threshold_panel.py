@@ -53,7 +53,7 @@ def _sliders(plan: MergeThresholds, own: MergeThresholds) -> MergeThresholds:
     probability = bar.slider(
         f"Probability threshold, in the plan {plan.probability:.2f}",
         LEAST_PROBABILITY, 1.0, plan.probability, 0.01, key="probability", bind="query-params",
-        help="The probability that two tools do the same job. Families have their own.",
+        help="The probability that two tools do the same job.",
     )  # fmt: skip
     return MergeThresholds(round(similarity, 4), round(probability, 4))
 

@@ -37,7 +37,7 @@ ORDERS: dict[Order, str] = {
     "tokens": "Most tokens saved",
     "surest": "Surest first",
     "uncertain": "Most uncertain",
-    "families": "Families first",
+    "families": "Same operation first",
     "audit": "Random audit",
     "disagreement": "Judges disagree",
     "learned": "Learned: surest first",
@@ -45,7 +45,7 @@ ORDERS: dict[Order, str] = {
 }
 LOOK_AGAIN, NEW = PARTS["again"], PARTS["new"]
 FLAGGED, UNDECIDED = "Flagged", "Undecided"
-RELATIONS: dict[str, Show] = {"Duplicates": "duplicates", "Families": "families"}
+RELATIONS: dict[str, Show] = {"Same job": "duplicates", "Same operation": "families"}
 SETTLED: dict[str, SettledState] = {"Accepted": "accepted", "Kept apart": "rejected"}
 NOTHING = {
     LOOK_AGAIN: "No tool has changed since a decision on it.",
@@ -277,7 +277,7 @@ def around(catalog_id: int, listed: Listing, blind: bool = False) -> queue_table
         review.saved(catalog_id),
         review.gaps(catalog_id),
         selection.tool_ids if selection else frozenset(),
-        listed.show == "Families",
+        listed.show == "Same operation",
         blind,
     )
 

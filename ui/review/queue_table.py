@@ -67,11 +67,11 @@ def _differs(cluster: Cluster, around: Around) -> str:
 
 COLUMNS: Mapping[str, Column] = {
     "": Column(25, _mark, is_there=lambda listed, around: bool(around.selected)),
-    "name": Column(130, lambda one, around: one.document.name),
-    "server": Column(110, _servers, is_there=lambda listed, around: any(around.owners.values())),
+    "name": Column(120, lambda one, around: one.document.name),
+    "server": Column(90, _servers, is_there=lambda listed, around: any(around.owners.values())),
     "gap": Column(50, _widest_gap, True, lambda listed, around: bool(around.gaps)),
-    "tokens": Column(65, _tokens, True, lambda listed, around: bool(around.saved)),
-    "kind": Column(90, lambda one, around: kind_name(one), True),
+    "tokens": Column(60, _tokens, True, lambda listed, around: bool(around.saved)),
+    "kind": Column(116, lambda one, around: kind_name(one), True),
     "weakest": Column(62, lambda one, around: round(one.weakest_edge, 2), True),
     "tools": Column(42, lambda one, around: len(one.members)),
     "what differs": Column(160, _differs, True, lambda listed, around: around.families),

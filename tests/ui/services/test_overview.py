@@ -15,7 +15,9 @@ def test_what_people_settled_is_no_collision_any_more(work, catalog_id):
 
 def test_what_waits_in_review_comes_first_and_safe_ones_are_told(work, catalog_id):
     steps = work.service(Overview).steps(catalog_id)
-    assert steps[0] == NextStep("Review 3 duplicates", "review", {"show": "Duplicates"})
+    assert steps[0] == NextStep(
+        "Review 3 proposals for the same job", "review", {"show": "Same job"}
+    )
     accept = "1 safe merge waits: accept in one go"
     assert NextStep(accept, "review", {"safe_merges": "open"}) in steps
     clusters = work.review.plan(catalog_id).clusters

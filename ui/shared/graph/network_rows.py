@@ -21,14 +21,6 @@ LINKS: Mapping[Link, str] = {
     "unsure": "unsure (judge)",
     "never": "kept apart (a person)",
 }
-KINDS: Mapping[str, str] = {
-    "copy": "exact copy",
-    "prune": "drop-in",
-    "router": "needs a gateway",
-    "family": "same operation, other provider",
-    "unknown": "looks alike",
-}
-"""What can be done about tools that overlap, in words, the clearest first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from toolscope_core.embedding.candidate_pairs import nearest
 from toolscope_core.judging.relation_words import differs_of
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.kinds import RELATIONS
-from toolscope_core.model.pair import Verdict
+from toolscope_core.model.pair import Outcome, Verdict
 from toolscope_core.model.tool import digest
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
@@ -60,7 +61,7 @@ class PairRow:
     probability: float
     family: float
     similarity: float
-    verdict: str
+    verdict: Outcome
     relation: str
     differs: str
     selected: int
@@ -72,7 +73,7 @@ class PairRow:
     right_tokens: int
     left_id: str
     right_id: str
-    model: str = ""
+    model: Outcome | Literal[""] = ""
 
     @property
     def differing(self) -> bool:
@@ -123,8 +124,8 @@ def pair_list(
     rows = [
         replace(
             _row(analysis, row, verdict, tokens),
-            verdict=str(outcomes[row]),
-            model=str(model[row]),
+            verdict=outcomes[row].item(),
+            model=model[row].item(),
             selected=int(selected[row]),
         )
         for row, verdict in zip(ranked.tolist(), verdicts, strict=True)
