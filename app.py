@@ -14,7 +14,7 @@ st.logo(str(WORDMARK), size="large")
 st.html(
     "<style>[data-testid='stMainBlockContainer'] {padding: 3.75rem 2rem 2rem} "
     "[data-testid='stBottomBlockContainer'] {padding: .5rem 2rem} "
-    "h1 {padding: 0 0 .25rem !important}"
+    "h1 {padding: 0 0 .6rem !important}"
     # A long link, or a long row of choices, goes on in the next line and is not cut.
     "[data-testid='stPageLink'] a span, [data-testid='stPageLink'] a p "
     "{white-space: normal !important; overflow: visible !important} "
