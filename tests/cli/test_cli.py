@@ -20,6 +20,7 @@ from toolscope_core.cli import app
 from toolscope_core.evaluation.example import example_path
 from toolscope_core.merging.calls import map_call, unmap_call
 from toolscope_core.merging.relabelling import read_relabelling
+from toolscope_core.model.kinds import outcome_word
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = str(example_path())
@@ -186,7 +187,7 @@ def test_judge_answers_in_the_order_asked(tmp_path):
     verdicts = [row["verdict"] for row in rows]
     assert all(row["evidence"] for row in rows)
     words = ("merge", "family", "unsure", "keep")
-    counts = ", ".join(f"{verdicts.count(word)} {word}" for word in words)
+    counts = "; ".join(f"{verdicts.count(word)} {outcome_word(word)}" for word in words)
     assert f"3 pairs: {counts}; verdicts: " in output
 
 
@@ -196,7 +197,10 @@ def test_judge_tells_a_family_and_who_serves_whom_by_the_order_asked(tmp_path):
     pairs = [shops, languages, shops[::-1], languages[::-1]]
     output, rows = judge(write_json(tmp_path / "t.json", tools), pairs, tmp_path)
     family, general, turned, back = rows
-    assert "4 pairs: 2 merge, 2 family, 0 unsure, 0 keep" in output
+    assert (
+        "4 pairs: 2 same job; 2 same operation, other provider or value; 0 looks alike; 0 different"
+        in output
+    )
     assert (family["relation"], family["serves"]) == ("parametric", "none")
     assert family["differs"] == {"left": ["amazon"], "right": ["walmart"]}
     assert turned["differs"] == {"left": ["walmart"], "right": ["amazon"]}

@@ -99,7 +99,7 @@ TRAPS = {
     "the same words in another order": (
         tool("set_owner", "Makes an admin of the shop its owner.", user=TEXT),
         tool("set_admin", "Makes an owner of the shop its admin.", user=TEXT),
-        "one is about owner, the other about admin",
+        "one is about “owner”, the other about “admin”",
     ),
     "a thing with its parts, and the parts": (
         tool("get_story", "Get a story with its comments.", story=TEXT),

@@ -198,7 +198,7 @@ def test_decided_clusters_are_listed_and_taken_back(page, action, state):
 
 def test_filters_narrow_the_queue_and_are_cleared(page):
     page.widget("selectbox", "review_size").set_value("3 to 5").run()
-    assert "1 of 3 shown. Waiting: 3 duplicates" in page.text
+    assert "1 of 3 shown. Waiting: 3 for the same job" in page.text
     page.widget("selectbox", "review_objection").set_value("Hidden or hostile text").run()
     assert "None of 3 clusters passes the filters." in page.text
     page.press("review_clear")

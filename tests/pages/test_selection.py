@@ -81,7 +81,7 @@ def test_only_these_narrows_each_table(monkeypatch, work, kept):
     assert rows(app, "clusters_")["name"].tolist() == ["send_mail"]
     app.switch_page("pages/review.py").run()
     assert rows(app, "queue")["name"].tolist() == ["send_mail"]
-    assert "1 of 3 shown. Waiting: 3 duplicates" in words(app)
+    assert "1 of 3 shown. Waiting: 3 for the same job" in words(app)
     app.switch_page("pages/documents.py").run()
     assert app.selectbox(key="merge").options == ["send_mail (3 tools, exact copy, proposed)"]
 

@@ -33,8 +33,6 @@ LAB = [
 MENDED = {
     "store": "The parameter 'readings' is declared as true; clients with the TypeScript SDK then "
     "read no tool of any server. Here it is {}.",
-    "tag": "Its parameters are not JSON Schema 2020-12, or a reference in them leads nowhere. Here "
-    "they are in that dialect, and its server checks the rest.",
     "rate": "Its outputSchema declares no object; many clients take nothing else. Here it is left "
     "out; the results stay as they are.",
     "weigh": "The SDKs of MCP do not read title 5. Here it is left out.",

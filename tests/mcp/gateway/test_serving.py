@@ -233,7 +233,7 @@ def test_a_bundle_without_routers_says_what_they_would_save(config, tmp_path):
     path, _ = config
     plain = write_stub_toolset(tmp_path / "plain", routers=False)
     checked = invoke(plain, "--config", path, "--check")
-    assert "an export with routers would have 1 tool fewer" in checked.stderr
+    assert "an export with them would have 1 tool fewer" in checked.stderr
 
 
 @pytest.mark.parametrize("hashes", [None, "{}"])

@@ -15,7 +15,7 @@ USUAL = "mcpServers"
 _OTHER_MAPS = ("mcp_servers", "context_servers", "amp.mcpServers", "mcp", "extensions")
 _SPELLINGS = ("cmd", "uri", "envs", "environment", "http_headers", "env_http_headers")
 _OTHERS = frozenset((*_SPELLINGS, "bearer_token_env_var", "requestOptions"))
-_OF_OPENCODE = re.compile(r"\{env:(\w+)\}")
+_OF_OPENCODE = re.compile(r"(?<!\$)\{env:(\w+)\}")
 _BARE = re.compile(r"((?:Bearer |Basic |Token |token )?)\$([A-Z_][A-Z0-9_]*)")
 """A variable as the Gemini CLI writes it: the whole value, since others may hold a ``$``."""
 
