@@ -21,8 +21,7 @@ def tick(watched, *rows):
 
 
 def test_a_selection_goes_through_the_pages_and_survives_a_reload(watched):
-    page = watched.open("")
-    expect(page.get_by_text("Worst confusions")).to_be_visible(timeout=120_000)
+    page = watched.open("", part="Tools")
     tick(watched, 1, 2)
     chip = page.get_by_text("2 tools from the table of tools")
     expect(chip).to_be_visible()
@@ -51,8 +50,7 @@ def test_a_selection_goes_through_the_pages_and_survives_a_reload(watched):
 
 
 def test_a_row_opens_the_drawer_and_the_way_leads_on_to_a_pair(watched):
-    page = watched.open("")
-    expect(page.get_by_text("Worst confusions")).to_be_visible(timeout=120_000)
+    page = watched.open("", part="Tools")
     canvas = page.locator('[data-testid="stDataFrame"] canvas').first
     canvas.scroll_into_view_if_needed()
     watched.settled()

@@ -111,7 +111,7 @@ def test_ten_tasks_of_a_first_day(watched, tmp_path):
     table.click(position={"x": 20, "y": 54})
     page.get_by_role("button", name="Restore to before it").click()
     page.get_by_role("button", name="Restore", exact=True).click()
-    expect(page.get_by_text(re.compile("^The toolset is as"))).to_be_visible()
+    expect(page.get_by_text(re.compile("The toolset is as decision"))).to_be_visible()
     watched.settled()
     picture(page, "restore")
 
