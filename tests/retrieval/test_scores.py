@@ -34,6 +34,13 @@ def test_names_are_split_words_are_stems_and_stop_words_are_left_out():
     assert sparse_terms("städte_suche 42") == ["städte", "such", "42"]
 
 
+def test_where_no_spaces_are_written_two_letters_are_a_term():
+    assert sparse_terms("查询PDF文件的 元") == ["查询", "pdf", "文件", "件的", "元"]
+    assert sparse_terms("ค้นหา") == ["ค้", "้น", "นห", "หา"]
+    index = SparseIndex.of(["把文字翻译成另一种语言", "查询文件的元数据"])
+    assert index.scores("文件元数据").argmax() == 1
+
+
 @pytest.mark.parametrize("query", ["fetch users", "city weather today", "remove user user"])
 def test_the_scores_are_bm25(query):
     ours = SparseIndex.of(TEXTS).scores(query)

@@ -19,7 +19,7 @@ from toolscope_core.model.tool import digest
 from toolscope_core.retrieval.documents import SearchDocument
 from toolscope_core.retrieval.sparse import Scores, SparseIndex
 
-RECIPE = "mean of short and full, BM25 of full, 1"
+RECIPE = "mean of short and full, BM25 of full, 2"
 """Changed with what is kept in the files: then old ones are not read."""
 MOST_KEPT = 24
 """Indexes in a cache folder; the one unused for longest goes first."""

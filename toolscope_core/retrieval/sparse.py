@@ -17,7 +17,9 @@ from toolscope_core.judging.words import stem
 Scores = NDArray[np.float32]
 
 K1, B = 1.2, 0.75
-_WORD = re.compile(r"[^\W_]+")
+_UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+"""Thai, Lao, Burmese, Khmer, Japanese and Chinese, which put no spaces between words."""
+_WORD = re.compile(rf"([{_UNSPACED}]+)|[^\W_{_UNSPACED}]+")
 _STOP_WORDS = frozenset(STOPWORDS_EN)
 
 
@@ -60,6 +62,13 @@ class SparseIndex:
 
 
 def sparse_terms(text: str) -> list[str]:
-    """The stems of the words of a text, in order; names are split, stop words are left out."""
-    words = (part for word in _WORD.findall(text) for part in split_name(word))
-    return [stem(word) for word in words if word not in _STOP_WORDS]
+    """The stems of the words of a text, in order; names are split, stop words are left out. Where a
+    script has no spaces each two neighbouring letters are a term, as in Lucene's analysis of CJK.
+    """
+    terms: list[str] = []
+    for word in _WORD.finditer(text):
+        if run := word[1]:
+            terms += [run[at : at + 2] for at in range(max(1, len(run) - 1))]
+        else:
+            terms += [stem(part) for part in split_name(word[0]) if part not in _STOP_WORDS]
+    return terms
