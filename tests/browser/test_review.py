@@ -198,6 +198,7 @@ def test_a_key_held_down_acts_once(watched):
     assert page.url == second
 
 
+@pytest.mark.nightly
 def test_the_head_of_a_column_sets_the_order_of_the_keys(watched):
     page = watched.open("review", catalog="Example")
 
