@@ -27,10 +27,10 @@ def as_usual(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     for key in (USUAL, *_OTHER_MAPS):
-        held = value.get(key)
-        if key == USUAL and isinstance(held, dict):
+        listing = value.get(key)
+        if key == USUAL and isinstance(listing, dict):
             return value
-        if entries := _entries(held):
+        if entries := _entries(listing):
             return {**{name: part for name, part in value.items() if name != key}, USUAL: entries}
     server = value.get("server")
     own = server.get("mcp_config") if isinstance(server, dict) else None
@@ -59,9 +59,9 @@ def usual_entry(entry: JsonObject) -> dict[str, Any]:
     return {**kept, **{key: part for key, part in parts.items() if part is not None}}
 
 
-def _entries(held: Any) -> dict[str, Any]:
+def _entries(listing: Any) -> dict[str, Any]:
     """The servers in a map by name or a list, if every one is an entry and one can be started."""
-    rows = held.items() if isinstance(held, dict) else _named(held)
+    rows = listing.items() if isinstance(listing, dict) else _named(listing)
     listed = [(name, entry) for name, entry in rows]
     if not listed or not all(isinstance(entry, dict) for _, entry in listed):
         return {}
@@ -75,8 +75,8 @@ def _entries(held: Any) -> dict[str, Any]:
     return started if len(started) == len(usual) or inner else {}
 
 
-def _named(held: Any) -> Iterator[tuple[str, Any]]:
-    for entry in held if isinstance(held, list) else ():
+def _named(listing: Any) -> Iterator[tuple[str, Any]]:
+    for entry in listing if isinstance(listing, list) else ():
         if isinstance(entry, dict) and isinstance(entry.get("name"), str):
             yield entry["name"], entry
 
@@ -84,8 +84,8 @@ def _named(held: Any) -> Iterator[tuple[str, Any]]:
 def _headers(entry: JsonObject) -> Iterator[tuple[str, Any]]:
     options = entry.get("requestOptions")
     inner = options.get("headers") if isinstance(options, dict) else None
-    for held in (entry.get("headers"), entry.get("http_headers"), inner):
-        yield from held.items() if isinstance(held, dict) else ()
+    for listing in (entry.get("headers"), entry.get("http_headers"), inner):
+        yield from listing.items() if isinstance(listing, dict) else ()
     named = entry.get("env_http_headers")
     for header, variable in named.items() if isinstance(named, dict) else ():
         yield header, f"${{{variable}}}"
