@@ -40,13 +40,13 @@ STILL = """() => new Promise(done => {
     const rests = () => app?.dataset.testScriptState === 'notRunning'
     const look = () => rests() && !moves() ? done(true) : again()
     const idle = () => requestIdleCallback(look)
-    let timer = setTimeout(idle, 300)
-    const again = () => { clearTimeout(timer); timer = setTimeout(idle, 300) }
+    let timer = setTimeout(idle, 200)
+    const again = () => { clearTimeout(timer); timer = setTimeout(idle, 200) }
     const all = {subtree: true, childList: true, attributes: true, characterData: true}
     new MutationObserver(again).observe(document.body, all)
     setTimeout(() => done(rests()), 5000)
 })"""
-"""Whether the script has run to its end: said when nothing in the document has changed for 300 ms
+"""Whether the script has run to its end: said when nothing in the document has changed for 200 ms
 and the page has nothing to do, or after 5 s: a job reports its progress for as long as it runs.
 """
 LONG = 1_000

@@ -10,6 +10,7 @@ from tests.browser.test_main_job import PROPOSALS
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 
+@pytest.mark.nightly  # the ten tasks measure by day
 def test_the_example_is_measured_and_a_merge_is_taken_back(watched):
     page = watched.open("")
     expect(page.get_by_text(PROPOSALS).first).to_be_visible(timeout=120_000)

@@ -49,7 +49,9 @@ def test_over_the_socket_only_the_app_itself_is_let_in(server):
     assert status(server, "/_stcore/stream", **UPGRADE, Origin=own) == 101
 
 
-@pytest.mark.parametrize("start", [(), ("streamlit", "run", "app.py")])
+@pytest.mark.parametrize(
+    "start", [(), pytest.param(("streamlit", "run", "app.py"), marks=pytest.mark.nightly)]
+)
 def test_a_name_mapped_to_this_machine_shows_nothing(launched, tmp_path, start):
     _, launch = launched
     with running(tmp_path, *start, prepared=True) as server:

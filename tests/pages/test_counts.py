@@ -10,7 +10,10 @@ from toolscope_core.model.environment import read_environment
 from toolscope_core.model.kinds import outcome_word
 from ui.shared.services.workspace import Workspace
 
-SHARED = [pytest.param(name, marks=pytest.mark.shared_data) for name in ("livemcpbench", "bfcl")]
+SHARED = [
+    pytest.param("bfcl", marks=pytest.mark.shared_data),
+    pytest.param("livemcpbench", marks=[pytest.mark.shared_data, pytest.mark.nightly]),
+]
 
 
 @pytest.fixture(params=["Example", *SHARED])
