@@ -54,8 +54,8 @@ def source_templates() -> Iterator[tuple[str, re.Pattern[str]]]:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             parts = node.values if isinstance(node, ast.JoinedStr) else [node]
             texts = [p.value if isinstance(p, ast.Constant) else None for p in parts]
-            said = " ".join(text for text in texts if isinstance(text, str))
-            if len(re.findall(r"[a-z]+ ", said)) >= LEAST_WORDS and "\n" not in said:
+            sentence = " ".join(text for text in texts if isinstance(text, str))
+            if len(re.findall(r"[a-z]+ ", sentence)) >= LEAST_WORDS and "\n" not in sentence:
                 form = "".join(re.escape(str(t)) if t is not None else "(.*)" for t in texts)
                 template = "".join(str(t) if t is not None else "…" for t in texts)
                 yield template, re.compile(form, re.DOTALL)

@@ -241,8 +241,8 @@ def model_doubts(
     elif verdict.outcome == "unanalysed":
         yield f"{judge} gave no usable answer"
     elif verdict.outcome != "merge":
-        said = outcome_word(verdict.outcome)
-        yield f"{judge} says “{said}”: the two are joined only through a third"
+        outcome = outcome_word(verdict.outcome)
+        yield f"{judge} says “{outcome}”: the two are joined only through a third"
     else:
         if verdict.serves == "none":
             yield f"{judge} says the same job, but that neither takes the other's calls as it is"

@@ -28,8 +28,9 @@ def listed(parts: Iterable[str], most: int = 4, *, between: str = ", ", nouns: s
 
 def quoted(words: Iterable[str], most: int = 4) -> str:
     """``“one, two”``, ``“one, two” and 3 more``."""
-    said = list(words)
-    return f"“{', '.join(said[:most])}”{f' and {len(said) - most:,} more' if said[most:] else ''}"
+    all_words = list(words)
+    more = f" and {len(all_words) - most:,} more" if len(all_words) > most else ""
+    return f"“{', '.join(all_words[:most])}”{more}"
 
 
 def enumerated(parts: Iterable[str]) -> str:

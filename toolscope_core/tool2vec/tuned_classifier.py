@@ -82,7 +82,7 @@ class TunedClassifier(TrainedNetwork):
         """
         import torch
 
-        rows, held = np.flatnonzero(~lessons.checked), np.flatnonzero(lessons.checked)
+        rows, checked = np.flatnonzero(~lessons.checked), np.flatnonzero(lessons.checked)
         encoder = [one for one in self._module["encoder"].parameters() if one.requires_grad]
         groups = [
             {"params": encoder, "lr": RATE},
@@ -103,7 +103,7 @@ class TunedClassifier(TrainedNetwork):
                     self._loss(lessons, rows[batch]).backward()
                     optimizer.step()
             on_epoch(epoch + 1, self.arrays())
-            reached = self._checked_loss(lessons, held) if len(held) else -epoch
+            reached = self._checked_loss(lessons, checked) if len(checked) else -epoch
             if reached < least:
                 best, least, kept = epoch + 1, reached, self.arrays()
             elif epoch + 1 - best >= PATIENCE:
@@ -121,16 +121,16 @@ class TunedClassifier(TrainedNetwork):
         )
         return (each.sum(dim=1) * torch.from_numpy(lessons.weights[rows])).mean()
 
-    def _checked_loss(self, lessons: LabelledTexts, held: NDArray[np.intp]) -> float:
+    def _checked_loss(self, lessons: LabelledTexts, checked: NDArray[np.intp]) -> float:
         import torch
 
         self._module.eval()
         total = 0.0
         with torch.inference_mode():
-            for start in range(0, len(held), BATCH):
-                own = held[start : start + BATCH]
+            for start in range(0, len(checked), BATCH):
+                own = checked[start : start + BATCH]
                 total += float(self._loss(lessons, own)) * len(own)
-        return total / len(held)
+        return total / len(checked)
 
     def _forward(self, texts: Sequence[str]) -> Any:
         import torch

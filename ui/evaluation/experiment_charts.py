@@ -83,6 +83,6 @@ def _figure(traces: Sequence[go.Scatter], x: str, y: Mapping[str, Any]) -> go.Fi
     figure.update_layout(
         xaxis={"title": x, "showgrid": True},
         yaxis={**y, "showgrid": True},
-        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
+        legend=chart_style.LEGEND,
     )
     return figure

@@ -76,13 +76,13 @@ class ToolMap:
 @dataclass(frozen=True, slots=True)
 class Marks:
     """What stands out on a map, as rows of the catalog: all but the ``picked`` are dimmed, or with
-    ``only`` left out, unless there is none; ``found`` have a ring; lines go from the first of
+    ``only`` left out, unless there is none; ``ringed`` have a ring; lines go from the first of
     ``near`` to the others.
     """
 
     picked: tuple[int, ...] = ()
     only: bool = False
-    found: tuple[int, ...] = ()
+    ringed: tuple[int, ...] = ()
     near: tuple[int, ...] = ()
 
 

@@ -59,7 +59,7 @@ def tool_map(
         drawn[at] += len(rows)
     kind = "scatter" if drawn.total() <= MOST_SVG else "scattergl"
     traces: list[object] = [{"type": kind, **_points(tools, layer, wanted)} for layer in layers]
-    above = [*_lines(tools.panels[0], marks.near), *_rings(tools.panels[0], marks.found)]
+    above = [*_lines(tools.panels[0], marks.near), *_rings(tools.panels[0], marks.ringed)]
     traces += [{"type": kind, **trace} for trace in above]  # of one kind, or they lie below
     if contours:
         traces += _contours(tools)
@@ -137,8 +137,7 @@ def silhouette_chart(view: Silhouettes) -> go.Figure:
             "tickvals": list(view.counts[::2]),
         },
         yaxis={"title": "mean silhouette"},
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"},
-        margin={"t": 56},
+        legend=chart_style.LEGEND,
     )
     return figure
 
@@ -230,11 +229,11 @@ def _lines(panel: Panel, near: Sequence[int]) -> list[dict[str, Any]]:
     return [{"x": x, "y": y, **look, "showlegend": False}]
 
 
-def _rings(panel: Panel, found: Sequence[int]) -> list[dict[str, Any]]:
-    """A ring around each tool that was found; nothing for none."""
-    if not found:
+def _rings(panel: Panel, rows: Sequence[int]) -> list[dict[str, Any]]:
+    """A ring around each tool of these ``rows``; nothing for none."""
+    if not rows:
         return []
-    across, up = panel.points[list(found)].round(4).T.tolist()
+    across, up = panel.points[list(rows)].round(4).T.tolist()
     ring = {"size": 15, "symbol": "circle-open", "color": RED, "line": {"width": 2}}
     look = {"mode": "markers", "marker": ring, "name": "found", "hoverinfo": "skip"}
     return [{"x": across, "y": up, **look, "showlegend": False}]

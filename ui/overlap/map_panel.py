@@ -90,16 +90,16 @@ def map_panel(catalog_id: int) -> None:
 
 
 def _map(
-    catalog_id: int, drawn: ToolMap, found: tuple[int, ...], contours: bool, labels: bool
+    catalog_id: int, drawn: ToolMap, matches: tuple[int, ...], contours: bool, labels: bool
 ) -> None:
     """The map with what stands out on it, and the nearest of the chosen tool in words."""
     key, rows = f"map_{catalog_id}", _rows(catalog_id)
-    chosen = next((some[0] for some in (rows, found) if len(some) == 1), None)
+    chosen = next((some[0] for some in (rows, matches) if len(some) == 1), None)
     near = page_frame.service(Maps).nearest(catalog_id, chosen) if chosen is not None else {}
     if tool_selection.only():
         marks = Marks(rows, only=True)
     else:
-        marks = Marks(rows, found=found, near=(chosen, *near) if chosen is not None else ())
+        marks = Marks(rows, ringed=matches, near=(chosen, *near) if chosen is not None else ())
     marks, revision = _kept_marks(drawn, key, (drawn, labels, contours), marks)
     figure = figures.tool_map(drawn, marks, contours, labels)
     figure.update_layout(selectionrevision=revision)

@@ -70,16 +70,16 @@ def regions(tools: Sequence[Tool], points: Plane, panels: int = 1) -> tuple[Regi
     dots = (points - frame[:, 0]) * pixels
     chosen: list[Region] = []
     boxes: list[Box] = []
-    said: set[str] = set()
+    used: set[str] = set()
     for at, (x, y) in enumerate(peaks.tolist()):
         inside = [held[row] for row in np.flatnonzero(owner == at).tolist()]
-        words = _telling(inside, everywhere, len(tools), said)
+        words = _telling(inside, everywhere, len(tools), used)
         if not words:
             continue
         box = _free_box((np.array([x, y]) - frame[:, 0]) * pixels, _wide(words), wide, dots, boxes)
         if box is not None:
             boxes.append(box)
-            said.update(word[:_STEM] for word in words)
+            used.update(word[:_STEM] for word in words)
             across, up = (np.array(box[:2]) / pixels + frame[:, 0]).tolist()
             chosen.append(Region(x, y, words, (across, up)))
         if len(chosen) == MOST_REGIONS:
@@ -106,9 +106,12 @@ def _words(tool: Tool) -> Counter[str]:
 
 
 def _telling(
-    inside: Sequence[Counter[str]], everywhere: Counter[str], total: int, said: Collection[str]
+    inside: Sequence[Counter[str]],
+    everywhere: Counter[str],
+    total: int,
+    used: Collection[str],
 ) -> tuple[str, ...]:
-    """The words of a region, the first ``_STEM`` letters of none of which were ``said``."""
+    """The words of a region, the first ``_STEM`` letters of none of which is ``used``."""
     if len(inside) < _LEAST_TOOLS:
         return ()
     here = Counter(word for words in inside for word in words)
@@ -120,7 +123,7 @@ def _telling(
     }
     chosen: list[str] = []
     for word in sorted(weight, key=lambda word: (-weight[word], word)):
-        stems = {*said, *(other[:_STEM] for other in chosen)}
+        stems = {*used, *(other[:_STEM] for other in chosen)}
         if weight[word] > 0 and word[:_STEM] not in stems and _names_a_thing(word):
             chosen.append(word)
     return tuple(word[:LETTERS] for word in chosen[:WORDS])

@@ -29,7 +29,7 @@ def modern(servers):
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_an_original_learns_what_the_client_can_whose_call_it_is(toolset, modern, mode):
     async def sampling(context, params):
-        raise NotImplementedError
+        pytest.fail("nothing here asks for a sample")
 
     async def use(client, gateway):
         first = await work_reply(client, "can")

@@ -35,7 +35,7 @@ def test_each_tool_says_which_bundle_and_which_originals_it_is_of(toolset, serve
 
 def test_the_list_is_the_same_for_every_connection_and_every_time(toolset, servers):
     async def sampling(context, params):
-        raise NotImplementedError
+        pytest.fail("nothing here asks for a sample")
 
     async def use(client, gateway):
         lists = []

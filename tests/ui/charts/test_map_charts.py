@@ -42,7 +42,7 @@ def test_the_pointer_shows_the_description_shortened_and_escaped():
 
 
 def test_what_was_found_has_a_ring_and_the_nearest_a_line_in_the_first_panel():
-    *_, lines, rings = map_charts.tool_map(MAP, Marks(found=(1, 2), near=(0, 2))).data
+    *_, lines, rings = map_charts.tool_map(MAP, Marks(ringed=(1, 2), near=(0, 2))).data
     assert (list(lines.x), list(lines.y)) == ([0.0, 4.0, None], [1.0, 5.0, None])
     assert (list(rings.x), rings.marker.symbol) == ([2.0, 4.0], "circle-open")
 

@@ -47,8 +47,10 @@ def _methods(holder: JsonObject, depth: int) -> Iterator[JsonObject]:
         yield from _methods(resource, depth + 1)
 
 
-def _objects(held: Any) -> list[JsonObject]:
-    return [one for one in held.values() if isinstance(one, dict)] if isinstance(held, dict) else []
+def _objects(by_id: Any) -> list[JsonObject]:
+    return (
+        [one for one in by_id.values() if isinstance(one, dict)] if isinstance(by_id, dict) else []
+    )
 
 
 def _with_more(item: JsonObject) -> JsonObject:

@@ -25,10 +25,10 @@ def what_it_is(value: Any) -> str:
 
 
 def _text(value: JsonObject, *path: str) -> str:
-    held: Any = value
+    part: Any = value
     for key in path:
-        held = held.get(key) if isinstance(held, dict) else None
-    return held if isinstance(held, str) else ""
+        part = part.get(key) if isinstance(part, dict) else None
+    return part if isinstance(part, str) else ""
 
 
 def _has(**kinds: type) -> Callable[[JsonObject], bool]:

@@ -47,8 +47,8 @@ def _found(schema: Any, root: JsonObject, place: str, around: frozenset[str]) ->
     yield from _odd_values(schema, place)
     for key, where, sub in placed_subschemas(schema, place):
         is_same_value = key in IN_PLACE or key == "dependentSchemas"
-        known = (names or frozenset()) | around if is_same_value else frozenset()
-        yield from _found(sub, root, where, known)
+        declared = (names or frozenset()) | around if is_same_value else frozenset()
+        yield from _found(sub, root, where, declared)
 
 
 def _declared(schema: JsonObject, root: JsonObject) -> frozenset[str] | None:

@@ -90,6 +90,10 @@ def json_numbers(values: NDArray[np.integer[Any] | np.floating[Any]]) -> NDArray
     return numbers
 
 
+LEGEND = {"orientation": "h", "y": -0.25, "yanchor": "top"}
+"""Below the plot, where the bar of Plotly does not lie over it."""
+
+
 def figure(traces: Sequence[object], height: int) -> go.Figure:
     """The traces on a transparent ground, ``height`` in pixels.
 

@@ -52,7 +52,7 @@ def coverage_bars(view: QueryCoverage) -> go.Figure:
         bargap=0.25,
         xaxis={"title": "queries a tool answers", "type": "category"},
         yaxis={"title": "tools", "showgrid": True, "rangemode": "tozero"},
-        legend={"traceorder": "normal"},
+        legend={**chart_style.LEGEND, "traceorder": "normal"},
     )
     return figure
 
