@@ -161,8 +161,9 @@ def test_plans_of_a_query_set_are_measured_before_and_after(bundle):
     assert "--plan measures sets of tools" in refused
 
 
-def test_a_model_is_the_worker_of_plans(model_server):
-    """It calls the first tool that it is shown for each job."""
+@pytest.fixture
+def first_tool(model_server):
+    """An endpoint that calls the first tool that it is shown for each job."""
 
     def answer(body):
         user = body["messages"][-1]["content"]
@@ -172,11 +173,27 @@ def test_a_model_is_the_worker_of_plans(model_server):
         }
 
     model_server.answer = answer
+    return model_server
+
+
+def test_a_model_is_the_worker_of_plans(first_tool):
     arguments = ("evaluate", EXAMPLE, "--queries", QUERIES, "--plan", "--decompose", "steps")
     (side,) = run_json(*arguments, "--worker", "model", "--once", "--per-job", 3)["sides"]
-    assert side["calls"] == side["questions"] == len(model_server.received) == 31
+    assert side["calls"] == side["questions"] == len(first_tool.received) == 31
     assert side["tokens_in"] > 0 and side["tools_shown"] == pytest.approx(93 / 26)
     assert side["tools_called"] <= side["jobs"]
+
+
+def test_a_worker_is_given_the_whole_pool_of_a_request(first_tool, tmp_path):
+    queries = write_lines(tmp_path / "queries.jsonl", read_lines(QUERIES)[0])
+    arguments = ("stress", EXAMPLE, "--queries", queries, "--decompose", "none", "--alpha", 1)
+    (points,) = run_json(*arguments, "--select", "model")["toolsets"].values()
+    shown = sorted(one.user.count("--- begin tool") for one in first_tool.received)
+    assert shown == [1, 11, 11, 21, 21, 31, 31, 41, 41, 51, 51]
+    assert points[0]["recall"]["mean"] == 1.0, "the only one of its pool"
+    assert all(point["precision"]["mean"] in (0.0, 1.0) for point in points), "one is taken"
+    (own,) = run_json(*arguments, "--select", "best")["toolsets"].values()
+    assert all(point["precision"]["mean"] in (0.0, 1.0) for point in own)
 
 
 def test_a_model_selects_and_is_asked_once(model_server):

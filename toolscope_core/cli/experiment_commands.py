@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,6 +17,7 @@ from toolscope_core.cli.search_options import (
     DEFAULT_SEARCH,
     Decomposition,
     SearchKnobs,
+    Selection,
     Splits,
     tunes_search,
 )
@@ -43,7 +45,10 @@ from toolscope_core.model.tool import JsonObject
 
 if TYPE_CHECKING:
     from toolscope_core.cli.searcher import SearchOptions
+    from toolscope_core.evaluation.comparison import Trial
     from toolscope_core.evaluation.laboratory import Laboratory
+    from toolscope_core.evaluation.measured_toolsets import Toolset
+    from toolscope_core.evaluation.selection import Choice
 
 ENCODERS_K = 10
 """The cut-off of the figures of encoders."""
@@ -97,6 +102,13 @@ def stress(
         ),
     ] = None,
     splits: Splits = None,
+    select: Annotated[
+        Selection | None,
+        typer.Option(
+            help="Measure what each job takes of its whole pool (tables 6 and 8): the best by its "
+            "search, or what a model chooses."
+        ),
+    ] = None,
     alpha: Annotated[
         float, typer.Option(help="Weight of the dense score; 1 as in Retrieval-Plan-Select.")
     ] = RetrievalConfig().dense_weight,
@@ -107,7 +119,7 @@ def stress(
     as_json: AsJson = False,
 ) -> None:
     """Find tools among more and more distractors, drawn at random or the closest
-    (Retrieval-Plan-Select, tables 6 and 7).
+    (Retrieval-Plan-Select, tables 6 to 8).
     """
     from toolscope_core.cli.searcher import SearchOptions
     from toolscope_core.evaluation.laboratory import ExperimentOptions, Laboratory
@@ -125,7 +137,7 @@ def stress(
         )
         for way in ("none", *_split_ways(decompositions or ["rules"]))
     }
-    result = _stressed(laboratory, ways, bundle)
+    result = _stressed(laboratory, ways, bundle, select)
     if as_json:
         say_json(result)
         return
@@ -142,7 +154,10 @@ def _split_ways(names: Sequence[str]) -> list[Decomposition]:
 
 
 def _stressed(
-    laboratory: Laboratory, ways: Mapping[Decomposition, SearchOptions], bundle: Path | None
+    laboratory: Laboratory,
+    ways: Mapping[Decomposition, SearchOptions],
+    bundle: Path | None,
+    select: Selection | None,
 ) -> JsonObject:
     """The stress tests of the catalog, and of the toolset of a bundle, for each way to split."""
     from toolscope_core.cli.searcher import Searcher
@@ -165,9 +180,26 @@ def _stressed(
         retriever = Retriever(toolset.tools, laboratory.embedder, laboratory.cache, config)
         for way, own in trials.items():
             name, base = (f"{toolset.name}, {SPLIT_NAMES[one]}" for one in (way, "none"))
-            tests[name] = stress_test(toolset, retriever, own, progress())
+            with _chooser(select, ways[way].ask, toolset, own) as choice:
+                best = 1 if select == "best" else None
+                tests[name] = stress_test(toolset, retriever, own, progress(), best, choice)
             alone |= {} if name == base else {name: base}
     return stress_result(trial, tests, alone)
+
+
+@contextmanager
+def _chooser(
+    select: Selection | None, ask: AskRequest, toolset: Toolset, trial: Trial
+) -> Iterator[Choice | None]:
+    """What takes tools of the pools where a model does. Raises as the model's commands do."""
+    if select != "model":
+        yield None
+        return
+    from toolscope_core.cli.asking import asking
+    from toolscope_core.rps.workers import taken_of_pools
+
+    with asking(ask, read_environment(), progress()) as (_, asker):
+        yield partial(taken_of_pools, toolset.tools, trial.requests, asker)
 
 
 def _say_stress(name: str, points: Sequence[JsonObject]) -> None:
@@ -187,7 +219,6 @@ def sweep(
     catalogs: Catalogs,
     setting: Annotated[
         Knob,
-        PlanConfig,
         typer.Option(
             "--move",
             help="What is moved: the least similarity of merges (theta), the weight of dense "

@@ -1,27 +1,30 @@
 """Wanted tools among many that are not: the stress test of Retrieval–Plan–Select (§4.4).
 
 For each query a pool of its gold tools and n distractors, drawn at random or the closest by cosine;
-what is found in the pool is a set, of which precision, recall and F1 are taken.
+what is found in the pool, or taken by a worker who sees all of it, is a set, of which precision,
+recall and F1 are taken.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toolscope_core.evaluation.comparison import Trial
 from toolscope_core.evaluation.intervals import Interval, holm, interval, one_sided_p, paired_p
 from toolscope_core.evaluation.measured_toolsets import Toolset
 from toolscope_core.evaluation.metrics import Gold
 from toolscope_core.evaluation.query_sets import relabelled
-from toolscope_core.evaluation.selection import jobs_of
+from toolscope_core.evaluation.selection import Choice, jobs_of
 from toolscope_core.model.protocols import Progress, Step, Vectors, silent
 from toolscope_core.retrieval.fusion import best_first, weighted
 from toolscope_core.retrieval.retriever import Retriever
+from toolscope_core.retrieval.sparse import Scores
 
 Noise = Literal["random", "closest"]
 
@@ -97,20 +100,27 @@ def closest_noise(vectors: Vectors, gold: Sequence[int], most: int) -> list[int]
 
 
 def stress_test(
-    toolset: Toolset, retriever: Retriever, trial: Trial, progress: Progress = silent
+    toolset: Toolset,
+    retriever: Retriever,
+    trial: Trial,
+    progress: Progress = silent,
+    best: int | None = None,
+    choice: Choice | None = None,
 ) -> tuple[StressPoint, ...]:
     """Random and closest noise at every level of ``LEVELS``. ``retriever`` has the toolset's tools;
     of its configuration only α counts.
 
     A request that is not split finds its ``WHOLE_K`` best of the pool by the hybrid score, min-max
-    normalised in the pool; each sub-query its ``STEP_K`` best, together a set. All tools that serve
-    a need count as gold. Reports ``Step("stress", …)`` in queries.
+    normalised in the pool; each sub-query its ``STEP_K`` best, together a set. With ``best`` it is
+    so many for both: 1 is a worker without a model. A ``choice`` is made of the whole pool (tables
+    6 and 8, LLM selection). All tools that serve a need count as gold. Reports
+    ``Step("stress", …)`` in queries.
     """
     ids, dense_weight = retriever.ids, retriever.config.dense_weight
     rows = {tool_id: row for row, tool_id in enumerate(ids)}
     vectors = retriever.vectors
     vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-    values: dict[tuple[Noise, int], list[tuple[float, float, float]]] = {}
+    found: dict[tuple[Noise, int], list[frozenset[str]]] = {}
     moved = relabelled(trial.queries, toolset.phi)
     retriever.encode(text for one in trial.requests for text in jobs_of(one))
     for number, (query, request) in enumerate(zip(moved, trial.requests, strict=True)):
@@ -125,21 +135,34 @@ def stress_test(
         for noise, distractors in noises.items():
             for level in LEVELS:
                 pool = np.array(sorted([*gold, *distractors[:level]]), dtype=np.intp)
-                found: set[str] = set()
-                for dense, sparse in scores:
-                    fused = np.sum(weighted(dense[pool], sparse[pool], dense_weight), axis=0)
-                    k = WHOLE_K if len(scores) == 1 else STEP_K
-                    found |= {ids[pool[at]] for at in best_first(fused, k)}
-                values.setdefault((noise, level), []).append(set_metrics(found, query.gold))
+                taken = pool if choice else _best_of(pool, scores, dense_weight, best)
+                own = frozenset(ids[row] for row in taken)
+                found.setdefault((noise, level), []).append(own)
     progress(Step("stress", len(moved), len(moved)))
+    values = {}
+    for place, pools in found.items():
+        sets = choice([sorted(one) for one in pools]) if choice else pools
+        values[place] = [set_metrics(one, own.gold) for one, own in zip(sets, moved, strict=True)]
     return _points(values)
 
 
-def set_metrics(found: set[str], gold: Gold) -> tuple[float, float, float]:
+def _best_of(
+    pool: NDArray[np.intp],
+    scores: Sequence[tuple[Scores, Scores]],
+    dense_weight: float,
+    most: int | None,
+) -> list[int]:
+    """The rows of a pool that the jobs of a request find, from the scores of all tools."""
+    k = most or (WHOLE_K if len(scores) == 1 else STEP_K)
+    parts = (weighted(dense[pool], sparse[pool], dense_weight) for dense, sparse in scores)
+    return [int(pool[at]) for one in parts for at in best_first(np.sum(one, axis=0), k)]
+
+
+def set_metrics(found: Collection[str], gold: Gold) -> tuple[float, float, float]:
     """Precision, recall and F1 of a set of tools: a need is served by any of its alternatives, and
     a tool counts where it serves a need.
     """
-    served = sum(not found.isdisjoint(need) for need in gold)
+    served = sum(any(one in need for one in found) for need in gold)
     right = sum(any(one in need for need in gold) for one in found)
     recall = served / len(gold)
     precision = right / len(found) if found else 0.0

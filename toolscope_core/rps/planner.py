@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
+from toolscope_core.evaluation.selection import jobs_of
 from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
@@ -77,7 +78,7 @@ class Planner:
         """
         if self.k < 1:
             raise ConfigError(f"k is {self.k}; give at least 1")
-        texts = [one.texts[1:] or (one.text,) for one in requests]
+        texts = list(map(jobs_of, requests))
         jobs = [
             PlanJob(request.text, text, ())
             for request, own in zip(requests, texts, strict=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from toolscope_core.evaluation.selection import Lists, jobs_of
 from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.tasks.plan_filter_prompt import FILTER_TASK, FilterQuestion
 from toolscope_core.llm.tasks.rephrasing_prompt import REPHRASING_TASK
@@ -84,6 +85,25 @@ def by_model(asker: Asker, jobs: Sequence[PlanJob]) -> list[Choice]:
         reason = f"chosen by {asker.name}" if calls else f"none fits, says {asker.name}"
         chosen.append((calls, reason))
     return chosen
+
+
+def taken_of_pools(
+    tools: Iterable[Tool], requests: Sequence[ToolRequest], asker: Asker, pools: Lists
+) -> list[frozenset[str]]:
+    """For each request the ids of the tools that a model calls for its jobs, each of which sees the
+    whole pool of the request (§4.4, table 8).
+    """
+    by_id = {tool.id: tool for tool in tools}
+    owned = [
+        (at, PlanJob(request.text, job, tuple(Candidate(by_id[one], 0.0) for one in pool)))
+        for at, (request, pool) in enumerate(zip(requests, pools, strict=True))
+        for job in jobs_of(request)
+    ]
+    taken: list[set[str]] = [set() for _ in requests]
+    choices = by_model(asker, [job for _, job in owned])
+    for (at, _), (calls, _) in zip(owned, choices, strict=True):
+        taken[at] |= {call.tool_id for call in calls}
+    return list(map(frozenset, taken))
 
 
 def in_request(jobs: Sequence[PlanJob]) -> list[tuple[str, ...]]:
