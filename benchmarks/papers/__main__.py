@@ -1,0 +1,99 @@
+"""The tables and figures of the papers that can be made here, ours beside theirs.
+
+    python -m benchmarks.papers [TABLE …] [--sets NAME …] [--model NAME] [--json]
+    python -m benchmarks.papers --list
+
+``--list`` names every table with its data, the minutes that it takes, and of those that are missing
+why; ``--model`` asks a language model for the rows that need one, whose answers are kept. What
+differs in all of them: the judge of merges is offline and the encoder MiniLM, where the papers ask
+GPT-4o and embed with gte; the queries are the development part of each benchmark.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from functools import cache
+
+from benchmarks.measuring import parser_of, print_machine
+from benchmarks.papers import agent_tables, rps_tables, tool2vec_tables, toolscope_tables
+from benchmarks.papers.paper_sets import PaperSet, PaperTable
+from toolscope_core.cli.asking import asking
+from toolscope_core.cli.model_options import AskRequest
+from toolscope_core.llm.requests.model_requests import Asker
+from toolscope_core.model.environment import read_environment
+from toolscope_core.model.protocols import silent
+from toolscope_core.model.tool import JsonObject
+
+TABLES: Mapping[str, PaperTable] = {
+    **toolscope_tables.TABLES,
+    **rps_tables.TABLES,
+    **tool2vec_tables.TABLES,
+    **agent_tables.TABLES,
+}
+NO_MODEL = "needs a language model; give --model"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = parser_of(__doc__)
+    parser.add_argument("tables", nargs="*", metavar="TABLE", help=", ".join(TABLES))
+    parser.add_argument("--sets", nargs="*", default=[])
+    parser.add_argument("--model", help="asked at TOOLSCOPE_BASE_URL, or where --base-url says")
+    parser.add_argument("--base-url")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--list", action="store_true")
+    given = parser.parse_args(arguments)
+    if unknown := set(given.tables) - TABLES.keys():
+        parser.error(f"there is no table {min(unknown)!r}; give some of {', '.join(TABLES)}")
+    if given.list:
+        for name, table in TABLES.items():
+            model = ", with --model" * table.asks
+            how = table.missing or f"{table.minutes} min, {', '.join(table.sets)}{model}"
+            print(f"{name:13} {table.what}: {how}")
+        return
+    if not given.json:
+        print_machine()
+    request = AskRequest(given.model, given.base_url)
+    with asking(request, read_environment(), silent) if given.model else nullcontext() as access:
+        asker = access[1] if access else None
+        for name in given.tables or TABLES:
+            print_table(name, given.sets, asker, as_json=given.json)
+
+
+def print_table(name: str, sets: Sequence[str], asker: Asker | None, *, as_json: bool) -> None:
+    table = TABLES[name]
+    missing = table.missing or (NO_MODEL if table.asks and asker is None else "")
+    if table.rows is None or missing:
+        line = {"table": name, "missing": missing}
+        print(json.dumps(line) if as_json else f"\n{name}, {table.what}: {missing}")
+        return
+    for own in [one for one in table.sets if not sets or one in sets]:
+        start = time.perf_counter()
+        if not as_json:
+            print(f"\n{name}, {table.what}: {own}", flush=True)
+        for row in table.rows(_read(own, asker)):
+            print_row({"table": name, "set": own, **row}, as_json=as_json)
+        if not as_json:
+            print(f"  [{time.perf_counter() - start:.0f} s]", flush=True)
+
+
+@cache
+def _read(name: str, asker: Asker | None) -> PaperSet:
+    """A set is read, and learned from, once."""
+    return PaperSet.read(name, asker)
+
+
+def print_row(row: JsonObject, *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(row), flush=True)
+        return
+    shown = {key: value for key, value in row.items() if value is not None}
+    cells = (f"{key} {value}" for key, value in shown.items() if key not in ("table", "set"))
+    print("  " + "  ".join(cells), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

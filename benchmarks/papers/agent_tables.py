@@ -1,0 +1,74 @@
+"""The tables of Tool-to-Agent: servers found for the requests of LiveMCPBench."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from benchmarks.papers.paper_sets import SPARSE, PaperSet, PaperTable, named
+from toolscope_core.evaluation.comparison import request_of
+from toolscope_core.evaluation.reports import metric_rows
+from toolscope_core.model.configuration import PAPER_SEARCHES, RetrievalConfig, Split
+from toolscope_core.model.tool import JsonObject
+from toolscope_core.retrieval.servers import ServerRetriever
+
+ALGORITHM = PAPER_SEARCHES["tool-to-agent"]
+SEARCHES: Mapping[str, tuple[RetrievalConfig, Split, str]] = {
+    "BM25 of servers": (
+        replace(SPARSE, corpus="servers"),
+        "steps",
+        "recall .20 .20 .20, mAP .12 .12 .12, nDCG .14 .14 .14",
+    ),
+    "Q.Retrieval: cosine of servers to the request": (
+        replace(ALGORITHM, dense_weight=1.0, corpus="servers"),
+        "none",
+        "recall .31 .47 .56, mAP .31 .31 .24, nDCG .31 .35 .32",
+    ),
+    "algorithm 1, by step": (
+        ALGORITHM,
+        "steps",
+        "recall .61 .77 .83, mAP .61 .49 .34, nDCG .61 .56 .46; MiniLM @5 .80, .33, .45",
+    ),
+    "algorithm 1, tools alone": (replace(ALGORITHM, corpus="tools"), "steps", ""),
+    "algorithm 1, servers alone": (replace(ALGORITHM, corpus="servers"), "steps", ""),
+    "ours, by step": (RetrievalConfig(), "steps", ""),
+    "ours, by step, late interaction": (RetrievalConfig(rerank="late"), "steps", ""),
+    "ours, by rule": (RetrievalConfig(), "rules", ""),
+    "ours, not split": (RetrievalConfig(), "none", ""),
+}
+PUBLISHED = {
+    "MCPZero, as published": "recall .44 .66 .70, mAP .45 .39 .31, nDCG .45 .46 .41",
+    "ScaleMCP, as published": "recall .49 .68 .74, mAP .49 .40 .29, nDCG .49 .48 .40",
+}
+
+
+def servers(one: PaperSet) -> Iterator[JsonObject]:
+    """Table 1, at 1, 3 and 5, with MiniLM's row of table 2."""
+    laboratory = one.laboratory
+    owners = {tool.id: tool.owner for tool in one.tools}
+    queries = [query for query in one.queries if query.server_gold(owners)]
+    golds = [query.server_gold(owners) for query in queries]
+    for title, (config, split, paper) in SEARCHES.items():
+        retriever = ServerRetriever(
+            laboratory.catalog, laboratory.embedder, laboratory.cache, config
+        )
+        ranked = retriever.search_each(list(map(request_of(split), queries)), 5)
+        rankings = [[place.server for place in places] for places in ranked]
+        rows = metric_rows(golds, rankings, (1, 3, 5))
+        places = [place.tool_id is not None for own in ranked for place in own]
+        yield {
+            "search": title,
+            **named(row for row in rows if row.metric in ("recall", "map", "ndcg")),
+            "places from tools": round(sum(places) / max(1, len(places)), 3),
+            "paper": paper or None,
+        }
+    yield from ({"search": title, "paper": own} for title, own in PUBLISHED.items())
+
+
+TABLES: Mapping[str, PaperTable] = {
+    "t2a-1": PaperTable("servers for a request", ("livemcpbench",), 1, servers),
+    "t2a-2": PaperTable(
+        "the same by encoder",
+        missing="evaluate --servers --embedder, for each; no other encoder is here",
+    ),
+}

@@ -1,0 +1,124 @@
+"""What the tables share: a set of the data, its queries, recorded splits, rankings, figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from benchmarks.measuring import catalog_file, data_folder
+from benchmarks.searching import PLANS, recorded_variants
+from toolscope_core.evaluation.comparison import Measured, Trial
+from toolscope_core.evaluation.intervals import Interval, interval
+from toolscope_core.evaluation.laboratory import ExperimentOptions, Laboratory
+from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.evaluation.reports import MetricRow
+from toolscope_core.llm.requests.model_requests import Asker
+from toolscope_core.model.configuration import RetrievalConfig, Split
+from toolscope_core.model.environment import read_environment
+from toolscope_core.model.tool import Augmentation, JsonObject, Tool
+from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.retrieval.retriever import Retriever
+from toolscope_core.retrieval.subqueries import recorded_splits
+
+BARE = RetrievalConfig(rerank="none")
+DENSE = RetrievalConfig(dense_weight=1.0, rerank="none")
+SPARSE = RetrievalConfig(dense_weight=0.0, rerank="none")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PaperSet:
+    """A set of the data, by the name of its folder, and the model that is asked, if one is."""
+
+    name: str
+    laboratory: Laboratory
+    asker: Asker | None = None
+
+    @classmethod
+    def read(cls, name: str, asker: Asker | None = None) -> PaperSet:
+        options = ExperimentOptions(data_folder(name) / "queries.dev.jsonl", skip_unknown=True)
+        return cls(name, Laboratory([catalog_file(name)], options, read_environment()), asker)
+
+    @property
+    def tools(self) -> Sequence[Tool]:
+        return self.laboratory.catalog.tools
+
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        """Those with gold answers."""
+        return self.laboratory.trial((1,)).queries
+
+    def variants(self) -> Mapping[str, Augmentation]:
+        return recorded_variants(self.name, self.laboratory.catalog)
+
+    def retriever(self, tools: Sequence[Tool], config: RetrievalConfig) -> Retriever:
+        return Retriever(tools, self.laboratory.embedder, self.laboratory.cache, config)
+
+    def split_trials(self) -> dict[str, Trial]:
+        """Of the queries of which splits by a model are recorded, or of all, the trials by how they
+        are split.
+        """
+        trial, path = self.laboratory.trial((1,)), data_folder(self.name) / PLANS
+        recorded = {
+            kind: recorded_splits(path, kind) for kind in ("dummy", "context") if path.exists()
+        }
+        if recorded:
+            own = tuple(one for one in trial.queries if one.id in recorded["dummy"])
+            trial = replace(trial, queries=own)
+        ways: Mapping[str, Split] = {"not split": "none", "by rule": "rules", "gold steps": "steps"}
+        trials = {name: trial.split_by(split) for name, split in ways.items()}
+        for kind, splits in recorded.items():
+            requests = [ToolRequest(one.text, splits[one.id], False) for one in trial.queries]
+            trials[kind] = replace(trial, requests=tuple(requests))
+        return trials
+
+
+Rows = Callable[[PaperSet], Iterator[JsonObject]]
+
+
+@dataclass(frozen=True, slots=True)
+class PaperTable:
+    """A table or figure: what it shows, on which sets, about how many minutes all of them take on
+    two idle cores, and what makes its rows; ``missing`` says why nothing does. Without a model that
+    is asked those with ``asks`` are missing.
+    """
+
+    what: str
+    sets: tuple[str, ...] = ()
+    minutes: int = 1
+    rows: Rows | None = None
+    missing: str = ""
+    asks: bool = False
+
+
+def figures(own: Measured, names: Sequence[str]) -> JsonObject:
+    rows = [row for row in own.rows if row.name in names]
+    return {"tools": len(own.toolset.tools), **named(rows)}
+
+
+def named(rows: Iterable[MetricRow]) -> JsonObject:
+    return {row.name: ends(row.interval) for row in rows}
+
+
+def ends(own: Interval) -> list[float]:
+    """The mean, and the ends of its 95 % interval."""
+    return [round(one, 3) for one in (own.mean, own.low, own.high)]
+
+
+def share(hits: Sequence[float]) -> list[float]:
+    """As ``ends``, of values one a query."""
+    return ends(interval(hits))
+
+
+def needed_by(queries: Sequence[Query], ids: Sequence[str]) -> NDArray[np.bool_]:
+    """By query and tool, by its id, whether the query needs it."""
+    every = ({tool for need in query.gold for tool in need} for query in queries)
+    return np.array([[tool in needed for tool in ids] for needed in every])
+
+
+def spread(values: ArrayLike) -> str:
+    """Mean and standard deviation in words; empty where there are no values."""
+    own = np.asarray(values, dtype=np.float64)
+    return f"{own.mean():.3f} ± {own.std():.3f}" if own.size else ""

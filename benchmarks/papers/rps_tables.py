@@ -1,0 +1,260 @@
+"""The tables and figures of Retrieval–Plan–Select, on UltraTool.
+
+The paper's are of 2,032 tools, gte-Qwen2-1.5B-instruct, 1,000 queries and its 100 hardest. The
+variants and the splits here are recorded answers of a language model, which saw no query when it
+wrote the variants. *Control* pads each tool with random words to the length of its variant.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from benchmarks.papers.paper_sets import (
+    DENSE,
+    PaperSet,
+    PaperTable,
+    ends,
+    named,
+    needed_by,
+    spread,
+)
+from toolscope_core.catalog.document_variants import with_variants
+from toolscope_core.evaluation.comparison import request_of
+from toolscope_core.evaluation.intervals import paired_p
+from toolscope_core.evaluation.measured_toolsets import Toolset
+from toolscope_core.evaluation.reports import metric_rows
+from toolscope_core.evaluation.stress import WHOLE_K, split_gains, stress_test
+from toolscope_core.merging.pipeline import plan_merge
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.configuration import PlanConfig, RetrievalConfig
+from toolscope_core.model.tool import JsonObject, Tool
+from toolscope_core.rps.control import noise_matched
+from toolscope_core.rps.plan_figures import plan_figures
+from toolscope_core.rps.planner import WORKER_K, PlanOptions, model_planner, offline_planner
+from toolscope_core.rps.telling_apart import (
+    COLLIDE,
+    answers_of,
+    effect_of,
+    offline_descriptions,
+    sibling_pairs,
+)
+from toolscope_core.rps.workers import taken_of_pools
+
+VARIANTS = {
+    "vanilla": "recall .184 .288, nDCG .160 .199",
+    "augmented": "recall .281 .403, nDCG .241 .289",
+}
+"""Table 5, at 5 and 10."""
+LEVELS = (0, 10, 30, 50)
+RANDOM = (1.0, 0.992, 0.934, 0.890)
+CLOSEST = {
+    "not split": (1.0, 0.857, 0.632, 0.597),
+    "dummy": (1.0, 0.848, 0.732, 0.699),
+    "context": (1.0, 0.859, 0.763, 0.743),
+    "context, augmented": (1.0, 0.863, 0.784, 0.752),
+}
+"""Recall, tables 6 and 7."""
+RANDOM_TAKEN = (0.674, 0.645, 0.598, 0.586)
+CLOSEST_TAKEN = {
+    "not split": (0.635, 0.407, 0.347, 0.323),
+    "dummy": (0.665, 0.449, 0.388, 0.347),
+    "context": (0.799, 0.557, 0.474, 0.448),
+    "context, augmented": (0.773, 0.555, 0.463, 0.432),
+}
+"""Recall, tables 6 and 8."""
+PLANS = {
+    "not split, once": "hardest .247 / .277, all .340 / .362",
+    "context, once": "hardest .435 / .336, all .494 / .329",
+    "context, at most three loops": "hardest .557 / .325",
+    "context, at most three loops, filter": "hardest .424 / .396",
+    "context, augmented, once": "all .392 / .353",
+    "gold steps, at most three loops": "hardest .640 / .359",
+    "gold steps, at most three loops, filter": "hardest .492 / .465",
+}
+"""Recall and F1, tables 9 and 10."""
+
+
+def toolsets(one: PaperSet) -> dict[str, Sequence[Tool]]:
+    """The tools by the name of their document variant."""
+    written = one.variants()
+    ways = {"vanilla": {}, "augmented": written}
+    if written:
+        ways["control"] = noise_matched(one.laboratory.catalog, written)
+    return {name: with_variants(one.tools, own) for name, own in ways.items()}
+
+
+def references(one: PaperSet) -> Iterator[JsonObject]:
+    """Figure 3: how many tools the queries need."""
+    for tools, queries in sorted(Counter(len(query.gold) for query in one.queries).items()):
+        yield {"tools needed": tools, "queries": queries}
+
+
+def variants(one: PaperSet) -> Iterator[JsonObject]:
+    """Table 5: search by variant, and p of recall@10 against vanilla."""
+    golds = [query.gold for query in one.queries]
+    for title, config, split in (
+        ("dense, not split", DENSE, "none"),
+        ("whole retriever", RetrievalConfig(), "rules"),
+    ):
+        requests, base = list(map(request_of(split), one.queries)), ()
+        for name, tools in toolsets(one).items():
+            ranked = one.retriever(tools, config).search_each(requests, 10)
+            rankings = [[place.tool_id for place in places] for places in ranked]
+            rows = {row.name: row for row in metric_rows(golds, rankings, (5, 10))}
+            base = base or rows["recall@10"].values
+            yield {
+                "search": title,
+                "documents": name,
+                **named(row for row in rows.values() if row.metric in ("recall", "ndcg")),
+                "p": round(paired_p(base, rows["recall@10"].values), 4),
+                "paper": VARIANTS.get(name) if config is DENSE else None,
+            }
+
+
+def similarities(one: PaperSet) -> Iterator[JsonObject]:
+    """Figure 4: pairs of tools from a cosine on (paper: 41.9 % fewer at .9, more below .8); figures
+    A1 and A2: the cosine of queries and the tools that they need, of others, and of tools.
+    """
+    texts = [query.text for query in one.queries]
+    for name, tools in toolsets(one).items():
+        retriever = one.retriever(tools, DENSE)
+        vectors = retriever.vectors / np.linalg.norm(retriever.vectors, axis=1, keepdims=True)
+        cosines = (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)]
+        dense = np.array([scores for scores, _ in retriever.base_scores(texts)])
+        needed = needed_by(one.queries, retriever.ids)
+        yield {
+            "documents": name,
+            **{f"pairs from {at:g}": int((cosines >= at).sum()) for at in (0.7, 0.8, 0.85, 0.9)},
+            "tool-tool": spread(cosines),
+            "query-needed tool": spread(dense[needed]),
+            "query-other tool": spread(dense[~needed]),
+        }
+
+
+def noise(one: PaperSet, *, selects: bool) -> Iterator[JsonObject]:
+    """Tables 6 and 7, what is found among distractors; with ``selects`` tables 6 and 8, what the
+    worker takes of the whole pool: a model, else the best of each job.
+    """
+    trials, tools = one.split_trials(), toolsets(one)
+    papers = CLOSEST_TAKEN if selects else CLOSEST
+    tests = {name: (trial, "vanilla") for name, trial in trials.items()}
+    if "context" in trials and "control" in tools:
+        tests |= {f"context, {own}": (trials["context"], own) for own in ("augmented", "control")}
+    alone = None
+    for name, (trial, documents) in tests.items():
+        toolset = Toolset(name, tuple(tools[documents]))
+        choice = None
+        if selects and one.asker:
+            choice = partial(taken_of_pools, toolset.tools, trial.requests, one.asker)
+        retriever, best = one.retriever(toolset.tools, DENSE), 1 if selects else None
+        points = stress_test(toolset, retriever, trial, best=best, choice=choice)
+        alone = alone or points
+        for point, gain in zip(points, split_gains(points, alone), strict=True):
+            is_close = point.noise == "closest"
+            if point.distractors not in LEVELS or not (is_close or name == "not split"):
+                continue
+            paper = papers.get(name) if is_close else RANDOM_TAKEN if selects else RANDOM
+            yield {
+                "split": name,
+                "noise": f"{point.noise} {point.distractors}",
+                "recall": ends(point.recall),
+                "F1": round(point.f1.mean, 3),
+                "p no loss": round(point.p_loss, 4),
+                "p against not split": [round(gain.p_one_sided, 4), round(gain.p, 4)],
+                "paper recall": paper[LEVELS.index(point.distractors)] if paper else None,
+            }
+
+
+def plans(one: PaperSet) -> Iterator[JsonObject]:
+    """Tables 9 and 10: the tools that plans call, by the ranking or a model as the worker; table
+    11: what a request takes.
+    """
+    ways: Mapping[str, PlanOptions] = {
+        "once": PlanOptions(iterative=False),
+        "at most three loops": PlanOptions(),
+        "at most three loops, filter": PlanOptions(is_filtered=True),
+    }
+    tools = toolsets(one)
+    for documents in ("vanilla", "augmented"):
+        catalog = replace(one.laboratory.catalog, tools=tuple(tools[documents]))
+        retriever = one.retriever(catalog.tools, RetrievalConfig())
+        for split, trial in one.split_trials().items():
+            is_whole = split == "not split"
+            for title, options in list(ways.items())[: 1 if is_whole else None]:
+                k = WHOLE_K if is_whole else WORKER_K
+                planner = (
+                    model_planner(catalog, retriever, k, options, one.asker)
+                    if one.asker
+                    else offline_planner(catalog, retriever, k, options)
+                )
+                golds = [query.gold for query in trial.queries]
+                own = plan_figures(planner.plans(trial.requests), golds, one.laboratory.tokens)
+                name = f"{split}, {'augmented, ' * (documents == 'augmented')}{title}"
+                yield {
+                    "plans": name,
+                    **{each: ends(getattr(own, each)) for each in ("precision", "recall", "f1")},
+                    "rankings": round(own.searches, 2),
+                    "tools shown": round(own.tools_shown, 2),
+                    "paper recall / F1": PLANS.get(name),
+                }
+
+
+def siblings(one: PaperSet) -> Iterator[JsonObject]:
+    """Siblings that collide, with the words that only one of them says in front: no table of the
+    paper, which describes all tools anew.
+    """
+    catalog: Catalog = one.laboratory.catalog
+    analysis = one.laboratory.analysis(None)
+    plan = plan_merge(analysis, (), PlanConfig())
+    for least in (COLLIDE, 0.7):
+        effects = [
+            effect_of(
+                (catalog.by_id[own.pair.left], catalog.by_id[own.pair.right]),
+                offline_descriptions(catalog, own),
+                answers_of(own.pair, one.queries),
+                one.laboratory.embedder.encode,
+            )
+            for own in sibling_pairs(analysis, plan, (), least)
+        ]
+        asked = [query for effect in effects for query in effect.queries]
+        yield {
+            "pairs from": least,
+            "pairs": len(effects),
+            **{
+                f"cosine {side}": spread([getattr(each, side) for each in effects])
+                for side in ("before", "after")
+            },
+            "requests of one of them": len(asked),
+            "nearer to it": [sum(e.right[side] for e in effects) for side in (0, 1)],
+        }
+
+
+ULTRATOOL = ("ultratool",)
+TABLES: Mapping[str, PaperTable] = {
+    "rps-3": PaperTable(
+        "plans by encoder; table 4",
+        missing="evaluate --plan --embedder, for each; no other encoder is here",
+    ),
+    "rps-5": PaperTable("search by document variant", ULTRATOOL, 3, variants),
+    "rps-7": PaperTable(
+        "recall among distractors; table 6", ULTRATOOL, 2, partial(noise, selects=False)
+    ),
+    "rps-8": PaperTable(
+        "selection among distractors; table 6", ULTRATOOL, 2, partial(noise, selects=True)
+    ),
+    "rps-10": PaperTable("plans; tables 9 and 11", ULTRATOOL, 4, plans),
+    "rps-figure-3": PaperTable("tools that queries need", ULTRATOOL, 1, references),
+    "rps-figure-4": PaperTable(
+        "tools and queries nearer or farther by variants; figures A1, A2",
+        ULTRATOOL,
+        1,
+        similarities,
+    ),
+    "rps-figure-5": PaperTable("variants on a plane", missing="Overlap, tab Map, with variants"),
+    "rps-siblings": PaperTable("siblings described apart", ULTRATOOL, 2, siblings),
+}

@@ -1,0 +1,184 @@
+"""The tables and figures of Tool2Vec (Efficient and Scalable Estimation of Tool Representations in
+Vector Space), on queries that were left out of training.
+
+Half of a set's development queries (A) is learned from and chooses the weights; the other half (B)
+is asked. The paper's figures are of ToolBench I3, with E5-base, DeBERTa and queries by the
+thousand; here MiniLM, a few hundred queries and, of UltraTool, six questions a tool that a language
+model wrote without having seen a query. *Hidden* tools are those that no query of A has: what is
+learned of others must not push them down.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+
+from benchmarks.papers.paper_sets import PaperSet, PaperTable, named, needed_by, spread
+from toolscope_core.catalog.document_variants import with_variants
+from toolscope_core.embedding.embed_once import embed_cached
+from toolscope_core.embedding.tool_text import tool_text
+from toolscope_core.evaluation.comparison import request_of
+from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.evaluation.reports import metric_rows
+from toolscope_core.model.configuration import RetrievalConfig
+from toolscope_core.model.protocols import Vectors
+from toolscope_core.model.tool import JsonObject
+from toolscope_core.retrieval.retriever import Retriever
+from toolscope_core.tool2vec.blend import Blend
+from toolscope_core.tool2vec.learned_model import LearnedModel
+from toolscope_core.tool2vec.tool2vec import UsageVectors
+from toolscope_core.tool2vec.training import LearnOptions, Trainer, trained_model
+from toolscope_core.tool2vec.training_queries import training_queries
+
+SETS = ("ultratool", "seal-tools")
+CUTOFFS = (3, 5, 7, 10)
+CANDIDATES = (8, 16, 32, 64, 128)
+ALONE = 1e6
+"""The weight of a learned score beside 1 for the text where it ranks alone."""
+PAPER = {
+    "text": "ToolBench retriever .541 .639 .737",
+    "tool2vec alone": ".752 .849 .866",
+    "mlc alone": ".814 .863 .883",
+    "refiner alone": "on MLC .798 .869 .890",
+}
+FAILED = {"tool2vec alone": "9.04 ± 37.88 %", "refiner alone": "on Tool2Vec 3.55 ± 6.54 %"}
+"""Table B.1, NumpyBank."""
+
+
+def halves(queries: Sequence[Query]) -> tuple[list[Query], list[Query]]:
+    """A and B, drawn once."""
+    order = np.random.default_rng(2409).permutation(len(queries))
+    middle = len(queries) // 2
+    return [queries[at] for at in order[:middle]], [queries[at] for at in order[middle:]]
+
+
+def found(
+    retriever: Retriever, queries: Sequence[Query], model: LearnedModel | None
+) -> list[list[str]]:
+    requests = list(map(request_of("rules"), queries))
+    ranked = retriever.with_learned(model).search_each(requests, max(CUTOFFS))
+    return [[place.tool_id for place in places] for places in ranked]
+
+
+def each_alone(model: LearnedModel) -> Iterator[tuple[str, LearnedModel]]:
+    """The model as it ranks by each of its scores alone, with the score's name."""
+    for name in model.blend.weights:
+        weights = {one: ALONE * (one == name) for one in model.blend.weights}
+        yield name, replace(model, blend=Blend(weights, 0.0))
+
+
+def figures_of(queries: Sequence[Query], rankings: Sequence[Sequence[str]]) -> JsonObject:
+    """Recall and nDCG."""
+    rows = metric_rows([one.gold for one in queries], rankings, CUTOFFS)
+    return named(row for row in rows if row.metric in ("recall", "ndcg"))
+
+
+@cache
+def learned(one: PaperSet, options: LearnOptions) -> tuple[LearnedModel, float]:
+    """What is learned of half A, and the seconds that it took."""
+    start = time.perf_counter()
+    trainer = Trainer(one.laboratory.embedder, one.laboratory.cache)
+    taught, _ = halves(one.queries)
+    model = trained_model(one.tools, taught, one.variants(), options, trainer)
+    return model, time.perf_counter() - start
+
+
+def retriever_of(one: PaperSet) -> Retriever:
+    return one.retriever(with_variants(one.tools, one.variants()), RetrievalConfig())
+
+
+def searches(one: PaperSet) -> dict[str, LearnedModel | None]:
+    """The text alone, each score alone, and all together as it searches."""
+    model, _ = learned(one, LearnOptions())
+    alone = {f"{name} alone": own for name, own in each_alone(model)}
+    return {"text": None, **alone, "all together": model}
+
+
+def learning(one: PaperSet) -> Iterator[JsonObject]:
+    """Tables 1, 2 and A.4."""
+    retriever, (taught, asked) = retriever_of(one), halves(one.queries)
+    seen = frozenset(name for query in taught for need in query.gold for name in need)
+    hidden = [query for query in asked if not all(need & seen for need in query.gold)]
+    for name, model in searches(one).items():
+        figures = figures_of(asked, found(retriever, asked, model))
+        yield {"search": name, **figures, "paper recall": PAPER.get(name)}
+        if hidden and name in ("text", "all together"):
+            figures = figures_of(hidden, found(retriever, hidden, model))
+            yield {"search": f"{name}, {len(hidden)} queries of hidden tools", **figures}
+
+
+def refiners(one: PaperSet) -> Iterator[JsonObject]:
+    """Tables A.1 and A.2: what the refiner reads, what it takes its candidates by, how many."""
+    retriever, (_, asked) = retriever_of(one), halves(one.queries)
+    every = [LearnOptions(candidates=count) for count in CANDIDATES]
+    for options in (*every, LearnOptions(described=True), LearnOptions(first="tool2vec")):
+        model, seconds = learned(one, options)
+        refiner = dict(each_alone(model))["refiner"]
+        yield {
+            "candidates": f"{options.candidates} by {options.first}",
+            "reads": "descriptions" if options.described else "Tool2Vec",
+            **figures_of(asked, found(retriever, asked, refiner)),
+            "seconds": round(seconds, 1),
+        }
+
+
+def failures(one: PaperSet) -> Iterator[JsonObject]:
+    """Table B.1: of each tool the share of the queries that need it and do not find it among the
+    first five; figure B.1: the words of queries that miss a tool, and of the others.
+    """
+    retriever, (_, asked) = retriever_of(one), halves(one.queries)
+    for name, model in searches(one).items():
+        needed, missed, lengths = Counter[str](), Counter[str](), ([], [])
+        for query, ids in zip(asked, found(retriever, asked, model), strict=True):
+            lost = [need for need in query.gold if need.isdisjoint(ids[:5])]
+            needed.update(tool for need in query.gold for tool in need)
+            missed.update(tool for need in lost for tool in need)
+            lengths[bool(lost)].append(len(query.text.split()))
+        yield {
+            "search": name,
+            "missed, by tool, %": spread([100 * missed[tool] / needed[tool] for tool in needed]),
+            "words where all is found": spread(lengths[0]),
+            "words where something is missed": spread(lengths[1]),
+            "paper": FAILED.get(name),
+        }
+
+
+def similarities(one: PaperSet) -> Iterator[JsonObject]:
+    """Figure 3, right: the cosine of queries with the tools that they need and with others, by the
+    tools' descriptions and by their Tool2Vec vectors.
+    """
+    taught, asked = halves(one.queries)
+    ids = [tool.id for tool in one.tools]
+    queries = training_queries(taught, one.variants(), ids)
+
+    def embedded(texts: Sequence[str]) -> Vectors:
+        return embed_cached(texts, one.laboratory.embedder, one.laboratory.cache)
+
+    own = embedded(list(map(tool_text, one.tools)))
+    usage = UsageVectors.of(queries, embedded(queries.texts)).vectors(own)
+    requests = embedded([query.text for query in asked])
+    needed = needed_by(asked, ids)
+    for name, vectors in (("descriptions", own), ("Tool2Vec", usage)):
+        cosines = requests @ vectors.T
+        yield {
+            "tools by": name,
+            "with needed tools": spread(cosines[needed]),
+            "with others": spread(cosines[~needed]),
+        }
+
+
+TABLES: Mapping[str, PaperTable] = {
+    "t2v-1": PaperTable("learned search; tables 2, A.3 and A.4", SETS, 8, learning),
+    "t2v-a": PaperTable("refiners; tables A.1 and A.2", SETS, 30, refiners),
+    "t2v-5.1": PaperTable("tuned embedder", missing="python -m benchmarks.encoder_tuning"),
+    "t2v-b": PaperTable("failures by tool and length; table and figure B.1", SETS, 8, failures),
+    "t2v-figure-1": PaperTable(
+        "queries judged by a model", missing="generate polishes queries; ToolBank is not public"
+    ),
+    "t2v-figure-3": PaperTable("cosine of queries and tools", SETS, 1, similarities),
+}

@@ -1,0 +1,302 @@
+"""The tables and figures of ToolScope: selection, merging and search on its three benchmarks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.metrics import silhouette_score
+
+from benchmarks.papers.paper_sets import (
+    BARE,
+    DENSE,
+    SPARSE,
+    PaperSet,
+    PaperTable,
+    figures,
+    named,
+    share,
+)
+from toolscope_core.evaluation.call_coverage import GoldCall, gold_calls, mapped
+from toolscope_core.evaluation.comparison import Trial, measured
+from toolscope_core.evaluation.measured_toolsets import Toolset, as_it_is, of_plan
+from toolscope_core.evaluation.ranking import Ranker, Rankings
+from toolscope_core.evaluation.selection import selected_by_model, selection_rates
+from toolscope_core.evaluation.sweeps import Standing, ablation_rows, setting_points
+from toolscope_core.llm.tool_grades import grade_tools
+from toolscope_core.merging.pipeline import plan_merge
+from toolscope_core.model.configuration import Knob, PlanConfig, RetrievalConfig
+from toolscope_core.model.protocols import Progress, silent
+from toolscope_core.model.tool import JsonObject, Tool
+from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.retrieval.documents import tool_document
+
+THREE = ("bfcl", "ultratool", "seal-tools")
+SMALLER = {"bfcl": 0.140, "ultratool": 0.253, "seal-tools": 0.021}
+CALLS = {
+    "bfcl": (0.82, 0.83, 0.82),
+    "ultratool": (0.91, 0.80, 0.864),
+    "seal-tools": (0.95, 0.96, 0.958),
+}
+"""Table 9: TCCR and UCC; §4.2: of what occurs three times or less."""
+CSR_AT = {"bfcl": 5, "ultratool": 30, "seal-tools": 30}
+CSR = {
+    "bfcl": (0.888, 0.938, 0.888, 0.938),
+    "ultratool": (0.673, 0.743, 0.622, 0.752),
+    "seal-tools": (0.694, 0.918, 0.912, 0.931),
+}
+"""Table 3: nothing on, the corrected merger, the reranker, both."""
+BM25, TFIDF, DENSE_ONLY, MERGED = "BM25", "TF-IDF", "dense", "merged, all parts"
+CSR_BY_K: Mapping[str, Mapping[str, Mapping[int, float]]] = {
+    "bfcl": {
+        BM25: {5: 0.850, 10: 0.875, 15: 0.870},
+        DENSE_ONLY: {5: 0.888, 10: 0.900, 15: 0.915},
+        MERGED: {5: 0.938, 10: 0.935, 15: 0.940},
+    },
+    "ultratool": {BM25: {30: 0.366}, DENSE_ONLY: {30: 0.673}, MERGED: {20: 0.702, 30: 0.752}},
+    "seal-tools": {
+        BM25: {5: 0.544, 10: 0.593, 15: 0.646},
+        DENSE_ONLY: {5: 0.548, 10: 0.603, 15: 0.631},
+        MERGED: {5: 0.890, 10: 0.921, 15: 0.924, 30: 0.931},
+    },
+}
+"""Tables 2 and 4, GPT-4o."""
+RECALL: Mapping[str, Mapping[str, Mapping[int, float]]] = {
+    "bfcl": {
+        BM25: {1: 0.693, 5: 0.913, 10: 0.945},
+        DENSE_ONLY: {1: 0.818, 5: 0.973, 10: 0.985},
+        MERGED: {1: 0.880, 5: 0.973, 10: 0.985},
+    },
+    "seal-tools": {
+        BM25: {5: 0.490, 10: 0.540},
+        DENSE_ONLY: {5: 0.589, 10: 0.649},
+        MERGED: {5: 0.884, 10: 0.935},
+        "DPR, as published": {5: 0.480, 10: 0.680},
+        "ToolShed, as published": {5: 0.876, 10: 0.965},
+    },
+}
+"""Table 5."""
+TOKENS = {
+    "bfcl": (5, 32_563, 469),
+    "ultratool": (30, 136_352, 2_076),
+    "seal-tools": (5, 292_107, 317),
+}
+QUALITY = {"bfcl": 0.857, "ultratool": 0.727, "seal-tools": 0.950}
+"""§4.4: CSR of tools of low quality."""
+BANDS = {1: "low", 2: "low", 3: "medium", 4: "high", 5: "high"}
+GROUPS = (5, 10, 20, 40)
+RARE = 3
+ALL_MERGES = PlanConfig(accept="all", routers=True)
+
+
+class TfidfRanker:
+    """Ranks by the cosine of TF-IDF vectors of the texts that BM25 reads; each job by itself."""
+
+    def rankings(
+        self,
+        tools: Sequence[Tool],
+        requests: Sequence[ToolRequest],
+        k: int,
+        progress: Progress = silent,
+    ) -> Rankings:
+        own = sorted(tools, key=lambda one: one.id)
+        model = TfidfVectorizer().fit([tool_document(one).full for one in own])
+        documents = model.transform([tool_document(one).full for one in own])
+        found = []
+        for request in requests:
+            scores = (model.transform(request.texts) @ documents.T).toarray().max(axis=0)
+            found.append(tuple(own[row].id for row in np.argsort(-scores, kind="stable")[:k]))
+        return tuple(found)
+
+
+def searches(one: PaperSet) -> Iterator[tuple[str, Toolset, Ranker]]:
+    """Baselines on the tools as they are, our search on them, and on what the merger leaves."""
+    laboratory, plain = one.laboratory, as_it_is(one.laboratory.catalog)
+    yield TFIDF, plain, TfidfRanker()
+    for title, config in (
+        (BM25, SPARSE),
+        (DENSE_ONLY, DENSE),
+        ("ours, no reranker", BARE),
+        ("ours, top-1 assembly (eq. 5)", RetrievalConfig(assembly="top1")),
+        ("ours", RetrievalConfig()),
+    ):
+        yield title, plain, laboratory.ranker(config)
+    merged = of_plan(plan_merge(laboratory.analysis(None), (), ALL_MERGES), "merged")
+    yield "merged, no reranker", merged, laboratory.ranker(BARE)
+    yield MERGED, merged, laboratory.ranker(RetrievalConfig())
+
+
+def by_cut_off(one: PaperSet) -> Iterator[JsonObject]:
+    """Table 4 and figure 6: CSR by k, with and without the reranker; table 5: recall by k."""
+    papers, recalls = CSR_BY_K.get(one.name, {}), RECALL.get(one.name, {})
+    cutoffs = sorted({1, 5, 10, 30, *papers.get(MERGED, ())})
+    trial = one.laboratory.trial(cutoffs)
+    for title, toolset, ranker in searches(one):
+        own = measured(toolset, trial, ranker, one.laboratory.tokens)
+        for k in cutoffs:
+            yield {
+                "search": title,
+                "k": k,
+                **figures(own, (f"csr@{k}", f"recall@{k}")),
+                "paper CSR": papers.get(title, {}).get(k),
+                "paper recall": recalls.get(title, {}).get(k),
+            }
+    for title, published in recalls.items():
+        if title.endswith("published"):
+            yield from ({"search": title, "k": k, "paper recall": v} for k, v in published.items())
+
+
+def by_model(one: PaperSet) -> Iterator[JsonObject]:
+    """Table 2: CSR where a model selects."""
+    asker, papers = one.asker, CSR_BY_K.get(one.name, {})
+    cutoffs = sorted(papers.get(MERGED, {5: 0.0}))
+    trial = one.laboratory.trial(cutoffs)
+    for title, toolset, ranker in searches(one):
+        if asker is None or title not in (BM25, DENSE_ONLY, MERGED):
+            continue
+        own = measured(toolset, trial, ranker, one.laboratory.tokens)
+        choice = partial(selected_by_model, toolset.tools, trial.requests, asker)
+        for row in selection_rates(choice, own.rankings, own.golds, cutoffs):
+            paper = papers.get(title, {}).get(row.k)
+            yield {"search": title, "k": row.k, **named([row]), "paper CSR, GPT-4o": paper}
+
+
+def ablation(one: PaperSet) -> Iterator[JsonObject]:
+    """Table 3, and 6 and 9 with it."""
+    name, laboratory = one.name, one.laboratory
+    k, tools = CSR_AT.get(name, 30), len(one.tools)
+    trial = laboratory.trial((k,))
+    standing = Standing(trial, (), laboratory.tokens)
+    calls = gold_calls(trial.queries, trial.catalog)
+    for row in ablation_rows(laboratory.analysis(None), standing, laboratory.ranker):
+        is_paper = row.merger == "none" or (row.merger == "gateway" and row.correction)
+        place = 2 * row.reranker + row.correction
+        yield {
+            "parts": f"{'rerank ' * row.reranker}{row.merger}{' corrected' * row.correction}",
+            **figures(row.measured, (f"csr@{k}",)),
+            "paper CSR": CSR[name][place] if is_paper and name in CSR else None,
+            "smaller by": round(1 - len(row.measured.toolset.tools) / tools, 4),
+            "paper smaller by": SMALLER.get(name) if row.merger == "gateway" else None,
+            "TCCR": row.measured.coverage.tccr,
+            "UCC": row.measured.coverage.ucc,
+            "by name, TCCR, UCC, rare": by_name(calls, row.measured.toolset),
+            "paper TCCR, UCC, rare": CALLS.get(name) if row.merger == "gateway" else None,
+        }
+
+
+def by_name(calls: Sequence[GoldCall], toolset: Toolset) -> list[float | None]:
+    """TCCR and UCC as the paper has them (K.1), and UCC of what is called ``RARE`` times or less:
+    some tool declares all arguments, by name, after α.
+    """
+    declared = [{one.name for one in tool.parameters} for tool in toolset.tools]
+    times = Counter((call.tool, tuple(sorted(call.arguments))) for call in calls)
+    kept: dict[tuple[str, tuple[str, ...]], bool] = {}
+    for call in calls:
+        arguments, _ = mapped(call, toolset.arguments.get(call.tool))
+        capability = call.tool, tuple(sorted(call.arguments))
+        kept[capability] = any(set(arguments) <= names for names in declared)
+    rare = [kept[one] for one, count in times.items() if count <= RARE]
+    every = [kept[one] for one in times.elements()]
+    return [
+        round(sum(own) / len(own), 4) if own else None for own in (every, [*kept.values()], rare)
+    ]
+
+
+def tokens(one: PaperSet) -> Iterator[JsonObject]:
+    """Table 8: tokens of all tools, and of the k that a request finds."""
+    laboratory, (k, before, after) = one.laboratory, TOKENS.get(one.name, (5, 0, 0))
+    toolset, trial = as_it_is(laboratory.catalog), laboratory.trial((k,))
+    own = measured(toolset, trial, laboratory.ranker(BARE), laboratory.tokens)
+    yield {
+        "k": k,
+        "all": own.tokens,
+        "found": round(own.sent[k]),
+        "less by": round(1 - own.sent[k] / own.tokens, 4),
+        "paper": [before, after, round(1 - after / before, 4)] if before else None,
+    }
+
+
+def swept(one: PaperSet, knob: Knob) -> Iterator[JsonObject]:
+    """Figure 4: CSR by the least cosine of merges, with those that need a gateway; figure 7: recall
+    by α.
+    """
+    laboratory, k = one.laboratory, CSR_AT.get(one.name, 10)
+    standing = Standing(laboratory.trial((k,)), (), laboratory.tokens, ALL_MERGES, BARE, k)
+    points = setting_points(laboratory.analysis(None), standing, laboratory.ranker, knob)
+    for point in points:
+        yield {knob: point.value, **figures(point.measured, (f"csr@{k}", f"recall@{k}"))}
+
+
+def quality(one: PaperSet) -> Iterator[JsonObject]:
+    """Figures 5 and 13: how many tools a model holds for documented badly, and CSR of queries by
+    the worst grade of what they need.
+    """
+    if one.asker is None:
+        return
+    laboratory, k = one.laboratory, CSR_AT.get(one.name, 5)
+    grades = grade_tools(laboratory.catalog, one.asker)
+    bands = {name: BANDS[grade.score] for name, grade in grades.items()}
+    trial: Trial = laboratory.trial((k,))
+    plain = as_it_is(laboratory.catalog)
+    own = measured(plain, trial, laboratory.ranker(RetrievalConfig()), laboratory.tokens)
+    (csr,) = (row for row in own.rows if row.name == f"csr@{k}")
+    order = list(dict.fromkeys(BANDS.values()))
+    worst = [
+        min((bands[id] for need in gold for id in need if id in bands), key=order.index, default="")
+        for gold in own.golds
+    ]
+    for band in order:
+        hits = [value for value, other in zip(csr.values, worst, strict=True) if other == band]
+        yield {
+            "quality": band,
+            "tools": sum(other == band for other in bands.values()),
+            "queries": len(hits),
+            csr.name: share(hits) if hits else None,
+            "paper CSR": QUALITY.get(one.name) if band == "low" else None,
+        }
+
+
+def silhouettes(one: PaperSet) -> Iterator[JsonObject]:
+    """Figures 8 to 10: silhouettes of k-means on the tools' vectors; lower is sparser."""
+    plan = plan_merge(one.laboratory.analysis(None), (), ALL_MERGES)
+    toolsets = (one.tools, of_plan(plan, "merged").tools)
+    plain, merged = (np.asarray(one.retriever(tools, DENSE).vectors) for tools in toolsets)
+    for groups in GROUPS:
+        if groups < min(len(plain), len(merged)):
+            before, after = (
+                silhouette_score(own, KMeans(groups, n_init=4, random_state=0).fit_predict(own))
+                for own in (plain, merged)
+            )
+            yield {"clusters": groups, "before": round(before, 4), "merged": round(after, 4)}
+
+
+TABLES: Mapping[str, PaperTable] = {
+    "ts-2": PaperTable("CSR where a model selects", THREE, 60, by_model, asks=True),
+    "ts-3": PaperTable("CSR, parts on and off; tables 6 and 9", THREE, 4, ablation),
+    "ts-4": PaperTable("CSR by k; figure 6, recall of table 5", THREE, 8, by_cut_off),
+    "ts-8": PaperTable("tokens of all tools and of those found", THREE, 1, tokens),
+    "ts-10": PaperTable(
+        "merges read by people; E.2: grades by people",
+        missing="the 48 clusters, the 30 tools and what their readers said are not public",
+    ),
+    "ts-11": PaperTable(
+        "CSR by model of the merger",
+        missing="merge --judge llm --model, then evaluate --bundle --select model, for each",
+    ),
+    "ts-12": PaperTable(
+        "answers of an agent", missing="run-agent; the 20 queries and their tools are not public"
+    ),
+    "ts-figure-4": PaperTable(
+        "CSR by the threshold of merges", ("seal-tools",), 4, partial(swept, knob="theta")
+    ),
+    "ts-figure-5": PaperTable(
+        "CSR by the quality of documentation; figure 13", THREE, 30, quality, asks=True
+    ),
+    "ts-figure-7": PaperTable("recall by α", ("seal-tools",), 2, partial(swept, knob="alpha")),
+    "ts-figure-8": PaperTable("silhouettes; figures 9 and 10", THREE, 2, silhouettes),
+    "ts-figure-3": PaperTable("tools on a plane; figures 11 and 12", missing="Overlap, tab Map"),
+}
