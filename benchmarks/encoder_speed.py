@@ -1,11 +1,10 @@
-"""What each form of the default encoder takes, and what it changes, side by side in one run.
+"""What the default encoder takes, and what it changes, beside the original in torch.
 
     python -m benchmarks.encoder_speed [--rounds 3] [--texts 600]
 
-torch in float32 was the default, and is what the others are compared with. The texts are those of a
-merge and of a search of LiveMCPBench and Seal-Tools, two of each tool. Rounds go through all forms
-in turn. A cold start is a process of its own that encodes one text. Pairs are the candidates at the
-default threshold; safe merges those that are accepted without a person.
+The texts are those of a merge and of a search of LiveMCPBench and Seal-Tools, two of each tool.
+Rounds go through both in turn. A cold start is a process of its own that encodes one text. Pairs
+are the candidates at the default threshold; safe merges those that are accepted without a person.
 """
 
 from __future__ import annotations
@@ -20,13 +19,18 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.measuring import add_catalogs, clocked, parser_of, print_machine, read_named
-from benchmarks.retrieval_quality import SETS
-from benchmarks.searching import judged_queries, rankings_of, requests_of
-from toolscope_core.embedding.encoders import SentenceEmbedder, loaded_encoder
+from benchmarks.measuring import (
+    add_catalogs,
+    clocked,
+    data_folder,
+    parser_of,
+    print_machine,
+    read_named,
+)
+from benchmarks.searching import QUERIES, judged_queries, rankings_of, requests_of
+from toolscope_core.embedding.encoders import SentenceEmbedder
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
-from toolscope_core.embedding.quantized_model import fused_model
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.metrics import recall
 from toolscope_core.merging.pipeline import analyse, plan_merge
@@ -36,7 +40,7 @@ from toolscope_core.model.protocols import TokenEmbedder
 from toolscope_core.retrieval.documents import tool_document
 from toolscope_core.retrieval.retriever import Retriever
 
-TORCH, HALF, BLOCKS = "torch float32", "torch bfloat16", "ONNX int8 blocks (default)"
+TORCH, BLOCKS = "torch float32", "ONNX int8 blocks (default)"
 _IMPORT = "from toolscope_core.embedding"
 COLD = {
     TORCH: f"{_IMPORT}.encoders import SentenceEmbedder as E; E('{DEFAULT_MODEL}')",
@@ -51,38 +55,13 @@ def main() -> None:
     add_catalogs(parser)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        forms = _forms(Path(folder))
+        forms: dict[str, TokenEmbedder] = {
+            TORCH: SentenceEmbedder(DEFAULT_MODEL),
+            BLOCKS: MiniLmEmbedder(),
+        }
         _speed(forms, options.rounds, _texts(options.texts))
         _cold(options.rounds)
-        del forms[HALF]  # gives no numpy vectors of tokens, and starts no sooner than float32
         _quality(forms, options.catalogs, Path(folder))
-
-
-def _forms(folder: Path) -> dict[str, TokenEmbedder]:
-    """The encoder in each form; each form's file stands in ``folder``."""
-    import onnx
-    import torch
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-
-    fused = folder / "fused.onnx"
-    fused_model().save_model_to_file(str(fused))
-    per_tensor = folder / "per-tensor.onnx"
-    quantize_dynamic(
-        fused,
-        per_tensor,
-        per_channel=True,
-        weight_type=QuantType.QInt8,
-        extra_options={"DefaultTensorType": onnx.TensorProto.FLOAT},
-    )
-    half = SentenceEmbedder(DEFAULT_MODEL)
-    half._model = loaded_encoder(DEFAULT_MODEL).to(torch.bfloat16)
-    return {
-        TORCH: SentenceEmbedder(DEFAULT_MODEL),
-        HALF: half,
-        "ONNX float32": MiniLmEmbedder(fused),
-        "ONNX int8 dynamic": MiniLmEmbedder(per_tensor),
-        BLOCKS: MiniLmEmbedder(),
-    }
 
 
 def _texts(count: int) -> list[str]:
@@ -104,9 +83,7 @@ def _speed(forms: dict[str, TokenEmbedder], rounds: int, texts: list[str]) -> No
     print_machine(f"{len(texts)} texts", f"{rounds} rounds")
     print(f"{'':28}texts/s best  median   x torch   cosine mean  1st percentile")
     for name, embedder in forms.items():
-        vectors = embedder.encode(texts).astype(np.float64)
-        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)  # bfloat16's are not quite 1
-        cosine = (vectors * expected).sum(axis=1)
+        cosine = (embedder.encode(texts) * expected).sum(axis=1)
         best, median = min(seconds[name]), statistics.median(seconds[name])
         print(
             f"{name:28}{len(texts) / best:12.0f}{len(texts) / median:8.0f}"
@@ -162,7 +139,7 @@ def _quality(forms: dict[str, TokenEmbedder], catalogs: list[str], folder: Path)
 
 def _recall(name: str, catalog: Catalog, embedder: TokenEmbedder, cache: VectorCache) -> str:
     """Recall@5 in words; nothing where there are no queries."""
-    if name not in SETS:
+    if not (data_folder(name) / QUERIES).exists():
         return ""
     queries = judged_queries(name)
     retriever = Retriever(catalog.tools, embedder, cache)

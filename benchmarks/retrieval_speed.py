@@ -23,7 +23,7 @@ import numpy as np
 
 from benchmarks.measuring import clocked, parser_of, print_machine, read_named
 from benchmarks.perturbed import LARGE, CatalogEmbedder, RecordedEmbedder, perturbed_catalog
-from benchmarks.searching import dev_queries, requests_of
+from benchmarks.searching import judged_queries, requests_of
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import RetrievalConfig
@@ -124,7 +124,7 @@ def main() -> None:
     parser.add_argument("--small", action="store_true", help="without the 40,000")
     is_small = parser.parse_args().small
     originals = read_named("seal-tools")
-    requests = requests_of(dev_queries("seal-tools")[:REQUESTS], "rules")
+    requests = requests_of(judged_queries("seal-tools")[:REQUESTS], "rules")
     print_machine()
     measure(originals, originals, requests)
     if not is_small:

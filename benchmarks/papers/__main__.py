@@ -16,10 +16,17 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import cache
 
 from benchmarks.measuring import parser_of, print_machine
-from benchmarks.papers import agent_tables, rps_tables, tool2vec_tables, toolscope_tables
+from benchmarks.papers import (
+    agent_tables,
+    rps_tables,
+    tool2vec_tables,
+    toolscope_tables,
+    tuning_tables,
+)
 from benchmarks.papers.paper_sets import PaperSet, PaperTable
 from toolscope_core.cli.asking import asking
 from toolscope_core.cli.model_options import AskRequest
@@ -32,6 +39,7 @@ TABLES: Mapping[str, PaperTable] = {
     **toolscope_tables.TABLES,
     **rps_tables.TABLES,
     **tool2vec_tables.TABLES,
+    **tuning_tables.TABLES,
     **agent_tables.TABLES,
 }
 NO_MODEL = "needs a language model; give --model"
@@ -74,16 +82,17 @@ def print_table(name: str, sets: Sequence[str], asker: Asker | None, *, as_json:
         start = time.perf_counter()
         if not as_json:
             print(f"\n{name}, {table.what}: {own}", flush=True)
-        for row in table.rows(_read(own, asker)):
+        one = replace(_read(own), asker=asker) if asker else _read(own)
+        for row in table.rows(one):
             print_row({"table": name, "set": own, **row}, as_json=as_json)
         if not as_json:
             print(f"  [{time.perf_counter() - start:.0f} s]", flush=True)
 
 
 @cache
-def _read(name: str, asker: Asker | None) -> PaperSet:
+def _read(name: str) -> PaperSet:
     """A set is read, and learned from, once."""
-    return PaperSet.read(name, asker)
+    return PaperSet.read(name)
 
 
 def print_row(row: JsonObject, *, as_json: bool) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from benchmarks.measuring import catalog_file, data_folder
-from benchmarks.searching import PLANS, recorded_variants
+from benchmarks.searching import PLANS, QUERIES, recorded_variants
 from toolscope_core.evaluation.comparison import Measured, Trial
 from toolscope_core.evaluation.intervals import Interval, interval
 from toolscope_core.evaluation.laboratory import ExperimentOptions, Laboratory
@@ -30,16 +31,20 @@ SPARSE = RetrievalConfig(dense_weight=0.0, rerank="none")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PaperSet:
-    """A set of the data, by the name of its folder, and the model that is asked, if one is."""
+    """A set of the data, by the name of its folder and the file of its tools, and the model that is
+    asked, if one is.
+    """
 
     name: str
+    path: Path
     laboratory: Laboratory
     asker: Asker | None = None
 
     @classmethod
-    def read(cls, name: str, asker: Asker | None = None) -> PaperSet:
-        options = ExperimentOptions(data_folder(name) / "queries.dev.jsonl", skip_unknown=True)
-        return cls(name, Laboratory([catalog_file(name)], options, read_environment()), asker)
+    def read(cls, name: str) -> PaperSet:
+        options = ExperimentOptions(data_folder(name) / QUERIES, skip_unknown=True)
+        path = catalog_file(name)
+        return cls(name, path, Laboratory([path], options, read_environment()))
 
     @property
     def tools(self) -> Sequence[Tool]:

@@ -24,7 +24,6 @@ from benchmarks.papers.paper_sets import (
     spread,
 )
 from toolscope_core.catalog.document_variants import with_variants
-from toolscope_core.evaluation.comparison import request_of
 from toolscope_core.evaluation.intervals import paired_p
 from toolscope_core.evaluation.measured_toolsets import Toolset
 from toolscope_core.evaluation.reports import metric_rows
@@ -95,15 +94,19 @@ def references(one: PaperSet) -> Iterator[JsonObject]:
 
 
 def variants(one: PaperSet) -> Iterator[JsonObject]:
-    """Table 5: search by variant, and p of recall@10 against vanilla."""
-    golds = [query.gold for query in one.queries]
-    for title, config, split in (
-        ("dense, not split", DENSE, "none"),
-        ("whole retriever", RetrievalConfig(), "rules"),
-    ):
-        requests, base = list(map(request_of(split), one.queries)), ()
-        for name, tools in toolsets(one).items():
-            ranked = one.retriever(tools, config).search_each(requests, 10)
+    """Table 5: search by variant, and p of recall@10 against vanilla; the same by split."""
+    whole, splits = one.laboratory.trial((1,)), one.split_trials()
+    searches = {
+        "dense, not split": (DENSE, whole.split_by("none")),
+        "whole retriever": (RetrievalConfig(), whole),
+        **{f"queries with splits, {way}": (RetrievalConfig(), own) for way, own in splits.items()},
+    }
+    tools = toolsets(one)
+    for title, (config, trial) in searches.items():
+        golds = [query.gold for query in trial.queries]
+        base: tuple[float, ...] = ()
+        for name, documents in tools.items():
+            ranked = one.retriever(documents, config).search_each(trial.requests, 10)
             rankings = [[place.tool_id for place in places] for places in ranked]
             rows = {row.name: row for row in metric_rows(golds, rankings, (5, 10))}
             base = base or rows["recall@10"].values

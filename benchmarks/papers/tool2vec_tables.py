@@ -26,8 +26,8 @@ from toolscope_core.evaluation.comparison import request_of
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.evaluation.reports import metric_rows
 from toolscope_core.model.configuration import RetrievalConfig
-from toolscope_core.model.protocols import Vectors
-from toolscope_core.model.tool import JsonObject
+from toolscope_core.model.protocols import Embedder, Vectors
+from toolscope_core.model.tool import Augmentation, JsonObject
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.tool2vec.blend import Blend
 from toolscope_core.tool2vec.learned_model import LearnedModel
@@ -133,7 +133,8 @@ def failures(one: PaperSet) -> Iterator[JsonObject]:
     """
     retriever, (_, asked) = retriever_of(one), halves(one.queries)
     for name, model in searches(one).items():
-        needed, missed, lengths = Counter[str](), Counter[str](), ([], [])
+        needed, missed = Counter[str](), Counter[str]()
+        lengths: tuple[list[int], list[int]] = ([], [])
         for query, ids in zip(asked, found(retriever, asked, model), strict=True):
             lost = [need for need in query.gold if need.isdisjoint(ids[:5])]
             needed.update(tool for need in query.gold for tool in need)
@@ -148,21 +149,26 @@ def failures(one: PaperSet) -> Iterator[JsonObject]:
         }
 
 
+def tool_vectors(
+    one: PaperSet, embedder: Embedder, variants: Mapping[str, Augmentation]
+) -> tuple[Vectors, Vectors]:
+    """The vectors of the tools' texts, and of the queries of half A that they serve."""
+    taught, _ = halves(one.queries)
+    cache = one.laboratory.cache
+    queries = training_queries(taught, variants, [tool.id for tool in one.tools])
+    own = embed_cached(list(map(tool_text, one.tools)), embedder, cache)
+    return own, UsageVectors.of(queries, embed_cached(queries.texts, embedder, cache)).vectors(own)
+
+
 def similarities(one: PaperSet) -> Iterator[JsonObject]:
     """Figure 3, right: the cosine of queries with the tools that they need and with others, by the
     tools' descriptions and by their Tool2Vec vectors.
     """
-    taught, asked = halves(one.queries)
-    ids = [tool.id for tool in one.tools]
-    queries = training_queries(taught, one.variants(), ids)
-
-    def embedded(texts: Sequence[str]) -> Vectors:
-        return embed_cached(texts, one.laboratory.embedder, one.laboratory.cache)
-
-    own = embedded(list(map(tool_text, one.tools)))
-    usage = UsageVectors.of(queries, embedded(queries.texts)).vectors(own)
-    requests = embedded([query.text for query in asked])
-    needed = needed_by(asked, ids)
+    _, asked = halves(one.queries)
+    embedder, cache = one.laboratory.embedder, one.laboratory.cache
+    own, usage = tool_vectors(one, embedder, one.variants())
+    requests = embed_cached([query.text for query in asked], embedder, cache)
+    needed = needed_by(asked, [tool.id for tool in one.tools])
     for name, vectors in (("descriptions", own), ("Tool2Vec", usage)):
         cosines = requests @ vectors.T
         yield {
@@ -175,7 +181,6 @@ def similarities(one: PaperSet) -> Iterator[JsonObject]:
 TABLES: Mapping[str, PaperTable] = {
     "t2v-1": PaperTable("learned search; tables 2, A.3 and A.4", SETS, 8, learning),
     "t2v-a": PaperTable("refiners; tables A.1 and A.2", SETS, 30, refiners),
-    "t2v-5.1": PaperTable("tuned embedder", missing="python -m benchmarks.encoder_tuning"),
     "t2v-b": PaperTable("failures by tool and length; table and figure B.1", SETS, 8, failures),
     "t2v-figure-1": PaperTable(
         "queries judged by a model", missing="generate polishes queries; ToolBank is not public"

@@ -2,66 +2,109 @@
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from benchmarks.papers import __main__ as papers
 from benchmarks.papers.paper_sets import PaperSet
-from benchmarks.papers.toolscope_tables import ablation, by_name
-from tests.support.model_server import ModelServer
+from benchmarks.papers.toolscope_tables import by_name
+from benchmarks.searching import PLANS
+from tests.support.json_files import read_lines, write_lines
+from toolscope_core.catalog.isolation import read_isolated
+from toolscope_core.catalog.sources import load_paths
 from toolscope_core.evaluation.call_coverage import GoldCall
 from toolscope_core.evaluation.example import example_path, example_queries
 from toolscope_core.evaluation.laboratory import ExperimentOptions, Laboratory
 from toolscope_core.evaluation.measured_toolsets import Toolset
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.tool import Tool
+from ui.evaluation.measure_panel import PAPER_TABLES
 
 MADE = [name for name, table in papers.TABLES.items() if table.rows]
 README = Path(papers.__file__).with_name("README.md").read_text("utf-8")
 
 
 @pytest.fixture(scope="module")
-def example():
-    options = ExperimentOptions(example_queries())
-    return PaperSet("bfcl", Laboratory([example_path()], options, read_environment()))
+def sets(tmp_path_factory):
+    """By how many queries it has the example under the name of a benchmark, of which variants and
+    splits are recorded.
+    """
+    data, queries = tmp_path_factory.mktemp("data"), read_lines(example_queries())
+    splits = [{"id": one["id"], "dummy": ["look"], "context": ["look", "write"]} for one in queries]
+    tool = read_isolated(load_paths([example_path()])).tools[0].id
+    variant = {"tool": tool, "expanded": "Looks.", "questions": ["Could you look?"]}
+    (data / "bfcl").mkdir()
+    write_lines(data / "bfcl" / "augmented.jsonl", variant)
+    write_lines(data / "bfcl" / PLANS, *splits)
+
+    @cache
+    def read(most=None):
+        options = ExperimentOptions(write_lines(data / f"{most}.jsonl", *queries[:most]))
+        laboratory = Laboratory([example_path()], options, read_environment())
+        return PaperSet("bfcl", example_path(), laboratory)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TOOLSCOPE_DATA", str(data))
+        yield read
 
 
-@pytest.mark.parametrize("name", [one for one in MADE if not papers.TABLES[one].asks])
-def test_a_table_has_rows_of_plain_values(name, example):
-    rows = list(papers.TABLES[name].rows(example))
-    assert rows and json.loads(json.dumps(rows))
+@pytest.fixture(scope="module")
+def rows(sets):
+    most = {name: None if name in TRAINS else 6 for name in MADE}
+    return cache(lambda name: list(papers.TABLES[name].rows(sets(most[name]))))
+
+
+TRAINS = {"t2v-1", "t2v-a", "t2v-b", "t2v-5.1", "t2v-4.2"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.nightly] if name in TRAINS else [])
+        for name in MADE
+        if not papers.TABLES[name].asks
+    ],
+)
+def test_a_table_has_rows_of_plain_values(name, rows):
+    assert rows(name) and json.loads(json.dumps(rows(name)))
     shares = [
-        one for row in rows for key, one in row.items() if re.search(r"^(csr|recall|ndcg)@", key)
+        one
+        for row in rows(name)
+        for key, one in row.items()
+        if re.search(r"^(csr|recall|ndcg)@", key)
     ]
     assert all(0 <= low <= mean <= high <= 1 for mean, low, high in shares)
 
 
 def answer(body):
-    """A model that takes the first tool, whatever it is asked, and grades everything a 2."""
+    """A model that takes the first tool, and grades everything a 2."""
     user = body["messages"][-1]["content"]
-    own = {"tool": 1, "calls": [{"tool": 1, "arguments": []}], "needed": [1], "phrasings": []}
-    graded = {"reason": "So.", "score": 2, "lacking": ["result"]}
-    grades = [{"question": one, **graded} for one in re.findall(r"^(\w{12}): tool", user, re.M)]
-    answers = [{"question": one, **own} for one in re.findall(r"^(\w{12}): ", user, re.M)]
-    return {"answers": answers, "grades": grades}
+    own = {"tool": 1, "calls": [{"tool": 1, "arguments": []}]}
+    own |= {"reason": "So.", "score": 2, "lacking": ["result"]}
+    ids = re.findall(r"^(\w{12}): ", user, re.MULTILINE)
+    return {"answers": [{"question": one, **own} for one in ids]}
 
 
 @pytest.mark.parametrize("name", ["ts-2", "ts-figure-5", "rps-8"])
-def test_a_row_that_needs_a_model_is_made_with_one(name, example, monkeypatch, capsys):
-    monkeypatch.setattr(papers, "_read", lambda own, asker: PaperSet(own, example.laboratory, asker))
-    sets = ("--sets", papers.TABLES[name].sets[0], "--json")
-    with ModelServer(answer) as server:
-        papers.main([name, *sets, "--model", "scripted", "--base-url", server.url])
-    assert server.received
-    rows = list(map(json.loads, capsys.readouterr().out.splitlines()))
+def test_a_row_that_needs_a_model_is_made_with_one(name, sets, model_server, monkeypatch, capsys):
+    model_server.answer = answer
+    monkeypatch.setattr(papers, "_read", lambda _: sets(2))
+    asked = ("--model", "scripted", "--base-url", model_server.url)
+    papers.main([name, "--sets", papers.TABLES[name].sets[0], "--json", *asked])
+    assert model_server.received
+    made = list(map(json.loads, capsys.readouterr().out.splitlines()))
     if name == "ts-figure-5":
-        assert [(row["quality"], row["tools"]) for row in rows] == [
-            ("low", len(example.tools)), ("medium", 0), ("high", 0)
-        ]  # fmt: skip
+        counts = [(row["quality"], row["tools"], row["queries"]) for row in made]
+        assert counts == [("low", len(sets(2).tools), 2), ("medium", 0, 0), ("high", 0, 0)]
+    elif name == "ts-2":
+        assert [row["k"] for row in made] == 3 * [5, 10, 15]
+        assert made[-1]["paper CSR, GPT-4o"] == 0.940
+        assert all(row[f"csr@{row['k']}"][0] in (0.0, 0.5, 1.0) for row in made)
     else:
-        shares = [row["csr@5"] if name == "ts-2" else row["recall"] for row in rows if row]
-        assert len(rows) >= 3 and all(0 <= one[0] <= 1 for one in shares)
+        assert (made[0]["noise"], made[0]["paper recall"]) == ("random 0", 0.674)
+        assert any(row["split"] == "context, augmented" for row in made)
 
 
 def test_what_is_missing_says_why_and_the_others_how_long_they_take(capsys):
@@ -79,13 +122,20 @@ def test_the_readme_has_every_table_with_its_data_and_minutes(name):
     (line,) = re.findall(rf"^\| `{re.escape(name)}` \|.*$", README, re.MULTILINE)
     table = papers.TABLES[name]
     assert table.what in line
-    assert (f"| {', '.join(table.sets)} | {table.minutes} |" if table.rows else table.missing) in line
+    assert (
+        f"| {', '.join(table.sets)} | {table.minutes} |" if table.rows else table.missing
+    ) in line
 
 
-def test_the_papers_figure_stands_at_the_row_that_it_is_of(example):
-    rows = {row["parts"]: row["paper CSR"] for row in ablation(example)}
-    assert (rows["none"], rows["gateway corrected"]) == (0.888, 0.938)
-    assert rows["drop-in corrected"] is None, "the paper's tools are always written anew"
+def test_each_view_of_evaluation_names_the_tables_that_it_makes():
+    names = {one for _, own in PAPER_TABLES.values() for one in own.split()}
+    assert names <= set(MADE)
+
+
+def test_the_papers_figure_stands_at_the_row_that_it_is_of(rows):
+    papers_csr = {row["parts"]: row["paper CSR"] for row in rows("ts-3")}
+    assert (papers_csr["none"], papers_csr["gateway corrected"]) == (0.888, 0.938)
+    assert papers_csr["drop-in corrected"] is None, "the paper's tools are always written anew"
 
 
 def test_calls_are_kept_by_the_names_of_their_arguments():

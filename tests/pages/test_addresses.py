@@ -46,6 +46,9 @@ PAGES = {
         **{"q": "send a mail", "find": "plan", "corpus": "tools only", "merges": "all proposals"},
         **{"rerank": "off", "k": "3", "split": "false", "variants": "false", "ranking": "Usage"},
         **{"worker": "a model", "per_job": "2", "iterative": "false", "filter": "true"},
+        **{"search": "as in ToolScope", "assembly": "the best of each part first"},
+        **{"candidates": "9", "dense_weight": "0.5", "rerank_weight": "2.0"},
+        **{"subquery_weight": "1.0", "step_weight": "3.0", "server_weight": "0.1"},
     },
     "evaluation": {
         **{

@@ -7,13 +7,14 @@ from typing import Literal
 
 import streamlit as st
 
-from toolscope_core.model.configuration import CROSS_ENCODER, Knob, Paper, Split
+from toolscope_core.model.configuration import Knob, Paper, Split
 from toolscope_core.model.errors import JobError, ToolScopeError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import Experiment
 from ui.evaluation.evaluations import SYNTHETIC, Evaluations, Kind, Wanted
 from ui.evaluation.measured_sides import POLICIES
 from ui.shared import page_frame, safe_text
+from ui.shared.search_settings_panel import ABOUT_SEARCHES, RERANKERS, SEARCHES
 from ui.shared.services.experiments import ORIGINAL, Experiments
 from ui.shared.value_choice import chosen_value
 
@@ -40,29 +41,29 @@ ABOUT: dict[Kind, str] = {
     "of its own ranking (on the Retrieval page a model may choose), and the tools of all jobs "
     "together are compared with what is needed.",
 }
-RERANKERS = {"automatic": "auto", "a cross-encoder (ms-marco)": CROSS_ENCODER, "off": "none"}
-SEARCHES: dict[str, Paper | Literal[""]] = {
-    "our own": "",
-    "as in ToolScope": "toolscope",
-    "as in Retrieval–Plan–Select": "rps",
-    "as in Tool2Vec": "tool2vec",
+PAPER_TABLES: dict[Kind, tuple[str, str]] = {
+    "comparison": ("ToolScope, tables 4, 5 and 8", "ts-4 ts-8"),
+    "stress": ("Retrieval–Plan–Select, tables 6 to 8", "rps-7 rps-8"),
+    "sweep": ("ToolScope, figures 4 and 7", "ts-figure-4 ts-figure-7"),
+    "ablation": ("ToolScope, tables 3, 6 and 9", "ts-3"),
+    "plan": ("Retrieval–Plan–Select, tables 9 to 11", "rps-10"),
 }
-ABOUT_SEARCHES = (
-    "The search of a paper: ToolScope's takes meaning alone and a cross-encoder, the others take "
-    "meaning alone. The cross-encoder is downloaded from the Hugging Face hub where it is not on "
-    "this machine."
-)
+"""The tables that each kind makes of a catalog, and their names in ``benchmarks.papers``."""
 ABOUT_SPLITS = (
     "By rule: sentences and clauses that begin with a verb. By step: as the query set says, which "
     "is part of its answer, so this shows what a perfect planner could reach."
 )
 
 
-def measured(catalog_id: int, kind: Kind, about: str = "") -> Experiment | None:
-    """The experiment of this kind to show, after what it is ``about``, what can be chosen for one
+def measured(catalog_id: int, kind: Kind) -> Experiment | None:
+    """The experiment of this kind to show, after what it is about, what can be chosen for one
     and its button.
     """
-    st.caption(about or ABOUT[kind])
+    tables, names = PAPER_TABLES[kind]
+    st.caption(
+        f"{ABOUT[kind]} In the papers: {tables}; with the papers' data and figures beside "
+        f"ours by `python -m benchmarks.papers {names}`."
+    )
     _request(catalog_id, kind)
     experiment = newest(catalog_id, kind)
     if experiment is None:

@@ -10,6 +10,12 @@ from toolscope_core.model.configuration import AcceptPolicy, Corpus
 from toolscope_core.rps.planner import WORKER_K, PlanOptions
 from ui.retrieval.learned_panel import TITLES, learned_panel
 from ui.shared import page_frame
+from ui.shared.search_settings_panel import (
+    ABOUT_RERANKING,
+    RERANKERS,
+    SETTING_KEYS,
+    search_settings,
+)
 from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.reviewed_variants import Variants
 from ui.shared.services.searches import Lookup
@@ -25,16 +31,11 @@ CORPORA: dict[str, Corpus] = {
     "tools only": "tools",
     "servers only": "servers",
 }
-RERANKERS = {"automatic": "auto", "token by token": "late", "off": "none"}
-"""Choices as they stand in the address too."""
-ABOUT_RERANKING = (
-    "Token by token compares the best 50 again, each word of the request with each word of the "
-    "tool. Automatic does so for tools, not for servers."
-)
 PLAN = "plan"
 """What is found is a plan: the jobs of the request, and tools for each."""
 KEYS = (
-    "q find corpus merges rerank k split variants ranking worker per_job iterative filter".split()
+    *"q find corpus merges rerank k split variants ranking worker per_job iterative filter".split(),
+    *SETTING_KEYS,
 )
 """Widgets, and their names in the address."""
 LAST = "last_search"
@@ -119,6 +120,8 @@ def request_panel(catalog_id: int) -> SubmittedRequest | None:
             help="Text: what tools say of themselves. Usage: also the requests that they served "
             "before. Learned: also a classifier trained on those requests.",
         )
+    more = bar.popover("More", icon=":material/tune:", type="tertiary")
+    search = search_settings(more, rerank, corpus)
     plan = _plan_bar() if wanted == PLAN else (PlanOptions(), WORKER_K)
     st.session_state[LAST] = {key: st.query_params[key] for key in KEYS if key in st.query_params}
     if ranking != "Text":
@@ -133,13 +136,13 @@ def request_panel(catalog_id: int) -> SubmittedRequest | None:
     lookup = Lookup(
         text[:MOST_REQUEST],
         k,
-        rerank,
         split,
         wanted == "servers",
-        corpus,
+        search.config,
         merges,
         variants,
         TITLES[ranking],
+        is_alone=search.paper == "tool2vec",
     )
     return SubmittedRequest(lookup) if wanted != PLAN else SubmittedRequest(lookup, *plan)
 

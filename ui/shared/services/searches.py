@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from toolscope_core.catalog.document_variants import with_variants
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
@@ -22,7 +22,7 @@ from toolscope_core.evaluation.search_results import (
 )
 from toolscope_core.llm.embedders import scorer_of
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import AcceptPolicy, Corpus, PlanConfig, RetrievalConfig
+from toolscope_core.model.configuration import AcceptPolicy, PlanConfig, RetrievalConfig
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Progress, Step, silent
 from toolscope_core.model.tool import Tool
@@ -51,18 +51,19 @@ RANKED = 50
 class Lookup:
     """A request as a page asks it. ``split`` says whether it is split into sub-queries: by the
     steps of the query set that has it, else by rule; ``variants`` whether accepted document
-    variants are read beside the tools' own text; ``ranking`` what tools are ranked by.
+    variants are read beside the tools' own text; ``ranking`` what tools are ranked by. What was
+    learned ``is_alone`` where it stands in place of the text, as in Tool2Vec, which splits nothing.
     """
 
     text: str
     k: int = 10
-    rerank: str = "auto"
     split: bool = True
     servers: bool = False
-    corpus: Corpus = "both"
+    config: RetrievalConfig = field(default_factory=RetrievalConfig)
     accept: AcceptPolicy = "auto"
     variants: bool = True
     ranking: Ranking = "text"
+    is_alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,14 +251,14 @@ class Searches:
     def _retriever(
         self, catalog_id: int, lookup: Lookup, catalog: Catalog, side_name: str, progress: Progress
     ) -> Retriever | ServerRetriever:
-        config = RetrievalConfig(rerank=lookup.rerank, corpus=lookup.corpus)
+        config = lookup.config
+        parts = (self.embedder, self.cache, config)
 
         def make() -> Retriever | ServerRetriever:
+            scorer = scorer_of(config)
             if lookup.servers:
-                return ServerRetriever(
-                    catalog, self.embedder, self.cache, config, progress=progress
-                )
-            return Retriever(catalog.tools, self.embedder, self.cache, config, progress=progress)
+                return ServerRetriever(catalog, *parts, scorer, progress)
+            return Retriever(catalog.tools, *parts, scorer, progress)
 
         retriever = self._retrievers.get(
             (catalog_id, side_name, lookup.servers, lookup.variants, config), (catalog,), make
@@ -265,7 +266,8 @@ class Searches:
         if isinstance(retriever, ServerRetriever):
             return retriever
         side_trained = "after" if side_name else "before"
-        return retriever.with_learned(self._learned.model(catalog_id, lookup.ranking, side_trained))
+        model = self._learned.model(catalog_id, lookup.ranking, side_trained)
+        return retriever.with_learned(model.alone() if model and lookup.is_alone else model)
 
     def _searched(
         self,
@@ -295,7 +297,7 @@ def _impatient(step: Step) -> None:
 
 
 def _request(lookup: Lookup, query: Query) -> ToolRequest:
-    if not lookup.split:
+    if not lookup.split or lookup.is_alone:
         return ToolRequest(lookup.text)
     if query.steps:
         return ToolRequest(lookup.text, query.steps, by_rule=False)
