@@ -55,15 +55,13 @@ ABOUT_SPLITS = (
 )
 
 
-def measured(catalog_id: int, kind: Kind) -> Experiment | None:
-    """The experiment of this kind to show, after what it is about, what can be chosen for one
+def measured(catalog_id: int, kind: Kind, about: str = "") -> Experiment | None:
+    """The experiment of this kind to show, after what it is ``about``, what can be chosen for one
     and its button.
     """
     tables, names = PAPER_TABLES[kind]
-    st.caption(
-        f"{ABOUT[kind]} In the papers: {tables}; with the papers' data and figures beside "
-        f"ours by `python -m benchmarks.papers {names}`."
-    )
+    made = f"by `python -m benchmarks.papers {names}` of the papers' data, beside their figures"
+    st.caption(about or f"{ABOUT[kind]} In the papers: {tables}; {made}.")
     _request(catalog_id, kind)
     experiment = newest(catalog_id, kind)
     if experiment is None:
