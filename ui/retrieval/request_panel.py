@@ -121,7 +121,7 @@ def request_panel(catalog_id: int) -> SubmittedRequest | None:
             "before. Learned: also a classifier trained on those requests.",
         )
     more = bar.popover("More", icon=":material/tune:", type="tertiary")
-    search = search_settings(more, rerank, corpus)
+    search = search_settings(more, rerank, corpus, servers=wanted == "servers")
     plan = _plan_bar() if wanted == PLAN else (PlanOptions(), WORKER_K)
     st.session_state[LAST] = {key: st.query_params[key] for key in KEYS if key in st.query_params}
     if ranking != "Text":

@@ -49,11 +49,11 @@ ABOUT_ASSEMBLY = (
     "best of each first and the others made comparable (ToolScope, eq. 5)."
 )
 WEIGHTS = {
-    "dense_weight": ("Meaning against words (α)", "Weight of the dense score; the rest is BM25's."),
-    "rerank_weight": ("Reranker", "Weight of the reranker's score beside 1."),
-    "subquery_weight": ("Parts split by rule", "Weight of their best score beside 1."),
-    "step_weight": ("Parts written by a person", "Weight of their best score beside 1."),
-    "server_weight": ("Servers' own text", "Weight of a server's text beside 1 for its best tool."),
+    "dense_weight": ("Weight of meaning against words (α)", "0 is BM25 alone, 1 meaning alone."),
+    "rerank_weight": ("Weight of the reranker", "Of its score, beside 1 for the search's."),
+    "subquery_weight": ("Weight of parts split by rule", "Of their best, beside 1 for the whole."),
+    "step_weight": ("Weight of other parts", "Of steps that a query set or a model has."),
+    "server_weight": ("Weight of a server's own text", "Beside 1 for the best of its tools."),
 }
 """Settings of a search, with what they are called and what they mean."""
 MOST_WEIGHT, MOST_CANDIDATES = 10.0, 500
@@ -69,7 +69,9 @@ class ChosenSearch:
     config: RetrievalConfig
 
 
-def search_settings(place: DeltaGenerator, rerank: str, corpus: Corpus) -> ChosenSearch:
+def search_settings(
+    place: DeltaGenerator, rerank: str, corpus: Corpus, *, servers: bool
+) -> ChosenSearch:
     """Draw the settings; an empty number is what the search has."""
     paper = chosen_value(place, "Search", SEARCHES, "search", 300, ABOUT_SEARCHES)
     base = PAPER_SEARCHES[paper] if paper else RetrievalConfig()
@@ -81,10 +83,12 @@ def search_settings(place: DeltaGenerator, rerank: str, corpus: Corpus) -> Chose
         placeholder=str(base.candidates), width=300,
     )  # fmt: skip
     for name, (label, about) in WEIGHTS.items():
+        if name == "server_weight" and not servers:
+            continue
         most = 1.0 if name == "dense_weight" else MOST_WEIGHT
         given[name] = place.number_input(
             label, 0.0, most, None, 0.1, key=name, bind="query-params", width=300,
-            placeholder=f"{getattr(base, name):g}", help=about,
+            placeholder=f"{getattr(base, name):g}".replace("inf", "alone"), help=about,
         )  # fmt: skip
     own = {name: value for name, value in given.items() if value is not None}
     return ChosenSearch(paper, replace(base, corpus=corpus, **own))
