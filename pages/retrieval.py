@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import streamlit as st
 
+from toolscope_core.model.errors import ToolScopeError
 from ui.retrieval.plan_panel import plan_panel
 from ui.retrieval.request_panel import request_panel
 from ui.retrieval.result_panel import confusion_panel, result_panel
-from ui.shared import page_frame
+from ui.shared import page_frame, safe_text
 
 st.title("Retrieval")
 page_frame.analysis()
 catalog_id = page_frame.current().id
 asked = request_panel(catalog_id)
-if asked is not None and asked.plan is not None:
-    plan_panel(catalog_id, asked)
-elif asked is not None:
-    view = result_panel(catalog_id, asked.lookup)
-    if view is not None and not asked.lookup.servers:
-        confusion_panel(view.confusions)
+try:
+    if asked is not None and asked.plan is not None:
+        plan_panel(catalog_id, asked)
+    elif asked is not None:
+        view = result_panel(catalog_id, asked.lookup)
+        if view is not None and not asked.lookup.servers:
+            confusion_panel(view.confusions)
+except ToolScopeError as error:  # such as a reranker that is not on this machine
+    safe_text.show_error(error)
