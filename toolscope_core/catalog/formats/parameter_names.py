@@ -8,7 +8,7 @@ names in it are changed at the places that ``nested`` lists.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import chain, count
 from typing import Any
 
 from toolscope_core.catalog.formats.offered_names import comparable_name, spelled_name
@@ -94,10 +94,10 @@ def _offers(refused: Iterable[str], all_names: Iterable[str]) -> dict[str, str]:
     offered = {}
     for name in refused:
         plain = spelled_name(name, "arg", "_")
-        cut = plain[: LONGEST - HASH_DIGITS - 1]
-        hashed = (f"{cut}_{digest(name, n)[:HASH_DIGITS]}" for n in count())
-        fits = len(plain) <= LONGEST and comparable_name(plain) not in taken
-        new = plain if fits else next(n for n in hashed if comparable_name(n) not in taken)
+        stem = plain[: LONGEST - HASH_DIGITS - 1]
+        hashed = (f"{stem}_{digest(name, n)[:HASH_DIGITS]}" for n in count())
+        names = chain([plain[:LONGEST]], hashed)
+        new = next(n for n in names if comparable_name(n) not in taken)
         taken.add(comparable_name(new))
         offered[name] = new
     return offered
