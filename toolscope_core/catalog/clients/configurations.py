@@ -8,6 +8,7 @@ from typing import Any
 from toolscope_core.catalog.clients.server_spellings import as_usual, usual_entry
 from toolscope_core.catalog.flaws import writable
 from toolscope_core.catalog.schema.walking import object_at
+from toolscope_core.model.tool import JsonObject
 
 SERVER_MAPS = ("mcpServers", "servers")
 STARTS = ("command", "url", "serverUrl", "httpUrl")
@@ -47,7 +48,7 @@ def server_entries(value: Any) -> dict[str, dict[str, Any]]:
     return entries
 
 
-def _listed(value: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def _listed(value: JsonObject) -> dict[str, dict[str, Any]]:
     for key in SERVER_MAPS:
         for holder in (value, object_at(value, "mcp")):
             listed = holder.get(key)

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolscope_core.catalog.schema.references import resolve
-from toolscope_core.catalog.schema.walking import properties_of, required_of
+from toolscope_core.catalog.schema.walking import properties_of, required_of, resolve
 from toolscope_core.model.tool import JsonObject, canonical_json
 
 TOP_LEVEL = ("anyOf", "oneOf", "allOf", "enum", "not")

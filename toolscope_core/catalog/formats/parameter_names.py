@@ -12,13 +12,14 @@ from itertools import chain, count
 from typing import Any
 
 from toolscope_core.catalog.formats.offered_names import comparable_name, spelled_name
-from toolscope_core.catalog.schema.references import IN_PLACE, resolve
+from toolscope_core.catalog.schema.references import IN_PLACE
 from toolscope_core.catalog.schema.walking import (
     every_schema,
     map_objects,
     map_schemas,
     objects_in,
     properties_of,
+    resolve,
     subschemas,
 )
 from toolscope_core.model.argument_map import NestedRename

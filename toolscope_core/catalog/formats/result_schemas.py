@@ -10,7 +10,7 @@ from typing import Any
 from toolscope_core.catalog.schema.declarations import RecordError, read_returns
 from toolscope_core.catalog.schema.keywords import INVALID, split_invalid
 from toolscope_core.catalog.schema.negations import drop_narrowed
-from toolscope_core.catalog.schema.references import resolve, settle_references
+from toolscope_core.catalog.schema.references import settle_references
 from toolscope_core.catalog.schema.walking import every_schema, map_schemas
 from toolscope_core.model.tool import JsonObject, canonical_json
 
@@ -49,7 +49,7 @@ def readable_results(schema: Any) -> tuple[JsonObject | None, str]:
         read = {**read, "type": "object"}
     if read is None or read.get("type") != "object":
         return None, "Its outputSchema declares no object; many clients take nothing else."
-    portable = drop_narrowed(map_schemas(read, _portable), resolve)
+    portable = drop_narrowed(map_schemas(read, _portable))
     mended = map_schemas(portable, _without_idle)
     if not _DIALECTS.fullmatch(str(mended.get("$schema", ""))):
         mended.pop("$schema", None)

@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from toolscope_core.catalog.schema.references import resolve
-from toolscope_core.catalog.schema.walking import list_at, map_objects, object_at
+from toolscope_core.catalog.schema.walking import list_at, map_objects, object_at, resolve
 from toolscope_core.model.tool import JsonObject
 
 BODY, FORM = "body", "formData"

@@ -5,12 +5,13 @@ declared, a fixed value or a default of another type than the one beside it.
 from collections.abc import Iterator
 from typing import Any
 
-from toolscope_core.catalog.schema.references import IN_PLACE, resolve
+from toolscope_core.catalog.schema.references import IN_PLACE
 from toolscope_core.catalog.schema.walking import (
     object_at,
     placed_subschemas,
     properties_of,
     required_of,
+    resolve,
 )
 from toolscope_core.model.catalog import Finding
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json

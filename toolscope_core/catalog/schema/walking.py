@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
+from urllib.parse import unquote
 
 from toolscope_core.catalog.flaws import below
 from toolscope_core.catalog.schema.keywords import INVALID, LISTS, MAPS, SINGLE
@@ -119,3 +120,22 @@ def references_in(value: Any, skipped: Collection[str] = ()) -> Iterator[str]:
     for node in objects_in(value, skipped):
         if isinstance(node.get("$ref"), str):
             yield node["$ref"]
+
+
+def resolve(root: JsonObject, reference: Any) -> Any:
+    """The target of a reference such as ``#/$defs/pet`` inside ``root``; ``None`` without one."""
+    if not isinstance(reference, str) or not reference.startswith("#"):
+        return None
+    pointer = unquote(reference[1:])
+    if pointer and not pointer.startswith("/"):
+        return None
+    value: Any = root
+    for word in pointer.split("/")[1:]:
+        key = word.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, list) and key.isdecimal() and int(key) < len(value):
+            value = value[int(key)]
+        elif isinstance(value, dict) and key in value:
+            value = value[key]
+        else:
+            return None
+    return value
