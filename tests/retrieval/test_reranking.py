@@ -56,9 +56,9 @@ def test_the_best_are_scored_anew(model, tmp_path):
     config = RetrievalConfig(rerank=model, rerank_weight=100.0)
     scorer = scorer_of(config)
     found = Retriever(TOOLS, WordEmbedder(), VectorCache(tmp_path), config, scorer)
-    places = found.search(ToolRequest("read mail"), 2)
+    places = found.search(ToolRequest("read my mail"), 2)
     full = ["send_mail: send mail", "read_mail: read mail"]
-    wanted = [TOOLS[row].id for row in np.argsort(-scorer.scores("read mail", full))]
+    wanted = [TOOLS[row].id for row in np.argsort(-scorer.scores("read my mail", full))]
     assert [one.tool_id for one in places] == wanted
     assert [one.parts[2] for one in places] == pytest.approx([100 / 101, 0.0])
     assert places[0].by == "rerank"

@@ -27,7 +27,7 @@ from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Embedder, Progress, silent
 from toolscope_core.model.tool import Tool, digest
 from toolscope_core.retrieval.assembly import ToolRequest
-from toolscope_core.retrieval.client_search import SearchSetup, ToolSearch
+from toolscope_core.retrieval.client_search import SearchableTools, SearchSetup
 from toolscope_core.retrieval.decomposition import decompose
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.retrieval.servers import ServerRetriever
@@ -145,7 +145,7 @@ class Searcher:
         """What models that split or planned requests took."""
 
     @cached_property
-    def tools(self) -> ToolSearch:
+    def tools(self) -> SearchableTools:
         """The search for tools."""
         return self._setup(self._model()).open(self._catalog.tools, self._progress)
 

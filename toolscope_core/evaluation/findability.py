@@ -17,7 +17,7 @@ from toolscope_core.judging.words import sentences
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
-from toolscope_core.retrieval.client_search import ToolSearch
+from toolscope_core.retrieval.client_search import SearchableTools
 
 FIRST = 5
 """Places that count as found: clients return 3 to 10 tools."""
@@ -67,7 +67,7 @@ def own_requests(tools: Iterable[Tool], queries: Iterable[Query] = ()) -> dict[s
 
 
 def findability(
-    search: ToolSearch,
+    search: SearchableTools,
     requests: Mapping[str, OwnRequests],
     first: int = FIRST,
     equal: Mapping[str, str] | None = None,

@@ -8,7 +8,7 @@ from typing import Protocol
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
-from toolscope_core.retrieval.client_search import SearchSetup, ToolSearch
+from toolscope_core.retrieval.client_search import SearchableTools, SearchSetup
 
 Rankings = tuple[tuple[str, ...], ...]
 """For each request tool ids, the best first."""
@@ -33,7 +33,7 @@ class ToolsetRanker:
 
     def __init__(self, setup: SearchSetup) -> None:
         self._setup = setup
-        self._first: ToolSearch | None = None
+        self._first: SearchableTools | None = None
 
     def rankings(
         self,

@@ -63,7 +63,7 @@ class SearchSetup:
     learned: LearnedRanking | None = None
     servers: Iterable[Server] = ()
 
-    def open(self, tools: Iterable[Tool], progress: Progress = silent) -> ToolSearch:
+    def open(self, tools: Iterable[Tool], progress: Progress = silent) -> SearchableTools:
         """The search of the client that the configuration names, else that of this program. Raises
         as either does, and ``ConfigError`` for a client with a learned model.
         """
@@ -89,7 +89,7 @@ class ClientSearch:
     scoring: MakeScoring
 
 
-class ToolSearch(Protocol):
+class SearchableTools(Protocol):
     """Anything that ranks the tools of a toolset for requests."""
 
     @property
@@ -97,7 +97,7 @@ class ToolSearch(Protocol):
         """Of the tools, sorted."""
         ...
 
-    def over(self, tools: Iterable[Tool]) -> ToolSearch:
+    def over(self, tools: Iterable[Tool]) -> SearchableTools:
         """Other tools searched in the same way."""
         ...
 
@@ -272,7 +272,7 @@ def _claude_regex(tools: Sequence[Tool], servers: Mapping[str, str], encode: Enc
 
 
 def _embedding(tools: Sequence[Tool], servers: Mapping[str, str], encode: Encode) -> Scoring:
-    vectors = np.stack(encode([encodable(f"{one.name}: {one.description}") for one in tools]))
+    vectors = np.array(encode([encodable(f"{one.name}: {one.description}") for one in tools]))
 
     def scores(requests: Sequence[str]) -> Iterator[Scores]:
         for request in encode(requests):
@@ -287,7 +287,7 @@ def _namespaces(tools: Sequence[Tool], servers: Mapping[str, str], encode: Encod
     """
     spaces = list(dict.fromkeys(tool.owner for tool in tools))
     texts = [f"{space}: {servers.get(space, '')}".strip(": ") or "tools" for space in spaces]
-    described = np.stack(encode(list(map(encodable, texts))))
+    described = np.array(encode(list(map(encodable, texts))))
     within = _embedding(tools, servers, encode)
     rows = np.array([spaces.index(tool.owner) for tool in tools], dtype=np.intp)
 
