@@ -17,7 +17,7 @@ import bm25s
 import numpy as np
 from bm25s.stopwords import STOPWORDS_EN_PLUS
 
-from toolscope_core.embedding.tool_text import encodable, split_text
+from toolscope_core.embedding.tool_text import encodable, split_text, tool_text
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.judging.words import stem
 from toolscope_core.model.catalog import Server
@@ -272,7 +272,7 @@ def _claude_regex(tools: Sequence[Tool], servers: Mapping[str, str], encode: Enc
 
 
 def _embedding(tools: Sequence[Tool], servers: Mapping[str, str], encode: Encode) -> Scoring:
-    vectors = np.array(encode([encodable(f"{one.name}: {one.description}") for one in tools]))
+    vectors = np.array(encode([tool_text(one) for one in tools]))
 
     def scores(requests: Sequence[str]) -> Iterator[Scores]:
         for request in encode(requests):
@@ -333,7 +333,11 @@ CLIENT_SEARCHES: Mapping[ClientName, ClientSearch] = {
         _namespaces,
     ),
     "embedding": ClientSearch(
-        "plain embedding", 5, "the cosine of name and description", False, _embedding
+        "plain embedding",
+        5,
+        "the cosine of what the merge embeds",
+        False,
+        _embedding,
     ),
 }
 """By name, in the order in which they are listed."""
