@@ -481,9 +481,10 @@ def test_an_empty_catalog_and_one_tool_can_be_prepared():
         assert OfflineJudge.of(tools, vectors).probabilities(nothing, nothing).shape == (0,)
 
 
-def test_the_judge_needs_neither_torch_nor_scikit_learn():
+def test_a_merge_loads_no_large_library_before_it_needs_one():
+    large = ("torch", "sklearn", "scipy", "faiss", "networkx")
     code = (
-        "import sys; import toolscope_core.judging.judge; "
-        "sys.exit(any(m in sys.modules for m in ('torch', 'sklearn', 'scipy', 'faiss')))"
+        "import sys; import toolscope_core.merging.pipeline, toolscope_core.export.bundle; "
+        f"sys.exit(any(m in sys.modules for m in {large}))"
     )
     assert run([sys.executable, "-c", code], check=False).returncode == 0

@@ -5,10 +5,9 @@ second.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -242,12 +241,14 @@ def _batches(component: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
     """Slices of the nodes, which come by component: whole components, at least one, and as many as
     fit a table.
     """
-    starts = [*np.flatnonzero(np.diff(component, prepend=-1)).tolist(), len(component)]
-    begin = 0
-    for end, after in pairwise([*starts[1:], math.inf]):
-        if after - begin > _DENSE:
+    begin = end = 0
+    for after in (*(np.flatnonzero(np.diff(component)) + 1).tolist(), len(component)):
+        if begin < end and after - begin > _DENSE:
             yield begin, end
             begin = end
+        end = after
+    if begin < end:
+        yield begin, end
 
 
 def _strength(
