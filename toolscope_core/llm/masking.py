@@ -8,21 +8,30 @@ from functools import lru_cache
 from html.entities import html5
 
 MASK = "[key]"
+SHORTEST_HALF = 12
 _NEVER = "(?!)"
 _ZEROS = "0{0,9}"
 
 
 def masked(text: str, secret: str) -> str:
-    r"""The text with ``MASK`` in place of every ``secret``. Each character counts as it stands
-    and as an escape (``\u0064``, ``\u{64}``, ``\x64``, ``\144``, ``%64``, ``&#100;``, ``&#x64;``),
-    an escape also with its first sign escaped again.
+    r"""The text with ``MASK`` in place of every ``secret`` and every half of one, in any case.
+
+    Each character counts as it stands and as an escape (``\u0064``, ``\u{64}``, ``\x64``,
+    ``\144``, ``%64``, ``&#100;``, ``&#x64;``), an escape also with its first sign escaped again.
     """
     if not secret:
         return text
     if not re.search(r"[\\%&]", text):
-        return text.replace(secret, MASK)
+        return re.sub("|".join(map(re.escape, _parts(secret))), MASK, text, flags=re.IGNORECASE)
     # only from where a run of backslashes begins: linear, and no half of an escape is left over
-    return re.sub(rf"(?<!\\){''.join(map(_spellings, secret))}", MASK, text)
+    spelled = "|".join("".join(map(_spellings, part)) for part in _parts(secret))
+    return re.sub(rf"(?<!\\)(?:{spelled})", MASK, text, flags=re.IGNORECASE)
+
+
+def _parts(secret: str) -> tuple[str, ...]:
+    """The secret, and its halves where they are too long to stand anywhere by chance."""
+    half = len(secret) // 2
+    return (secret, secret[:half], secret[half:]) if half >= SHORTEST_HALF else (secret,)
 
 
 def _spellings(char: str) -> str:
