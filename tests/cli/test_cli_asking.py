@@ -156,6 +156,7 @@ def test_an_endpoint_that_fails_is_told_in_words_and_the_command_goes_on(
     assert not [content for content in kept if SECRET.encode() in content]
 
 
+@pytest.mark.case(23)
 def test_the_estimate_asks_nobody_and_names_every_task(server):
     output = run("estimate", EXAMPLE).output
     assert not server.received
@@ -388,6 +389,7 @@ def test_an_endpoint_that_says_merge_to_everything_is_believed_only_at_even_odds
 KILLS = 4
 
 
+@pytest.mark.case(1)
 def test_a_killed_command_given_again_asks_only_the_rest(server, tmp_path):
     with opened_endpoints() as endpoints:
         endpoints.save(Endpoint(server.url, "m", concurrency=2))
