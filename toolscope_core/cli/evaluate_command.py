@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import astuple, replace
+from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,26 +13,18 @@ import typer
 from toolscope_core.cli.model_options import SAVED, AskRequest, asks_model
 from toolscope_core.cli.query_evaluation import EvaluationOptions, EvaluationReport, evaluation
 from toolscope_core.cli.search_options import (
-    ASKING,
+    ALL_TOOLS,
     DEFAULT_SEARCH,
-    Decompose,
     Filtered,
     Iterative,
-    ModelFolder,
-    SearchedTexts,
+    SearchedTools,
     SearchKnobs,
     Selection,
-    Servers,
-    Splits,
-    Usage,
     Worker,
-    trained_model,
-    tunes_search,
+    searches,
 )
 from toolscope_core.cli.terminal import (
     Catalogs,
-    EmbedderName,
-    VariantsFile,
     app,
     errors_as_sentences,
     fail_for,
@@ -52,7 +44,7 @@ MOST_RANKED = 1_000
 @app.command()
 @errors_as_sentences
 @asks_model
-@tunes_search
+@searches
 def evaluate(
     catalogs: Catalogs,
     queries: Annotated[
@@ -99,48 +91,28 @@ def evaluate(
         ),
     ] = None,
     knobs: SearchKnobs = DEFAULT_SEARCH,
-    decomposition: Decompose = "rules",
-    splits: Splits = None,
-    servers: Servers = False,
-    corpus: SearchedTexts = "both",
-    variants: VariantsFile = None,
-    embedder: EmbedderName = None,
-    usage: Usage = None,
-    model: ModelFolder = None,
+    searched: SearchedTools = ALL_TOOLS,
     ask: AskRequest = SAVED,
     as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
 ) -> None:
     """Measure how well queries find their tools or servers, before and after a merge."""
     from toolscope_core.cli.plan_evaluation import plan_evaluation, tell_plans
-    from toolscope_core.cli.searcher import SearchOptions
+    from toolscope_core.cli.searcher import search_options
     from toolscope_core.rps.planner import PlanOptions
 
     wanted = _least_recalls(least or [])
     ks = sorted({*_cutoffs(cutoffs), *wanted})
-    asks = decomposition in ASKING or "model" in (select, worker)
-    learned = trained_model(model, asks=asks)
-    searched = SearchOptions(
-        k=per_job if plan else max(ks),
-        decomposition=knobs.split(decomposition),
-        config=knobs.config(corpus),
-        embedder=embedder,
-        servers=servers,
-        splits=splits,
-        variants=variants,
-        ask=replace(ask, model=None if learned else model),
-        learned=learned,
-        usage=usage,
-        learned_alone=knobs.as_in_paper == "tool2vec",
-    )
-    options = EvaluationOptions(searched, tuple(ks), bundle, skip_unknown, select, labels)
+    k = per_job if plan else max(ks)
+    search = search_options(k, searched, knobs, ask, asks="model" in (select, worker))
+    options = EvaluationOptions(search, tuple(ks), bundle, skip_unknown, select, labels)
     if plan:
-        if wanted or select or labels or servers:
+        if wanted or select or labels or searched.servers:
             raise ConfigError(
                 "--plan measures sets of tools; leave out --min-recall, --select, --labels and "
                 "--servers"
             )
         ways = PlanOptions(worker, iterative, is_filtered)
-        sides = plan_evaluation(catalogs, queries, searched, ways, bundle, skip_unknown)
+        sides = plan_evaluation(catalogs, queries, search, ways, bundle, skip_unknown)
         tell_plans(sides, as_json=as_json)
         return
     report = evaluation(catalogs, queries, options)
