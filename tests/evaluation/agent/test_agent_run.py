@@ -144,6 +144,9 @@ def test_every_request_begins_in_the_state_that_the_command_makes(agent, endpoin
     assert mark.read_text() == "x" * 4 and len(rows(tmp_path)) == 4
     assert [key[1] for key in rows(tmp_path)] == ["as it is", "merged"] * 2
     assert "give 1" in agent("--reset", command, "--concurrency", 2, code=2).output
+    endless = f'{sys.executable} -c "import time; time.sleep(60)"'
+    options = ("--request-deadline", 1, "--out", tmp_path / "endless.jsonl")
+    assert "did not end in 1 seconds" in agent("--reset", endless, *options, code=2).output
     failing = f"{sys.executable} -c \"raise SystemExit('no disk')\""
     assert (
         "ended with 1: no disk"

@@ -86,7 +86,7 @@ def run_agents(
     async def run() -> None:
         if config.reset:
             for one in assignments:
-                await _reset(config.reset)
+                await _reset(config)
                 async with _opened(one.toolset, config, version) as place:
                     await work(one, place)
             return
@@ -134,14 +134,19 @@ async def _opened(toolset: AgentToolset, config: AgentConfig, version: str) -> A
         yield _Open(offered, check)
 
 
-async def _reset(command: str) -> None:
-    """Run the command that brings the state back. Raises ``ConfigError`` where it fails."""
+async def _reset(config: AgentConfig) -> None:
+    """Run the command that brings the state back, in the time that a request has. Raises
+    ``ConfigError`` where it fails.
+    """
     import anyio
 
+    command = config.reset
     try:
-        done = await anyio.run_process(shlex.split(command), check=False)
+        with anyio.fail_after(config.seconds):
+            done = await anyio.run_process(shlex.split(command), check=False)
     except (OSError, ValueError) as error:
-        raise ConfigError(f"--reset {command!r} cannot be run: {error}") from error
+        reason = str(error) or f"it did not end in {config.seconds:g} seconds"
+        raise ConfigError(f"--reset {command!r} cannot be run: {reason}") from error
     if done.returncode:
         words = done.stderr.decode("utf-8", "replace").strip()[-200:]
         raise ConfigError(
