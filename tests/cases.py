@@ -42,6 +42,6 @@ class Cases:
 
 if __name__ == "__main__":
     cases = Cases()
-    status = pytest.main(["-m", "case", "-p", "no:terminal", "tests", *sys.argv[1:]], [cases])
+    status = pytest.main(["-m", "case", "--tb=line", "tests", *sys.argv[1:]], [cases])
     sys.stdout.write("\n".join(cases.lines()) + "\n")
     sys.exit(int(status) or int(any(not cases.tests[number] for number in NUMBERS)))

@@ -43,6 +43,7 @@ def test_no_model_library_is_loaded(arguments, tmp_path):
 
 STOPPED = """
 import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
 class Stop:
     def find_spec(self, name, *rest):
         if name == "toolscope_core.cli.serve_command":

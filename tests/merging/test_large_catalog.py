@@ -1,7 +1,5 @@
 """A merge of ten thousand tools with very many near pairs, in a process of its own; each night."""
 
-import json
-import re
 import resource
 import subprocess
 import sys
@@ -28,11 +26,10 @@ def test_ten_thousand_tools_take_less_than_two_gigabytes(tmp_path):
         for number in range(40)
     ]
     catalog = write_json(tmp_path / "tools.json", {"tools": tools})
-    words = ["merge", str(catalog), "--accept", "none", "--out", str(tmp_path / "bundle")]
+    words = ["merge", str(catalog), "--threshold", ".5", "--out", str(tmp_path / "bundle")]
     done = subprocess.run(
         [sys.executable, "-m", "toolscope_core", *words], capture_output=True, text=True, check=True
     )
     assert "10,000 tools in" in done.stdout
-    counts = json.loads((tmp_path / "bundle" / "manifest.json").read_text())
-    assert sum(1 for _ in (tmp_path / "bundle" / "pairs.jsonl").open()) >= 190_000, counts
-    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < MOST_KB, re.escape(done.stderr)
+    assert (tmp_path / "bundle" / "pairs.jsonl").read_bytes().count(b"\n") >= 200_000
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < MOST_KB
