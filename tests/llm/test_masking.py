@@ -112,3 +112,4 @@ def test_halves_and_capitals_of_a_key_are_found(said):
 
 def test_what_keys_of_a_vendor_begin_with_is_no_half():
     assert masked("sk-proj- is a prefix", "sk-proj-01234567") == "sk-proj- is a prefix"
+    assert masked("Blue is a colour.", "bLuE") == "Blue is a colour."
