@@ -48,6 +48,7 @@ def press(watched, key, decided):
     watched.settled()
 
 
+@pytest.mark.case(44)
 @pytest.mark.shared_data
 def test_from_a_file_to_a_bundle(watched, shared_data):
     file = shared_data / "livemcpbench" / "servers.json"
@@ -123,6 +124,7 @@ def nothing_runs(page, where):
     assert page.locator(BAD).count() == 0, where
 
 
+@pytest.mark.case(43)
 def test_a_hostile_catalog_runs_nothing_on_any_page(watched, tmp_path):
     said = {"type": "string", "description": EVIL, "enum": [EVIL, "b"]}
     listed = {"type": "array", "items": {"description": EVIL}}

@@ -142,6 +142,7 @@ def test_in_the_parts_digits_choose_and_no_letter_decides(watched):
     expect(heading(page)).not_to_have_text("convert_currency")
 
 
+@pytest.mark.case(78)
 def test_a_popover_a_drawer_a_list_and_a_table_keep_the_keys_to_themselves(watched):
     page = watched.open("review", catalog="Example")
     opened = page.get_by_role("dialog")

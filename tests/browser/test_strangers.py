@@ -31,6 +31,7 @@ def status(server, path, **headers):
         connection.close()
 
 
+@pytest.mark.case(71)
 def test_over_the_socket_only_the_app_itself_is_let_in(server):
     port = urlsplit(server.url).port
     own = f"http://localhost:{port}"

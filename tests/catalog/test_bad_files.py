@@ -13,6 +13,7 @@ from toolscope_core.model.errors import CatalogError
 ODD = "\ufeffa\x00b\u2028c\u2029d\x85e 🙂 é"
 
 
+@pytest.mark.case(29)
 def test_one_tool_fifty_copies_blank_names_and_missing_schemas():
     assert len(read({"name": "one"}).tools) == 1
     copies = read([{"name": "a", "description": "b", "inputSchema": {}}] * 50)
@@ -33,6 +34,7 @@ def test_one_tool_fifty_copies_blank_names_and_missing_schemas():
             read_text(empty, "empty.txt")
 
 
+@pytest.mark.case(30)
 def test_one_name_on_three_servers_is_three_tools():
     catalog = read([{"server": s, "tools": [{"name": "go"}]} for s in "abc"])
     assert [tool.id for tool in catalog.tools] == ["a/go", "b/go", "c/go"]
@@ -54,6 +56,7 @@ def test_what_cannot_be_kept_exactly_is_a_problem_in_yaml_too(text, reason):
     assert catalog.problems[0].reason.startswith(reason)
 
 
+@pytest.mark.case(32)
 def test_depth_without_end_is_refused_in_every_syntax():
     for data in (b"[" * 100_000, b'{"a":' * 100_000, b"- " * 100_000, b"a: {" * 100_000):
         for label in ("t.json", "t.yaml"):
@@ -61,6 +64,7 @@ def test_depth_without_end_is_refused_in_every_syntax():
                 read_text(data, label)
 
 
+@pytest.mark.case(37)
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32"])
 def test_odd_text_stands_unchanged_in_every_field(encoding):
     record = {
@@ -94,6 +98,7 @@ def test_a_table_and_yaml_in_utf_16():
         assert (tool.name, tool.description) == ("ä", "ö")
 
 
+@pytest.mark.case(37)
 def test_lone_surrogates_are_problems_wherever_they_stand():
     for field in ("id", "name", "server", "description", "parameters", "returns", "\ud800"):
         catalog = read([{"name": "ok"}, {"name": "bad", field: "\ud800"}])

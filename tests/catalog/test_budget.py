@@ -89,6 +89,7 @@ def graphs():
     return st.lists(st.tuples(ends, ends, ends, st.booleans()), min_size=1, max_size=10)
 
 
+@pytest.mark.case(61)
 @examples(150, suppress_health_check=list(HealthCheck))
 @given(graphs())
 def test_whatever_leads_wherever_the_result_keeps_its_limits(small_budget, drawn):

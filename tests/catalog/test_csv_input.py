@@ -16,6 +16,7 @@ from toolscope_core.catalog.sources import Source
 from toolscope_core.model.errors import CatalogError
 
 
+@pytest.mark.case(36)
 def test_cells_are_the_text_that_they_are():
     catalog = read_data("documents/tools.csv")
     assert [tool.name for tool in catalog.tools] == ["007", "1e5", "null"]
@@ -30,6 +31,7 @@ def test_cells_are_the_text_that_they_are():
     assert tabs.by_id["None/True"].description == "two\nlines"
 
 
+@pytest.mark.case(36)
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

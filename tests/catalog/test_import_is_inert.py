@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests" / "data"
 
@@ -71,6 +73,7 @@ def events_of(program, files, **env):
     return json.loads(done.stdout)
 
 
+@pytest.mark.case(46)
 def test_reading_touches_nothing_but_the_files_given(tmp_path):
     hostile = write_hostile(tmp_path)
     files = [path for path in (*DATA.rglob("*"), *hostile) if path.is_file()]

@@ -28,6 +28,7 @@ ODD = Source("a\0 \ud800.json", b'[{"name": "a"}]')
 SLOW = Source("slow.json", b"[" + b'{"name": "a"},' * 400_000 + b"{}]")
 
 
+@pytest.mark.case(33)
 def test_a_200_mb_file_is_refused_before_it_is_read(tmp_path):
     path = tmp_path / "huge.json"
     with path.open("wb") as file:
@@ -91,6 +92,7 @@ def test_memory_has_an_end_and_the_message_names_the_limit_and_the_file(monkeypa
         read_isolated([bomb])
 
 
+@pytest.mark.case(67)
 def test_a_slow_file_keeps_nobody_else_waiting(monkeypatch):
     monkeypatch.setattr(isolation, "READING_SECONDS", 3.0)
     refused = []

@@ -64,6 +64,7 @@ def test_what_is_read_does_not_depend_on_the_order_of_keys(path):
         assert json.dumps(asdict(other), default=dict) == json.dumps(asdict(catalog), default=dict)
 
 
+@pytest.mark.case(69)
 @pytest.mark.parametrize("path", FILES[:1] + FILES[-4:], ids=lambda path: path.name)
 def test_bundles_of_files_do_not_depend_on_the_order_of_keys(path, tmp_path):
     values = documents_of(path)

@@ -92,6 +92,7 @@ def values_of(label, data):
 TREES = [tree for label, data in SEEDS for tree in values_of(label, data)]
 
 
+@pytest.mark.case(31)
 @pytest.mark.parametrize(
     ("count", "seed"), [(4_000, 31), pytest.param(40_000, None, marks=pytest.mark.nightly)]
 )

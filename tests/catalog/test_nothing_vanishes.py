@@ -144,6 +144,7 @@ def lost(source, forced=None):
         return []
 
 
+@pytest.mark.case(62)
 @pytest.mark.parametrize("kind", range(len(KINDS)))
 @settings(max_examples=30)
 @given(rng=st.randoms())

@@ -231,6 +231,7 @@ def test_no_catalog_can_be_made(data, message):
         read_catalog([])
 
 
+@pytest.mark.case(32)
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

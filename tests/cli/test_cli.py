@@ -183,6 +183,7 @@ def test_decisions_of_another_catalog_are_counted_and_alone_refused(tmp_path):
     assert "decisions: 1 of this catalog, 1 of tools that this catalog does not have" in done.output
 
 
+@pytest.mark.case(57)
 def test_equal_runs_write_equal_bytes(tmp_path):
     for name in ("one", "two"):
         run("merge", EXAMPLE, "--out", tmp_path / name)
@@ -294,6 +295,7 @@ def test_diff_fails_where_callers_break_and_only_there(tmp_path):
 FORGED = "a\x1b[31mb\nproblem  forged: line\r\x85\u2028\u202e\u200b\x07"
 
 
+@pytest.mark.case(68)
 @pytest.mark.parametrize("command", ["inspect", "merge", "diff", "relabel", "error"])
 def test_no_name_moves_the_terminal_or_forges_a_line(tmp_path, command):
     tools = [

@@ -34,6 +34,13 @@ TOOLS = example_catalog().tools
 SECRET = "sk-secret-0123456789"
 
 
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """A server of the example, for what does not depend on how many there are."""
+    servers = [one for one in read_json(example_path()) if one["server"] == "pinboard-notes"]
+    return write_json(tmp_path_factory.mktemp("small") / "catalog.json", servers)
+
+
 @pytest.fixture
 def server(model_server):
     model_server.answer = served(answering(same_verb))
@@ -143,19 +150,20 @@ def test_a_budget_pauses_without_a_bundle_and_the_rest_is_asked_later(server, tm
 
 @pytest.mark.parametrize("mode", ["refused-key", "quota", "no-model"])
 def test_an_endpoint_that_fails_is_told_in_words_and_the_command_goes_on(
-    server, tmp_path, monkeypatch, mode
+    server, small, tmp_path, monkeypatch, mode
 ):
     monkeypatch.setenv("TOOLSCOPE_API_KEY", SECRET)
     server.mode = mode
-    output = merge(tmp_path / "b", code=2).stderr
+    output = merge(tmp_path / "b", catalog=small, code=2).stderr
     assert server.origin in output and "goes on from there" in output and SECRET not in output
     server.mode = "ok"
-    merge(tmp_path / "b")
+    merge(tmp_path / "b", catalog=small)
     assert server.received[-1].headers["authorization"] == f"Bearer {SECRET}"
     kept = [*files(tmp_path / "b").values(), *files(tmp_path).values()]
     assert not [content for content in kept if SECRET.encode() in content]
 
 
+@pytest.mark.case(23)
 def test_the_estimate_asks_nobody_and_names_every_task(server):
     output = run("estimate", EXAMPLE).output
     assert not server.received
@@ -223,10 +231,10 @@ def test_a_tool_without_a_usable_grade_is_a_row_without_one_and_is_graded_next_t
 )
 @pytest.mark.parametrize("command", ["merge", "quality", "augment"])
 def test_answers_that_cannot_be_used_end_a_command_with_a_sentence_and_write_nothing(
-    server, tmp_path, command, mode, reason
+    server, small, tmp_path, command, mode, reason
 ):
     out, host = tmp_path / "out", server.origin.removeprefix("http://")
-    asked = (command, EXAMPLE, "--out", out, *(("--judge", "llm") if command == "merge" else ()))
+    asked = (command, small, "--out", out, *(("--judge", "llm") if command == "merge" else ()))
     server.mode = mode
     output = run(*asked, code=1).stderr
     assert re.fullmatch(
@@ -258,12 +266,12 @@ def test_one_bad_enum_of_a_batch_loses_one_answer(server, tmp_path, wrong, code)
 
 
 @pytest.mark.parametrize("mode", ["thinking", "flaky"])
-def test_thoughts_prose_and_a_busy_server_are_no_obstacle(server, tmp_path, mode):
-    merge(tmp_path / "plain")
+def test_thoughts_prose_and_a_busy_server_are_no_obstacle(server, small, tmp_path, mode):
+    merge(tmp_path / "plain", catalog=small)
     server.mode, server.thought = mode, 3_000
     with opened_endpoints() as endpoints:
         endpoints.save(Endpoint(server.url, "other", temperature=0.5))
-    merge(tmp_path / "b")
+    merge(tmp_path / "b", catalog=small)
     rows = [read_lines(tmp_path / name / "pairs.jsonl") for name in ("plain", "b")]
     verdicts = [[(row["left"], row["right"], row["relation"]) for row in one] for one in rows]
     assert verdicts[0] == verdicts[1]
@@ -385,9 +393,10 @@ def test_an_endpoint_that_says_merge_to_everything_is_believed_only_at_even_odds
     assert len(proposed) > len(asked)
 
 
-KILLS = 4
+KILLS = 2
 
 
+@pytest.mark.case(1)
 def test_a_killed_command_given_again_asks_only_the_rest(server, tmp_path):
     with opened_endpoints() as endpoints:
         endpoints.save(Endpoint(server.url, "m", concurrency=2))

@@ -39,3 +39,22 @@ def test_no_model_library_is_loaded(arguments, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stderr.splitlines()[-1].replace("'", '"')) == []
+
+
+STOPPED = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+class Stop:
+    def find_spec(self, name, *rest):
+        if name == "toolscope_core.cli.serve_command":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Stop())
+from toolscope_core.__main__ import main
+main()
+"""
+
+
+def test_control_c_while_modules_load_is_no_traceback():
+    done = subprocess.run([sys.executable, "-c", STOPPED, "--version"], check=False,
+                          capture_output=True, text=True)  # fmt: skip
+    assert (done.stdout, done.stderr, done.returncode) == ("", "Aborted!\n", 1)

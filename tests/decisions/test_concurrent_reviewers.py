@@ -92,6 +92,7 @@ def store(url):
     store.close()
 
 
+@pytest.mark.case(10)
 def test_two_processes_of_four_reviewers_lose_nothing_and_each_conflict_has_one_winner(store, url):
     start, results = SPAWN.Barrier(2), SPAWN.Queue()
     crowd = [SPAWN.Process(target=process, args=(url, name, start, results)) for name in "xy"]
@@ -125,6 +126,7 @@ def clicks(url, go, acknowledged):
         acknowledged.send(row.seq)
 
 
+@pytest.mark.case(2)
 def test_a_killed_process_loses_nothing_it_acknowledged(store, url):
     rng, last = random.Random(7), 0
     for _ in range(3):
@@ -223,12 +225,14 @@ def start_elsewhere(url, kind):
     return job.id
 
 
+@pytest.mark.case(12)
 def test_two_processes_that_start_the_same_run_at_once_start_one(store, url, others):
     for kind in map(str, range(4)):
         starts = [others.submit(start_elsewhere, url, kind) for _ in range(2)]
         assert len({start.result() for start in starts}) == 1
 
 
+@pytest.mark.case(11)
 def test_a_form_loaded_before_anothers_decision_overwrites_nothing(store, url, others):
     tools = cluster(0)
     seen = version_of([tool.fingerprint for tool in tools], read_log(store, 1))
@@ -242,6 +246,7 @@ def test_a_form_loaded_before_anothers_decision_overwrites_nothing(store, url, o
     assert edit.document == {"name": "bo's name"}
 
 
+@pytest.mark.case(16)
 def test_undoing_what_others_built_on_is_refused_with_the_list_and_changes_nothing(
     store, url, others
 ):

@@ -133,6 +133,7 @@ def test_what_was_recut_is_accepted_afterwards_and_what_was_taken_apart_is_not()
 # Catalogs that changed under the log
 
 
+@pytest.mark.case(52)
 def test_a_changed_member_suspends_what_joins_and_is_stale():
     log = logged(decide("accept", "abc"), decide("accept", "de"))
     asked = constraints(changed(CATALOG, "a"), log)
@@ -374,6 +375,7 @@ def test_an_undo_is_not_undone_and_nothing_twice():
         admit(log, undo(1))
 
 
+@pytest.mark.case(70)
 def test_a_stale_version_is_refused_with_who_did_what():
     log = logged(decide("accept", "ab"))
     seen = version_of(fps("ab"), log)

@@ -399,6 +399,7 @@ def test_one_of_everything(programs):
     office.teardown()
 
 
+@pytest.mark.case(59)
 @pytest.mark.hypothesis
 def test_whatever_two_reviewers_do_the_log_is_the_state_and_all_of_it_can_be_taken_back(programs):
     """What fails is printed as it was tried: to make it shorter would take many minutes."""

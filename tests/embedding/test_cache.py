@@ -49,6 +49,7 @@ def test_a_written_vector_is_read_back_exactly_and_only_for_its_model(tmp_path):
     assert cache.read(MODEL, []) == {}
 
 
+@pytest.mark.case(6)
 @pytest.mark.parametrize("damage", ["truncate", "flip", "empty"])
 def test_a_damaged_file_is_noticed_and_rebuilt(tmp_path, damage):
     cache, texts = VectorCache(tmp_path), ["bad", "cab"]
@@ -147,6 +148,7 @@ def test_progress_moves_within_a_chunk(tmp_path, monkeypatch):
     assert [step.done for step in steps] == [0, 2, 4, 5]
 
 
+@pytest.mark.case(2)
 def test_a_cancelled_run_goes_on_where_it_stopped(tmp_path, monkeypatch):
     monkeypatch.setattr(embed_once, "CHUNK", 2)
     cache, texts = VectorCache(tmp_path), ["a", "bb", "ccc", "dddd", "eeeee", "a"]

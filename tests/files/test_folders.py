@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import resource
 import shutil
 import signal
 from pathlib import Path
@@ -40,6 +41,7 @@ def put(folder, files):
         (folder / name).write_bytes(content)
 
 
+@pytest.mark.case(63)
 @pytest.mark.parametrize(
     ("files", "why"),
     [
@@ -61,6 +63,27 @@ def test_a_folder_that_this_program_did_not_write_so_is_left_alone(tmp_path, fil
         write_folder(NEW, tmp_path / "out")
     assert held(tmp_path / "out") == files
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.case(63)
+def test_folders_of_others_are_left_alone_though_they_are_empty(tmp_path):
+    (tmp_path / "out" / "year" / "month").mkdir(parents=True)
+    with pytest.raises(ExportError, match=r"something else than a bundle \(year/month\)"):
+        write_folder(NEW, tmp_path / "out")
+    assert (tmp_path / "out" / "year" / "month").is_dir()
+
+
+@pytest.mark.case(3)
+def test_a_full_disk_says_what_to_free_and_keeps_the_old_bundle(tmp_path):
+    write_folder(OLD, tmp_path / "out")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, hard))
+    try:
+        with pytest.raises(ExportError, match=r"is unchanged; free 1,0\d\d bytes there"):
+            write_folder({"manifest.json": b" " * 1_050}, tmp_path / "out")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert held(tmp_path / "out") == OLD
 
 
 def test_a_bundle_as_it_was_written_is_replaced(tmp_path):
@@ -123,6 +146,7 @@ def killed_at(step, out, after):
     return os.waitpid(child, 0)[1] == 0
 
 
+@pytest.mark.case(2, 64)
 @pytest.mark.parametrize("exchange", [True, False])
 @pytest.mark.parametrize("after", [True, False])
 def test_whenever_it_is_killed_the_old_or_the_new_bundle_is_there(

@@ -136,6 +136,7 @@ def peak_of(work):
         tracemalloc.stop()
 
 
+@pytest.mark.case(74)
 @pytest.mark.parametrize("declared", [1, BOMB, 0xFFFFFFF0])
 def test_what_a_file_becomes_is_counted_whatever_the_zip_says(monkeypatch, declared):
     monkeypatch.setattr(archives, "MOST_BYTES", 1 << 20)

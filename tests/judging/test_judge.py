@@ -134,6 +134,7 @@ def test_tools_of_one_server_need_more_to_be_merged():
     assert on("bank", "bank") < on("bank", "exchange")
 
 
+@pytest.mark.case(77)
 def test_a_pair_is_the_same_whatever_else_the_catalog_holds():
     """Alone and among other servers: every number and sentence."""
     catalog = read_catalog(load_paths([example_path()]))

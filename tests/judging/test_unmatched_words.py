@@ -256,6 +256,7 @@ def test_tools_of_one_name_are_told_apart_by_their_ids():
     assert reasons(one, other) == ["only `attic/find` says “red”"]
 
 
+@pytest.mark.case(65)
 def test_a_model_that_merges_everything_gets_nothing_accepted_unseen(tmp_path):
     tools = [one for pair in list(TRAPS.values())[:8] for one in pair[:2]]
     catalog = Catalog(tuple(sorted(tools, key=lambda tool: tool.id)))

@@ -19,6 +19,7 @@ from toolscope_core.model.environment import ApiKey
 from toolscope_core.model.errors import ConfigError, ModelStopError
 
 
+@pytest.mark.case(22)
 @pytest.mark.parametrize("mode", ["slow", "dripping", "dripping-headers"])
 def test_every_call_ends_by_its_deadline(server, mode):
     server.mode = mode

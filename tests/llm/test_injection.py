@@ -183,6 +183,7 @@ def accepted(analysis, model_verdicts=None):
     return [cluster.members for cluster in plan.clusters if cluster.state == "accepted"]
 
 
+@pytest.mark.case(41)
 @pytest.mark.parametrize("payload", PAYLOADS)
 def test_a_judge_that_obeys_merges_nothing(payload, served, cache):
     analysis = analysed(
@@ -370,6 +371,7 @@ def test_a_model_that_is_believed_needs_the_words_too(served, cache, monkeypatch
     assert not accepted(two, verdicts_of(two, asking(model)))
 
 
+@pytest.mark.case(41)
 @pytest.mark.parametrize(("number", "payload"), list(enumerate(PAYLOADS)))
 def test_an_auditor_that_obeys_changes_no_state(number, payload, served, cache, monkeypatch):
     names = ("find_notes", "note_lookup", "search_notes")
@@ -437,6 +439,7 @@ def test_hidden_orders_never_reach_the_model(served, cache):
     assert analysis.catalog.blocked == {"query_notes"}
 
 
+@pytest.mark.case(28)
 def test_a_chain_whose_ends_do_not_belong_together_goes_to_review(served, cache):
     """a ~ b and b ~ c but not a ~ c: proposed at most, whatever the audit says."""
     names = ("find_notes", "query_notes", "search_notes")

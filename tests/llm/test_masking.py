@@ -13,6 +13,7 @@ from toolscope_core.llm.masking import MASK, masked
 
 KEPT = 8
 """So many characters of a key in a row would be too many."""
+KEY = "sk-0123456789abcdefghijklmnopqrs"
 KEYS = st.text("abcdefghijklmnopqrstuvwxyz0123456789-_/+=.", min_size=12, max_size=40)
 SPELLINGS = (
     str,
@@ -101,3 +102,14 @@ def test_every_name_of_a_character_in_html_is_read():
         some = names[start : start + 20]
         key = "key-" + "".join(char for char, _ in some)
         assert masked("key-" + "".join(f"&{name}" for _, name in some), key) == MASK, some
+
+
+@pytest.mark.parametrize("said", [KEY.upper(), KEY[:16], f"{KEY[:16]} and {KEY[16:].title()}"])
+def test_halves_and_capitals_of_a_key_are_found(said):
+    assert "sk-" not in masked(f"I have {said}.", KEY).casefold()
+    assert KEY[16:] not in masked(f"I have {said} %.", KEY).casefold()
+
+
+def test_what_keys_of_a_vendor_begin_with_is_no_half():
+    assert masked("sk-proj- is a prefix", "sk-proj-01234567") == "sk-proj- is a prefix"
+    assert masked("Blue is a colour.", "bLuE") == "Blue is a colour."

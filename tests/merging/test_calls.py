@@ -172,6 +172,7 @@ def check_places(moves, done, call, taken):
     assert set(done.lost) == (call.keys() & taken) - moves.keys()
 
 
+@pytest.mark.case(72)
 @given(maps(), CALLS, st.randoms())
 def test_no_argument_comes_under_the_name_of_another_in_any_order(alpha, call, random):
     shuffled = dict(random.sample(list(call.items()), len(call)))

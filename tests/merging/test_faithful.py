@@ -163,6 +163,7 @@ def test_notes_of_tools_that_speak_to_models_need_not_survive():
     assert codes("Finds notes.", made, (FIND, hostile), around) == []
 
 
+@pytest.mark.case(55)
 def test_an_invented_parameter_is_named():
     schema = {**ROUTER.document.schema}
     schema["properties"] = {**schema["properties"], "token": {"type": "string"}}

@@ -46,6 +46,7 @@ def accepted(catalog):
     return Decision("accept", tuple(prints[i].fingerprint for i in ids), ids, "ann", seq=1)
 
 
+@pytest.mark.case(42)
 @pytest.mark.parametrize("kind", HIDDEN)
 def test_a_copy_with_hidden_text_is_seen_and_takes_no_part(kind, tmp_path):
     odd = record(poisoned(HIDDEN[kind]))

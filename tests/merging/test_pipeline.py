@@ -113,6 +113,7 @@ def test_knobs_out_of_range_are_refused(bad):
         AnalysisConfig(**bad)
 
 
+@pytest.mark.case(29)
 def test_fifty_copies_become_one_cluster(tmp_path):
     schema = {"type": "object", "properties": {"x": {"type": "string"}}}
     copies = tuple(Tool(f"t{i:02d}", "do_it", "Does it.", schema=schema) for i in range(50))
@@ -131,6 +132,7 @@ def test_a_tool_without_a_close_one_changes_nothing_else(example, tmp_path):
     assert [row for row in after.relabels if row.old_id != "zz"] == list(before.relabels)
 
 
+@pytest.mark.case(57)
 @examples(10)
 @given(st.randoms(use_true_random=False))
 def test_the_order_of_the_records_does_not_matter(tmp_path_factory, random):

@@ -63,6 +63,7 @@ def planned(tmp_path, *servers, log=(), **config):
     return plan_merge(analysed(read(*servers), tmp_path), log, PlanConfig(**config))
 
 
+@pytest.mark.case(76)
 @pytest.mark.parametrize("routers", [True, False])
 def test_every_store_stays_reachable_and_only_sums_are_pruned(tmp_path, routers):
     plan = planned(tmp_path, *STORES, *CALCULATORS, accept="all", routers=routers)

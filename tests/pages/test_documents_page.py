@@ -175,6 +175,7 @@ def only(page):
     return cluster
 
 
+@pytest.mark.case(66)
 def test_opening_a_document_with_values_and_nested_keywords_changes_nothing(nested):
     assert nested.button("save_").disabled
     assert nested.button("reset_").disabled

@@ -44,6 +44,17 @@ def test_every_decision_is_listed_with_who_took_it_back_and_filtered(page):
     assert list(table(page)["who"]) == ["ann"]
 
 
+def test_a_long_history_comes_in_pages_and_a_link_opens_its_own(page, monkeypatch):
+    monkeypatch.setattr("ui.history.decision_list.PAGE_SIZE", 2)
+    for _ in range(3):
+        page.review.undo(1, "bob", accepted(page, "send_mail").seq)
+    page.at.query_params["decision"] = "1"
+    page.at.run()
+    assert list(table(page)["no."]) == [1] and "3 of 3 decisions listed" in page.text
+    page.widget("pagination", "history_page_2").set_value(1).run()
+    assert list(table(page)["no."]) == [5, 3]
+
+
 def test_the_chosen_decision_says_what_it_changed_and_goes_back_and_forth(page):
     accepted(page, "send_mail")
     page.at.run()

@@ -52,6 +52,7 @@ def test_configured_hosts_are_answered(options):
     assert request_guard.refusal("evil.test", None) == ""
 
 
+@pytest.mark.case(71)
 @pytest.mark.parametrize(
     "origin",
     ["http://localhost:9999", "http://127.0.0.1:8501", "http://evil.test", "null", "", "file://"],

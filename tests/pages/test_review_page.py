@@ -102,6 +102,7 @@ def test_a_long_notice_keeps_its_beginning_and_its_end(page):
     assert shown.value.endswith("middle last")
 
 
+@pytest.mark.case(70)
 def test_a_card_decided_by_somebody_else_meanwhile_is_refused_in_words(page):
     page.review.decide(1, "reject", by_name(page.work, 1, "send_mail"), "bob")
     page.press(f"accept_{card_id(page)}")

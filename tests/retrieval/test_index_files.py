@@ -51,6 +51,7 @@ def test_dense_scores_are_the_mean_of_two_cosines(cache):
     assert index.dense(asked) == pytest.approx((short + full) / 2, abs=1e-6)
 
 
+@pytest.mark.case(6)
 @pytest.mark.parametrize("name", ["vectors.npy", "sparse/data.csc.index.npy", "seals.json"])
 @pytest.mark.parametrize("damage", ["flip", "cut", "gone"])
 def test_a_damaged_index_is_built_anew(cache, name, damage):

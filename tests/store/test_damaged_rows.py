@@ -147,6 +147,16 @@ def readings(store, folder):
     yield lambda: rows.delete_catalog(store, "new")
 
 
+@pytest.mark.parametrize("place", ["decision SET at", "decision SET detail", "job SET state"])
+def test_text_that_is_no_unicode_is_said_with_what_to_do(path, place):
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(f"UPDATE {place} = CAST(x'22ff22' AS TEXT)")
+    store = Store(f"sqlite:///{path}")
+    with pytest.raises(StoreError, match="a text in it is damaged; put a backup in its place"):
+        (rows.latest_job if "job" in place else read_log)(store, 1)
+    store.close()
+
+
 @pytest.mark.parametrize(
     ("table", "column", "text"), DAMAGE, ids=[f"{t}.{c}-{v[:12]!r}" for t, c, v in DAMAGE]
 )

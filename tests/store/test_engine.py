@@ -122,6 +122,7 @@ def test_an_older_store_is_migrated(store, store_url, monkeypatch):
     Store(store_url).close()  # no step is applied twice
 
 
+@pytest.mark.case(2)
 def test_a_migration_that_fails_changes_nothing(store, store_url, monkeypatch):
     before = tables_of(store)
     steps = (*migrations.MIGRATIONS, m900_later, m901_broken)
@@ -131,6 +132,7 @@ def test_a_migration_that_fails_changes_nothing(store, store_url, monkeypatch):
     assert tables_of(store) == before
 
 
+@pytest.mark.case(7)
 def test_a_newer_store_is_refused(store, store_url):
     with store.write() as session:
         session.connection().execute(text("INSERT INTO migration VALUES ('m999_future', '')"))

@@ -21,6 +21,7 @@ def test_an_unfinished_run_is_gone_on_with(store):
     assert open_run(store, "r2", 1, "merge", SETUP).id == "r2"
 
 
+@pytest.mark.case(8)
 @pytest.mark.parametrize(
     "other",
     [

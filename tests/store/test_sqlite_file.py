@@ -38,6 +38,7 @@ def store(path):
     store.close()
 
 
+@pytest.mark.case(5)
 def test_every_connection_has_the_pragmas(store):
     wanted = {"journal_mode": "wal", "foreign_keys": 1, "busy_timeout": 15000, "synchronous": 2}
     with store.read() as one, store.read() as other, store.write() as writer:
@@ -109,6 +110,7 @@ def test_a_store_that_refuses_writing_says_so(store):
         session.add(row())
 
 
+@pytest.mark.case(3)
 def test_a_full_disk_is_one_clear_error_and_nothing_changes(store):
     record = save_catalog(store, "n", CATALOG)
     big = Catalog(tools=tuple(Tool(id=str(i), name="n", description="d" * 999) for i in range(99)))
@@ -132,6 +134,7 @@ def test_opening_a_locked_new_file_waits_and_then_is_an_error(path, monkeypatch,
         Store(url(path)).close()
 
 
+@pytest.mark.case(7)
 def test_an_older_file_is_backed_up_first(store, path, monkeypatch):
     record = save_catalog(store, "n", CATALOG)
     monkeypatch.setattr(migrations, "MIGRATIONS", (*migrations.MIGRATIONS, m900_later))

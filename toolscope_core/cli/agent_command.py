@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -15,6 +18,7 @@ from toolscope_core.cli.terminal import (
     ServerKeys,
     app,
     errors_as_sentences,
+    fail_for,
     progress,
     say,
     say_error,
@@ -22,22 +26,23 @@ from toolscope_core.cli.terminal import (
 )
 from toolscope_core.files.whole_files import read_file
 from toolscope_core.model.configuration import AgentConfig, ConnectionLimits
-from toolscope_core.model.environment import read_environment
+from toolscope_core.model.environment import Settings, read_environment
 from toolscope_core.model.errors import ModelStopError, PausedError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
 
 if TYPE_CHECKING:
     from toolscope_core.evaluation.agent.agent_report import AgentReport
+    from toolscope_core.evaluation.agent.paid_turns import PaidTurns
     from toolscope_core.evaluation.agent.toolset_pair import (
         AgentEstimate,
         OriginalsConfigured,
         ToolsetPair,
     )
-    from toolscope_core.llm.tool_calling import ToolCallingModel
 
 DEFAULT = AgentConfig()
 LABEL = 30
+Side = Literal["as-it-is", "merged"]
 
 
 @app.command()
@@ -55,7 +60,11 @@ def agent_run(
         ),
     ],
     queries: Annotated[
-        Path, typer.Option(help="JSONL or CSV with `query` and `gold`: ids of the tools needed.")
+        Path,
+        typer.Option(
+            help="JSONL or CSV with `query`, `gold` (ids of the tools needed), and perhaps "
+            "`expected` (the right answer) and `allowed` (ids of tools that are not wrong)."
+        ),
     ],
     out: Annotated[
         Path,
@@ -83,9 +92,35 @@ def agent_run(
     skip_unknown: Annotated[
         bool, typer.Option("--skip-unknown", help="Leave out queries that need unknown tools.")
     ] = False,
-    concurrency: Annotated[int, typer.Option(help="Requests worked on at a time.")] = (
-        DEFAULT.concurrency
+    side: Annotated[
+        Side | None, typer.Option(help="Work with one toolset only: as-it-is or merged.")
+    ] = None,
+    judge: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL",
+            help="A model of the endpoint that grades answers where the query has no `expected`.",
+        ),
+    ] = None,
+    reset: Annotated[
+        str,
+        typer.Option(
+            metavar="COMMAND",
+            help="Run this before each request with each toolset, and start the servers anew.",
+        ),
+    ] = "",
+    request_deadline: Annotated[float, typer.Option(help="Seconds for a request, at most.")] = (
+        DEFAULT.seconds
     ),
+    turn_tokens: Annotated[
+        int, typer.Option(help="Tokens of a turn of the model, thoughts apart.")
+    ] = DEFAULT.turn_tokens,
+    concurrency: Annotated[
+        int | None,
+        typer.Option(
+            help=f"Requests worked on at a time; default {DEFAULT.concurrency}, with --reset 1."
+        ),
+    ] = None,
     only_estimate: Annotated[
         bool,
         typer.Option("--estimate", help="Say what it may take; starts, sends and writes nothing."),
@@ -101,63 +136,83 @@ def agent_run(
     from toolscope_core.mcp.gateway.configured_servers import keys_given
     from toolscope_core.mcp.servers.server_definitions import read_configurations
 
-    agent = AgentConfig(turns, k, allow_changes, concurrency)
+    at_once = concurrency or (1 if reset else DEFAULT.concurrency)
+    agent = AgentConfig(turns, k, allow_changes, at_once, request_deadline, turn_tokens, reset)
     limits = ConnectionLimits(start_seconds=timeout, answer_seconds=call_timeout)
-    pair = read_toolset_pair(bundle, read_queries(queries), agent, first, skip_unknown)
+    pair = read_toolset_pair(
+        bundle, read_queries(queries), agent, first, skip_unknown, side and side.replace("-", " ")
+    )
     if only_estimate:
         _tell_estimate(pair.estimate(agent))
         return
     originals = OriginalsConfigured(
         read_configurations(config), keys_given(server or ()), os.environ, limits, say_error
     )
-    report = _work(pair, originals, agent, ask, bundle, out)
+    report = _work(pair, originals, agent, _Run(bundle, out, ask, judge))
     if as_json:
         say_json(report.as_json())
-        return
-    for line in _table(report):
-        say(line)
+    else:
+        for line in _table(report):
+            say(line)
+    if all(one.unanswered == report.queries for one in report.sides):
+        fail_for(f"no request came to an answer; {out} has the reason of each")
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What a run is of, and which models are asked."""
+
+    bundle: Path
+    out: Path
+    ask: AskRequest
+    judge: str | None
 
 
 def _work(
-    pair: ToolsetPair,
-    originals: OriginalsConfigured,
-    config: AgentConfig,
-    ask: AskRequest,
-    bundle: Path,
-    out: Path,
+    pair: ToolsetPair, originals: OriginalsConfigured, config: AgentConfig, run: _Run
 ) -> AgentReport:
-    """Let the agent work on every query with both toolsets; what is in ``out`` already is not done
-    again.
+    """Let the agent work on every query with each toolset; what is in ``run.out`` already is not
+    done again.
     """
-    from toolscope_core.cli.asking import model_access
     from toolscope_core.evaluation.agent.episode_rows import EpisodeFile
-    from toolscope_core.evaluation.agent.paid_turns import PaidTurns
     from toolscope_core.evaluation.agent.toolset_pair import ConfiguredAgent, work_with_both
-    from toolscope_core.llm.tool_calling import ToolCallingModel
     from toolscope_core.mcp.gateway.served_search import tool_search
 
     settings = read_environment()
-    with model_access(ask, settings) as access:
-        model = ToolCallingModel(access.model)
-        file = EpisodeFile(out, _run_key(bundle, config, model))
-        turns = PaidTurns(model, access.ledger, access.terms)
-        agent = ConfiguredAgent(turns, config, lambda tools: tool_search(tools, settings))
+    with _paid_turns(run.ask, settings, config) as turns, ExitStack() as stack:
+        judging = replace(run.ask, model=run.judge)
+        judge = stack.enter_context(_paid_turns(judging, settings, config)) if run.judge else None
+        file = EpisodeFile(run.out, _run_key(run, config, turns))
+        agent = ConfiguredAgent(turns, config, lambda tools: tool_search(tools, settings), judge)
         try:
             return work_with_both(pair, originals, agent, file, __version__, progress())
         except (PausedError, ModelStopError) as error:
             kept, total = len(file.read(pair.by_id)), len(pair.by_id) * len(pair.bundles)
             raise type(error)(
-                f"{error}; {kept} of {total} are kept in {out}: the same command goes on from there"
+                f"{error}; {kept} of {total} are kept in {run.out}: the same command goes on from "
+                "there"
             ) from None
 
 
-def _run_key(bundle: Path, config: AgentConfig, model: ToolCallingModel) -> str:
+@contextmanager
+def _paid_turns(ask: AskRequest, settings: Settings, config: AgentConfig) -> Iterator[PaidTurns]:
+    from toolscope_core.cli.asking import model_access
+    from toolscope_core.evaluation.agent.paid_turns import PaidTurns
+    from toolscope_core.llm.tool_calling import ToolCallingModel
+
+    with model_access(ask, settings) as access:
+        model = ToolCallingModel(access.model)
+        yield PaidTurns(model, access.ledger, access.terms, config.turn_tokens)
+
+
+def _run_key(run: _Run, config: AgentConfig, turns: PaidTurns) -> str:
     """The same for runs whose episodes may stand side by side."""
     from toolscope_core.files.archives import bundle_folder
 
-    with bundle_folder(bundle) as folder:
+    with bundle_folder(run.bundle) as folder:
         manifest = read_file(folder / "manifest.json").decode("utf-8", "replace")
-    return digest(manifest, model.name, model.origin, config.turns, config.k, config.changes)[:16]
+    asked = turns.model.name, turns.model.origin, run.judge
+    return digest(manifest, *asked, asdict(replace(config, concurrency=1)))[:16]
 
 
 def _tell_estimate(estimate: AgentEstimate) -> None:

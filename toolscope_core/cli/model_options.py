@@ -96,9 +96,11 @@ def with_options(command: Callable[..., R], parameter: str, form: type[Any]) -> 
     own = inspect.signature(command, eval_str=True).parameters
     hints = get_type_hints(form, include_extras=True)
     options = {
-        name: own[parameter].replace(name=name, annotation=hint, default=None)
-        for name, hint in hints.items()
-        if name not in own
+        one.name: own[parameter].replace(
+            name=one.name, annotation=hints[one.name], default=one.default
+        )
+        for one in fields(form)
+        if one.name not in own
     }
 
     @wraps(command)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,22 +10,14 @@ import typer
 
 from toolscope_core.cli.model_options import SAVED, AskRequest, asks_model
 from toolscope_core.cli.search_options import (
-    ASKING,
+    ALL_TOOLS,
     DEFAULT_SEARCH,
-    Decompose,
-    ModelFolder,
-    SearchedTexts,
+    SearchedTools,
     SearchKnobs,
-    Servers,
-    Splits,
-    Usage,
     catalogs_and_request,
-    trained_model,
-    tunes_search,
+    searches,
 )
 from toolscope_core.cli.terminal import (
-    EmbedderName,
-    VariantsFile,
     app,
     errors_as_sentences,
     more,
@@ -54,7 +45,7 @@ NOTICED = 300
 @app.command()
 @errors_as_sentences
 @asks_model
-@tunes_search
+@searches
 def search(
     catalogs: Annotated[
         list[str],
@@ -69,36 +60,16 @@ def search(
     out: Annotated[Path | None, typer.Option(help="JSONL of the rankings; with --queries.")] = None,
     k: Annotated[int, typer.Option("-k", "--top", help="How many are given.")] = 10,
     knobs: SearchKnobs = DEFAULT_SEARCH,
-    decomposition: Decompose = "rules",
-    splits: Splits = None,
-    servers: Servers = False,
-    corpus: SearchedTexts = "both",
-    variants: VariantsFile = None,
-    embedder: EmbedderName = None,
-    usage: Usage = None,
-    model: ModelFolder = None,
+    searched: SearchedTools = ALL_TOOLS,
     ask: AskRequest = SAVED,
 ) -> None:
     """Show which tools an agent would be given for a request, the best first."""
     from toolscope_core.catalog.isolation import start_waiting
 
     start_waiting()
-    from toolscope_core.cli.searcher import SearchOptions
+    from toolscope_core.cli.searcher import search_options
 
-    learned = trained_model(model, asks=decomposition in ASKING)
-    options = SearchOptions(
-        k=k,
-        decomposition=knobs.split(decomposition),
-        config=knobs.config(corpus),
-        embedder=embedder,
-        servers=servers,
-        splits=splits,
-        variants=variants,
-        ask=replace(ask, model=None if learned else model),
-        learned=learned,
-        usage=usage,
-        learned_alone=knobs.as_in_paper == "tool2vec",
-    )
+    options = search_options(k, searched, knobs, ask)
     if queries is None:
         _answer(*catalogs_and_request(catalogs), options)
     elif out is None:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import typer
 
 from toolscope_core.cli.model_options import with_options
+from toolscope_core.cli.terminal import EmbedderName, VariantsFile
 from toolscope_core.model.configuration import (
     PAPER_SEARCHES,
     Assembly,
@@ -154,8 +155,29 @@ class SearchKnobs:
         return "none" if self.as_in_paper == "tool2vec" else decomposition
 
 
-DEFAULT_SEARCH = SearchKnobs()
+@dataclass(frozen=True, slots=True)
+class SearchedTools:
+    """What is searched and by what, each as an option."""
+
+    decomposition: Decompose = "rules"
+    splits: Splits = None
+    servers: Servers = False
+    corpus: SearchedTexts = "both"
+    variants: VariantsFile = None
+    embedder: EmbedderName = None
+    usage: Usage = None
+    model: ModelFolder = None
+
+
+DEFAULT_SEARCH, ALL_TOOLS = SearchKnobs(), SearchedTools()
 """Nothing was given."""
+
+
+def searches(command: Callable[..., R]) -> Callable[..., R]:
+    """The command with the options of ``SearchKnobs`` and ``SearchedTools`` in place of its
+    parameters ``knobs`` and ``searched``.
+    """
+    return tunes_search(with_options(command, "searched", SearchedTools))
 
 
 def tunes_search(command: Callable[..., R]) -> Callable[..., R]:

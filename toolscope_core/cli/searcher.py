@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING
 from toolscope_core.catalog.document_variants import LoadedVariants, read_variants, with_variants
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.cli.model_options import SAVED, AskRequest
-from toolscope_core.cli.search_options import Decomposition, Selection
+from toolscope_core.cli.search_options import (
+    ASKING,
+    Decomposition,
+    SearchedTools,
+    SearchKnobs,
+    Selection,
+    trained_model,
+)
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.metrics import Gold
 from toolscope_core.evaluation.query_sets import Query, read_queries, relabelled
@@ -80,6 +87,27 @@ class SearchOptions:
                 f"--splits was given with --decompose {self.decomposition}; give --decompose "
                 "steps, dummy or context, whichever the file has"
             )
+
+
+def search_options(
+    k: int, searched: SearchedTools, knobs: SearchKnobs, ask: AskRequest, asks: bool = False
+) -> SearchOptions:
+    """How a catalog is searched by the options of a command, which ``asks`` a model or may not."""
+    asks = asks or searched.decomposition in ASKING
+    learned = trained_model(searched.model, asks=asks)
+    return SearchOptions(
+        k=k,
+        decomposition=knobs.split(searched.decomposition),
+        config=knobs.config(searched.corpus),
+        embedder=searched.embedder,
+        servers=searched.servers,
+        splits=searched.splits,
+        variants=searched.variants,
+        ask=replace(ask, model=None if learned else searched.model),
+        learned=learned,
+        usage=searched.usage,
+        learned_alone=knobs.as_in_paper == "tool2vec",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -217,6 +217,8 @@ class _Locator:
         """Among tools with one fingerprint the one that bears the recorded id comes first."""
         named = enumerate(zip(decision.members, decision.ids, strict=True))
         present = {i: old for i, (member, old) in named if old in self._owners.get(member, ())}
+        if len(present) == len(decision.members):
+            return present, set()
         taken = set(present.values())
         for i, member in enumerate(decision.members):
             free = (tool_id for tool_id in self._owners.get(member, ()) if tool_id not in taken)

@@ -167,6 +167,7 @@ def _contradicted(
     if proposal.action not in ON_SEVERAL:
         return None
     linking = [i for i in standing if i.action in LINKING and i.seq not in ignoring]
+    linking = _bearing_on(linking, proposal)
     meanings = [meaning_of(item) for item in (proposal, *linking)]
 
     def clash(count: int) -> bool:
@@ -177,6 +178,18 @@ def _contradicted(
     if not clash(len(linking)):
         return None
     return linking[bisect_left(range(len(linking)), True, key=lambda n: clash(n + 1))]
+
+
+def _bearing_on(linking: Sequence[Decision], proposal: Decision) -> list[Decision]:
+    """Those on two members or more of what may be kept together with a member of the proposal."""
+    reach, size = set(proposal.members), 0
+    keeping = [set(i.members) for i in linking if i.action not in ("reject", "recut")]
+    while size < len(reach):
+        size = len(reach)
+        for members in keeping:
+            if not reach.isdisjoint(members):
+                reach |= members
+    return [i for i in linking if sum(member in reach for member in i.members) > 1]
 
 
 def _of_merges(log: Sequence[Decision]) -> list[Decision]:

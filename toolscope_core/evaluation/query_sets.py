@@ -17,7 +17,8 @@ from toolscope_core.files.whole_files import read_file
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import JsonObject
 
-FIELDS = ("id", "query", "gold", "gold_tools", "gold_servers", "steps", "calls")
+LISTS = ("gold", "gold_tools", "gold_servers", "steps", "calls", "allowed")
+FIELDS = ("id", "query", "expected", *LISTS)
 """What is read of a row; any other field may stand beside them."""
 _MOST_NAMED = 5
 
@@ -26,7 +27,8 @@ _MOST_NAMED = 5
 class Query:
     """A request with what answers it: for each need the ids of which any one does. ``servers`` are
     the same of names of servers, where the set says them, and ``steps`` its parts in order.
-    ``calls`` are the gold calls as the set has them.
+    ``calls`` are the gold calls as the set has them, ``expected`` what makes an answer right (see
+    ``expected_answers``), and ``allowed`` the ids of tools that are not wrong beside those of gold.
     """
 
     id: str
@@ -35,6 +37,8 @@ class Query:
     servers: tuple[frozenset[str], ...] = ()
     steps: tuple[str, ...] = ()
     calls: tuple[Any, ...] = field(default=(), hash=False)
+    expected: Any = field(default=None, hash=False)
+    allowed: frozenset[str] = frozenset()
 
     def server_gold(self, owners: Mapping[str, str]) -> Gold:
         """For each need the servers of which any one serves it: those the set says, else the
@@ -85,7 +89,8 @@ def queries_of(content: bytes, name: str) -> QuerySet:
     Lines. ``query`` is the request; ``gold`` has tool ids, or lists of ids of which one is enough;
     ``gold_servers`` the same of servers; ``gold_tools`` names of tools, each with the servers of
     which any one has it at the same place of ``gold_servers``; ``steps`` the request's parts;
-    ``calls`` the gold calls, in any form that ``relabel`` reads.
+    ``calls`` the gold calls, in any form that ``relabel`` reads; ``expected`` the right answer, and
+    ``allowed`` ids of tools that may be called too.
     In CSV a list is JSON, or texts with ``;`` between them. Queries without an id are numbered.
 
     Raises ``ConfigError`` for a file that is not UTF-8, or CSV without the column ``query``.
@@ -195,7 +200,7 @@ def _csv_rows(text: str, name: str) -> Iterator[tuple[int, JsonObject | str]]:
         if cells is None:
             return
         row = {key: value for key, value in cells.items() if key in FIELDS and value}
-        lists = {key: _cell_list(row[key]) for key in FIELDS[2:] if key in row}
+        lists = {key: _cell_list(row[key]) for key in LISTS if key in row}
         yield reader.line_num, {**row, **lists}
 
 
@@ -220,7 +225,9 @@ def _query(row: JsonObject, number: int) -> Query:
     calls = row.get("calls") or []
     if not isinstance(calls, list):
         raise ConfigError(f"`calls` is {_short(calls)}; give a list of calls")
-    return Query(str(given), text, gold, servers, _steps(row), tuple(calls))
+    allowed = frozenset().union(*_needs(row, "allowed"))
+    expected = row.get("expected")
+    return Query(str(given), text, gold, servers, _steps(row), tuple(calls), expected, allowed)
 
 
 def _needs(row: JsonObject, name: str) -> tuple[frozenset[str], ...]:
@@ -235,6 +242,7 @@ def _needs(row: JsonObject, name: str) -> tuple[frozenset[str], ...]:
 
 _WANTED = {
     "gold": "tool ids",
+    "allowed": "tool ids",
     "gold_servers": "names of servers",
     "gold_tools": "names of tools, each with its servers at the same place of gold_servers",
 }

@@ -7,6 +7,7 @@ next use.
 """
 
 import ctypes
+import errno
 import hashlib
 import json
 import os
@@ -59,9 +60,12 @@ def write_folder(files: Mapping[str, bytes], folder: Path, program: str = PROGRA
             shutil.rmtree(beside, ignore_errors=True)
     except (OSError, RuntimeError) as error:  # resolve() raises the latter for a loop of links
         reason = getattr(error, "strerror", None) or str(error)
+        is_full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        size = sum(map(len, files.values()))
+        remedy = f"; free {size:,} bytes there and repeat" if is_full else ""
         raise ExportError(
             f"the {_NOUNS[program]} could not be written to {folder}: {reason}; what stood there "
-            "is unchanged"
+            f"is unchanged{remedy}"
         ) from error
 
 
@@ -99,7 +103,7 @@ def why_not_ours(folder: Path, program: str = PROGRAM) -> str:
     names = {
         path.relative_to(folder).as_posix()
         for path in folder.rglob("*")
-        if path.is_symlink() or not path.is_dir()
+        if path.is_symlink() or not path.is_dir() or not any(path.iterdir())
     }
     hashes = _hashes(folder / MANIFEST, program)
     if names and hashes is None:

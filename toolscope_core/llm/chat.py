@@ -128,7 +128,7 @@ class EndpointModel:
         return failure_of(page, self.endpoint, keyed=bool(self._key.secret))
 
     def repeats_key(self, text: str) -> bool:
-        """Whether a text holds the key, in any spelling."""
+        """Whether a text holds the key or a half of it, in any spelling."""
         return masked(text, self._key.secret) != text
 
     def _opened(self) -> EndpointClient:

@@ -8,21 +8,34 @@ from functools import lru_cache
 from html.entities import html5
 
 MASK = "[key]"
+LONG = 12
+"""Characters that no everyday word has."""
 _NEVER = "(?!)"
 _ZEROS = "0{0,9}"
 
 
-def masked(text: str, secret: str) -> str:
-    r"""The text with ``MASK`` in place of every ``secret``. Each character counts as it stands
-    and as an escape (``\u0064``, ``\u{64}``, ``\x64``, ``\144``, ``%64``, ``&#100;``, ``&#x64;``),
-    an escape also with its first sign escaped again.
+def masked(text: str, secret: str, halves: bool = True) -> str:
+    r"""The text with ``MASK`` in place of every ``secret`` and, with ``halves``, every half of one;
+    in any case where it is too long to stand anywhere by chance.
+
+    Each character counts as it stands and as an escape (``\u0064``, ``\u{64}``, ``\x64``,
+    ``\144``, ``%64``, ``&#100;``, ``&#x64;``), an escape also with its first sign escaped again.
     """
     if not secret:
         return text
+    flags = re.IGNORECASE if len(secret) >= LONG else 0
+    parts = _parts(secret) if halves else (secret,)
     if not re.search(r"[\\%&]", text):
-        return text.replace(secret, MASK)
+        return re.sub("|".join(map(re.escape, parts)), MASK, text, flags=flags)
     # only from where a run of backslashes begins: linear, and no half of an escape is left over
-    return re.sub(rf"(?<!\\){''.join(map(_spellings, secret))}", MASK, text)
+    spelled = "|".join("".join(map(_spellings, part)) for part in parts)
+    return re.sub(rf"(?<!\\)(?:{spelled})", MASK, text, flags=flags)
+
+
+def _parts(secret: str) -> tuple[str, ...]:
+    """The secret, and its halves where they are long."""
+    half = len(secret) // 2
+    return (secret, secret[:half], secret[half:]) if half >= LONG else (secret,)
 
 
 def _spellings(char: str) -> str:

@@ -235,24 +235,36 @@ class Patience:
 
 @dataclass(frozen=True, slots=True)
 class AgentConfig:
-    """How an agent works on a query set: at most ``turns`` for a request, with the ``k`` tools that
-    are found for it (``None``: all), and no more than ``concurrency`` requests at a time; tools
-    that may change something are called only with ``changes``.
+    """How an agent works on a query set: at most ``turns`` of ``turn_tokens`` and ``seconds`` for a
+    request, with the ``k`` tools that are found for it (``None``: all), and no more than
+    ``concurrency`` requests at a time; tools that may change something are called only with
+    ``changes``. ``reset`` is a command that is run before each request, with each toolset, after
+    which its servers are started anew; empty for none.
     """
 
     turns: int = 8
     k: int | None = None
     changes: bool = False
     concurrency: int = 4
+    seconds: float = 600.0
+    turn_tokens: int = 4_000
+    reset: str = ""
 
     def __post_init__(self) -> None:
         for name, value, most in (
             ("turns", self.turns, 50),
             ("k", 1 if self.k is None else self.k, 128),
             ("concurrency", self.concurrency, 64),
+            ("seconds", self.seconds, 86_400),
+            ("turn_tokens", self.turn_tokens, 200_000),
         ):
             if not 1 <= value <= most:
                 raise ConfigError(f"{name} is {value}; give 1 to {most}")
+        if self.reset and self.concurrency > 1:
+            raise ConfigError(
+                f"concurrency is {self.concurrency}, and --reset sets back what requests at the "
+                "same time would share; give 1"
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ def append_decisions(
         log = _log(session, store, catalog)
         for decide in steps:
             decision = decide(log)
-            if decision not in log:
+            if not any(one.seq == decision.seq and one == decision for one in log):
                 decision = _append(session, catalog.name, log, decision)
                 log = (*log, decision)
             made.append(decision)
@@ -88,21 +88,41 @@ def count_decisions(store: Store, catalog_id: int) -> int:
 
 
 def _log(session: Session, store: Store, catalog: CatalogRow) -> Log:
-    name = catalog.name
-    rows = select(DecisionRow).where(DecisionRow.name == name).order_by(col(DecisionRow.seq))
+    log = _rows(session, store, catalog.name)
     renamings = session.exec(
         select(CatalogRow.at, CatalogRow.renamed)
-        .where(CatalogRow.name == name, CatalogRow.number <= catalog.number)
+        .where(CatalogRow.name == catalog.name, CatalogRow.number <= catalog.number)
         .where(CatalogRow.renamed != {})
         .order_by(col(CatalogRow.number))
     ).all()
-    log = tuple(_as_of_today(of_row(Decision, row), renamings) for row in session.exec(rows))
-    for decision in log:
+    return tuple(_as_of_today(one, renamings) for one in log) if renamings else log
+
+
+def _rows(session: Session, store: Store, name: str) -> Log:
+    """The log under the ids of its time. What was read before is not read again: rows are only
+    appended, and where one is gone or the last one is another, all are read.
+    """
+    own = col(DecisionRow.name) == name
+    known = store.logs_read.get(name, ())
+    last = known[-1].seq if known else 0
+    count = select(func.count()).where(own, col(DecisionRow.seq) < last)
+    if known and session.exec(count).one() != len(known) - 1:
+        known, last = (), 0
+    rows = select(DecisionRow).where(own, col(DecisionRow.seq) >= last)
+    new = [of_row(Decision, row) for row in session.exec(rows.order_by(col(DecisionRow.seq)))]
+    if known and new[:1] != [known[-1]]:
+        store.logs_read.pop(name)
+        return _rows(session, store, name)
+    if known and len(new) == 1:
+        return known
+    for decision in new:
         try:
             check_form(decision)
         except DecisionError as error:
             row = f"decision row (name {name!r}, seq {decision.seq})"
             raise damaged_row(store, row, str(error)) from error
+    log = (*known[:-1], *new)
+    store.logs_read[name] = log
     return log
 
 

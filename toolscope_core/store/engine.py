@@ -8,6 +8,7 @@ from sqlalchemy import Column, String, inspect, select, type_coerce
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import Session
 
+from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import StoreError
 from toolscope_core.store.databases import Database, database_of
 from toolscope_core.store.migrations import is_current, migrate
@@ -33,6 +34,8 @@ class Store:
         self._database = database_of(url, BUSY_SECONDS, backed_up=backed_up)
         self.place = self._database.place
         self.repair = self._database.repair
+        self.logs_read: dict[str, tuple[Decision, ...]] = {}
+        """By the name of a catalog its decisions as they were read, which takes long of many."""
         with in_words(self._database):
             with self._database.look().connect() as connection:
                 ready = is_current(connection, self.place)

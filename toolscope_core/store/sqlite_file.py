@@ -19,7 +19,8 @@ REMEDIES = {
     "that it is no folder itself",
     "not a database": "it is no database; move it away or choose another file",
     "malformed": "it is damaged; put a backup in its place or choose another file",
-    "disk is full": "the disk is full and nothing was changed; free some space and repeat",
+    "disk is full": "the disk is full and nothing was changed; free some space there and repeat",
+    "decode": "a text in it is damaged; put a backup in its place or choose another file",
 }
 _EXAMPLE = "give one like sqlite:///store.db in TOOLSCOPE_STORE_URL"
 
@@ -28,7 +29,11 @@ class SqliteFile:
     """A file in write-ahead mode, synchronised at each commit; see ``databases.Database``."""
 
     repair = "put a backup of the file in its place, or delete the row with a program for SQLite"
-    failures: tuple[type[Exception], ...] = (DatabaseError, sqlite3.DatabaseError)
+    failures: tuple[type[Exception], ...] = (
+        DatabaseError,
+        sqlite3.DatabaseError,
+        UnicodeDecodeError,
+    )
 
     def __init__(self, url: URL, wait: float) -> None:
         self._url = url

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from toolscope_core import __version__
 from toolscope_core.evaluation.agent.agent_loop import Episode
+from toolscope_core.evaluation.agent.agent_report import chose_right
 from toolscope_core.evaluation.agent.episode_rows import EpisodeFile, Episodes
 from toolscope_core.evaluation.agent.paid_turns import PaidTurns
 from toolscope_core.evaluation.agent.toolset_pair import (
@@ -23,7 +24,6 @@ from toolscope_core.evaluation.agent.toolset_pair import (
     read_toolset_pair,
     work_with_both,
 )
-from toolscope_core.evaluation.selection import is_correct
 from toolscope_core.export.bundle import zipped
 from toolscope_core.llm.run_configuration import RunKind
 from toolscope_core.llm.tool_calling import ToolCallingModel
@@ -54,6 +54,8 @@ __all__ = ["AGENT", "AgentEstimate", "AgentRuns", "WantedRun"]
 
 AGENT: RunKind = "agent"
 """The kind of the job, the run and the experiment."""
+LONGEST_ANSWER = 2_000
+"""Of one that is kept with the experiment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +154,7 @@ class AgentRuns:
             self._folder.mkdir(parents=True, exist_ok=True)
             key = digest(kept.number, kept.at, asked)[:16]
             file = EpisodeFile(self._folder / f"{key}.jsonl", key)
-            turns = PaidTurns(model, access.ledger, access.terms)
+            turns = PaidTurns(model, access.ledger, access.terms, wanted.config.turn_tokens)
             agent = ConfiguredAgent(turns, wanted.config, self._search_of)
             originals = OriginalsConfigured(configuration, keys, os.environ)
             report = work_with_both(pair, originals, agent, file, __version__, progress)
@@ -219,6 +221,7 @@ def _side(episode: Episode, pair: ToolsetPair, name: str, at: int) -> JsonObject
     return {
         "toolset": name,
         "called": [call.name for call in episode.calls],
-        "right": is_correct(episode.chosen, pair.queries[name][at].gold),
-        "answer": episode.answer or episode.reason,
+        "right": chose_right(episode, pair.queries[name][at]),
+        "grade": episode.grade,
+        "answer": (episode.answer or episode.reason)[:LONGEST_ANSWER],
     }

@@ -11,6 +11,7 @@ from ui.history.histories import STATES, Entry, Histories, HistoryFilter, listed
 from ui.shared import page_frame, safe_text
 
 HEIGHT = 330
+PAGE_SIZE = 500
 
 
 def decision_list(catalog_id: int) -> None:
@@ -41,6 +42,7 @@ def decision_list(catalog_id: int) -> None:
     if not shown:
         st.info("No decision matches the filters.", icon=":material/filter_list_off:")
         return
+    shown = _page_of(shown)
     place = _table(shown, catalog_id)
     decision_detail(catalog_id, shown[place])
 
@@ -71,6 +73,18 @@ def _filters(entries: tuple[Entry, ...]) -> HistoryFilter:
             "State", STATES, default="all", required=True, key="history_state"
         )
     return HistoryFilter(words, tuple(people), tuple(actions), state, since, until)
+
+
+def _page_of(shown: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    """The page of the list that is chosen, at first the one with the decision of the address."""
+    pages = -(-len(shown) // PAGE_SIZE)
+    if pages == 1:
+        return shown
+    chosen = str(st.query_params.get("decision"))
+    numbers = [str(entry.decision.seq) for entry in shown]
+    default = numbers.index(chosen) // PAGE_SIZE + 1 if chosen in numbers else 1
+    page = st.pagination(pages, default=default, key=f"history_page_{pages}")
+    return shown[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
 
 
 def _table(shown: tuple[Entry, ...], catalog_id: int) -> int:

@@ -54,3 +54,16 @@ def test_why_there_is_no_answer_is_said(last, ending, reason, calls_made):
     episode, _ = work(calls("a"), last, turns=2)
     assert (episode.ending, episode.reason, len(episode.calls)) == (ending, reason, calls_made)
     assert episode.counted == last.counted
+
+
+def test_a_request_ends_at_its_deadline_and_the_call_under_way_counts():
+    class Slow(Shelf):
+        async def call(self, call):
+            await asyncio.sleep(30)
+
+    async def turn(messages, tools):
+        return calls("read")
+
+    episode = asyncio.run(carry_out("Read it.", turn, Slow(), 5, 0.05))
+    assert (episode.ending, episode.turns) == ("out of time", 1)
+    assert [call.outcome for call in episode.calls] == ["error"]

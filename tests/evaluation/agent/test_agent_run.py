@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import sys
 
 import pytest
 
@@ -94,8 +95,63 @@ def test_the_merged_toolset_and_the_original_are_set_side_by_side(agent, endpoin
     assert before["unneeded_calls"] == pytest.approx(2 / 3) and after["unneeded_calls"] == 0.0
     assert (after["failed_calls"], after["unanswered"], after["turns"]) == (0.0, 0, 2.0)
     assert after["tokens_in"] == 100.0 and after["counted"]
-    calls = rows(tmp_path)["q3", "merged"]["calls"]
-    assert calls == [{"name": "work", "outcome": "ok", "tool_id": calls[0]["tool_id"]}]
+    (call,) = rows(tmp_path)["q3", "merged"]["calls"]
+    arguments = {"act": "x", "server": "south", "depth": 2}
+    assert call.items() >= {"name": "work", "outcome": "ok", "tool_id": "south/work"}.items()
+    assert call["arguments"] == arguments and json.loads(call["result"])["server"] == "south"
+    assert before["right"] == before["wrong"] == 0, "nothing is expected, so nothing is graded"
+
+
+def test_only_calls_that_succeed_at_the_right_original_serve_a_need(agent, endpoint, tmp_path):
+    wrong_store = {"work": {"act": "x", "server": "north"}}
+    failing = {"read_file": {}, "get": {}}
+
+    def turn(body):
+        messages = body["messages"]
+        wishes = wrong_store if "south" in messages[1]["content"] else failing
+        names = [name for name in wishes if name in names_offered(body)]
+        if messages[-1]["role"] == "tool":
+            return {"content": "Done."}
+        return calling({name: json.dumps(wishes[name]) for name in names})
+
+    endpoint.turn = turn
+    side = json.loads(agent("--json", "--allow-changes", "--side", "merged").output)["sides"][0]
+    assert side["correct"]["mean"] == side["served"]["mean"] == 0.0
+    assert side["failed_calls"] == pytest.approx(1 / 3)
+    assert {row[1] for row in rows(tmp_path)} == {"merged"}
+
+
+def test_answers_are_graded_by_what_is_expected_and_by_a_judge(agent, endpoint, tmp_path):
+    check = {"call": "south/same", "arguments": {"x": 4}, "gives": {"json": "arguments.x", "is": 4}}
+    other = {"call": "north/read_file", "arguments": {"file": "b"}, "gives": '"path": "c"'}
+    rights = [["Done", check], [other], None]
+    asked = [{**row, "expected": one} for row, one in zip(QUERIES, rights, strict=True)]
+    (tmp_path / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in asked))
+
+    endpoint.answer = lambda body: f"Wrong: {body['model']} saw nobody in the south."
+    options = ("--json", "--allow-changes", "--side", "merged", "--judge", "strict")
+    side = json.loads(agent(*options).output)["sides"][0]
+    whys = {query: row["why"] for (query, _), row in rows(tmp_path).items()}
+    assert (side["right"], side["wrong"]) == (1, 2), whys
+    assert whys["q1"] == "" and whys["q2"].startswith('north/read_file {"file":"b"}: expected is')
+    assert whys["q3"] == "strict saw nobody in the south."
+
+
+def test_every_request_begins_in_the_state_that_the_command_makes(agent, endpoint, tmp_path):
+    mark = tmp_path / "mark"
+    command = f"{sys.executable} -c \"open({str(mark)!r}, 'a').write('x')\""
+    agent("--reset", command, "--first", 2)
+    assert mark.read_text() == "x" * 4 and len(rows(tmp_path)) == 4
+    assert [key[1] for key in rows(tmp_path)] == ["as it is", "merged"] * 2
+    assert "give 1" in agent("--reset", command, "--concurrency", 2, code=2).output
+    endless = f'{sys.executable} -c "import time; time.sleep(60)"'
+    options = ("--request-deadline", 1, "--out", tmp_path / "endless.jsonl")
+    assert "did not end in 1 seconds" in agent("--reset", endless, *options, code=2).output
+    failing = f"{sys.executable} -c \"raise SystemExit('no disk')\""
+    assert (
+        "ended with 1: no disk"
+        in agent("--reset", failing, "--turns", 3, "--out", tmp_path / "other.jsonl", code=2).output
+    )
 
 
 def test_what_the_originals_answer_reaches_the_model(agent, endpoint):
@@ -180,6 +236,11 @@ def test_an_endpoint_that_gives_no_answer_stops_it(agent, endpoint, monkeypatch,
     endpoint.mode = mode
     output = agent("--concurrency", 1, code=2).output
     assert all(part in output for part in parts)
+
+
+def test_a_run_of_which_no_answer_can_be_used_ends_with_1(agent, endpoint):
+    endpoint.turn = lambda body: {"content": "I will not.", "finish": "content_filter"}
+    assert "no request came to an answer" in agent("--first", 1, code=1).output
 
 
 def test_a_flaky_endpoint_is_asked_again(agent, endpoint):

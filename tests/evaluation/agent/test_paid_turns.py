@@ -35,7 +35,7 @@ class ThinkingModel:
 )
 def test_a_turn_that_is_cut_off_gets_more_room_and_so_do_those_after_it(thought, limits):
     model, ledger = ThinkingModel(thought), MemoryLedger()
-    turns = PaidTurns(model, ledger, Terms("run", most_tokens=10_000))
+    turns = PaidTurns(model, ledger, Terms("run", most_tokens=10_000), 1_000)
     replies = [anyio.run(turns, [], []) for _ in range(2)]
     assert model.limits == limits and len(ledger.calls) == len(limits)
     assert [reply.text for reply in replies] == (["Done."] * 2 if thought <= 10_000 else [""] * 2)

@@ -3,16 +3,19 @@
 import threading
 import time
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
 from tests.support.fakes import MemoryLedger, ScriptedModel
 from tests.support.sums import Sums, add, questions_in
+from toolscope_core.llm import EndpointModel
 from toolscope_core.llm.requests import RunBudget, Terms, ask_all, estimate, repair
 from toolscope_core.llm.requests.model_requests import ModelRequests
-from toolscope_core.model.configuration import Budget, Patience, Prices
+from toolscope_core.model.configuration import Budget, Endpoint, Patience, Prices
+from toolscope_core.model.environment import ApiKey
 from toolscope_core.model.errors import ConfigError, ModelStopError, StoreError
-from toolscope_core.model.protocols import ChatReply, ChatRequest
+from toolscope_core.model.protocols import ChatReply, ChatRequest, question_key
 
 QUICK = Patience(attempts=3, first_wait=0.001)
 
@@ -45,11 +48,28 @@ def test_every_item_gets_its_answer_in_order():
     assert (answered.state, answered.calls, answered.reused) == ("done", 4, 0)
 
 
+@pytest.mark.case(26)
 def test_both_directions_of_a_pair_are_one_question():
     model = ScriptedModel(add)
     answered = ask(model, [(1, 2), (2, 1), (3, 4)])
     assert len(model.requests) == 2
     assert (answered.questions, values(answered)) == (2, [3, 3, 7])
+
+
+@pytest.mark.case(58)
+def test_a_key_changes_with_every_field_of_the_request():
+    first = {"task": "sum", "version": "1", "subjects": ["a", "b"]}
+    fields = {"task": "other", "version": "2", "subjects": ["a", "c"]}
+    endpoint = Endpoint("https://one.example/v1", "m")
+    models = {"model": "n", "temperature": 0.5, "reasoning": "low",
+              "base_url": "https://two.example/v1"}  # fmt: skip
+    asked = [({**first, name: value}, endpoint) for name, value in fields.items()]
+    asked += [(first, replace(endpoint, **{name: value})) for name, value in models.items()]
+    asked += [(first, endpoint), (first, replace(endpoint, base_url="https://one.example/v2"))]
+    keys = {question_key(**about, model=EndpointModel(one, ApiKey("", ""))) for about, one in asked}
+    assert len(keys) == len(asked)
+    in_turn = {**first, "subjects": ["b", "a"]}
+    assert question_key(**in_turn, model=EndpointModel(endpoint, ApiKey("", ""))) in keys
 
 
 def test_what_is_known_is_not_asked_again():
@@ -252,6 +272,7 @@ def test_a_refusal_of_every_call_stops_the_run():
     assert values(ask(ScriptedModel(add), PAIRS, ledger)) == SUMS
 
 
+@pytest.mark.case(23)
 @pytest.mark.parametrize("limit", [0, 1, 7])
 def test_a_budget_of_calls_holds_with_many_workers(limit):
     model, ledger = ScriptedModel(add), MemoryLedger()

@@ -73,6 +73,7 @@ def test_a_run_is_answered_kept_and_summed_up(server, store):
     assert again.calls == 0 and values(again) == SUMS
 
 
+@pytest.mark.case(15)
 def test_no_write_is_open_during_a_call(server, store, store_url, monkeypatch):
     written = []
     monkeypatch.setattr(engine, "BUSY_SECONDS", 0.05)
@@ -90,6 +91,7 @@ def test_no_write_is_open_during_a_call(server, store, store_url, monkeypatch):
     other.close()
 
 
+@pytest.mark.case(18)
 @pytest.mark.parametrize("text", MALFORMED, ids=lambda text: text[:20])
 def test_a_broken_reply_leaves_its_item_unanalysed_and_the_run_goes_on(server, store, text):
     def answer(body):
@@ -158,6 +160,7 @@ def test_a_gullible_model_says_nothing_that_the_schema_does_not_allow(server, st
     assert list(answered.unanalysed.values()) == ["the reply says nothing about this item"] * 2
 
 
+@pytest.mark.case(20)
 def test_a_flaky_server_is_waited_for_as_told(server, store):
     server.mode = "flaky"
     answered = ask(server, store, concurrency=1)
@@ -167,6 +170,7 @@ def test_a_flaky_server_is_waited_for_as_told(server, store):
     assert Counter(bool(call.error) for call in read_calls(store, "run")) == {True: 12, False: 12}
 
 
+@pytest.mark.case(21)
 @pytest.mark.parametrize("mode", ["refused-key", "quota", "no-model", "redirect"])
 def test_what_stops_a_run_is_mended_and_the_run_goes_on(server, store, mode):
     ask(server, store, ITEMS[:5])
@@ -223,6 +227,7 @@ def cells(store):
         return repr([tuple(row) for table in tables for row in table])
 
 
+@pytest.mark.case(48)
 def test_the_key_is_in_no_file_and_no_log(server, store, tmp_path, caplog):
     caplog.set_level(logging.DEBUG)
     save_catalog(store, "one", Catalog(()))
@@ -252,6 +257,7 @@ def test_two_services_of_one_origin_share_no_answer(server, store):
     assert not {*keys} & {*known.keys}
 
 
+@pytest.mark.case(48)
 def test_the_key_is_sent_to_its_origin_only(server, store):
     with ModelServer(sums.answer) as other:
         server.mode, server.target = "redirect", other.origin
@@ -267,6 +273,7 @@ def test_the_key_is_sent_to_its_origin_only(server, store):
 KILLS = 50
 
 
+@pytest.mark.case(1)
 def test_killing_a_run_loses_and_repeats_nothing_that_was_committed(tmp_path, store_url, server):
     items = [(number, number + 1) for number in range(800)]
     clean, url = f"sqlite:///{tmp_path / 'clean.db'}", store_url

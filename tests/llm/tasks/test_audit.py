@@ -49,6 +49,7 @@ def test_a_partition_is_accepted_in_any_order(order, cuts, random):
     assert sorted(itertools.chain(*ids)) == sorted(t.id for t in TOOLS)
 
 
+@pytest.mark.case(17)
 @given(st.lists(st.lists(st.sampled_from([*TOKENS, "t6", ""]), max_size=5), max_size=5))
 def test_what_is_no_partition_is_rejected(groups):
     given_ = [token for group in groups for token in group]

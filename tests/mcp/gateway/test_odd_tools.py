@@ -49,6 +49,7 @@ def odd(tmp_path_factory):
     return merge_nothing(tmp_path_factory.mktemp("odd"), {"garden": GARDEN, "lab": LAB})
 
 
+@pytest.mark.case(75)
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 def test_every_client_reads_the_list_and_calls_what_is_in_it(odd, mode):
     bundle, config = odd

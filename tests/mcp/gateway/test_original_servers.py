@@ -92,6 +92,7 @@ def two_clients(toolset, servers, monkeypatch):
     return run
 
 
+@pytest.mark.case(73)
 @pytest.mark.parametrize("act", ["babble", "whisper"])
 def test_nothing_that_a_server_wrote_for_one_client_is_told_to_another(two_clients, act):
     async def use(first, second):

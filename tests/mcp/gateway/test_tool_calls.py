@@ -105,6 +105,7 @@ UNREAD = {"properties": {"number": {"$ref": "http://127.0.0.1:9/schema"}}}
 """A reference that nobody follows: it stands under ``x-invalid``, and the schema stays closed."""
 
 
+@pytest.mark.case(72)
 @pytest.mark.parametrize(
     ("more", "other"),
     [

@@ -78,6 +78,7 @@ def test_work_runs_off_the_thread_of_the_caller_and_is_done(store, runner):
     assert threads[0] is not threading.main_thread()
 
 
+@pytest.mark.case(13)
 def test_a_refresh_in_the_middle_shows_the_true_progress(store, runner):
     gate = Gate(lambda progress: progress(Step("judge", 7, 9)))
     job_id = runner.submit(1, "merge", gate)

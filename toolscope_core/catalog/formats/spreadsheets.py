@@ -13,8 +13,8 @@ from toolscope_core.model.tool import canonical_json
 
 _SIGNS = "[" + re.escape("=+-@＝＋－＠﹦﹢﹣﹫⁼⁺⁻₌₊₋−") + "]"
 _FORMULA = re.compile(rf"[\s\"'{HIDDEN.pattern[1:-1]}]*{_SIGNS}|[\t\r\n]")
-_BEHIND = re.compile(rf"(;[\s\"']*)(?={_SIGNS})")
-"""A semicolon, which ends a cell in the spreadsheets of some countries, before a sign."""
+_BEHIND = re.compile(rf"([;\t][\s\"']*)(?={_SIGNS})")
+"""What ends a cell in some spreadsheets, before a sign."""
 
 
 def csv_bytes(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
@@ -22,7 +22,7 @@ def csv_bytes(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
 
     A cell that a spreadsheet would take for a formula gets an apostrophe in front, also where it
     begins with a sign of another width or with hidden characters, and before a sign behind a
-    semicolon; all others are written as they are.
+    semicolon or a tab; all others are written as they are.
     """
     text = io.StringIO()
     writer = csv.writer(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -15,8 +16,10 @@ from toolscope_core.model.tool import JsonObject
 CallOutcome = Literal["ok", "error", "not carried out", "no tool"]
 """*not carried out*: the run only reads, and the tool may change something; *no tool*: there is
 none of that name."""
-Ending = Literal["answered", "out of turns", "failed"]
-LONGEST_ANSWER = 2_000
+Ending = Literal["answered", "out of turns", "out of time", "failed"]
+Grade = Literal["right", "wrong", "not graded"]
+LONGEST_TEXT = 20_000
+"""Of an answer or a result that is kept."""
 
 Turn = Callable[[Sequence[JsonObject], Sequence[JsonObject]], Awaitable[AgentReply]]
 """Messages and tools → the model's next turn."""
@@ -24,7 +27,7 @@ Turn = Callable[[Sequence[JsonObject], Sequence[JsonObject]], Awaitable[AgentRep
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a call came to, in words for the model."""
+    """What a call came to, in words for the model; ``tool_id`` is the original that was meant."""
 
     outcome: CallOutcome
     text: str
@@ -45,18 +48,22 @@ class AgentTools(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class MadeCall:
-    """A call that the agent made: ``tool_id`` is empty where there is no such tool."""
+    """A call that the agent made: ``tool_id`` is the original behind it, empty where none is
+    meant; ``arguments`` are ``None`` where they were no JSON object.
+    """
 
     tool_id: str
     name: str
     outcome: CallOutcome
+    arguments: JsonObject | None = None
+    result: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Episode:
     """How a request was carried out: every call, in order, what all turns took (``counted`` is
     false where the endpoint does not report tokens), the wall-clock ``seconds``, and the ``answer``
-    at the end, or the ``reason`` why there is none.
+    at the end, or the ``reason`` why there is none. ``why`` it has its ``grade``, in words.
     """
 
     calls: tuple[MadeCall, ...]
@@ -68,15 +75,16 @@ class Episode:
     ending: Ending
     reason: str = ""
     answer: str = ""
-
-    @property
-    def chosen(self) -> frozenset[str]:
-        """The ids of the tools that were called."""
-        return frozenset(call.tool_id for call in self.calls) - {""}
+    grade: Grade = "not graded"
+    why: str = ""
 
 
-async def carry_out(request: str, turn: Turn, tools: AgentTools, most_turns: int) -> Episode:
-    """Let the model call tools for a request, at most so many turns. Raises what ``turn`` does."""
+async def carry_out(
+    request: str, turn: Turn, tools: AgentTools, most_turns: int, most_seconds: float = math.inf
+) -> Episode:
+    """Let the model call tools for a request, at most so many turns and seconds; a turn that is
+    under way then is waited for. Raises what ``turn`` does.
+    """
     import anyio
 
     started = time.monotonic()
@@ -98,20 +106,27 @@ async def carry_out(request: str, turn: Turn, tools: AgentTools, most_turns: int
             seconds=time.monotonic() - started,
             ending=ending,
             reason=reason,
-            answer=answer[:LONGEST_ANSWER],
+            answer=answer[:LONGEST_TEXT],
         )
 
-    while len(replies) < most_turns:
-        reply = await turn(messages, offered)
-        replies.append(reply)
-        if reply.reason:
-            return episode("failed", reply.reason)
-        if not reply.calls:
-            return episode("answered", answer=reply.text)
-        messages.append(reply.message)
-        for call in reply.calls:
-            result = await tools.call(call)
-            made.append(MadeCall(result.tool_id, call.name, result.outcome))
-            content = plain_prompt_text(result.text).text
-            messages.append({"role": "tool", "tool_call_id": call.id, "content": content})
-    return episode("out of turns", f"it still called tools after {most_turns} turns")
+    with anyio.move_on_after(most_seconds):
+        while len(replies) < most_turns:
+            reply = await turn(messages, offered)
+            replies.append(reply)
+            if reply.reason:
+                return episode("failed", reply.reason)
+            if not reply.calls:
+                return episode("answered", answer=reply.text)
+            messages.append(reply.message)
+            for call in reply.calls:
+                result = ToolResult("error", "given up, since the time was over")
+                try:
+                    result = await tools.call(call)
+                finally:
+                    text = result.text[:LONGEST_TEXT]
+                    done = result.tool_id, call.name, result.outcome, call.arguments, text
+                    made.append(MadeCall(*done))
+                content = plain_prompt_text(result.text).text
+                messages.append({"role": "tool", "tool_call_id": call.id, "content": content})
+        return episode("out of turns", f"it still called tools after {most_turns} turns")
+    return episode("out of time", f"it was not done after {most_seconds:g} seconds")

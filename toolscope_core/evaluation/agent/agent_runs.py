@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack
+import shlex
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
 from toolscope_core.evaluation.agent.agent_loop import AgentTools, Episode, Turn, carry_out
+from toolscope_core.evaluation.agent.answer_grades import CheckCall, graded
 from toolscope_core.evaluation.agent.offered_tools import Choice, OfferedTools
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.mcp.gateway.bundle_routes import ServedBundle
 from toolscope_core.mcp.gateway.call_log import CallLog
 from toolscope_core.mcp.gateway.own_client import own_client, result_in_words
+from toolscope_core.mcp.gateway.routing import OldName
 from toolscope_core.mcp.gateway.running import GatewayConfig, open_gateway
+from toolscope_core.merging.calls import map_call
 from toolscope_core.model.configuration import AgentConfig
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.tool import JsonObject
 
 Keep = Callable[[Query, str, Episode], None]
 """Gets each episode as it ends, with the name of its toolset."""
@@ -22,11 +28,14 @@ Keep = Callable[[Query, str, Episode], None]
 
 @dataclass(frozen=True, slots=True)
 class AgentToolset:
-    """A toolset under its name; ``choice`` says which of it the agent is given for a request."""
+    """A toolset under its name; ``choice`` says which of it the agent is given for a request,
+    ``ways`` by which of its names, and α, each original tool is called.
+    """
 
     name: str
     bundle: ServedBundle
     gateway: GatewayConfig
+    ways: Mapping[str, OldName]
     choice: Choice | None = None
 
 
@@ -35,47 +44,63 @@ class Assignment:
     """A request that is to be worked on with a toolset."""
 
     query: Query
-    toolset: str
+    toolset: AgentToolset
+
+
+@dataclass(frozen=True, slots=True)
+class AgentModels:
+    """The turns of the agent's model, and those of the model that judges its answers, if any."""
+
+    agent: Turn
+    judge: Turn | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """A toolset whose servers run."""
+
+    tools: AgentTools
+    check: CheckCall
 
 
 def run_agents(
-    toolsets: Sequence[AgentToolset],
     assignments: Sequence[Assignment],
-    turn: Turn,
+    models: AgentModels,
     config: AgentConfig,
     version: str,
     keep: Keep,
 ) -> None:
     """Let the agent work on every assignment. Have no event loop in this thread.
 
-    Raises what ``turn`` does, once those under way have ended or been given up; whatever has ended
-    was kept before.
+    Raises what a turn does, once those under way have ended or been given up, and ``ConfigError``
+    where the command that resets the state fails; whatever has ended was kept before.
     """
     import anyio
 
+    async def work(one: Assignment, place: _Open) -> None:
+        limits = config.turns, config.seconds
+        episode = await carry_out(one.query.text, models.agent, place.tools, *limits)
+        episode = await graded(one.query, episode, place.check, models.judge)
+        keep(one.query, one.toolset.name, episode)
+
     async def run() -> None:
+        if config.reset:
+            for one in assignments:
+                await _reset(config)
+                async with _opened(one.toolset, config, version) as place:
+                    await work(one, place)
+            return
         async with AsyncExitStack() as stack:
-            tools: dict[str, AgentTools] = {}
-            for toolset in toolsets:
-                gateway = await stack.enter_async_context(
-                    open_gateway(toolset.bundle, toolset.gateway, CallLog())
-                )
-                client = await stack.enter_async_context(own_client(gateway, version))
-                tools[toolset.name] = OfferedTools(
-                    partial(result_in_words, client),
-                    toolset.bundle.table.offered,
-                    toolset.bundle.catalog.tools,
-                    toolset.choice,
-                    config.changes,
+            places: dict[str, _Open] = {}
+            for toolset in {one.toolset.name: one.toolset for one in assignments}.values():
+                places[toolset.name] = await stack.enter_async_context(
+                    _opened(toolset, config, version)
                 )
             waiting = iter(assignments)
 
             async def work_through() -> None:
                 for one in waiting:
-                    episode = await carry_out(
-                        one.query.text, turn, tools[one.toolset], config.turns
-                    )
-                    keep(one.query, one.toolset, episode)
+                    await work(one, places[one.toolset.name])
 
             async with anyio.create_task_group() as group:
                 for _ in range(config.concurrency):
@@ -85,6 +110,49 @@ def run_agents(
         anyio.run(run)
     except BaseExceptionGroup as group:
         raise _first_of(group) from None
+
+
+@asynccontextmanager
+async def _opened(toolset: AgentToolset, config: AgentConfig, version: str) -> AsyncIterator[_Open]:
+    """The toolset behind a gateway of its own, until this is left."""
+    async with (
+        open_gateway(toolset.bundle, toolset.gateway, CallLog()) as gateway,
+        own_client(gateway, version) as client,
+    ):
+        call = partial(result_in_words, client)
+        table, tools = toolset.bundle.table, toolset.bundle.catalog.tools
+        offered = OfferedTools(call, table.offered, tools, toolset.choice, config.changes)
+
+        async def check(tool_id: str, arguments: JsonObject) -> tuple[str, bool]:
+            way = toolset.ways.get(tool_id)
+            if way is None:
+                raise LookupError(f"no tool of {toolset.name} does what {tool_id} did")
+            if way.alpha is not None:
+                arguments = map_call(way.alpha, arguments).arguments
+            return await call(way.route, arguments)
+
+        yield _Open(offered, check)
+
+
+async def _reset(config: AgentConfig) -> None:
+    """Run the command that brings the state back, in the time that a request has. Raises
+    ``ConfigError`` where it fails.
+    """
+    import anyio
+
+    command = config.reset
+    try:
+        with anyio.fail_after(config.seconds):
+            done = await anyio.run_process(shlex.split(command), check=False)
+    except (OSError, ValueError) as error:
+        reason = str(error) or f"it did not end in {config.seconds:g} seconds"
+        raise ConfigError(f"--reset {command!r} cannot be run: {reason}") from error
+    if done.returncode:
+        words = done.stderr.decode("utf-8", "replace").strip()[-200:]
+        raise ConfigError(
+            f"--reset {command!r} ended with {done.returncode}: {words or 'it said nothing'}; "
+            "correct it, and give the same command again"
+        )
 
 
 def _first_of(group: BaseExceptionGroup[BaseException]) -> BaseException:

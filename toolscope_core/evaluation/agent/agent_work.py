@@ -31,6 +31,9 @@ def work_rows(report: JsonObject) -> list[WorkRow]:
         row("tools", lambda side: f"{side['tools']:,}"),
         row("exactly the right tools", lambda side: _share(side["correct"]), report["correct_p"]),
         row("needs served", lambda side: _share(side["served"]), report["served_p"]),
+        row("answers right", lambda side: f"{side.get('right', 0):,}"),
+        row("answers wrong", lambda side: f"{side.get('wrong', 0):,}"),
+        row("answers not graded", lambda side: f"{report['queries'] - _graded(side):,}"),
         row("calls a request", lambda side: f"{side['calls']:.2f}"),
         row("  of tools not needed", lambda side: f"{side['unneeded_calls']:.2f}"),
         row("  that failed", lambda side: f"{side['failed_calls']:.2f}"),
@@ -47,7 +50,7 @@ def request_rows(
 ) -> list[dict[str, str]]:
     """The requests of a kept run, those first that went right with one toolset only: what each
     needs, by toolset the tools that were called in order, with ✓ where they are exactly those, and
-    the agent's answers, or why there is none.
+    the grades of the agent's answers with them, or with why there is none.
     """
     ranked = sorted(requests, key=lambda one: len({side["right"] for side in one["sides"]}) == 1)
     rows = []
@@ -57,7 +60,10 @@ def request_rows(
             name: f"{'✓' if side['right'] else '✗'} {', '.join(side['called']) or 'nothing'}"
             for name, side in sides
         }
-        answers = {f"answer, {name}": str(side["answer"]) for name, side in sides}
+        answers = {
+            f"answer, {name}": f"{side.get('grade', 'not graded')}: {side['answer']}"
+            for name, side in sides
+        }
         needs = " and ".join(" or ".join(need) for need in one["gold"])
         rows.append({"request": str(one["query"]), "needs": needs, **called, **answers})
     return rows
@@ -65,6 +71,11 @@ def request_rows(
 
 def _share(interval: Mapping[str, float]) -> str:
     return f"{interval['mean']:.3f} [{interval['low']:.2f}, {interval['high']:.2f}]"
+
+
+def _graded(side: JsonObject) -> int:
+    """How many answers were graded; none of a run that was kept before answers were."""
+    return int(side.get("right", 0) + side.get("wrong", 0))
 
 
 def _tokens(side: JsonObject, name: str) -> str:

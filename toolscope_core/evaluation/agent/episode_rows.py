@@ -41,7 +41,8 @@ class EpisodeFile:
                     "setting; give another file with --out"
                 )
             query = queries.get(str(row.get("query")))
-            if query is not None and row.get("text") == query.text:
+            asked = row.get("text"), row.get("expected")
+            if query is not None and asked == (query.text, query.expected):
                 episodes[query.id, str(row.get("toolset"))] = self._episode(row, line)
         return episodes
 
@@ -67,6 +68,7 @@ class EpisodeFile:
             "run": self._run,
             "query": query.id,
             "text": query.text,
+            "expected": query.expected,
             "toolset": toolset,
             **asdict(episode),
         }

@@ -9,6 +9,7 @@ from toolscope_core.catalog.formats.target_rules import FixedTool, fixed
 from toolscope_core.catalog.formats.writers import write_record
 from toolscope_core.evaluation.agent.agent_loop import ToolResult
 from toolscope_core.llm.tasks.fence import cleaned
+from toolscope_core.mcp.gateway.call_mapping import chosen_original
 from toolscope_core.mcp.gateway.routing import Route
 from toolscope_core.merging.calls import unmap_call
 from toolscope_core.merging.renaming import NewNames, composed
@@ -83,12 +84,13 @@ class OfferedTools:
         offer = self._offers.get(call.name)
         if offer is None:
             return ToolResult("no tool", f"There is no tool {call.name!r}.")
-        tool_id = offer.route.tool_id
         if call.arguments is None:
-            return ToolResult("error", "The arguments are no JSON object.", tool_id)
+            return ToolResult("error", "The arguments are no JSON object.")
+        arguments = unmap_call(offer.alpha, call.arguments, {}).arguments
+        original = chosen_original(offer.route, arguments)
+        tool_id = original.tool_id if original else ""
         if not (offer.only_reads or self._changes):
             return ToolResult("not carried out", NOT_CARRIED_OUT, tool_id)
-        arguments = unmap_call(offer.alpha, call.arguments, {}).arguments
         text, failed = await self._call_tool(offer.route.name, arguments)
         return ToolResult("error" if failed else "ok", text, tool_id)
 

@@ -11,18 +11,17 @@ from toolscope_core.model.errors import PausedError
 from toolscope_core.model.protocols import AgentModel, AgentReply, ChatRequest, Ledger
 from toolscope_core.model.tool import JsonObject, canonical_json
 
-MOST_TOKENS = 1_000
-"""Of one turn without thoughts."""
-
 
 class PaidTurns:
-    """Asks ``model`` within the budget of ``terms``; every call is a line of the ledger's log."""
+    """Asks ``model`` within the budget of ``terms``; every call is a line of the ledger's log. A
+    turn may have so many ``tokens``, thoughts apart.
+    """
 
-    def __init__(self, model: AgentModel, ledger: Ledger, terms: Terms) -> None:
-        self._model, self._ledger, self._terms = model, ledger, terms
+    def __init__(self, model: AgentModel, ledger: Ledger, terms: Terms, tokens: int) -> None:
+        self.model, self._ledger, self._terms = model, ledger, terms
         self._lock = threading.Lock()
         self._given_up = 0
-        self._limits = terms.limits(MOST_TOKENS)
+        self._limits = terms.limits(tokens)
 
     async def __call__(
         self, messages: Sequence[JsonObject], tools: Sequence[JsonObject]
@@ -69,11 +68,11 @@ class PaidTurns:
             raise PausedError("the budget is used up")
         cost = 0.0
         try:
-            reply = self._model.turn(messages, tools, most_tokens)
+            reply = self.model.turn(messages, tools, most_tokens)
             cost = budget.cost(reply.tokens_in, reply.tokens_out) or 0.0
         finally:
             budget.settle(reserved, cost)
-        self._ledger.commit(self._terms.line(AGENT_TASK, self._model, reply, 1), ())
+        self._ledger.commit(self._terms.line(AGENT_TASK, self.model, reply, 1), ())
         return reply
 
     def _answered(self) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.formats.target_table import target_named
@@ -12,21 +13,25 @@ from toolscope_core.catalog.tokens import Costs
 from toolscope_core.evaluation.agent.agent_loop import Episode, Turn
 from toolscope_core.evaluation.agent.agent_report import AgentReport, agent_report
 from toolscope_core.evaluation.agent.episode_rows import EpisodeFile
+from toolscope_core.evaluation.agent.expected_answers import check_expected
 from toolscope_core.evaluation.agent.offered_tools import TARGET, Choice
-from toolscope_core.evaluation.query_sets import Query, relabelled, with_gold_among
+from toolscope_core.evaluation.query_sets import Query, with_gold_among
 from toolscope_core.mcp.gateway.bundle_routes import (
     ServedBundle,
     read_served_bundle,
     read_unmerged_bundle,
 )
 from toolscope_core.mcp.gateway.configured_servers import launches_of
-from toolscope_core.mcp.gateway.routing import Search
+from toolscope_core.mcp.gateway.routing import OldName, Search
 from toolscope_core.mcp.servers.server_definitions import ClientConfiguration
-from toolscope_core.merging.relabelling import read_relabelling
+from toolscope_core.merging.relabelling import Relabelling, read_relabelling
 from toolscope_core.model.configuration import AgentConfig, ConnectionLimits
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Progress, Step, silent
 from toolscope_core.model.tool import Tool
+
+if TYPE_CHECKING:
+    from toolscope_core.evaluation.agent.agent_runs import AgentToolset
 
 AS_IT_IS, MERGED = "as it is", "merged"
 
@@ -61,20 +66,25 @@ class OriginalsConfigured:
 @dataclass(frozen=True, slots=True)
 class ConfiguredAgent:
     """An agent: the model's ``turn``, and what makes the search that finds ``config.k`` tools for
-    a request among the tools of a toolset.
+    a request among the tools of a toolset. ``judge`` has the turns of the model that grades the
+    answers of queries that expect nothing.
     """
 
     turn: Turn
     config: AgentConfig
     search_of: Callable[[Sequence[Tool]], Search]
+    judge: Turn | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ToolsetPair:
-    """The two toolsets by name, and the queries with the gold answers of each."""
+    """The two toolsets by name, or one of them; ``queries`` with the originals that serve each
+    need there; ``ways`` by toolset how each original tool is called.
+    """
 
     bundles: dict[str, ServedBundle]
     queries: dict[str, tuple[Query, ...]]
+    ways: dict[str, dict[str, OldName]]
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -83,15 +93,15 @@ class ToolsetPair:
     @property
     def servers(self) -> tuple[str, ...]:
         """The catalog's names of the servers that calls may reach."""
-        return self.bundles[AS_IT_IS].table.servers
+        return next(iter(self.bundles.values())).table.servers
 
     @property
     def by_id(self) -> dict[str, Query]:
-        return {query.id: query for query in self.queries[AS_IT_IS]}
+        return {query.id: query for query in next(iter(self.queries.values()))}
 
     def estimate(self, config: AgentConfig) -> AgentEstimate:
         """What ``work_with_both`` may take."""
-        costs, queries = Costs(), len(self.queries[AS_IT_IS])
+        costs, queries = Costs(), len(self.by_id)
         return AgentEstimate(
             queries=queries,
             most_calls=queries * len(self.bundles) * config.turns,
@@ -109,15 +119,18 @@ def read_toolset_pair(
     config: AgentConfig,
     first: int | None = None,
     skip_unknown: bool = False,
+    side: str | None = None,
 ) -> ToolsetPair:
-    """The toolsets of a bundle's folder or zip, and of the queries with gold answers the ``first``
-    so many.
+    """The toolsets of a bundle's folder or zip, or the one of them that ``side`` names, and of the
+    queries with gold answers the ``first`` so many.
 
     Raises ``ConfigError`` where no query can be asked, one needs unknown tools (unless
-    ``skip_unknown``), or a toolset has more tools than endpoints take; else as
-    ``read_served_bundle``.
+    ``skip_unknown``) or expects what cannot be checked, or a toolset has more tools than endpoints
+    take; else as ``read_served_bundle``.
     """
-    bundles = {AS_IT_IS: read_unmerged_bundle(bundle), MERGED: read_served_bundle(bundle)}
+    before, after = read_unmerged_bundle(bundle), read_served_bundle(bundle)
+    both = {AS_IT_IS: before, MERGED: after}
+    bundles = {name: one for name, one in both.items() if side in (None, name)}
     most = target_named(TARGET).rules.most_tools
     for name, served in bundles.items():
         if config.k is None and most is not None and len(served.table.offered) > most:
@@ -126,13 +139,25 @@ def read_toolset_pair(
                 f"{most} in a call; give --k 20, so that the agent gets the best 20 of each request"
             )
     judged = [query for query in queries if query.gold]
-    kept = with_gold_among(judged, bundles[AS_IT_IS].catalog.by_id, skip_unknown)[:first]
+    kept = with_gold_among(judged, before.catalog.by_id, skip_unknown)[:first]
     if not kept:
         raise ConfigError(
             "no query has a gold answer in the bundle's catalog; give ids of its tools under `gold`"
         )
-    phi = read_relabelling(bundle).phi
-    return ToolsetPair(bundles, {AS_IT_IS: kept, MERGED: relabelled(kept, phi)})
+    for query in kept:
+        check_expected(query, before.catalog.by_id)
+    relabelling = read_relabelling(bundle)
+    ways = {
+        AS_IT_IS: {
+            route.tool_id: OldName(name, None) for name, route in before.table.routes.items()
+        },
+        MERGED: _ways(after, relabelling),
+    }
+    behind = {
+        name: tuple(_behind(query, one, ways[name]) for query in kept)
+        for name, one in bundles.items()
+    }
+    return ToolsetPair(bundles, behind, ways)
 
 
 def work_with_both(
@@ -143,20 +168,19 @@ def work_with_both(
     version: str,
     progress: Progress = silent,
 ) -> AgentReport:
-    """Start the original servers behind two gateways, and let the agent work on every query with
-    both; what is in ``file`` already is not done again.
+    """Start the original servers behind a gateway for each toolset, and let the agent work on every
+    query with each, in turn; what is in ``file`` already is not done again.
 
     Raises ``ConfigError`` where a server is not configured, ``ConfigError`` or ``ExportError`` as
     the file does, and what a turn raises, with all that was done kept.
     """
     # with them comes MCP's SDK, for which nobody waits who only looks at a pair
-    from toolscope_core.evaluation.agent.agent_runs import AgentToolset, Assignment, run_agents
-    from toolscope_core.mcp.gateway.running import GatewayConfig
+    from toolscope_core.evaluation.agent.agent_runs import AgentModels, Assignment, run_agents
 
     by_id = pair.by_id
     episodes = file.read(by_id)
-    assignments = [
-        Assignment(query, name)
+    missing = [
+        (query, name)
         for query in by_id.values()
         for name in pair.bundles
         if (query.id, name) not in episodes
@@ -168,19 +192,52 @@ def work_with_both(
         episodes[query.id, toolset] = episode
         progress(Step("requests", len(episodes), total))
 
-    if assignments:
+    if missing:
         progress(Step("requests", len(episodes), total))
-        toolsets = []
-        for name, bundle in pair.bundles.items():
-            _, launches = launches_of(
-                bundle, originals.configuration, originals.keys, originals.environ
-            )
-            gateway = GatewayConfig(launches, originals.limits, notice=originals.notice)
-            tools, k = bundle.catalog.tools, agent.config.k
-            choice = _best(k, agent.search_of(tools)) if k and k < len(tools) else None
-            toolsets.append(AgentToolset(name, bundle, gateway, choice))
-        run_agents(toolsets, assignments, agent.turn, agent.config, version, keep)
+        toolsets = {name: _toolset(name, pair, originals, agent) for name in pair.bundles}
+        assignments = [Assignment(query, toolsets[name]) for query, name in missing]
+        models = AgentModels(agent.turn, agent.judge)
+        run_agents(assignments, models, agent.config, version, keep)
     return agent_report(pair.queries, pair.sizes, episodes)
+
+
+def _toolset(
+    name: str, pair: ToolsetPair, originals: OriginalsConfigured, agent: ConfiguredAgent
+) -> AgentToolset:
+    from toolscope_core.evaluation.agent.agent_runs import AgentToolset
+    from toolscope_core.mcp.gateway.running import GatewayConfig
+
+    bundle = pair.bundles[name]
+    _, launches = launches_of(bundle, originals.configuration, originals.keys, originals.environ)
+    gateway = GatewayConfig(launches, originals.limits, notice=originals.notice)
+    tools, k = bundle.catalog.tools, agent.config.k
+    choice = _best(k, agent.search_of(tools)) if k and k < len(tools) else None
+    return AgentToolset(name, bundle, gateway, pair.ways[name], choice)
+
+
+def _ways(bundle: ServedBundle, relabelling: Relabelling) -> dict[str, OldName]:
+    """How a merged toolset's tools are called for each tool that came in and is still served."""
+    names = {route.tool_id: name for name, route in bundle.table.routes.items()}
+    return {
+        old: OldName(names[new], relabelling.arguments.get(old))
+        for old, new in relabelling.phi.items()
+        if new in names
+    }
+
+
+def _behind(query: Query, bundle: ServedBundle, ways: Mapping[str, OldName]) -> Query:
+    """The query with the originals that calls reach in place of the tools that it names: each
+    itself, or where it was merged away, what the tool calls that it became.
+    """
+    reached = {one.tool_id for one in bundle.table.originals}
+
+    def originals(ids: frozenset[str]) -> frozenset[str]:
+        gone = [ways[one].route for one in ids - reached if one in ways]
+        others = (one.tool_id for name in gone for one in bundle.table.routes[name].originals)
+        return (ids & reached).union(others) or ids
+
+    gold = tuple(dict.fromkeys(map(originals, query.gold)))
+    return replace(query, gold=gold, allowed=originals(query.allowed))
 
 
 def _best(k: int, search: Search) -> Choice:

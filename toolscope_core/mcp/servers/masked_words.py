@@ -100,7 +100,7 @@ def cut_out(text: str, secrets: Iterable[str]) -> str:
     """The text with each of the secrets cut out, longest first."""
     for secret in sorted(set(secrets), key=lambda one: (-len(one), one)):
         if len(secret) >= SHORTEST and secret.lower() not in EVERYDAY:
-            text = masked(text, secret)
+            text = masked(text, secret, halves=False)  # half an address is no secret
     return text
 
 

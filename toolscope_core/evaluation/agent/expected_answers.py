@@ -1,0 +1,134 @@
+"""What a query set expects of an answer, and whether an answer is that.
+
+``expected`` is a text or a number that stands in the answer, ``{"regex": …}``, ``{"json": path,
+"is": value}`` of the first JSON in it, ``{"call": tool id, "arguments": {…}, "gives": …}`` for what
+a further call gives then, or a list of these, of which each must hold.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.tool import JsonObject, canonical_json
+
+_NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
+_STEP = re.compile(r"[^.\[\]$]+")
+_FORMS = (
+    'a text, a number, {"regex": …}, {"json": path, "is": value}, {"call": tool id, "arguments": '
+    '{…}, "gives": …}, or a list of them'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StateCheck:
+    """A call of an original tool after the work, whose result is held against ``gives``."""
+
+    tool_id: str
+    arguments: JsonObject
+    gives: Any
+
+
+def state_checks(expected: Any) -> tuple[StateCheck, ...]:
+    """The calls that are to be made, in their order."""
+    if isinstance(expected, list):
+        return tuple(check for part in expected for check in state_checks(part))
+    if isinstance(expected, dict) and "call" in expected:
+        arguments = expected.get("arguments", {})
+        return (StateCheck(expected["call"], arguments, expected["gives"]),)
+    return ()
+
+
+def why_wrong(expected: Any, answer: str) -> str:
+    """What the answer lacks, in words; empty where it is as expected, calls apart."""
+    match expected:
+        case list():
+            return next(filter(None, (why_wrong(part, answer) for part in expected)), "")
+        case str():
+            holds = _has_text(expected, answer)
+        case int() | float():
+            holds = _has_number(expected, answer)
+        case {"regex": pattern}:
+            holds = re.search(pattern, answer) is not None
+        case {"json": path, "is": value}:
+            holds = _has_value(path, value, answer)
+        case _:
+            return ""
+    return "" if holds else f"expected is {canonical_json(expected)}"
+
+
+def check_expected(query: Query, tools: Collection[str]) -> None:
+    """Raises ``ConfigError`` where what a query expects has none of the forms, or calls a tool
+    that is not among ``tools``, by id.
+    """
+    if query.expected is not None and (reason := _fault(query.expected, tools)):
+        raise ConfigError(f"`expected` of the query {query.id} {reason}")
+
+
+def _fault(expected: Any, tools: Collection[str]) -> str:
+    """Why this cannot be held against an answer, after `expected` and its place."""
+    fault = f"is {canonical_json(expected)[:60]}; give {_FORMS}"
+    match expected:
+        case list() if expected:
+            fault = next(filter(None, (_fault(part, tools) for part in expected)), "")
+        case bool():
+            pass
+        case str() if expected.strip():
+            fault = ""
+        case int() | float() | {"json": str(), "is": _}:
+            fault = ""
+        case {"regex": str(pattern)}:
+            fault = _fault_of_pattern(pattern)
+        case {"call": str(tool_id), "gives": gives, **others} if _has_arguments(others):
+            fault = _fault(gives, tools)
+            if tool_id not in tools:
+                fault = f"calls {tool_id!r}, which the catalog does not have; give a tool's id"
+    return fault
+
+
+def _has_arguments(row: Mapping[Any, Any]) -> bool:
+    return isinstance(row.get("arguments", {}), dict)
+
+
+def _fault_of_pattern(pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except (re.error, RecursionError, OverflowError) as error:
+        return f"has a pattern that cannot be read ({error}); correct {pattern[:60]!r}"
+    return ""
+
+
+def _has_text(text: str, answer: str) -> bool:
+    """Whether it stands there as words of its own, in any case and spacing."""
+    words = r"\s+".join(map(re.escape, text.split()))
+    return re.search(rf"(?<!\w){words}(?!\w)", answer, re.IGNORECASE) is not None
+
+
+def _has_number(number: float, answer: str) -> bool:
+    values = (float(one.replace(",", "")) for one in _NUMBER.findall(answer))
+    return any(math.isclose(one, number, rel_tol=1e-9) for one in values)
+
+
+def _has_value(path: str, value: Any, answer: str) -> bool:
+    place = _first_json(answer)
+    for step in _STEP.findall(path):
+        try:
+            place = place[int(step)] if isinstance(place, list) else place[step]
+        except (LookupError, TypeError, ValueError):
+            return False
+    return canonical_json(place) == canonical_json(value)
+
+
+def _first_json(text: str) -> Any:
+    for place in re.finditer(r"[\[{]", text):
+        try:
+            return json.JSONDecoder().raw_decode(text, place.start())[0]
+        except (ValueError, RecursionError):
+            continue
+    return None
