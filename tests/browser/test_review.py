@@ -40,7 +40,9 @@ def test_each_card_starts_at_its_top_and_its_name_stays(watched):
     )
 
 
-@pytest.mark.parametrize("size", [(1024, 768), (683, 512)], ids=["1024", "150 %"])
+@pytest.mark.parametrize(
+    "size", [(683, 512), pytest.param((1024, 768), marks=pytest.mark.nightly)], ids=str
+)
 def test_no_check_stands_under_the_keys_and_no_head_scrolls_inside(watched, size):
     watched.page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
     page = watched.open("review", catalog="Example")
