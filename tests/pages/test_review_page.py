@@ -348,7 +348,7 @@ def test_progress_says_what_came_into_the_queue_since_one_came(page):
     assert "No proposal came since you opened the queue" in page.text
 
 
-def test_what_shares_little_with_the_canonical_is_a_text_of_its_own(page):
+def test_what_shares_little_with_the_canonical_is_a_text_of_its_own():
     assert "<del" not in word_diff("Send a mail", "Deliver some letter", beside=True)
     assert word_diff("Send a mail", "<b>") == (
         '<p>− <span style="opacity:.72">Send a mail</span></p><p>+ &lt;b&gt;</p>'

@@ -116,7 +116,7 @@ class Drawing:
         return {
             "solver": "repulsion",
             "repulsion": {"nodeDistance": self.spacing, "springLength": self.spacing},
-            "stabilization": {"iterations": 300},
+            "stabilization": {"iterations": 300 if self.spacing == SPACING else 100},
         }
 
     @cached_property
