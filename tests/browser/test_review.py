@@ -88,6 +88,7 @@ def test_the_link_to_safe_merges_ticks_them_and_what_is_ticked_is_accepted(watch
     watched.settled()
     page.locator('[class*="st-key-undo_batch_"] button').click()
     expect(page.get_by_text("0 of 13 reviewed")).to_be_visible()
+    watched.settled()
 
 
 def test_a_note_is_typed_at_once_and_decides_nothing(watched):
