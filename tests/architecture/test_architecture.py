@@ -65,6 +65,7 @@ VENDORS = {
     "tiktoken": {"catalog"},
     "typer": {"cli"},
     "yaml": {"catalog"},
+    "anyascii": {"catalog"},
     "jsonschema": {"decisions"},
     "rapidfuzz": {"catalog", "tool2vec"},
     "jsonschema_rs": {"catalog", "merging", "mcp", "evaluation"},

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks import mutated_documents, train_judge
+from benchmarks import merge_rules, mutated_documents, train_judge
 from benchmarks.held_out import Kept, kept
 from benchmarks.labelled_clusters import examples
 from benchmarks.llm_calls import Labels, interval
@@ -235,3 +235,8 @@ def test_a_sentence_fits_the_text_of_the_source_that_makes_it():
     assert templates["their names use the same words in another order"]
     assert templates["only `…` says …"].fullmatch("only `get_door` says “door”")
     assert not templates["only `…` says …"].fullmatch("`get_door` says “door”")
+
+
+def test_each_rule_that_is_taken_away_is_there():
+    for patch in (*merge_rules.WORDS.values(), *merge_rules.SAFE.values()):
+        assert all(hasattr(place, name) for place, name in patch)

@@ -55,23 +55,6 @@ def test_a_part_that_leads_back_through_a_property_is_read():
     assert child == {"y": {"type": "string"}, "child": {"allOf": [named("P")]}}
 
 
-def ring(n):
-    schemas = {
-        f"S{i}": {
-            "allOf": [named("Q")],
-            "properties": {"next": {"allOf": [named(f"S{(i + 1) % n}")]}},
-        }
-        for i in range(n)
-    }
-    q = {"properties": {"y": {"type": "string"}}}
-    return {**accepting(x=named("S0")), "$defs": {**schemas, "Q": q}}
-
-
-def test_a_ring_is_written_out_once_around():
-    sizes = [size(read(ring(n)).tools[0]) / n for n in (20, 80, 320)]
-    assert sizes[2] <= 1.2 * sizes[0], sizes
-
-
 def diamonds(n):
     """Each schema holds the next twice: 2 ** n values if everything is written out."""
     schemas = {

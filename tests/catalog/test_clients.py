@@ -41,16 +41,6 @@ def loaded(files, name):
     return list(yaml.safe_load_all(text)) if name.endswith("yaml") else json.loads(text)
 
 
-def test_two_servers_of_one_resource_name_do_not_replace_each_other():
-    tools = [on(server, MAIL) for server in ("Post Office", "post.office")]
-    tools += [replace(tool, id=f"{tool.server}/old", name="old") for tool in tools]
-    groups = [cluster([tools[n], tools[n + 2]], tools[n].id) for n in (0, 1)]
-    files = client_files(planned(*groups, tools=tools))
-    names = [part["metadata"]["name"] for part in loaded(files, "toolhive.yaml")]
-    assert len({*names}) == len(names) == 2
-    assert all(len(name) <= 63 and name.endswith("post-office-tools") for name in names)
-
-
 def test_claude_code_denies_no_tool_that_another_server_of_its_name_keeps():
     gone, kept = on("a b", MAIL), on("a.b", MAIL)
     other = replace(gone, id="a b/new", name="new")

@@ -13,6 +13,7 @@ from tests.support.catalogs import read_openapi, read_schemas
 from tests.support.properties import examples
 from toolscope_core.catalog.formats import flattening, operations
 from toolscope_core.catalog.schema import definitions, references
+from toolscope_core.catalog.schema.budget import measure
 
 PLACES = {"tool": "#/$defs/", "openapi": "#/components/schemas/"}
 
@@ -95,14 +96,15 @@ def diamonds(n):
 
 @pytest.mark.parametrize("form", PLACES)
 @pytest.mark.parametrize(("shape", "sizes"), [(ring, (25, 50, 100)), (diamonds, (10, 20, 40))])
-def test_the_work_grows_as_the_number_of_schemas(followed, form, shape, sizes):
-    counts = []
+def test_work_and_result_grow_as_the_number_of_schemas(followed, form, shape, sizes):
+    counts, extents = [], []
     for n in sizes:
         followed[0] = 0
-        start = "S0" if shape is ring else f"S{n}"
-        assert read(form, shape(n), start).tools
+        (tool,) = read(form, shape(n), "S0" if shape is ring else f"S{n}").tools
         counts.append(followed[0] / n)
+        extents.append(measure(tool.schema).values / n)
     assert max(counts) <= 1.5 * min(counts), counts
+    assert extents[-1] <= 1.2 * extents[0], extents
 
 
 def graphs():

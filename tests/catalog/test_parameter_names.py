@@ -26,7 +26,12 @@ def test_names_are_free_fitting_and_stable():
     found = renaming(schema, GEMINI)
     assert found.names.keys() == {"a b", "a-b", "1", "翻", "x" * 70, "$"}
     assert re.fullmatch(r"a_b_[0-9a-f]{8}", found.names["a b"])
-    assert (found.names["1"], found.names["$"]) == ("arg_1", "arg")
+    assert (found.names["1"], found.names["翻"], found.names["x" * 70]) == (
+        "arg_1",
+        "Fan",
+        "x" * 64,
+    )
+    assert re.fullmatch(r"arg_[0-9a-f]{8}", found.names["$"])
     assert len({name.casefold() for name in found.names.values()}) == 6
     assert all(re.fullmatch(GEMINI, name) for name in found.names.values())
     assert found.top == found.names

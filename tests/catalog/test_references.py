@@ -3,7 +3,8 @@ import time
 import pytest
 
 from tests.support.catalogs import accepting
-from toolscope_core.catalog.schema.references import merge_parts, resolve, settle_references
+from toolscope_core.catalog.schema.references import merge_parts, settle_references
+from toolscope_core.catalog.schema.walking import resolve
 
 NAME = {"type": "string"}
 PET = {"type": "object", "properties": {"name": NAME}, "required": ["name"]}

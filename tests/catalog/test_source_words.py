@@ -32,6 +32,7 @@ LABELS = {
         ({"operationId": "list_users__get"}, "list_users", "list_users"),
         ({"operationId": "…", "summary": "Tidy the user's desk"}, "Tidy_the_users_desk",
          "Tidy the user's desk"),
+        ({"operationId": "获取文件"}, "HuoQuWenJian", "获取文件"),
         ({"method": "get", "path": "/sacks/{sack}"}, "GET_sackssack", "GET /sacks/{sack}"),
         ({"operationId": "a/" + "b" * 90}, "a" + "b" * 55, "a/" + "b" * 90),
     ],

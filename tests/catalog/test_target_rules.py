@@ -47,8 +47,7 @@ def test_names_by_hand():
     names = {row[0]: row[3] for row in told(tools, "openai-chat")}
     assert re.fullmatch(r"geo_area_[0-9a-f]{8}", names["1"])  # geo_area is taken
     assert (names["3"], names["4"]) == ("t_go", "s_go")
-    assert re.fullmatch(r"tool_[0-9a-f]{8}", names["6"])
-    assert re.fullmatch(r"x{55}_[0-9a-f]{8}", names["5"])
+    assert (names["5"], names["6"]) == ("x" * 64, "FanYi")
     broken = [("3", "name", "ｇｏ"), ("4", "unique", "go"), ("6", "name", "翻訳")]
     assert [row[:3] for row in told(tools, "mcp")] == broken
     assert [row[0] for row in told(tools, "seal-tools")] == ["3", "4"]
@@ -57,14 +56,22 @@ def test_names_by_hand():
     assert told([Tool("1", "a:b.c")], "gemini") == []
 
 
-def test_a_name_in_another_script_keeps_what_is_its_own():
-    pair = [Tool("1", "数据库查询", server="s.t"), Tool("2", "数据库删除", server="s.t")]
-    for target in ("openai-chat", "anthropic", "mcp", "gemini"):
-        names = [row[3] for row in told(pair, target)]
-        assert len({*names}) == 2 and not {"tool", "s_t"} & {*names}
-    half = told([Tool("1", "查询 weather"), Tool("2", "天气 weather")], "mcp")
-    assert all(re.fullmatch(r"weather_[0-9a-f]{8}", row[3]) for row in half)
-    assert told([Tool("1", "café_menü")], "mcp")[0][3] == "cafe_menu"
+@pytest.mark.parametrize("target", ["openai-chat", "anthropic", "mcp", "gemini"])
+def test_a_name_in_another_script_is_transliterated(target):
+    names = ("数据库查询", "数据库删除", "查询 weather", "café_menü", "получить_файл", "파일")
+    tools = [Tool(str(n), name, server="s.t") for n, name in enumerate(names)]
+    assert [row[3] for row in told(tools, target)] == [
+        *("ShuJuKuChaXun", "ShuJuKuShanChu", "ChaXun_weather", "cafe_menu"),
+        *("poluchit_fayl", "PaIl"),
+    ]
+
+
+def test_a_name_that_cannot_be_spelled_or_sounds_like_another_gets_a_hash():
+    alike = [Tool("1", "实体"), Tool("2", "尸体"), Tool("3", "名" * 40), Tool("4", "※")]
+    first, second, long, sign = (row[3] for row in told(alike, "openai-chat"))
+    assert first == "ShiTi" and re.fullmatch(r"ShiTi_[0-9a-f]{8}", second)
+    assert long == ("Ming" * 40)[:64]
+    assert re.fullmatch(r"tool_[0-9a-f]{8}", sign)
 
 
 def test_a_name_of_a_tool_that_went_is_not_offered():

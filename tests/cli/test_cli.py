@@ -6,12 +6,13 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from jsonschema import Draft202012Validator
 from referencing import Registry
 from typer.testing import CliRunner
 
 from tests.support.bundle_names import FILES
-from tests.support.catalogs import example_catalog
+from tests.support.catalogs import accepting, example_catalog
 from tests.support.json_files import read_json, read_lines, write_json, write_lines
 from toolscope_core import __version__
 from toolscope_core.catalog.readers import read_catalog
@@ -49,6 +50,25 @@ def run_json(*args, code=0):
 def bundle(tmp_path):
     run("merge", EXAMPLE, "--out", tmp_path / "bundle", "--accept", "all", "--routers")
     return tmp_path / "bundle"
+
+
+def test_servers_of_one_resource_name_do_not_replace_each_other(tmp_path):
+    def both(names, text):
+        record = {"description": text, "inputSchema": accepting(number={"type": "string"})}
+        return [{"name": name, **record} for name in names]
+
+    crates = both(("get_crate", "fetchCrate"), "Get one crate of the depot by its number.")
+    bills = both(("find_bill", "search_bill"), "Find one bill by its number.")
+    servers = [
+        {"server": "Depot Tools", "tools": crates},
+        {"server": "depot.tools", "tools": bills},
+    ]
+    given, out = write_json(tmp_path / "servers.json", servers), tmp_path / "bundle"
+    run("merge", given, "--out", out, "--accept", "all")
+    resources = yaml.safe_load_all((out / "clients" / "toolhive.yaml").read_text("utf-8"))
+    names = [one["metadata"]["name"] for one in resources]
+    assert len({*names}) == len(names) == 2
+    assert all(len(name) <= 63 and name.endswith("depot-tools-tools") for name in names)
 
 
 def test_the_version_is_the_one_of_the_package():

@@ -22,10 +22,10 @@ class LetterCounts:
     name = MODEL
 
     def __init__(self):
-        self.asked = []
+        self.embedded = []
 
     def encode(self, texts):
-        self.asked.extend(texts)
+        self.embedded.extend(texts)
         counts = np.array([[t.count(c) for c in "abcdefgh"] for t in texts], dtype=np.float32)
         counts[:, 0] += 1
         return counts / np.linalg.norm(counts, axis=1, keepdims=True)
@@ -42,9 +42,9 @@ def files(folder):
 def test_a_written_vector_is_read_back_exactly_and_only_for_its_model(tmp_path):
     cache = VectorCache(tmp_path)
     cache.write(MODEL, vectors_of(["bad", "cab"]))
-    found = cache.read(MODEL, ["cab", "unknown"])
-    assert list(found) == ["cab"]
-    assert np.array_equal(found["cab"], vectors_of(["cab"])["cab"])
+    vectors = cache.read(MODEL, ["cab", "unknown"])
+    assert list(vectors) == ["cab"]
+    assert np.array_equal(vectors["cab"], vectors_of(["cab"])["cab"])
     assert cache.read("another model", ["cab"]) == {}
     assert cache.read(MODEL, []) == {}
 
@@ -60,7 +60,7 @@ def test_a_damaged_file_is_noticed_and_rebuilt(tmp_path, damage):
     file.write_bytes({"truncate": body[:-5], "flip": body, "empty": b""}[damage])
     again = LetterCounts()
     assert np.array_equal(embed_cached(texts, again, cache), right)
-    assert sorted(again.asked) == texts
+    assert sorted(again.embedded) == texts
     assert cache.read(MODEL, texts).keys() == set(texts)
 
 
@@ -135,8 +135,8 @@ def test_embedding_through_the_cache_equals_embedding_directly(tmp_path_factory,
     assert np.array_equal(direct, embed_cached(texts, second, cache))
     if texts:
         assert np.array_equal(direct, LetterCounts().encode(texts))
-    assert sorted(first.asked) == sorted(set(texts))
-    assert second.asked == []
+    assert sorted(first.embedded) == sorted(set(texts))
+    assert second.embedded == []
     assert direct.shape == ((len(texts), 8) if texts else (0, 0))
 
 
@@ -161,5 +161,5 @@ def test_a_cancelled_run_goes_on_where_it_stopped(tmp_path, monkeypatch):
         embed_cached(texts, LetterCounts(), cache, cancel_at_two)
     resumed = LetterCounts()
     embed_cached(texts, resumed, cache, steps.append)
-    assert resumed.asked == ["ccc", "dddd", "eeeee"]
+    assert resumed.embedded == ["ccc", "dddd", "eeeee"]
     assert steps == [Step("embed", done, 5) for done in (0, 2, 2, 4, 5)]

@@ -26,17 +26,17 @@ def unit(rows, width=12, seed=0):
 def brute_pairs(vectors, neighbours, threshold):
     exact = vectors.astype(np.float64)
     product = exact @ exact.T
-    found = set()
+    near = set()
     for row in range(len(vectors)):
         order = sorted((-product[row, at], at) for at in range(len(vectors)) if at != row)
         for cosine, at in order[:neighbours]:
             if -cosine >= threshold:
-                found.add((min(row, at), max(row, at)))
-    return found
+                near.add((min(row, at), max(row, at)))
+    return near
 
 
-def as_pairs(found):
-    return list(zip(found.left.tolist(), found.right.tolist(), strict=True))
+def as_pairs(near):
+    return list(zip(near.left.tolist(), near.right.tolist(), strict=True))
 
 
 @pytest.mark.parametrize(
@@ -68,13 +68,13 @@ def test_the_text_of_a_tool_joins_name_words_and_cuts_long_descriptions_at_a_wor
 @given(st.integers(0, 60), st.integers(1, 8), st.sampled_from([0.1, 0.4, 0.7]), st.integers(0, 99))
 def test_neighbours_equal_brute_force(rows, neighbours, threshold, seed):
     vectors = unit(rows, seed=seed)
-    found = nearest(vectors, neighbours, threshold)
-    pairs = as_pairs(found)
+    near = nearest(vectors, neighbours, threshold)
+    pairs = as_pairs(near)
     assert pairs == sorted(set(pairs))
     assert set(pairs) == brute_pairs(vectors, neighbours, threshold)
     assert all(left < right for left, right in pairs)
-    assert len(found) == len(found.similarity)
-    assert (found.similarity >= threshold).all()
+    assert len(near) == len(near.similarity)
+    assert (near.similarity >= threshold).all()
 
 
 @examples(30)
@@ -88,10 +88,10 @@ def test_the_pairs_do_not_depend_on_row_order_even_with_ties(rows, order, seed):
 
 
 def test_many_copies_pair_with_each_other_and_never_with_themselves():
-    found = nearest(np.repeat(unit(1), 20, axis=0), 5, 0.9)
-    assert (found.left != found.right).all()
-    assert (found.similarity == 1.0).all()
-    assert set(found.left.tolist()) | set(found.right.tolist()) == set(range(20))
+    near = nearest(np.repeat(unit(1), 20, axis=0), 5, 0.9)
+    assert (near.left != near.right).all()
+    assert (near.similarity == 1.0).all()
+    assert set(near.left.tolist()) | set(near.right.tolist()) == set(range(20))
 
 
 def test_cosines_are_clipped_rounded_and_symmetric():

@@ -108,3 +108,20 @@ def test_where_the_installation_cannot_be_written_the_users_cache_holds_it(folde
 def test_a_model_that_onnx_runtime_refuses_is_an_error_with_the_remedy(folders):
     with pytest.raises(ModelError, match=r"int8\.onnx cannot be loaded .*delete it"):
         MiniLmEmbedder().encode(["text"])
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [
+        ("wie wird das Wetter in Köln", 1.0),
+        ("ACGT" * 40, 1.0),
+        ("文件元数据", 0.0),
+        ("найти файл", 0.0),
+        ("ค้นหา", 0.0),
+        ("文件 ab", 0.5),
+        ("🙂", 1.0),
+        ("", 1.0),
+    ],
+)
+def test_it_reads_english_and_says_what_it_cannot_read(text, share):
+    assert MiniLmEmbedder().coverage(text) == pytest.approx(share)

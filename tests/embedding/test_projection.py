@@ -63,11 +63,11 @@ def test_copies_find_themselves_first():
     ("tools", "counts"), [(0, ()), (3, ()), (4, (2,)), (10, (2, 3, 4, 5)), (100_000, None)]
 )
 def test_numbers_of_clusters_are_spread_on_a_log_scale(tools, counts):
-    found = projection.cluster_counts(tools)
+    values = projection.cluster_counts(tools)
     if counts is not None:
-        assert found == counts
+        assert values == counts
     else:
-        assert (found[0], found[-1], len(found)) == (2, projection.MOST_CLUSTERS, 20)
+        assert (values[0], values[-1], len(values)) == (2, projection.MOST_CLUSTERS, 20)
 
 
 @pytest.mark.parametrize("clusters", [2, 5, 30])
@@ -81,9 +81,9 @@ def test_the_silhouette_is_that_of_scikit_learn(clusters):
 
 def test_silhouettes_of_too_many_clusters_are_empty_and_each_number_is_told():
     steps = []
-    found = projection.silhouettes(unit(12, groups=3), (2, 3, 12, 40), steps.append)
-    assert np.isnan(found).tolist() == [False, False, True, True]
-    assert found[1] > found[0] > 0
+    values = projection.silhouettes(unit(12, groups=3), (2, 3, 12, 40), steps.append)
+    assert np.isnan(values).tolist() == [False, False, True, True]
+    assert values[1] > values[0] > 0
     assert steps[-1] == Step("cluster", 3, 4)
 
 
@@ -97,12 +97,12 @@ def test_what_libraries_print_becomes_steps():
 
 
 def test_the_process_of_its_own_writes_what_it_made(tmp_path, monkeypatch):
-    said = io.StringIO()
-    monkeypatch.setattr("sys.__stdout__", said)
+    output = io.StringIO()
+    monkeypatch.setattr("sys.__stdout__", output)
     monkeypatch.setattr(projection, "_end_with_the_parent", lambda: None)
     vectors = unit(20, groups=2)
     np.save(tmp_path / projection.VECTORS_FILE, vectors)
     projection._main("silhouettes", str(tmp_path), ["2", "3"])
     made = np.load(tmp_path / projection.RESULT_FILE)
     assert np.array_equal(made, projection.silhouettes(vectors, (2, 3)))
-    assert said.getvalue() == "cluster 0 2\ncluster 1 2\n"
+    assert output.getvalue() == "cluster 0 2\ncluster 1 2\n"

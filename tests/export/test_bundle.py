@@ -249,21 +249,6 @@ def test_a_bundle_comes_back_from_its_folder(files, tmp_path):
         assert [m.source for m in alpha.moves] == [row["from"] for row in maps[old]["args"]]
 
 
-def test_an_old_bundle_is_replaced_and_anything_else_is_left_alone(files, tmp_path):
-    out = tmp_path / "out"
-    write_folder(files, out)
-    (out / "pairs.jsonl").unlink()
-    write_folder(files, out)
-    assert standing(out) == set(NAMES)
-    for note in (out / "notes.txt", out / "clients" / "notes.txt"):
-        note.write_text("mine", "utf-8")
-        with pytest.raises(ExportError, match="something else"):
-            write_folder(files, out)
-        assert note.read_text("utf-8") == "mine"
-        note.unlink()
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
-
-
 def test_a_failing_disk_leaves_the_last_bundle(files, tmp_path, monkeypatch):
     write_folder(files, tmp_path / "out")
 

@@ -48,6 +48,7 @@ def put(folder, files):
         ({"manifest.json": b"{"}, "something else"),
         ({"notes.txt": b"mine"}, "notes.txt"),
         ({**OLD, "notes.txt": b"mine"}, "notes.txt"),
+        ({**OLD, "clients/notes.txt": b"mine"}, "clients/notes.txt"),
         ({**OLD, "clients/cursor.json": b"edited"}, "clients/cursor.json was changed"),
         ({**OLD, "manifest.json": b'{"program": "other", "sha256": {}}'}, "something else"),
         ({"manifest.json": b'{"sha256": []}'}, "something else"),
@@ -68,6 +69,8 @@ def test_a_bundle_as_it_was_written_is_replaced(tmp_path):
         write_folder(files, out)
         assert held(out) == files
         assert why_not_ours(out) == ""
+        (out / "arguments.json").unlink()
+        assert why_not_ours(out) == "", "what is missing is nobody's"
     assert [path.name for path in out.parent.iterdir()] == ["out"]
 
 

@@ -34,18 +34,18 @@ def answers(judge, tools=TOOLS):
 
 def judged_anew(tools, monkeypatch, folder):
     """How many pairs of the tools the judge itself is asked about."""
-    asked, judge = [], cached(folder, tools)
+    counts, judge = [], cached(folder, tools)
     for name in ("pair_probabilities", "verdicts"):
         own = getattr(OfflineJudge, name)
 
         def counted(self, left, right, *rest, own=own, **named):
-            asked.append(len(left))
+            counts.append(len(left))
             return own(self, left, right, *rest, **named)
 
         monkeypatch.setattr(OfflineJudge, name, counted)
     answers(judge, tools)
     monkeypatch.undo()
-    return sum(asked)
+    return sum(counts)
 
 
 @pytest.mark.parametrize("tools", [TOOLS, SERVED])

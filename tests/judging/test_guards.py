@@ -137,27 +137,19 @@ CASES = {
             "`zap_data` is annotated as one that may destroy, and `zap`, which is kept, does not say so"
         ],
     ),
-    "twice is not once": (
-        tool("a", "zap", idempotentHint=True),
-        tool("b", "zap_data", idempotentHint=False),
-        [
-            "`zap_data` is annotated as one that does more when called twice, and `zap`, which is "
-            "kept, does not say so"
-        ],
-    ),
-    "the outside world, as of any tool that is silent": (
-        tool("a", "zap"),
-        tool("b", "zap_data", openWorldHint=True),
+    "what else is annotated, which the calls do not meet": (
+        tool("a", "zap", idempotentHint=True, openWorldHint=False),
+        tool("b", "zap_data", idempotentHint=False, openWorldHint=True),
         [],
     ),
     "one scope": (tool("a", "list_all_prices"), tool("b", "show_all_prices"), []),
 }
 
 
-@pytest.mark.parametrize(("one", "other", "told"), CASES.values(), ids=CASES)
-def test_what_differs_is_a_sentence_in_either_order(one, other, told):
-    assert list(guards([one, other], "a", "prune", ALONE)) == told
-    assert list(guards([other, one], "a", "prune", ALONE)) == told
+@pytest.mark.parametrize(("one", "other", "sentences"), CASES.values(), ids=CASES)
+def test_what_differs_is_a_sentence_in_either_order(one, other, sentences):
+    assert list(guards([one, other], "a", "prune", ALONE)) == sentences
+    assert list(guards([other, one], "a", "prune", ALONE)) == sentences
 
 
 @pytest.mark.parametrize(("one", "other", "sentences"), CASES.values(), ids=CASES)
@@ -183,9 +175,9 @@ def test_a_note_that_tells_of_no_harm_is_no_guard():
 
 def test_a_long_warning_is_cut_and_four_are_told():
     warned = [tool(f"b{i}", f"put_{i}", description=f"Danger {i}! " * 40) for i in range(6)]
-    (told,) = guards([tool("a", "put", description="Puts."), *warned], "a", "prune", ALONE)
-    assert told.endswith("and 2 more")
-    assert len(told) < 800
+    (sentences,) = guards([tool("a", "put", description="Puts."), *warned], "a", "prune", ALONE)
+    assert sentences.endswith("and 2 more")
+    assert len(sentences) < 800
 
 
 def test_a_router_reaches_every_server_and_keeps_all_state():
@@ -205,16 +197,16 @@ def test_state_is_switched_off_as_a_family_or_not_at_all():
         tool("f", "rename_files", "cellar"),
     ]
     families = Companions([one, other, *beside])
-    told = guards([one, other], "a", "prune", families)
-    assert told[1] == (
+    sentences = guards([one, other], "a", "prune", families)
+    assert sentences[1] == (
         "other tools of cellar work on the same files: `delete_file`, `rename_files`; "
         "switch off all of them or none"
     )
-    assert guards([one, other], "a", "prune", families) == told
+    assert guards([one, other], "a", "prune", families) == sentences
     assert len(guards([one, other], "a", "router", families)) == 1
     catalog = Catalog((one, other, *beside))
     (cluster,) = build_clusters(catalog, [Group(("a", "b"), 0.99)], Constraints(), AS_PRUNE, 0.9)
-    assert cluster.reasons == told
+    assert cluster.reasons == sentences
 
 
 @pytest.mark.parametrize(
@@ -240,9 +232,9 @@ def test_public_facts_and_sums_are_the_same_on_every_server(name, argument, serv
 
 def test_many_servers_are_named_up_to_four():
     members = [tool(str(n), "get_thing", f"s{n}") for n in range(7)]
-    (told,) = guards(members, "0", "prune", ALONE)
-    assert "on 7 servers: data that only s1 has, data that only s2 has" in told
-    assert told.endswith("data that only s4 has and 2 more would be out of reach")
+    (sentences,) = guards(members, "0", "prune", ALONE)
+    assert "on 7 servers: data that only s1 has, data that only s2 has" in sentences
+    assert sentences.endswith("data that only s4 has and 2 more would be out of reach")
 
 
 @pytest.mark.parametrize(

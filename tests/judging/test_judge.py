@@ -77,8 +77,8 @@ def judged(tools=TOOLS):
 
 def probability(left, right, tools=TOOLS):
     rows = {t.id: at for at, t in enumerate(tools)}
-    found = judged(tools).probabilities(np.array([rows[left]]), np.array([rows[right]]))
-    return float(found[0])
+    probabilities = judged(tools).probabilities(np.array([rows[left]]), np.array([rows[right]]))
+    return float(probabilities[0])
 
 
 def evidence(left, right, tools=TOOLS):
@@ -115,10 +115,10 @@ def test_a_tool_that_says_too_little_is_never_a_merge(other):
     assert "a person must look" in " ".join(verdict.evidence)
 
 
-def test_holding_back_keeps_the_order_and_what_is_low():
+def test_caution_keeps_the_order_and_what_is_low():
     prepared, weights = judged(), shipped_weights()
     before = np.linspace(0, 1, 101)
-    after = prepared._held_back(before)
+    after = prepared._cautious(before)
     assert (np.diff(after) > 0).all()
     assert after.max() < weights.merge_at
     low = before < weights.unsure_at
@@ -159,14 +159,16 @@ def test_a_pair_is_the_same_whatever_else_the_catalog_holds():
 def test_judging_is_symmetric_deterministic_and_independent_of_the_batch(pairs):
     left, right = np.array(pairs, dtype=np.int32).reshape(-1, 2).T
     here, there = judged(), judged()
-    found = here.probabilities(left, right)
-    assert found.shape == (len(pairs),)
-    assert np.array_equal(found, there.probabilities(right, left))
+    probabilities = here.probabilities(left, right)
+    assert probabilities.shape == (len(pairs),)
+    assert np.array_equal(probabilities, there.probabilities(right, left))
     alone = [
         here.probabilities(left[at : at + 1], right[at : at + 1])[0] for at in range(len(left))
     ]
-    assert found.tolist() == alone
-    assert ((found >= 0) & (found <= 1) & (found == found.round(6))).all()
+    assert probabilities.tolist() == alone
+    assert (
+        (probabilities >= 0) & (probabilities <= 1) & (probabilities == probabilities.round(6))
+    ).all()
 
 
 def test_pairs_are_judged_in_blocks_of_any_size(monkeypatch):
@@ -243,9 +245,9 @@ def test_a_verdict_is_the_same_both_ways_and_names_its_judge():
     ],
 )
 def test_the_evidence_says_what_agrees_and_what_differs(left, right, sentences):
-    said = evidence(left, right)
+    text = evidence(left, right)
     for sentence in sentences:
-        assert sentence in said
+        assert sentence in text
 
 
 def test_the_evidence_tells_servers_apart():
@@ -359,10 +361,10 @@ def test_weights_have_the_sign_their_signals_mean(model):
     st.permutations(range(17)),
 )
 def test_the_shares_of_a_pair_add_up_to_its_probability(random, servers, order):
-    found = [*TOOLS, *random][:17]
-    found = [replace(t, id=f"{at}", server=servers[at]) for at, t in enumerate(found)]
-    judge = OfflineJudge.of(found, embed(found))
-    places = [at for at in order if at < len(found)]
+    drawn = [*TOOLS, *random][:17]
+    drawn = [replace(t, id=f"{at}", server=servers[at]) for at, t in enumerate(drawn)]
+    judge = OfflineJudge.of(drawn, embed(drawn))
+    places = [at for at in order if at < len(drawn)]
     for left, right in pairwise(places):
         shares = judge.shares(left, right)
         assert shares == judge.shares(right, left)
@@ -479,9 +481,10 @@ def test_an_empty_catalog_and_one_tool_can_be_prepared():
         assert OfflineJudge.of(tools, vectors).probabilities(nothing, nothing).shape == (0,)
 
 
-def test_the_judge_needs_neither_torch_nor_scikit_learn():
+def test_a_merge_loads_no_large_library_before_it_needs_one():
+    large = ("torch", "sklearn", "scipy", "faiss", "networkx")
     code = (
-        "import sys; import toolscope_core.judging.judge; "
-        "sys.exit(any(m in sys.modules for m in ('torch', 'sklearn', 'scipy', 'faiss')))"
+        "import sys; import toolscope_core.merging.pipeline, toolscope_core.export.bundle; "
+        f"sys.exit(any(m in sys.modules for m in {large}))"
     )
     assert run([sys.executable, "-c", code], check=False).returncode == 0

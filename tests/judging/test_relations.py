@@ -68,8 +68,8 @@ def test_relation_outcome_and_probabilities_tell_one_story(tools):
         two = tools[left], tools[right]
         if same_job:
             by_schemas = serving(*two, match_parameters(*two))
-            held = judgement.outcome == "unsure"  # by what tells them apart, whatever they say
-            assert judgement.serves in (by_schemas, "none" if held else by_schemas)
+            unsure = judgement.outcome == "unsure"  # by what tells them apart, whatever they say
+            assert judgement.serves in (by_schemas, "none" if unsure else by_schemas)
         assert judgement.differs == judge.signals.compare(left, right).unshared
 
 

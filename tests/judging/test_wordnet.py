@@ -28,8 +28,8 @@ def test_the_tables_are_whole():
     last = len(all_tables.above)
     assert len(all_tables.senses) > 50_000
     assert all(word == word.lower() and codes for word, codes in all_tables.senses.items())
-    assert all(1 <= rank <= 4 for codes in all_tables.senses.values() for rank in codes.values())
-    assert all(0 <= sense < last for codes in all_tables.senses.values() for sense in codes)
+    assert all(1 <= code % 8 <= 4 for codes in all_tables.senses.values() for code in codes)
+    assert all(0 <= code // 8 < last for codes in all_tables.senses.values() for code in codes)
     assert all(-1 <= above < last for above in all_tables.above)
     assert set(all_tables.names) <= set(all_tables.above)
 

@@ -17,7 +17,9 @@ def slow_correct(edges, judge, merge_at, constraints, copies, *, divide=True):
         nodes = nodes_of(sorted(component), constraints, copies)
         allowed = kept_apart(nodes, constraints)
         strength = np.minimum(strengths(nodes, graph, judge), allowed)
-        parts = agglomerate(heard(strength, merge_at) if divide else allowed, merge_at)
+        parts = agglomerate(
+            witnessed_strengths(strength, merge_at) if divide else allowed, merge_at
+        )
         for part in parts:
             fixed = [row for row in part if frozenset(nodes[row]) in constraints.must]
             free = [row for row in part if row not in fixed]
@@ -60,13 +62,13 @@ def joined(one, other, graph):
     return one != other and any(graph.has_edge(a, b) for a in one for b in other)
 
 
-def heard(strength, merge_at):
-    found = strength.copy()
+def witnessed_strengths(strength, merge_at):
+    witnessed = strength.copy()
     for a, b in combinations(range(len(strength)), 2):
         if 0.0 < strength[a, b] < merge_at:
             witness = max(min(strength[a, c], strength[b, c]) for c in range(len(strength)))
-            found[a, b] = found[b, a] = (strength[a, b] + witness) / 2.0
-    return found
+            witnessed[a, b] = witnessed[b, a] = (strength[a, b] + witness) / 2.0
+    return witnessed
 
 
 def kept_apart(nodes, constraints):

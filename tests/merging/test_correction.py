@@ -51,10 +51,10 @@ def tables(draw):
 
 @given(tables())
 def test_groups_are_disjoint_and_every_pair_inside_is_a_merge_or_vouched_for(table):
-    found = groups(table)
-    members = [m for group in found for m in group.members]
+    parts = groups(table)
+    members = [m for group in parts for m in group.members]
     assert len(members) == len(set(members))
-    for group in found:
+    for group in parts:
         pairs = [Pair(a, b) for a in group.members for b in group.members if a < b]
         assert all(vouched(table, pair) >= AT - 1e-6 for pair in pairs)
         weakest = min(table.get(pair, 0.1) for pair in pairs)
@@ -80,10 +80,10 @@ def vouched(table, pair):
 def test_a_doubtful_pair_stands_if_a_third_tool_vouches_for_it(doubtful, witnesses, together):
     left, right = witnesses
     table = {Pair("a", "b"): doubtful, Pair("a", "c"): left, Pair("b", "c"): right}
-    found = groups(table)
-    assert (found[0].members == ("a", "b", "c")) is together
-    assert found[0].intransitive is together
-    assert found[0].weakest_edge == (doubtful if together else left)
+    parts = groups(table)
+    assert (parts[0].members == ("a", "b", "c")) is together
+    assert parts[0].intransitive is together
+    assert parts[0].weakest_edge == (doubtful if together else left)
 
 
 def test_nobody_vouches_for_what_people_keep_apart():
@@ -112,18 +112,18 @@ def test_people_are_obeyed(table, wishes):
         for b in wish
         if a < b and not any({a, b} <= group for group in must)
     )
-    found = groups(table, Constraints(must=must, cannot=apart))
+    parts = groups(table, Constraints(must=must, cannot=apart))
     for group in must:
-        assert any(frozenset(g.members) == group and g.decided for g in found)
+        assert any(frozenset(g.members) == group and g.decided for g in parts)
     for pair in apart:
-        assert not any({pair.left, pair.right} <= set(g.members) for g in found)
+        assert not any({pair.left, pair.right} <= set(g.members) for g in parts)
 
 
 def test_a_chain_is_cut_at_its_weakest_pair_and_marked():
     table = {Pair("a", "b"): 0.95, Pair("b", "c"): 0.7, Pair("c", "d"): 0.9}
-    found = groups(table)
-    assert [g.members for g in found] == [("a", "b"), ("c", "d")]
-    assert all(g.split for g in found)
+    parts = groups(table)
+    assert [g.members for g in parts] == [("a", "b"), ("c", "d")]
+    assert all(g.split for g in parts)
 
 
 def test_switched_off_the_chain_stays_and_is_marked():
@@ -142,11 +142,20 @@ def test_newcomers_do_not_join_what_people_decided():
     assert decided.newcomers == ("c",)
 
 
+def test_a_component_of_many_tools_is_divided_like_a_small_one():
+    ids = tuple(f"t{i:04}" for i in range(1200))
+    rows = np.arange(len(ids), dtype=np.int32)
+    left = np.delete(rows[:-1], [599, 899])  # chains of 600, 300 and 300
+    chains = RowGraph(ids, rows, left, left + 1)
+    parts = correct(chains, lambda one, _: np.full(len(one), 0.9), AT, Constraints())
+    assert [group.members for group in parts] == [ids[at : at + 3] for at in range(0, 1200, 3)]
+
+
 def test_copies_stay_together_without_being_judged():
-    asked = []
+    judged_pairs = []
 
     def judge(pairs):
-        asked.extend(pairs)
+        judged_pairs.extend(pairs)
         return np.array([0.9] * len(pairs))
 
     ids = [f"t{i:02d}" for i in range(50)]
@@ -154,7 +163,7 @@ def test_copies_stay_together_without_being_judged():
     edges = {Pair.of(ids[0], other): 1.0 for other in ids[1:]}
     (group,) = corrected(edges, judge, Constraints(), copies)
     assert group.members == tuple(ids)
-    assert asked == []
+    assert judged_pairs == []
 
 
 def test_a_copy_that_a_person_keeps_apart_is_kept_apart():
@@ -174,9 +183,9 @@ def test_switched_off_what_people_keep_apart_is_still_apart():
 
 
 def test_a_suspended_group_that_nothing_proposes_is_still_shown():
-    held = Constraints(stale=(frozenset("ab"), frozenset("cd")))
+    links = Constraints(stale=(frozenset("ab"), frozenset("cd")))
     proposed = groups({Pair("c", "d"): 0.9})
-    (shown,) = suspended(proposed, held, judged({}))
+    (shown,) = suspended(proposed, links, judged({}))
     assert shown.members == ("a", "b")
     assert not shown.decided
 

@@ -111,9 +111,9 @@ def test_the_shadowing_tool_is_blocked_and_never_canonical(analysis, plans):
     shown = "".join(c for c in tools[shadow].description if ord(c) < 0xE0000)
     assert shown == tools[original].description, "a person sees no difference"
     for plan in plans.values():
-        found = cluster_of(plan, shadow)
-        assert (found.canonical, found.state) == (original, "proposed")
-        assert found.document.description == shown
+        cluster = cluster_of(plan, shadow)
+        assert (cluster.canonical, cluster.state) == (original, "proposed")
+        assert cluster.document.description == shown
 
 
 def test_a_pruned_name_that_is_cited_is_reported(plans):

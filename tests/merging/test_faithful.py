@@ -34,8 +34,8 @@ KEPT = " Warning: the search index is deleted permanently."
 
 def codes(description, made=PRUNE, members=(FIND, SEARCH), around=None, **other):
     document = replace(made.document, description=description, **other)
-    found = violations(document, made, members, around or Surroundings(frozenset({"send_mail"})))
-    return [violation.code for violation in found]
+    broken = violations(document, made, members, around or Surroundings(frozenset({"send_mail"})))
+    return [violation.code for violation in broken]
 
 
 def test_kinds_are_as_meant():
@@ -112,7 +112,7 @@ COUNTS = Tool(
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "number"),
     [
         ("Returns the size of a file and its permissions.", ""),
         ("Looks up size in blocks, and permissions, by `path` or filename.", ""),
@@ -121,16 +121,16 @@ COUNTS = Tool(
         ("Gives lineCount, with permissions required.", "line, count"),
     ],
 )
-def test_a_prune_promises_what_the_tool_that_stays_does(text, told):
+def test_a_prune_promises_what_the_tool_that_stays_does(text, number):
     made = synthesise((COUNTS, SIZES), chosen="sizes")
     assert made.kind == "prune"
     document = replace(made.document, description=f"{text} Do not call it on devices.")
-    said = [
+    details = [
         one.message
         for one in violations(document, made, (COUNTS, SIZES), Surroundings())
         if one.code == "ability"
     ]
-    assert said == ([f"it speaks of {told} as only counts does"] if told else [])
+    assert details == ([f"it speaks of {number} as only counts does"] if number else [])
 
 
 def test_a_router_may_say_what_each_of_its_members_does():

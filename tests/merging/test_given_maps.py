@@ -45,16 +45,16 @@ def test_a_rename_and_a_table_of_values_translate_there_and_back():
 
 
 @pytest.mark.parametrize(
-    ("values", "told"),
+    ("values", "sentence_part"),
     [
         ([["c", "celsius"]], "has no new value"),
         ([["c", "celsius"], ["f", "celsius"]], "there is no way back"),
         ([["c", "celsius"], ["f", "kelvin"]], "does not take"),
     ],
 )
-def test_a_table_of_values_with_a_fault_is_lossy(values, told):
+def test_a_table_of_values_with_a_fault_is_lossy(values, sentence_part):
     alpha = given(moves={"town": {"to": "city"}, "unit": {"to": "scale", "values": values}})
-    assert any(told in sentence for sentence in alpha.lossy)
+    assert any(sentence_part in sentence for sentence in alpha.lossy)
 
 
 def test_two_arguments_that_become_one_are_told():
@@ -87,23 +87,23 @@ def test_the_table_gives_back_only_what_it_says_otherwise():
 
 
 @pytest.mark.parametrize(
-    ("row", "constants", "told"),
+    ("row", "constants", "sentence_part"),
     [
         (MapRow("days", "integer", DROPPED, reason=" "), "", "without a reason"),
         (MapRow("unit", "string", "scale", "c=celsius"), "", "give a JSON object"),
         (MapRow("unit", "string", "scale"), "[1]", "give a JSON object"),
     ],
 )
-def test_what_cannot_be_read_is_refused_in_words(row, constants, told):
-    with pytest.raises(DecisionError, match=told):
+def test_what_cannot_be_read_is_refused_in_words(row, constants, sentence_part):
+    with pytest.raises(DecisionError, match=sentence_part):
         given_by(OLD, FOUND, [row], constants)
 
 
 def test_old_values_that_are_no_texts_are_read_as_they_are():
     old = tool("old", level={"type": "integer", "enum": [1, 2]})
-    found = argument_map(old, NEW)
+    alpha = argument_map(old, NEW)
     row = MapRow("level", "integer", "scale", '{"1": "celsius", "2": "fahrenheit"}')
-    wish = given_by(old, found, [row], "")
+    wish = given_by(old, alpha, [row], "")
     assert wish["moves"]["level"]["values"] == [[1, "celsius"], [2, "fahrenheit"]]
 
 

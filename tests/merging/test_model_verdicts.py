@@ -105,8 +105,8 @@ def test_what_an_audit_puts_together_is_no_family_and_what_it_tells_apart_may_be
 @pytest.mark.parametrize("family", [False, True])
 def test_what_an_audit_puts_together_is_an_edge_between_tools_that_are_connected(family):
     members, kind = ("a", "b", "c", "d"), fixed if family else verdict_of
-    said = [kind(*(() if family else ("merge",)), pair=pair) for pair in (AB, BC)]
-    model_verdicts = verdicts_from(*said, audits=(Audit(members, (members,), family=family),))
+    verdicts = [kind(*(() if family else ("merge",)), pair=pair) for pair in (AB, BC)]
+    model_verdicts = verdicts_from(*verdicts, audits=(Audit(members, (members,), family=family),))
     edges = model_verdicts.families if family else model_verdicts.edges
     assert edges({}, BARS).keys() == {AB, BC, AC}, "nothing connects d"
     assert edges({}, BARS, least=0.9) == {}
@@ -116,8 +116,8 @@ def test_an_audit_of_a_family_is_heard_above_the_verdicts():
     model_verdicts = verdicts_from(
         fixed(0.9, AC), audits=(Audit(tuple("abc"), (("a", "b"), ("c",)), family=True),)
     )
-    found = model_verdicts.family_probabilities([AB, AC], at(0.1), BARS).tolist()
-    assert found == [BARS.family_at, 0.0]
+    values = model_verdicts.family_probabilities([AB, AC], at(0.1), BARS).tolist()
+    assert values == [BARS.family_at, 0.0]
     assert [model_verdicts.is_family(pair) for pair in (AB, AC)] == [True, False]
     assert model_verdicts.probabilities([AB], at(0.7), BARS).tolist() == [0.7]
     assert verdicts_from(fixed(0.9, AC)).is_family(AC)

@@ -83,13 +83,13 @@ def test_what_was_foreseen_is_asked_of_no_judge(example, monkeypatch):
     def fail(*_):
         raise AssertionError("this was foreseen")
 
-    found = example.without_cache()
-    judge_at_lowest_thresholds(found)
+    fresh = example.without_cache()
+    judge_at_lowest_thresholds(fresh)
     monkeypatch.setattr(OfflineJudge, "pair_probabilities", fail)
-    low = MergeThresholds(found.threshold, LEAST_PROBABILITY)
-    assert groups_at(found, Constraints(), low)
+    low = MergeThresholds(fresh.threshold, LEAST_PROBABILITY)
+    assert groups_at(fresh, Constraints(), low)
     with pytest.raises(AssertionError, match="foreseen"):
-        groups_at(found.without_cache(), Constraints(), low)
+        groups_at(fresh.without_cache(), Constraints(), low)
 
 
 def test_every_stage_reports_its_end(tmp_path):
@@ -156,20 +156,22 @@ def test_decisions_shape_the_plan(example):
         c for c in plan_merge(example, (), PlanConfig()).clusters if len(c.members) == 2
     )
     prints = example.catalog.by_id
-    said = Decision(
+    decision = Decision(
         "accept",
         tuple(prints[m].fingerprint for m in proposal.members),
         proposal.members,
         "ann",
         seq=1,
     )
-    accepted = plan_merge(example, (said,), PlanConfig())
+    accepted = plan_merge(example, (decision,), PlanConfig())
     cluster = next(c for c in accepted.clusters if c.id == proposal.id)
     assert cluster.state == "accepted"
     assert cluster.version != proposal.version
-    rejected = plan_merge(example, (replace(said, action="reject"),), PlanConfig())
+    rejected = plan_merge(example, (replace(decision, action="reject"),), PlanConfig())
     assert proposal.members not in [c.members for c in rejected.clusters]
-    assert Pair(*proposal.members) not in judged_edges(example, (replace(said, action="reject"),))
+    assert Pair(*proposal.members) not in judged_edges(
+        example, (replace(decision, action="reject"),)
+    )
 
 
 # Families -----------------------------------------------------------------------------------
@@ -192,7 +194,7 @@ def shops(tmp_path_factory):
     return analysed(Catalog(SHOPS), tmp_path_factory.mktemp("shops"), threshold=0.4)
 
 
-def said_of(tools, action="accept", relation="parametric", seq=1, **detail):
+def decision_on(tools, action="accept", relation="parametric", seq=1, **detail):
     """What a decision on a family, or on the same tools as another relation, looks like."""
     if relation:
         detail["relation"] = relation
@@ -248,25 +250,25 @@ def test_families_do_not_depend_on_what_was_asked_before(apps):
         clusters = plan_merge(analysis, (), PlanConfig()).clusters
         return [c.members for c in clusters if c.relation == "parametric"]
 
-    asked = apps.without_cache()
-    before = families(asked)
+    fresh = apps.without_cache()
+    before = families(fresh)
     every_third = [tool.id for tool in apps.catalog.tools][::3]
-    asked.family_probabilities([Pair(*two) for two in combinations(every_third, 2)])
-    assert families(asked) == before == families(apps)
+    fresh.family_probabilities([Pair(*two) for two in combinations(every_third, 2)])
+    assert families(fresh) == before == families(apps)
 
 
 def test_an_accepted_family_stays_a_router(shops):
-    accepted = only_cluster(shops, said_of(SHOPS))
+    accepted = only_cluster(shops, decision_on(SHOPS))
     assert shape_of(accepted) == ("accepted", *FAMILY)
     assert accepted.members == tuple(tool.id for tool in SHOPS)
     undone = Decision("undo", (), (), "ann", seq=2, detail={"retracts": 1})
-    assert shape_of(only_cluster(shops, said_of(SHOPS), undone)) == ("proposed", *FAMILY)
+    assert shape_of(only_cluster(shops, decision_on(SHOPS), undone)) == ("proposed", *FAMILY)
 
 
 def test_the_weakest_edge_of_a_family_is_that_of_a_family_whoever_put_it_together(shops):
     weakest = min(shops.family_probabilities([Pair(a.id, b.id) for a, b in combinations(SHOPS, 2)]))
     assert only_cluster(shops).weakest_edge == pytest.approx(weakest)
-    assert only_cluster(shops, said_of(SHOPS)).weakest_edge == pytest.approx(weakest)
+    assert only_cluster(shops, decision_on(SHOPS)).weakest_edge == pytest.approx(weakest)
 
 
 def test_the_selector_of_a_family_follows_an_edit(shops):
@@ -278,8 +280,8 @@ def test_the_selector_of_a_family_follows_an_edit(shops):
             for name, schema in family.document.schema["properties"].items()
         }
         schema = {"type": "object", "properties": {n: s for n, s in properties.items() if n}}
-        edit = said_of(SHOPS, "edit", relation="", seq=2, schema=schema, renames=renames)
-        return only_cluster(shops, said_of(SHOPS), edit)
+        edit = decision_on(SHOPS, "edit", relation="", seq=2, schema=schema, renames=renames)
+        return only_cluster(shops, decision_on(SHOPS), edit)
 
     renamed = edited("shop", provider="shop")
     assert shape_of(renamed) == ("accepted", "router", "parametric", "shop")
@@ -296,7 +298,7 @@ def test_the_selector_of_a_family_follows_an_edit(shops):
 
 @pytest.mark.parametrize("relation", ["", "duplicate", "subsumes"])
 def test_what_was_accepted_as_one_job_stays_a_prune(shops, relation):
-    accepted = only_cluster(shops, said_of(SHOPS, relation=relation))
+    accepted = only_cluster(shops, decision_on(SHOPS, relation=relation))
     assert shape_of(accepted) == ("accepted", "prune", "duplicate", "")
 
 
@@ -305,18 +307,18 @@ def test_what_a_drop_or_a_split_leaves_of_a_family_is_a_router(shops, action):
     out = SHOPS[0].fingerprint
     rest = [tool.fingerprint for tool in SHOPS[1:]]
     detail = {"drop": [out]} if action == "drop" else {"groups": [[out], rest]}
-    left = only_cluster(shops, said_of(SHOPS, action, **detail))
+    left = only_cluster(shops, decision_on(SHOPS, action, **detail))
     assert shape_of(left) == ("accepted", *FAMILY)
     assert left.members == tuple(tool.id for tool in SHOPS[1:])
     assert left.document.schema["properties"]["provider"]["enum"] == ["ebay", "walmart"]
-    as_one_job = only_cluster(shops, said_of(SHOPS, action, relation="", **detail))
+    as_one_job = only_cluster(shops, decision_on(SHOPS, action, relation="", **detail))
     assert as_one_job.kind == "prune"
 
 
 def test_a_family_that_changed_is_still_one_to_look_at_again(shops, tmp_path):
     other = replace(SHOPS[0], description="Get the price of a thing at Amazon.")
     again = analysed(Catalog((other, *SHOPS[1:])), tmp_path, threshold=0.4)
-    assert shape_of(only_cluster(again, said_of(SHOPS))) == ("stale", *FAMILY)
+    assert shape_of(only_cluster(again, decision_on(SHOPS))) == ("stale", *FAMILY)
 
 
 @pytest.mark.parametrize("accept", ["none", "auto", "all"])
@@ -345,7 +347,7 @@ def test_a_family_is_accepted_by_a_person_without_a_prune(apps):
     families = [c for c in plan.clusters if c.relation == "parametric"]
     tools = apps.catalog.by_id
     log = [
-        said_of([tools[member] for member in cluster.members], seq=seq)
+        decision_on([tools[member] for member in cluster.members], seq=seq)
         for seq, cluster in enumerate(families, 1)
     ]
     after = plan_merge(apps, log, PlanConfig(accept="none"))

@@ -234,8 +234,8 @@ def test_two_clusters_may_not_end_in_one_name_however_it_is_spelled():
 
 
 def test_blocked_text_needs_a_person_who_rewrites_it():
-    found = tuple(Finding(i, "block", "hidden", "description", "x") for i in "ab")
-    cat = catalog(A, B, C, findings=found)
+    findings = tuple(Finding(i, "block", "hidden", "description", "x") for i in "ab")
+    cat = catalog(A, B, C, findings=findings)
     group = Group(("a", "b"), 0.95, decided=True)
     assert clusters(cat, group)[0].state == "conflict"
     edits = {frozenset("ab"): Edit(document={"description": "Reads a page."})}
@@ -264,8 +264,8 @@ def test_a_text_that_still_cites_a_pruned_name_is_listed():
     citing = tool("d", "help", description="Call fetch_page first, then get_page.", x=TEXT)
     nested = tool("e", "more", x={"type": "string", "description": "as for `fetch_page`."})
     pathed = tool("f", "late", description="Do it before web/fetch_page:first, not xfetch_page.")
-    told = {"type": "object", "properties": {"id": {"description": "Pass it to fetch_page."}}}
-    returning = replace(tool("g", "open"), returns=told)
+    returns = {"type": "object", "properties": {"id": {"description": "Pass it to fetch_page."}}}
+    returning = replace(tool("g", "open"), returns=returns)
     cat = catalog(A, B, citing, nested, pathed, returning)
     plan = apply_clusters(
         cat, accept(clusters(cat, "ab"), PlanConfig(accept="auto"), frozenset()), False

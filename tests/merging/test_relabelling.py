@@ -66,13 +66,18 @@ def test_a_strange_value_anywhere_is_read_or_refused(bundle, data):
     touched = put(content, path, data.draw(st.sampled_from(STRANGE)))
     (folder / name).write_text(json.dumps(touched), "utf-8")
     try:
-        found = read_relabelling(folder)
+        relabelling = read_relabelling(folder)
     except ExportError as error:
         assert str(folder / name) in str(error)
         assert len(str(error)) < 1_000
         return
-    calls = [{"tool": old, "arguments": {"a": {"b": 1}, "query": "x"}} for old in found.phi]
-    relabel_query({"gold": [*found.phi], "calls": calls}, found.phi, found.arguments, found.names)
+    calls = [{"tool": old, "arguments": {"a": {"b": 1}, "query": "x"}} for old in relabelling.phi]
+    relabel_query(
+        {"gold": [*relabelling.phi], "calls": calls},
+        relabelling.phi,
+        relabelling.arguments,
+        relabelling.names,
+    )
 
 
 @pytest.mark.parametrize("text", [b"", b"[", b"\xff", b"[[[[" * 50_000, b'{"version": 2}'])

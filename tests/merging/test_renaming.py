@@ -46,15 +46,15 @@ def test_every_member_of_a_renamed_tool_and_no_other_gets_the_new_parameter_name
         FILES.id: NewNames({"folder": "where"}),
     }
     renamed = with_tools(plan, {}, new)
-    found = {alpha.tool_id: alpha for alpha in renamed.arguments}
-    assert found.keys() == {*(mail.id for mail in MAILS), FILES.id}
+    alphas = {alpha.tool_id: alpha for alpha in renamed.arguments}
+    assert alphas.keys() == {*(mail.id for mail in MAILS), FILES.id}
     for mail in MAILS:
-        assert found[mail.id].to == MAILS[0].id
-        assert map_call(found[mail.id], {"to": "x"}).arguments == {
+        assert alphas[mail.id].to == MAILS[0].id
+        assert map_call(alphas[mail.id], {"to": "x"}).arguments == {
             "people": ["x"],
             "text": {"inner": 1},
         }
-    assert map_call(found[FILES.id], {"folder": "/"}).arguments == {"where": "/"}
+    assert map_call(alphas[FILES.id], {"folder": "/"}).arguments == {"where": "/"}
     assert renamed.relabels == plan.relabels
 
 

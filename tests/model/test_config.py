@@ -115,14 +115,14 @@ def test_the_environment_names_the_endpoint():
 
 
 @pytest.mark.parametrize(
-    ("attempt", "told", "wait"),
+    ("attempt", "retry_after", "wait"),
     [
         *((1, 0.0, 0.5), (2, 0.0, 1.0), (5, 0.0, 8.0), (1, 30.0, 30.0), (5, 3.0, 8.0)),
         *((7, 0.0, 30.0), (1, 121.0, None), (8, 0.0, None)),
     ],
 )
-def test_how_long_to_wait_before_asking_again(attempt, told, wait):
-    assert Patience().pause(attempt, told) == wait
+def test_how_long_to_wait_before_asking_again(attempt, retry_after, wait):
+    assert Patience().pause(attempt, retry_after) == wait
 
 
 def test_a_variable_that_is_set_and_not_used_is_named():
@@ -133,17 +133,17 @@ def test_a_variable_that_is_set_and_not_used_is_named():
         "TOOLSCOPE_API_ORIGIN to the address of its endpoint",
     )
     hidden = {"TOOLSCOPE_API_KEY": "sk-1", "TOOLSCOPE_API_ORIGIN": "https\u2060://api.openai.com"}
-    (said,) = unused_variables(hidden)
-    assert "cannot be used" in said and "sk-1" not in said
+    (sentence,) = unused_variables(hidden)
+    assert "cannot be used" in sentence and "sk-1" not in sentence
     assert unused_variables({"TOOLSCOPE_API_ORIGIN": OPENAI}) == (
         "TOOLSCOPE_API_ORIGIN is set and not used: set TOOLSCOPE_API_KEY too",
     )
-    (said,) = unused_variables({"toolscope_base_urls": "x"})
-    assert said.endswith("did you mean TOOLSCOPE_BASE_URL?")
-    (said,) = unused_variables({"TOOLSCOPE_FROBNICATE_EVERYTHING": "x"})
-    assert "the names are TOOLSCOPE_STORE_URL, " in said
-    (said,) = unused_variables({"TOOLSCOPE_VISITORS_START_SERVERS": "yes"})
-    assert "set it to 1" in said
+    (sentence,) = unused_variables({"toolscope_base_urls": "x"})
+    assert sentence.endswith("did you mean TOOLSCOPE_BASE_URL?")
+    (sentence,) = unused_variables({"TOOLSCOPE_FROBNICATE_EVERYTHING": "x"})
+    assert "the names are TOOLSCOPE_STORE_URL, " in sentence
+    (sentence,) = unused_variables({"TOOLSCOPE_VISITORS_START_SERVERS": "yes"})
+    assert "set it to 1" in sentence
 
 
 def test_every_variable_that_is_read_has_its_name_listed():

@@ -3,7 +3,7 @@ import pytest
 from tests.merging.test_plan import catalog, clusters, tool
 from toolscope_core.model.cluster import Group
 from toolscope_core.model.decision import Edit
-from toolscope_core.model.kinds import kind_name, kind_of, kinds_in_words
+from toolscope_core.model.kinds import kind_name, kind_of
 
 TEXT = {"type": "string"}
 COPIES = tool("a", "get_page", url=TEXT), tool("b", "get_page", url=TEXT)
@@ -30,8 +30,3 @@ def made(tools, family=False, kind=None):
 )
 def test_the_kind_says_what_can_be_done(cluster, kind, name):
     assert (kind_of(cluster), kind_name(cluster)) == (kind, name)
-
-
-def test_kinds_are_counted_in_the_order_of_the_table():
-    shown = [made(RENAMED), made(COPIES, kind="router"), made(COPIES), made(RENAMED)]
-    assert kinds_in_words(shown) == "1 exact copy, 2 drop-ins, 1 that needs a gateway"

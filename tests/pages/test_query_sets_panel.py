@@ -3,6 +3,8 @@
 import pytest
 
 from tests.ui.services.small_workspace import MAIL, WEATHER
+from ui.catalog.findable_tools import FindableTools
+from ui.shared import page_frame
 from ui.shared.services.loaded_queries import LoadedQueries
 
 LINES = b"""{"id": "a", "query": "send a mail", "gold": ["alpha/send_mail"]}
@@ -43,3 +45,10 @@ def test_a_file_that_is_no_query_set_is_refused_in_words(page):
     upload(page, "q.csv", b"id,text\n1,x")
     assert "with the name query" in page.text
     assert not [button for button in page.at.button if (button.key or "").startswith("add_q")]
+
+
+def test_what_cannot_be_found_is_shown_for_each_search(page):
+    page_frame.workspace().service(FindableTools).run(page.catalog_id)
+    page.open("catalog", part="Cannot be found")
+    assert "Codex" in list(page.at.dataframe[0].value["search"])
+    assert "This search finds every tool" in page.text

@@ -56,9 +56,9 @@ def test_the_best_are_scored_anew(model, tmp_path):
     config = RetrievalConfig(rerank=model, rerank_weight=100.0)
     scorer = scorer_of(config)
     found = Retriever(TOOLS, WordEmbedder(), VectorCache(tmp_path), config, scorer)
-    places = found.search(ToolRequest("read mail"), 2)
+    places = found.search(ToolRequest("read my mail"), 2)
     full = ["send_mail: send mail", "read_mail: read mail"]
-    wanted = [TOOLS[row].id for row in np.argsort(-scorer.scores("read mail", full))]
+    wanted = [TOOLS[row].id for row in np.argsort(-scorer.scores("read my mail", full))]
     assert [one.tool_id for one in places] == wanted
     assert [one.parts[2] for one in places] == pytest.approx([100 / 101, 0.0])
     assert places[0].by == "rerank"
@@ -82,9 +82,9 @@ def test_the_cross_encoder_alone_orders_the_candidates_and_no_others(tmp_path):
     scores = {"send_mail": -7.0, "read_mail": 2.5, "get_weather": 9.0}
     tools = (*TOOLS, Tool("c", "get_weather", "weather"))
     config = RetrievalConfig(rerank="known", rerank_weight=math.inf, candidates=2)
-    scorer = KnownPairs({"send mail": scores})
+    scorer = KnownPairs({"send the mail": scores})
     search = Retriever(tools, WordEmbedder(), VectorCache(tmp_path), config, scorer)
-    places = search.search(ToolRequest("send mail"), 3)
+    places = search.search(ToolRequest("send the mail"), 3)
     assert [one.tool_id for one in places] == ["b", "a", "c"]
     assert [one.score for one in places] == pytest.approx([1.0, 0.0, 0.0], abs=1e-4)
     assert places[1].score > places[2].score == 0.0

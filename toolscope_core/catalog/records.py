@@ -30,6 +30,7 @@ from toolscope_core.catalog.places import (
     unexpected_tools,
 )
 from toolscope_core.catalog.schema.budget import ExpansionBudget
+from toolscope_core.catalog.schema.walking import list_at
 from toolscope_core.catalog.values import Placed
 from toolscope_core.model.catalog import Problem, Server
 from toolscope_core.model.tool import JsonObject
@@ -266,6 +267,4 @@ def _is_bare_server(entry: Any) -> bool:
 
 
 def _listed_servers(holder: JsonObject) -> Iterator[Server]:
-    listed = holder.get("servers")
-    bare = filter(_is_bare_server, listed if isinstance(listed, list) else [])
-    yield from map(server_of, bare)
+    yield from map(server_of, filter(_is_bare_server, list_at(holder, "servers")))

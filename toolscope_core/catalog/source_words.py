@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolscope_core.model.tool import Tool
+from toolscope_core.model.unicode_forms import normalise
 
 OPENAPI_META = "toolscope/openapi"
 """Where a tool of an OpenAPI document keeps what its operation said, under ``_meta``."""
@@ -64,10 +65,21 @@ def name_source(operation: Mapping[str, Any]) -> str:
 
 
 def identifier(text: str) -> str:
-    """The text as a tool name in FastMCP's way: letters, digits and single ``_``, cut at 56."""
-    joined = re.sub(r"[\s\-.]+", "_", text)
+    """The text as a tool name in FastMCP's way: letters, digits and single ``_``, cut at 56; what
+    FastMCP drops of other scripts is transliterated.
+    """
+    joined = re.sub(r"[\s\-.]+", "_", transliterated(text))
     plain = re.sub(r"_+", "_", re.sub(r"[^a-zA-Z0-9_]", "", joined)).strip("_")
     return plain[:NAME_LENGTH]
+
+
+def transliterated(text: str) -> str:
+    """The text in ASCII: without accents, letters of other scripts as they sound."""
+    if text.isascii():
+        return text
+    from anyascii import anyascii
+
+    return str(anyascii(normalise("NFKC", text)))
 
 
 def _text(operation: Mapping[str, Any], key: str) -> str:

@@ -31,9 +31,12 @@ Check = Literal[
     "block",
     "warn",
     "tokens",
+    "findability",
 ]
 """What a catalog can fail for."""
-ON_REQUEST: tuple[Check, ...] = tuple(one for one in get_args(Check) if one != "tokens")
+ON_REQUEST: tuple[Check, ...] = tuple(
+    one for one in get_args(Check) if one not in ("tokens", "findability")
+)
 """The checks of which one case is enough, where they are asked for; tokens have a limit."""
 
 

@@ -8,7 +8,6 @@ from urllib.parse import quote, urlencode
 from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.check.comparison_report import Check, Failure, GateReport
 from toolscope_core.check.stale_decisions import StaleDecision
-from toolscope_core.check.text_mentions import TextMention
 from toolscope_core.check.version_changes import both_sides
 from toolscope_core.check.versions.diff import ToolChange
 from toolscope_core.check.versions.fields import FieldChange
@@ -81,8 +80,8 @@ def gate_items(
         *_pairs(report, "overlap", report.pairs.overlaps, app),
         *_pairs(report, "family", report.pairs.families, app),
         *_pairs(report, "unsure", report.pairs.unsure, app),
-        *_danglings(report),
-        *(_mention(one) for one in report.mentions),
+        *(_named("dangling", one.tool_id, one.cites, one.now) for one in report.dangling),
+        *(_named("text", f"{m.file}:{m.line}", m.name, m.now) for m in report.mentions),
         *_breaking(report),
         *(_stale(one) for one in report.stale),
         *(_changed(change) for change in report.tools.changes.changed),
@@ -123,18 +122,10 @@ def _pairs(
         yield _item(section, ids, says, verdict.evidence, app.address(pair))
 
 
-def _danglings(report: GateReport) -> Iterator[GateItem]:
-    for item in report.dangling:
-        now = f"{item.cites} is called {item.now} now" if item.now else f"{item.cites} is gone"
-        yield _item("dangling", (item.tool_id,), "names a tool that is gone", (now,))
-
-
-def _mention(mention: TextMention) -> GateItem:
-    """A line of a text; its place stands for the id of a tool."""
-    now = (
-        f"{mention.name} is called {mention.now} now" if mention.now else f"{mention.name} is gone"
-    )
-    return _item("text", (f"{mention.file}:{mention.line}",), "names a tool that is gone", (now,))
+def _named(section: Section, place: str, name: str, now: str) -> GateItem:
+    """A tool, or a line of a text whose place stands for the id of one, that names a gone tool."""
+    detail = f"{name} is called {now} now" if now else f"{name} is gone"
+    return _item(section, (place,), "names a tool that is gone", (detail,))
 
 
 def _breaking(report: GateReport) -> Iterator[GateItem]:

@@ -10,6 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolscope_core.catalog.scan.hidden import for_terminal
+from toolscope_core.cli.findability_options import (
+    OwnQueries,
+    findability_below,
+    least_findability,
+)
 from toolscope_core.cli.terminal import (
     Catalogs,
     EmbedderName,
@@ -78,6 +83,14 @@ def check(
             "again for each."
         ),
     ] = None,
+    min_findability: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Such as codex=.9: exit with 1 where tools are less often among the first that "
+            "the search of this client returns; again for each."
+        ),
+    ] = None,
+    queries: OwnQueries = None,
     summary: Annotated[
         Path | None, typer.Option(help="Write the report as Markdown, for a pull request.")
     ] = None,
@@ -108,7 +121,13 @@ def check(
     from toolscope_core.catalog.isolation import read_files
     from toolscope_core.catalog.sources import input_files
     from toolscope_core.check.baseline import read_baseline
-    from toolscope_core.check.comparison_report import Limits, compare, failures, with_texts
+    from toolscope_core.check.comparison_report import (
+        Failure,
+        Limits,
+        compare,
+        failures,
+        with_texts,
+    )
     from toolscope_core.check.gate_items import AppPlace, gate_items
     from toolscope_core.check.junit_report import junit_report
     from toolscope_core.check.new_pairs import PairJudge
@@ -133,6 +152,9 @@ def check(
     judge = PairJudge(encoder, VectorCache(settings.cache_dir), config, progress())
     report = with_texts(compare(catalog, accepted, judge), accepted, texts or ())
     failed = failures(report, limits)
+    least = least_findability(min_findability or ())
+    if least and (reason := findability_below(catalog, least, queries)):
+        failed = (*failed, Failure("findability", reason))
     items = gate_items(report, failed, place)
     if summary:
         write_whole(summary, pull_request_summary(report, failed, items).encode(), "--summary")
@@ -141,7 +163,7 @@ def check(
     if sarif:
         write_whole(sarif, _sarif(catalog, failed, items, files), "--sarif")
     _tell(report, items)
-    if not limits.are_set:
+    if not limits.are_set and not least:
         say("nothing was asked for that fails the check; see --fail-on and --max-new-overlaps")
     reason = "; ".join(one.reason for one in failed)
     fail_for(reason and f"the check fails: {reason}")

@@ -12,6 +12,13 @@ import typer
 
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.catalog.tokens import ESTIMATE, tokenizer, tool_tokens
+from toolscope_core.cli.findability_options import (
+    SEARCHES,
+    OwnQueries,
+    findability_by_search,
+    findability_json,
+    tell_findability,
+)
 from toolscope_core.cli.terminal import (
     Catalogs,
     app,
@@ -49,14 +56,26 @@ def inspect(
         FailOn | None,
         typer.Option(help="Exit with 1 where a finding is that bad or worse; 2 is unusable input."),
     ] = None,
+    with_findability: Annotated[
+        bool,
+        typer.Option(
+            "--findability",
+            help="How often each tool is among the first that the searches of clients return.",
+        ),
+    ] = False,
+    queries: OwnQueries = None,
 ) -> None:
     """Show what a catalog holds: format, counts, tokens, needless servers, problems, findings."""
     catalog = read_files(catalogs)
     advice = _advice(catalog)
+    by_search = findability_by_search(catalog, SEARCHES, queries) if with_findability else {}
     if as_json:
-        say_json({**_inspection(catalog), **({"advice": _as_json(advice)} if advice else {})})
+        parts = {**_inspection(catalog), **({"advice": _as_json(advice)} if advice else {})}
+        say_json({**parts, **({"findability": findability_json(by_search)} if by_search else {})})
     else:
         _tell(catalog, advice)
+        if by_search:
+            tell_findability(by_search)
     fail_for(why_failing(catalog.findings, fail_on) if fail_on else "")
 
 

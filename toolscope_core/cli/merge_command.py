@@ -240,7 +240,7 @@ def _tell_plan(plan: MergePlan) -> None:
         state: sum(c.state == state for c in plan.clusters) for state in ("proposed", "stale")
     }
     families = sum(c.state == "proposed" and c.relation == "parametric" for c in plan.clusters)
-    among = f" ({families:,} {KINDS['family'].many})" if families else ""
+    among = f" ({families:,} of the {KINDS['family'].name})" if families else ""
     say(
         f"{quantity(len(plan.catalog.tools), 'tool')} in, {len(plan.tools):,} out; "
         f"{quantity(len(plan.applied), 'cluster')} merged, {states['proposed']:,} proposed for "

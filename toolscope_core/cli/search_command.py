@@ -133,7 +133,7 @@ def _answer(catalogs: Sequence[Path], request: str, options: SearchOptions) -> N
         say(f"part {number}: {part}")
     for place, line in enumerate(lines, 1):
         say(f"{place:3}  {line}")
-    if doubtful := doubt(tools):
+    if options.config.client is None and (doubtful := doubt(tools)):
         say(doubtful)
 
 

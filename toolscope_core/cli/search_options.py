@@ -13,6 +13,7 @@ from toolscope_core.cli.model_options import with_options
 from toolscope_core.model.configuration import (
     PAPER_SEARCHES,
     Assembly,
+    ClientName,
     Corpus,
     Paper,
     RetrievalConfig,
@@ -87,6 +88,14 @@ class SearchKnobs:
             help="Search as a paper does: toolscope (cosine, a cross-encoder, eq. 5), rps (cosine "
             "to each part), tool2vec (cosine, with --usage or --model what was learned alone, not "
             "split), tool-to-agent (algorithm 1). The other options change single settings of it."
+        ),
+    ] = None
+    client: Annotated[
+        ClientName | None,
+        typer.Option(
+            "--as",
+            help="Rank as the search of a client does that defers tools; nothing of the other "
+            "options counts then.",
         ),
     ] = None
     alpha: Annotated[

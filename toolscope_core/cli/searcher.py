@@ -27,6 +27,7 @@ from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Embedder, Progress, silent
 from toolscope_core.model.tool import Tool, digest
 from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.retrieval.client_search import SearchableTools, SearchSetup
 from toolscope_core.retrieval.decomposition import decompose
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.retrieval.servers import ServerRetriever
@@ -70,6 +71,8 @@ class SearchOptions:
             raise ConfigError("a trained model and --usage were both given; give one of them")
         if self.servers and (self.learned is not None or self.usage is not None):
             raise ConfigError("what is learned ranks tools; leave out --servers")
+        if self.servers and self.config.client:
+            raise ConfigError("clients search tools; leave out --servers or --as")
         if self.k < 1:
             raise ConfigError(f"k is {self.k}; give at least 1")
         if self.splits is not None and self.decomposition in ("none", "rules"):
@@ -142,13 +145,13 @@ class Searcher:
         """What models that split or planned requests took."""
 
     @cached_property
-    def tools(self) -> Retriever:
+    def tools(self) -> SearchableTools:
         """The search for tools."""
-        config = self._options.config
-        retriever = Retriever(
-            self._catalog.tools, self._embedder, self._cache, config, self._scorer, self._progress
-        )
-        return retriever.with_learned(self._model())
+        return self._setup(self._model()).open(self._catalog.tools, self._progress)
+
+    def _setup(self, learned: LearnedModel | None) -> SearchSetup:
+        config, servers = self._options.config, self._catalog.servers
+        return SearchSetup(self._embedder, self._cache, config, self._scorer, learned, servers)
 
     def _model(self) -> LearnedModel | None:
         model = self._trained()
@@ -221,8 +224,7 @@ class Searcher:
 
         tools, requests = self._catalog.tools, rankings.requests
         if by == "best":
-            config, learned = self._options.config, self._model()
-            ranker = ToolsetRanker(self._embedder, self._cache, config, self._scorer, learned)
+            ranker = ToolsetRanker(self._setup(self._model()))
             by_job = job_rankings(tools, requests, ranker, self._progress)
             return offline_rates(requests, by_job, rankings.names, golds, cutoffs)
         with asking(self._options.ask, self._settings, self._progress) as (_, model):

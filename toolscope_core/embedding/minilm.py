@@ -18,6 +18,8 @@ from toolscope_core.model.protocols import Vectors
 TOKENS = 256
 """Of a text that are read at most, those at both ends included."""
 
+_UNKNOWN = "[UNK]"
+
 
 class MiniLmEmbedder:
     """all-MiniLM-L6-v2 with weights of 8 bits: a ``TokenEmbedder``. Loads with its first text.
@@ -52,6 +54,20 @@ class MiniLmEmbedder:
         layers = self._each(self._last_layer, texts)
         means = np.array([layer.mean(axis=0) for layer in layers], dtype=np.float32)
         return normalised(means), list(map(normalised, layers))
+
+    def coverage(self, text: str) -> float:
+        """The share in [0, 1] of the letters that are ASCII or stand in pieces of more than one:
+        an English vocabulary has other scripts letter by letter, or not at all. 1 for no letters.
+        """
+        pieces = self._tokenizer.encode(text, add_special_tokens=False)
+        spans = [text[start:end] for start, end in pieces.offsets]
+        unread = (
+            span
+            for span, piece in zip(spans, pieces.tokens, strict=True)
+            if not span.isascii() and (piece == _UNKNOWN or len(span) == 1)
+        )
+        letters = sum(map(str.isalnum, "".join(spans)))
+        return 1 - sum(map(str.isalnum, "".join(unread))) / letters if letters else 1.0
 
     def _each(
         self, encode: Callable[[Sequence[int]], Vectors], texts: Sequence[str]

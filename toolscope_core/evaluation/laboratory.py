@@ -24,6 +24,7 @@ from toolscope_core.model.configuration import AnalysisConfig, RetrievalConfig, 
 from toolscope_core.model.environment import Settings
 from toolscope_core.model.protocols import Embedder, Progress, silent
 from toolscope_core.model.tool import Tool
+from toolscope_core.retrieval.client_search import SearchSetup
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ class Laboratory:
 
     def ranker(self, config: RetrievalConfig) -> ToolsetRanker:
         """What searches with a configuration, whose cross-encoder is loaded by its name."""
-        return ToolsetRanker(self.embedder, self.cache, config, scorer_of(config))
+        return ToolsetRanker(SearchSetup(self.embedder, self.cache, config, scorer_of(config)))
 
     def tokens(self, tool: Tool) -> int:
         """Those of a definition."""

@@ -31,6 +31,7 @@ from toolscope_core.model.decision import Decision
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Embedder, Progress, Step, silent
 from toolscope_core.model.tool import Tool
+from toolscope_core.retrieval.client_search import SearchSetup
 
 KS = (1, 2, 3, 5, 7, 10, 15, 20, 30)
 DENSE_WEIGHTS = tuple(step / 10 for step in range(11))
@@ -154,8 +155,8 @@ def encoder_points(
         encoder = load(name)
         analysis = analyse(trial.catalog, AnalysisConfig(), encoder, cache)
         plan = plan_merge(analysis, standing.log, standing.plan)
-        ranker = ToolsetRanker(encoder, cache, standing.config, scorer_of(standing.config))
-        figures = measured(of_plan(plan, name), trial, ranker, standing.tokens)
+        setup = SearchSetup(encoder, cache, standing.config, scorer_of(standing.config))
+        figures = measured(of_plan(plan, name), trial, ToolsetRanker(setup), standing.tokens)
         yield SweepPoint(name, standing.k, standing.config, figures)
 
 

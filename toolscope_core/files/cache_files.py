@@ -14,7 +14,7 @@ _PROGRAM = Path(__file__).parents[1]
 
 def put(path: Path, body: bytes) -> None:
     """Write a file so that it is complete or absent."""
-    partial = path.with_suffix(f".{os.getpid()}.{os.urandom(4).hex()}.partial")
+    partial = path.with_name(f".{os.getpid()}.{os.urandom(4).hex()}.partial")
     try:
         partial.write_bytes(body)
         partial.replace(path)

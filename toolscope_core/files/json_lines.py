@@ -2,11 +2,11 @@
 
 import errno
 import json
-import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from toolscope_core.files.cache_files import put
 from toolscope_core.files.whole_files import read_file
 from toolscope_core.model.errors import ConfigError, ExportError
 from toolscope_core.model.tool import JsonObject, canonical_json
@@ -92,10 +92,5 @@ def write_whole(path: Path, content: bytes, option: str) -> None:
 def _replace(place: Path, content: bytes) -> None:
     if place.exists() and not place.is_file():
         raise OSError(errno.EINVAL, "it is no file")
-    beside = place.with_name(f".{os.getpid()}-{os.urandom(4).hex()}.part")
     place.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        beside.write_bytes(content)
-        beside.replace(place)
-    finally:
-        beside.unlink(missing_ok=True)
+    put(place, content)

@@ -104,7 +104,9 @@ class CachedJudge:
         plain, products = judge.signals.plain[row], judge.signals.products[row]
         fields = [sorted(getattr(products, name)) for name in products.__slots__]
         parts = [tool.id, tool.fingerprint, tool.raw, plain.name, plain.description, fields]
-        text = canonical_json([*parts, judge.general_of(row)]).encode("utf-8", "surrogatepass")
+        text = canonical_json([*parts, judge.facts.general_of(row)]).encode(
+            "utf-8", "surrogatepass"
+        )
         return hashlib.sha256(text + judge.signals.vectors[row].tobytes()).hexdigest()[:32]
 
 

@@ -60,14 +60,6 @@ _RESULTS = {
 }
 ALL_OR_NONE = "switch off all of them or none"
 """Ends the sentence on tools of a server that work on what a pruned one works on."""
-_DESTRUCTIVE = "destructiveHint"
-_HARM_HINTS = {
-    _DESTRUCTIVE: (True, "is annotated as one that may destroy"),
-    "openWorldHint": (True, "is annotated as one that reaches the outside world"),
-    "idempotentHint": (False, "is annotated as one that does more when called twice"),
-}
-"""MCP's hints with the value that warns."""
-
 _LONGEST_NOTE = 120
 
 
@@ -160,7 +152,7 @@ def kept_behind(reading: ToolReading) -> tuple[str, ...]:
     return tuple(sorted((_KEPT_BEHIND & named) | _HANDLES.intersection(reading.content)))
 
 
-def held_open(readings: Iterable[ToolReading]) -> str:
+def handles_of(readings: Iterable[ToolReading]) -> str:
     """The nouns of what the tools hold open for who called them, in words; empty if nothing."""
     return _plurals({noun for one in readings for noun in kept_behind(one)} & _HANDLES)
 
@@ -284,12 +276,17 @@ def _on_effects(members: Sequence[Tool], readings: Mapping[str, ToolReading]) ->
 
 
 def _on_hints(kept: Tool, pruned: Sequence[Tool]) -> Iterator[str]:
-    """Annotations of harm that would go with a tool."""
-    for hint, (harmful, words) in _HARM_HINTS.items():
-        warned = [f"`{tool.name}`" for tool in pruned if tool.annotations.get(hint) is harmful]
-        stated = kept.annotations.get(hint)
-        if warned and stated is not harmful and (stated is not None or hint == _DESTRUCTIVE):
-            yield f"{listed(warned)} {words}, and `{kept.name}`, which is kept, does not say so"
+    """A warning by annotation that would go with a tool: clients ask before they call such a one.
+    What else is annotated speaks of the tool that stays, to which the calls go.
+    """
+    warned = [
+        f"`{tool.name}`" for tool in pruned if tool.annotations.get("destructiveHint") is True
+    ]
+    if warned and kept.annotations.get("destructiveHint") is not True:
+        yield (
+            f"{listed(warned)} is annotated as one that may destroy, and `{kept.name}`, which is "
+            "kept, does not say so"
+        )
 
 
 def _on_scope(members: Sequence[Tool], readings: Mapping[str, ToolReading]) -> Iterator[str]:

@@ -7,17 +7,16 @@ tools that stand beside each other and once for tools of two servers, where othe
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.catalog.scan.hidden import without_hidden
 from toolscope_core.embedding.candidate_pairs import Rows, cosines
 from toolscope_core.embedding.packaged_model import DEFAULT_MODEL
-from toolscope_core.judging.arguments.alignment import serving, unmappable
+from toolscope_core.judging.arguments.alignment import serving
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.distinctions import (
     all_distinctions,
@@ -26,14 +25,13 @@ from toolscope_core.judging.distinctions import (
     removed_apart,
 )
 from toolscope_core.judging.explanation import COUNTS, Compared, explain
-from toolscope_core.judging.fixed_values import general_tools
 from toolscope_core.judging.guards import effect
 from toolscope_core.judging.reading import ToolReading
 from toolscope_core.judging.selector import FIXED, kind_of
-from toolscope_core.judging.signals import SIGNALS, Matrix, Signals, codes
-from toolscope_core.judging.vocabulary import is_foreign
-from toolscope_core.judging.weights import Weights, shipped_weights
-from toolscope_core.model.pair import Pair, Relation, Serves, Verdict
+from toolscope_core.judging.signals import SIGNALS, Matrix, Signals
+from toolscope_core.judging.tool_facts import ToolFacts
+from toolscope_core.judging.weights import EVEN, Weights, shipped_weights
+from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.tool import Tool
 
@@ -43,10 +41,7 @@ _OF_ONE_GENERAL = 0.97
 """Two instances of one general tool, or it and an instance: a fact read off names and schemas."""
 _CERTAIN = 16.0
 """Log-odds that are shown for 0 and 1, whose own have no end: six digits tell no difference."""
-_EVEN = 0.5
 _JUST_BELOW = 0.001
-_FAR = 0.45
-"""Below this cosine two tools that are nothing else have nothing to do with each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,19 +69,13 @@ class OfflineJudge:
 
     A pair with a tool whose calls cannot be mapped, that has no description, or one that is not
     English, is at most *unsure*; two that do not declare their parameters are judged on words.
-    Exact copies (equal but for hidden characters) have probability 1. ``mappable`` tells, by row,
-    of which tools calls can be mapped.
+    Exact copies (equal but for hidden characters) have probability 1.
     """
 
     tools: tuple[Tool, ...]
     signals: Signals
     weights: Weights
-    general: Mapping[str, str]
-    mappable: NDArray[np.bool_]
-    _undeclared: NDArray[np.bool_]
-    _unclear: NDArray[np.bool_]
-    _contents: NDArray[np.int64]
-    _generals: NDArray[np.int64]
+    facts: ToolFacts
 
     @classmethod
     def of(
@@ -99,20 +88,11 @@ class OfflineJudge:
         """``vectors`` is float32 of shape (n, d), rows normalised, in the order of ``tools``, and
         of the embedding model called ``model``.
         """
-        general = general_tools(tools)
-        heads = set(general.values())
-        generals = [general.get(tool.id, tool.id if tool.id in heads else "") for tool in tools]
-        signals = Signals.of(tools, vectors, model)
         return cls(
             tools=tuple(tools),
-            signals=signals,
+            signals=Signals.of(tools, vectors, model),
             weights=weights or shipped_weights(),
-            general=general,
-            mappable=np.array([unmappable(tool) is None for tool in tools], dtype=np.bool_),
-            _undeclared=np.array([tool.schema is None for tool in tools], dtype=np.bool_),
-            _unclear=np.array([_is_unclear(tool) for tool in tools], dtype=np.bool_),
-            _contents=codes([_visible_content(tool) for tool in tools]),
-            _generals=codes(generals),
+            facts=ToolFacts.of(tools),
         )
 
     @property
@@ -178,7 +158,7 @@ class OfflineJudge:
         shares = [Share("where every pair starts", model.intercept)]
         shares += [Share(COUNTS[name], value) for name, value in zip(SIGNALS, added, strict=True)]
         odds = sum(share.added for share in shares)
-        stages = self._stages(a, b, signals)
+        stages = self._stages(a, b, signals, self._family(a, b, signals))
         for (_, before), (name, after) in pairwise(stages):
             if after[0] != before[0]:
                 shares.append(Share(name, _log_odds(float(after[0])) - odds))
@@ -189,7 +169,8 @@ class OfflineJudge:
         signals = self.signals.of_pairs(left, right)
         near = cosines(self.signals.vectors, left, right).tolist()
         pair_probabilities = self._pair_probabilities(left, right, signals)
-        added = self._contributions(left, right, signals).tolist()
+        beside = self.signals.beside(left, right)
+        added = self.weights.job_contributions(signals, beside).tolist()
         rows = zip(left.tolist(), right.tolist(), strict=True)
         for at, (a, b) in enumerate(rows):
             same_job, family = (
@@ -200,11 +181,11 @@ class OfflineJudge:
             unshared = self.signals.compare(a, b).unshared
             tools = self.tools[a], self.tools[b]
             short = brief and outcome in ("keep", "family")
-            matches = () if short and same_job < _EVEN else match_parameters(*tools)
-            perhaps = _EVEN <= same_job < self.weights.merge_at
+            matches = () if short and same_job < EVEN else match_parameters(*tools)
+            perhaps = EVEN <= same_job < self.weights.merge_at
             apart = tuple(self._distinctions(a, b)) if perhaps else ()
-            served = "none" if apart or same_job < _EVEN else serving(*tools, matches)
-            relation, serves = self._relation(near[at], (same_job, family), unshared, served)
+            served = "none" if apart or same_job < EVEN else serving(*tools, matches)
+            relation, serves = self.weights.relation(near[at], (same_job, family), unshared, served)
             compared = Compared(
                 tools=tools,
                 readings=self._readings(a, b),
@@ -214,7 +195,7 @@ class OfflineJudge:
                 unshared=unshared,
                 matches=matches,
                 distinctions=apart,
-                general=self._general(a, b),
+                general=self.facts.general_name(a, b),
             )
             yield Verdict(
                 pair=Pair.of(self.tools[a].id, self.tools[b].id),
@@ -229,63 +210,17 @@ class OfflineJudge:
                 differs=compared.unshared,
             )
 
-    def _relation(
-        self,
-        similarity: float,
-        pair_probabilities: tuple[float, float],
-        unshared: tuple[tuple[str, ...], tuple[str, ...]],
-        serves: Serves,
-    ) -> tuple[Relation, Serves]:
-        """What the two are to each other, and which could serve the callers of the other; going by
-        their schemas it would be ``serves``.
-        """
-        same_job, family = pair_probabilities
-        if family >= self.weights.family_at:
-            return "parametric", "none"
-        if same_job < _EVEN:
-            return ("different" if similarity < _FAR else "related"), "none"
-        one_sided = bool(unshared[0]) != bool(unshared[1])
-        if serves in ("left", "right") or (serves == "none" and one_sided):
-            return "subsumes", serves
-        return "duplicate", serves
-
-    def general_of(self, row: int) -> str:
-        """Id of the general tool that a tool is or is an instance of; empty where it is neither."""
-        tool = self.tools[row].id
-        return self.general.get(tool, tool if self._generals[row] else "")
-
-    def _general(self, left: int, right: int) -> str:
-        """Name of the general tool that both are, or empty."""
-        if not self._generals[left] or self._generals[left] != self._generals[right]:
-            return ""
-        heads = (self.tools[left].id, self.tools[right].id)
-        head = next(self.general[tool] for tool in heads if tool in self.general)
-        return next(tool.name for tool in self.tools if tool.id == head)
-
-    def _contributions(self, left: Rows, right: Rows, signals: Matrix) -> Matrix:
-        beside = self.signals.beside(left, right)[:, None]
-        weights = self.weights
-        return np.where(
-            beside,
-            weights.job_beside.contributions(signals),
-            weights.job_across.contributions(signals),
-        )
-
     def _pair_probabilities(self, left: Rows, right: Rows, signals: Matrix) -> PairProbabilities:
-        same_job = self._stages(left, right, signals)[-1][1].round(_DIGITS)
         family = self._family(left, right, signals)
-        decided = (same_job >= self.weights.merge_at) | self._of_one_general(left, right)
+        same_job = self._stages(left, right, signals, family)[-1][1].round(_DIGITS)
+        decided = (same_job >= self.weights.merge_at) | self.facts.of_one_general(left, right)
         lower = np.minimum(family, self.weights.family_at - _JUST_BELOW)
         return PairProbabilities(same_job, np.where(decided, lower, family).round(_DIGITS))
 
     def _family(self, left: Rows, right: Rows, signals: Matrix) -> NDArray[np.float64]:
         """By the signals; below *family* where what differs is what they do."""
-        beside, weights = self.signals.beside(left, right), self.weights
-        family = np.where(
-            beside,
-            weights.family_beside.probability(signals),
-            weights.family_across.probability(signals),
-        )
+        weights = self.weights
+        family = weights.family_probability(signals, self.signals.beside(left, right))
         family[self._other_values(left, right, family)] = weights.family_at
         for at in np.flatnonzero(family >= weights.family_at).tolist():
             pair = int(left[at]), int(right[at])
@@ -305,26 +240,17 @@ class OfflineJudge:
         whose names differ by values of one kind, *daily* and *hourly*.
         """
         mask = np.zeros(len(left), dtype=np.bool_)
-        for at in np.flatnonzero(probabilities >= _EVEN).tolist():
+        for at in np.flatnonzero(probabilities >= EVEN).tolist():
             values = self.signals.renamed(int(left[at]), int(right[at]))
             mask[at] = all(values) and kind_of(values) in FIXED
         return mask
 
-    def _of_one_general(self, left: Rows, right: Rows) -> NDArray[np.bool_]:
-        ours = self._generals[left]
-        return np.asarray((ours == self._generals[right]) & (ours > 0))
-
     def _stages(
-        self, left: Rows, right: Rows, signals: Matrix
+        self, left: Rows, right: Rows, signals: Matrix, family: NDArray[np.float64]
     ) -> list[tuple[str, NDArray[np.float64]]]:
         """The probabilities by the signals, then after each thing that may overrule them."""
-        beside, weights = self.signals.beside(left, right), self.weights
-        first = np.where(
-            beside,
-            weights.job_beside.probability(signals),
-            weights.job_across.probability(signals),
-        )
-        family = self._family(left, right, signals)
+        weights = self.weights
+        first = weights.job_probability(signals, self.signals.beside(left, right))
         below = np.minimum(first, weights.merge_at - _JUST_BELOW)
         single = np.where((family > first) & (family >= weights.family_at), below, first)
         fixed = self._other_values(left, right, single)
@@ -335,13 +261,12 @@ class OfflineJudge:
         contrary = signals[:, SIGNALS.index("opposite_words")] > 0
         contrary_or_distinct = contrary | self._have_distinctions(left, right, acting)
         distinct = np.where(contrary_or_distinct, np.minimum(acting, below), acting)
-        of_one = self._of_one_general(left, right)
+        of_one = self.facts.of_one_general(left, right)
         general = np.where(of_one, np.maximum(distinct, _OF_ONE_GENERAL), distinct)
-        mapped = self.mappable[left] & self.mappable[right]
-        mapped |= self._undeclared[left] & self._undeclared[right]
-        unclear = ~mapped | self._unclear[left] | self._unclear[right]
-        cautious = np.where(unclear, self._held_back(general), general)
-        copies = self._contents[left] == self._contents[right]
+        cautious = np.where(
+            self.facts.too_little_known(left, right), self._cautious(general), general
+        )
+        copies = self.facts.are_copies(left, right)
         return [
             ("signals", first),
             ("another provider or value: not the same job", single),
@@ -375,7 +300,7 @@ class OfflineJudge:
     def _readings(self, left: int, right: int) -> tuple[ToolReading, ToolReading]:
         return self.signals.reading(left), self.signals.reading(right)
 
-    def _held_back(self, probability: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _cautious(self, probability: NDArray[np.float64]) -> NDArray[np.float64]:
         """The part above *unsure* squeezed to stay below *merge*, order kept."""
         floor, ceiling = self.weights.unsure_at, self.weights.merge_at - _JUST_BELOW
         above = np.maximum(probability - floor, 0.0) / (1.0 - floor)
@@ -386,25 +311,6 @@ def _log_odds(probability: float) -> float:
     if not 0.0 < probability < 1.0:
         return math.copysign(_CERTAIN, probability - 0.5)
     return math.log(probability / (1.0 - probability))
-
-
-def _visible_content(tool: Tool) -> str:
-    """The content hash of what a person sees: hidden characters make no other tool. One that says
-    nothing but its name is equal to no other.
-    """
-    if tool.schema is None and not tool.description.strip():
-        return tool.id
-    visible = without_hidden(tool.description)
-    return (
-        tool.content_hash
-        if visible == tool.description
-        else replace(tool, description=visible).content_hash
-    )
-
-
-def _is_unclear(tool: Tool) -> bool:
-    text = tool.description.strip()
-    return not text or is_foreign(text)
 
 
 def _parts(length: int) -> Iterator[slice]:

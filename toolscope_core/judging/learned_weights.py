@@ -111,8 +111,8 @@ def learned_from(
         return fitted(judge, signals[rows], odds[rows], same[rows], weight[rows])
 
     after = odds.copy()
-    for seen, held in _folds(same, seqs):
-        after[held] = fit(seen).log_odds(signals[held], odds[held])
+    for training, left_out in _folds(same, seqs):
+        after[left_out] = fit(training).log_odds(signals[left_out], odds[left_out])
     low, high = _gain(same, seqs, odds, after)
     update = fit(np.arange(len(same)))
     return Learned(update, decisions, len(same), area(same, odds), area(same, after), low, high)

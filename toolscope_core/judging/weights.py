@@ -14,9 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.judging.signals import SIGNALS, Matrix
-from toolscope_core.model.pair import Outcome
+from toolscope_core.model.pair import Outcome, Relation, Serves
+
+Mask = NDArray[np.bool_]
 
 _WEIGHTS = Path(__file__).with_name("judge_weights.json")
+
+EVEN = 0.5
+_FAR = 0.45
+"""Below this cosine two tools that are nothing else have nothing to do with each other."""
 
 MODELS = ("job_beside", "job_across", "family_beside", "family_across")
 """The models of ``Weights``, by name."""
@@ -94,6 +100,22 @@ class Weights:
         """The model of the same job."""
         return self.job_beside if beside else self.job_across
 
+    def job_probability(self, signals: Matrix, beside: Mask) -> NDArray[np.float64]:
+        """Of the same job, float64 of shape (m,); ``beside`` tells which pairs are."""
+        here, across = self.job_beside, self.job_across
+        return np.where(beside, here.probability(signals), across.probability(signals))
+
+    def family_probability(self, signals: Matrix, beside: Mask) -> NDArray[np.float64]:
+        """The same of a family."""
+        here, across = self.family_beside, self.family_across
+        return np.where(beside, here.probability(signals), across.probability(signals))
+
+    def job_contributions(self, signals: Matrix, beside: Mask) -> Matrix:
+        """What each signal adds to the log-odds of the same job."""
+        here, across = self.job_beside, self.job_across
+        added = here.contributions(signals), across.contributions(signals)
+        return np.where(beside[:, None], *added)
+
     def outcome(self, same_job: float, family: float = 0.0) -> Outcome:
         """What the probabilities mean."""
         if same_job >= self.merge_at:
@@ -101,6 +123,26 @@ class Weights:
         if family >= self.family_at:
             return "family"
         return "unsure" if same_job >= self.unsure_at else "keep"
+
+    def relation(
+        self,
+        similarity: float,
+        probabilities: tuple[float, float],
+        unshared: tuple[tuple[str, ...], tuple[str, ...]],
+        serves: Serves,
+    ) -> tuple[Relation, Serves]:
+        """What two tools are to each other, and which could serve the callers of the other; by
+        their schemas it would be ``serves``. ``probabilities`` are of the same job, of a family.
+        """
+        same_job, family = probabilities
+        if family >= self.family_at:
+            return "parametric", "none"
+        if same_job < EVEN:
+            return ("different" if similarity < _FAR else "related"), "none"
+        one_sided = bool(unshared[0]) != bool(unshared[1])
+        if serves in ("left", "right") or (serves == "none" and one_sided):
+            return "subsumes", serves
+        return "duplicate", serves
 
 
 @lru_cache(maxsize=1)

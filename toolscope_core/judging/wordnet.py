@@ -22,12 +22,12 @@ _STEPS = 8
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """``senses`` of a word as numbers with their rank; ``above`` by sense, −1 where none is;
+    """``senses`` of a word as numbers × 8 + their rank; ``above`` by sense, −1 where none is;
     ``names`` of the senses that have others below them; ``synonyms`` are the numbers of the groups
     of words that a word is in.
     """
 
-    senses: dict[str, dict[int, int]]
+    senses: dict[str, list[int]]
     synonyms: dict[str, list[int]]
     above: list[int]
     names: dict[int, str]
@@ -40,10 +40,7 @@ def tables() -> Tables:
     content = json.loads(gzip.decompress(TABLES.read_bytes()))
     pairs = [tuple(pair) for pair in content["opposites"]]
     return Tables(
-        senses={
-            word: {code // 8: code % 8 for code in codes}
-            for word, codes in content["words"].items()
-        },
+        senses=content["words"],
         synonyms=content["synonyms"],
         above=content["above"],
         names={int(sense): name for sense, name in content["names"].items()},
@@ -66,15 +63,11 @@ def kinds_of(word: str, rank: int = 2) -> frozenset[str]:
     names = tables().names
     return frozenset(
         names[kind]
-        for sense, rank_of in _senses(word).items()
-        if rank_of <= rank
-        for kind in _chain(sense)
+        for code in tables().senses.get(word, ())
+        if code % 8 <= rank
+        for kind in _chain(code // 8)
         if kind in names
     )
-
-
-def _senses(word: str) -> dict[int, int]:
-    return tables().senses.get(word, {})
 
 
 @lru_cache(maxsize=65_536)

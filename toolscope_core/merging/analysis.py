@@ -179,9 +179,7 @@ class Analysis:
 
     def offline(self, pairs: Sequence[Pair]) -> tuple[Verdict, ...]:
         """The offline judge's verdicts on any pairs of tools, in their order, with evidence."""
-        left = np.array([self.rows[pair.left] for pair in pairs], dtype=np.int32)
-        right = np.array([self.rows[pair.right] for pair in pairs], dtype=np.int32)
-        return self.judge.verdicts(left, right)
+        return self.judge.verdicts(*self.ends(pairs))
 
     def verdicts(self, pairs: Sequence[Pair]) -> tuple[Verdict, ...]:
         """The effective verdicts: the model's where it was asked, else the offline judge's; each

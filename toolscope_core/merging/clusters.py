@@ -59,13 +59,13 @@ def build_clusters(
     for group in groups:
         members = syntheses.of(group.members)
         own, (edit, one_account) = by_members[group.members], own_edits[group.members]
-        held = not group.decided and _is_held(group, constraints)
+        waiting = not group.decided and _waits_for_a_person(group, constraints)
         proposal = Proposal(
             group,
             own,
             partial(syntheses.differences, group.members, own, one_account),
             blocked=not blocked.isdisjoint(group.members),
-            wants_a_look=held and not group.put_forward,
+            wants_a_look=waiting and not group.put_forward,
             auto_at=auto_at,
         )
         conflicts = [
@@ -84,7 +84,7 @@ def build_clusters(
                 arguments=own.arguments,
                 reasons=(*conflicts, *reasons_against(proposal)),
                 newcomers=group.newcomers,
-                put_forward=group.put_forward or held,
+                put_forward=group.put_forward or waiting,
                 relation=syntheses.relation(group.members, own, group.family),
                 selector=own.selector,
                 chosen_kind=edit.kind,
@@ -176,19 +176,19 @@ def _applies(cluster: Cluster, routers: bool) -> bool:
     return cluster.state == "accepted" and cluster.kind in kinds
 
 
-def _is_held(group: Group, constraints: Constraints) -> bool:
+def _waits_for_a_person(group: Group, constraints: Constraints) -> bool:
     members = set(group.members)
     return any(pair.left in members and pair.right in members for pair in constraints.for_a_person)
 
 
 def _state(group: Group, constraints: Constraints) -> State:
     members = set(group.members)
-    if any(members & held for held in constraints.conflict):
+    if any(members & others for others in constraints.conflict):
         return "conflict"
     if group.decided:
         return "accepted"
     doubtful = any({pair.left, pair.right} <= members for pair in constraints.doubtful)
-    if doubtful or any(members & held for held in constraints.stale):
+    if doubtful or any(members & others for others in constraints.stale):
         return "stale"
     return "proposed"
 

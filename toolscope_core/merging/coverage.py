@@ -16,7 +16,7 @@ from typing import Literal
 from toolscope_core.catalog.tokens import tool_tokens
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.judging.arguments.alignment import argument_map
-from toolscope_core.judging.guards import held_open, returned
+from toolscope_core.judging.guards import handles_of, returned
 from toolscope_core.judging.reading import read_tool
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.auto_accept import EVEN
@@ -291,7 +291,7 @@ class ServerCoverage:
             yield (
                 f"{listed(f'`{name}`' for name in apart)} may work on data that only {server} has"
             )
-        if handles := self.held_open(server):
+        if handles := self.handles_of(server):
             yield f"others cannot use its {handles}: switch off all of its tools or none"
 
     def asks_for_account(self, one: str, other: str) -> bool:
@@ -306,9 +306,9 @@ class ServerCoverage:
         one_account = self.are_on_one_account(tool.server, other.server)
         return one_account is not True and self._stores.are_apart([tool, other])
 
-    def held_open(self, server: str) -> str:
+    def handles_of(self, server: str) -> str:
         """What the tools of a server hold open for who calls them, in words; empty if nothing."""
-        return held_open(map(read_tool, self.servers.get(server, ())))
+        return handles_of(map(read_tool, self.servers.get(server, ())))
 
 
 def configured_names(names: Sequence[str], servers: Sequence[Server]) -> list[str]:

@@ -103,7 +103,7 @@ def violations(
     speaking = members if synthesis.kind == "router" else (canonical,)
     trusted = [tool for tool in speaking if tool.id not in around.wary]
     named = without_addresses(document.name)  # which a router is asked for
-    known = "\n".join([before, named, *_dotted_words(trusted)])
+    allowed = "\n".join([before, named, *_dotted_words(trusted)])
     return (
         *(
             Violation("invalid", text)
@@ -111,7 +111,7 @@ def violations(
         ),
         *_lost(document, synthesis, members),
         *_of_others(document, synthesis, members, around.wary),
-        *invented(known, after, members, around),
+        *invented(allowed, after, members, around),
         *_dropped(after, members, around),
         *hostile(documented(canonical, synthesis.document), documented(canonical, document)),
         *_overlong(document, members),

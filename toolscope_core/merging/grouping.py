@@ -107,7 +107,7 @@ def family_graph(analysis: Analysis, links: Constraints, groups: Sequence[Group]
     """The pairs that are a family, of the tools that the ``groups`` of one job leave."""
     taken = {tool for group in groups for tool in (*group.members, *group.newcomers)}
     taken |= analysis.catalog.blocked | links.omitted
-    free = analysis.judge.mappable & np.array([tool not in taken for tool in analysis.rows])
+    free = analysis.judge.facts.mappable & np.array([tool not in taken for tool in analysis.rows])
     left, right, _, _ = staying(analysis, links, *_family_rows(analysis))
     kept = free[left] & free[right]
     return row_graph(analysis, replace(links, must=()), left[kept], right[kept])

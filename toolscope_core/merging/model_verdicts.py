@@ -12,7 +12,6 @@ from functools import cached_property
 from itertools import combinations
 from typing import Literal
 
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -147,7 +146,7 @@ class ModelVerdicts:
         by_model = self._edges_of(
             "merge", lambda verdict: verdict.probability, bars.merge_at, least, far
         )
-        edges = {**self._not_asked(offline), **by_model}
+        edges = {**self._offline_only(offline), **by_model}
         return dict(sorted({**self._audited(edges, bars.merge_at), **edges}.items()))
 
     def families(
@@ -164,7 +163,7 @@ class ModelVerdicts:
         by_model = self._edges_of(
             "family", lambda verdict: verdict.family, bars.family_at, least, far
         )
-        edges = {**self._not_asked(offline), **by_model}
+        edges = {**self._offline_only(offline), **by_model}
         return dict(sorted({**self._audited(edges, bars.family_at, True), **edges}.items()))
 
     def probabilities(
@@ -249,6 +248,8 @@ class ModelVerdicts:
                 serves[pair.left, pair.right] = side in ("left", "both")
                 serves[pair.right, pair.left] = side in ("right", "both")
         refused = frozenset(tool for (tool, _), does in serves.items() if not does)
+        import networkx as nx  # takes longer than the rest of a small merge
+
         arrows = nx.DiGraph([ends for ends, does in serves.items() if does])
         whole = {
             tool
@@ -280,6 +281,8 @@ class ModelVerdicts:
         self, edges: Mapping[Pair, float], at: float, family: bool = False
     ) -> dict[Pair, float]:
         """The pairs that audits of a kind put together, of tools that the edges connect."""
+        import networkx as nx
+
         parts = nx.connected_components(nx.Graph([(pair.left, pair.right) for pair in edges]))
         part_of = {tool: number for number, part in enumerate(parts) for tool in part}
         return {
@@ -290,7 +293,7 @@ class ModelVerdicts:
             if audit.family == family and a in part_of and part_of[a] == part_of.get(b)
         }
 
-    def _not_asked(self, offline: Mapping[Pair, float]) -> dict[Pair, float]:
+    def _offline_only(self, offline: Mapping[Pair, float]) -> dict[Pair, float]:
         return {pair: p for pair, p in offline.items() if pair not in self.verdicts}
 
     def is_family(self, pair: Pair) -> bool:

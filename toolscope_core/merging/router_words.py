@@ -68,7 +68,7 @@ def router_description(selector: str, texts: Mapping[str, str]) -> str:
     own descriptions by value, that of the canonical first.
     """
     paragraphs = {value: _paragraphs(text) for value, text in texts.items()}
-    alone = _said_by_some(paragraphs)
+    alone = _paragraphs_of_some(paragraphs)
     canonical, own = next(iter(paragraphs.items()))
     first = own[0].parts[0] if own else ""
     if set(alone[canonical]) == {first}:
@@ -110,7 +110,7 @@ def argument_description(selector: str, texts: Mapping[str, str]) -> str:
     all do.
     """
     clean = {value: " ".join(without_hidden(text).split()) for value, text in texts.items()}
-    alone = _said_by_some({value: _paragraphs(text) for value, text in clean.items()})
+    alone = _paragraphs_of_some({value: _paragraphs(text) for value, text in clean.items()})
     given = {value: text for value, text in clean.items() if text}
     if not any(alone.values()):
         return next(iter(given.values()), "")
@@ -139,7 +139,7 @@ def _note(head: str, parts: Sequence[str]) -> str:
     return "\n".join([head, "\n\n".join(parts)])
 
 
-def _said_by_some(texts: Mapping[str, Sequence[_Paragraph]]) -> dict[str, list[str]]:
+def _paragraphs_of_some(texts: Mapping[str, Sequence[_Paragraph]]) -> dict[str, list[str]]:
     """By value the parts of its text on how arguments are written that not all of the texts say."""
     parts = {value: [part for one in text for part in one.parts] for value, text in texts.items()}
     forms = {value: _forms(own) for value, own in parts.items()}

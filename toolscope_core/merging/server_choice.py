@@ -63,7 +63,7 @@ def advise(servers: ServerCoverage) -> Advice:
     ]
     staying = {other for one in gone for other in one.others}
     for server in every:
-        if server in off or server in staying or servers.held_open(server):
+        if server in off or server in staying or servers.handles_of(server):
             continue  # what one server holds open several cannot share
         together = servers.of(server, [one for one in every if one not in off and one != server])
         if together.share >= COVERED:

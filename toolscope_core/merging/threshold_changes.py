@@ -39,24 +39,19 @@ def changes(before: Sequence[Members], after: Sequence[Members]) -> ClusterChang
     """What became of the clusters ``before``. A cluster may have both fallen apart and grown."""
     same = set(before) & set(after)
     before, after = ([one for one in side if one not in same] for side in (before, after))
-    appeared, grown = [], []
-    for members, parts in _traced(after, before):
-        if all(len(part) == 1 for part in parts):
-            appeared.append(members)
-        elif len(parts) > 1:
-            grown.append(Regrouped(members, parts))
-    vanished, split = [], []
-    for members, parts in _traced(before, after):
-        if all(len(part) == 1 for part in parts):
-            vanished.append(members)
-        elif len(parts) > 1:
-            split.append(Regrouped(members, parts))
-    return ClusterChanges(
-        appeared=tuple(sorted(appeared, key=_largest)),
-        grown=tuple(sorted(grown, key=lambda item: _largest(item.members))),
-        split=tuple(sorted(split, key=lambda item: _largest(item.members))),
-        vanished=tuple(sorted(vanished, key=_largest)),
-    )
+    appeared, grown = _regrouped(after, before)
+    vanished, split = _regrouped(before, after)
+    return ClusterChanges(appeared, grown, split, vanished)
+
+
+def _regrouped(
+    clusters: Sequence[Members], others: Sequence[Members]
+) -> tuple[tuple[Members, ...], tuple[Regrouped, ...]]:
+    """The clusters of which no two tools are together in the others, and those of some parts."""
+    traced = sorted(_traced(clusters, others), key=lambda one: _largest(one[0]))
+    loose = [members for members, parts in traced if all(len(part) == 1 for part in parts)]
+    rest = [Regrouped(members, parts) for members, parts in traced if len(parts) > 1]
+    return tuple(loose), tuple(one for one in rest if one.members not in loose)
 
 
 def _traced(

@@ -26,6 +26,10 @@ LearningMethod = Literal["tool2vec", "mlc", "refiner"]
 """What is trained of a learned search; each stands on those before it."""
 FirstStageName = Literal["description", "tool2vec", "mlc"]
 """What a refiner takes its candidates by: the texts of tools, their queries, or a classifier."""
+ClientName = Literal[
+    "claude-bm25", "claude-regex", "codex", "fastmcp", "openai-namespaces", "embedding"
+]
+"""Clients whose search over deferred tools is followed."""
 Corpus = Literal["both", "tools", "servers"]
 CORPORA: tuple[Corpus, ...] = ("both", "tools", "servers")
 ASSEMBLIES: tuple[Assembly, ...] = ("blend", "top1")
@@ -100,6 +104,7 @@ class RetrievalConfig:
     *none*. A weight that is infinite leaves nothing to the other side: the reranker alone decides
     the order of the ``candidates``, which stand before all others, or the sub-queries alone that of
     all.
+    ``client`` names a client whose search ranks tools in place of all this.
     Servers are searched by the texts of ``corpus``; with *both* ``server_weight`` times the score
     of the server's own is added to its best. The defaults were chosen on development queries of
     all benchmarks together (docs/decisions/030-two-texts-for-search.md).
@@ -114,6 +119,7 @@ class RetrievalConfig:
     rerank_weight: float = 0.7
     corpus: Corpus = "both"
     server_weight: float = 0.5
+    client: ClientName | None = None
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.dense_weight <= 1.0:

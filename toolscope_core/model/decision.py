@@ -71,7 +71,7 @@ class Constraints:
     def is_family(self, members: Iterable[str]) -> bool:
         """Whether some of these tools were put together as a family."""
         ids = set(members)
-        return any(held <= ids for held in self.families)
+        return any(family <= ids for family in self.families)
 
 
 @dataclass(frozen=True, slots=True)

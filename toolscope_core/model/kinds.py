@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from toolscope_core.model.cluster import Cluster
-from toolscope_core.model.numbers import listed
 from toolscope_core.model.pair import Outcome, Relation
 
 ProposalKind = Literal["copy", "prune", "router", "family", "unknown"]
@@ -16,13 +14,9 @@ ProposalKind = Literal["copy", "prune", "router", "family", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class KindWords:
-    """A kind as a person reads it: its ``name``, the forms of ``1 drop-in, 2 drop-ins``, and what
-    it ``means`` in one sentence.
-    """
+    """A kind as a person reads it: its ``name``, and what it ``means`` in one sentence."""
 
     name: str
-    one: str
-    many: str
     means: str
 
 
@@ -32,33 +26,23 @@ OTHER_PROVIDER = "same operation, other provider"
 KINDS: Mapping[ProposalKind, KindWords] = {
     "copy": KindWords(
         "exact copy",
-        "exact copy",
-        "exact copies",
         "The same words and the same arguments: keep one, switch the others off, no code needed.",
     ),
     "prune": KindWords(
         "drop-in",
-        "drop-in",
-        "drop-ins",
         "One tool takes every call of the others as it is: switch the others off, no code needed.",
     ),
     "router": KindWords(
         "needs a gateway",
-        "that needs a gateway",
-        "that need a gateway",
         "One tool for the agent; a gateway in front of the servers passes each call on.",
     ),
     "family": KindWords(
         f"{OTHER_PROVIDER} or value",
-        "with the same operation for another provider or value",
-        "with the same operation for another provider or value",
         "The same operation for another provider or value: none can take the calls of another, so "
         "all stay; a gateway can offer them as one tool.",
     ),
     "unknown": KindWords(
         "looks alike",
-        "that looks alike",
-        "that look alike",
         "The tools look alike, but their arguments are not known: nothing is merged.",
     ),
 }
@@ -104,16 +88,3 @@ def kind_name(cluster: Cluster) -> str:
 def family_name(selector: str) -> str:
     """What is said of tools that one argument, the ``selector``, would tell apart."""
     return OTHER_PROVIDER if selector.startswith(("provider", "server")) else OTHER_VALUE
-
-
-def kinds_in_words(clusters: Iterable[Cluster]) -> str:
-    """``1 exact copy, 2 drop-ins, 3 that need a gateway``; empty without clusters."""
-    counts = Counter(map(kind_of, clusters))
-    return listed(
-        (
-            f"{count:,} {words.one if count == 1 else words.many}"
-            for kind, words in KINDS.items()
-            if (count := counts[kind])
-        ),
-        len(KINDS),
-    )

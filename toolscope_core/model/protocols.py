@@ -45,6 +45,17 @@ class TokenEmbedder(Embedder, Protocol):
         ...
 
 
+@runtime_checkable
+class VocabularyEmbedder(Embedder, Protocol):
+    """An embedder that says how well it can read a text."""
+
+    def coverage(self, text: str) -> float:
+        """The share in [0, 1] of a text's letters that its vocabulary has in words or pieces of
+        words; 1 for a text without any.
+        """
+        ...
+
+
 class PairScorer(Protocol):
     """Scores how well a text answers another: a cross-encoder."""
 

@@ -9,10 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from toolscope_core.embedding.minilm import MiniLmEmbedder
+from toolscope_core.embedding.tool_text import split_name
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.configuration import RetrievalConfig
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.groups import grouped
 from toolscope_core.model.protocols import Embedder, PairScorer, Progress, silent
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest, assembled, text_shares
@@ -27,7 +29,8 @@ PARTS = ("dense", "sparse", "rerank", "learned")
 
 @dataclass(frozen=True, slots=True)
 class RankedTool:
-    """A place in a ranking. ``score`` in [0, 1] decides it; ``parts`` are what the dense and the
+    """A place in a ranking. ``score`` in [0, 1] decides it, and is 1 for a tool whose name is the
+    whole request, which stands first; ``parts`` are what the dense and the
     sparse score, the reranker and a learned model gave to it: their sum, but under *top1*, where
     they are those of the text that brought the tool. ``subquery`` says which of the request's that
     was, counted from 0, ``None`` for the request itself; ``dense`` is the cosine and ``sparse`` the
@@ -70,6 +73,7 @@ class Retriever(DocumentSearch):
             scorer,
             progress,
         )
+        self._rows_by_name = _rows_by_name(self._tools)
         self._learned: LearnedRanking | None = None
         self._learned_scorer: LearnedScorer | None = None
 
@@ -79,7 +83,7 @@ class Retriever(DocumentSearch):
         """
         own = _by_id(tools)
         other = self.over_documents(_documents(own))
-        other._tools = own
+        other._tools, other._rows_by_name = own, _rows_by_name(own)
         other._learned_scorer = self._learned.over(other._tools) if self._learned else None
         return other
 
@@ -127,6 +131,9 @@ class Retriever(DocumentSearch):
         if share is not None:
             final = share.scores(final.clip(0.0))
             order = best_first(final, k)
+        if named := self._rows_by_name.get(split_name(request.text)):
+            final[named] = 1.0
+            order = [*named, *(row for row in order if row not in named)][:k]
         places = (self._place(request, row, float(final[row]), by_text) for row in order)
         if share is None:
             return tuple(places)
@@ -195,6 +202,11 @@ def _with_share(place: RankedTool, row: int, share: LearnedShare) -> RankedTool:
     kept, added = float(share.kept[row]), float(share.added[row])
     dense, sparse, reranked, _ = place.parts
     return replace(place, parts=(kept * dense, kept * sparse, kept * reranked, added))
+
+
+def _rows_by_name(tools: Sequence[Tool]) -> dict[tuple[str, ...], list[int]]:
+    """The rows of the tools of each name, by its words."""
+    return grouped(range(len(tools)), lambda row: split_name(tools[row].name))
 
 
 def _by_id(tools: Iterable[Tool]) -> list[Tool]:

@@ -10,7 +10,15 @@ from numpy.typing import NDArray
 
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.configuration import RetrievalConfig, weight_shares
-from toolscope_core.model.protocols import Embedder, PairScorer, Progress, Step, Vectors, silent
+from toolscope_core.model.protocols import (
+    Embedder,
+    PairScorer,
+    Progress,
+    Step,
+    Vectors,
+    VocabularyEmbedder,
+    silent,
+)
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.documents import SearchDocument
 from toolscope_core.retrieval.fusion import DENSE_GAIN, SPARSE_GAIN, best_first, levelled, weighted
@@ -24,6 +32,10 @@ Place = TypeVar("Place")
 
 BEFORE_OTHERS = np.float32(1e-5)
 """The least score of those that a reranker alone has ordered; the others have 0."""
+BY_TOKENS = ("auto", "late")
+"""The rerankers that read with the embedder."""
+LEAST_COVERAGE = 0.5
+"""Where an embedder can read less of a request than this, only its words count."""
 STRIDE = 64
 """Requests between two steps of progress."""
 
@@ -61,9 +73,7 @@ class DocumentSearch:
         self.documents = documents
         self._embedder, self._cache, self.config = embedder, cache, config
         self._scorer = scorer
-        self._requests = RequestVectors(
-            embedder, cache, with_tokens=config.rerank in ("auto", "late")
-        )
+        self._requests = RequestVectors(embedder, cache, with_tokens=config.rerank in BY_TOKENS)
         self._reranker = self._reranker_of(progress)
         self._index = open_index(documents, embedder, cache, progress)
         self._mixed = _mixed(documents, embedder, cache)
@@ -134,9 +144,11 @@ class DocumentSearch:
 
     def _scored(self, text: str, vector: Vectors, rerank: RowScores | None) -> TextScores:
         dense, sparse = self._both(text, vector)
-        parts = (*weighted(dense, sparse, self.config.dense_weight), np.zeros_like(sparse))
+        words_alone = bool(sparse.any()) and not self._is_read(text)
+        dense_weight = 0.0 if words_alone else self.config.dense_weight
+        parts = (*weighted(dense, sparse, dense_weight), np.zeros_like(sparse))
         scores = parts[0] + parts[1]
-        if rerank is not None:
+        if rerank is not None and not (words_alone and self.config.rerank in BY_TOKENS):
             rows = best_first(scores, self.config.candidates)
             kept, added = map(np.float32, weight_shares(self.config.rerank_weight))
             reranked = rerank(text, rows)
@@ -146,6 +158,15 @@ class DocumentSearch:
             parts = (kept * parts[0], kept * parts[1], parts[2])
             scores = parts[0] + parts[1] + parts[2]
         return TextScores(dense, sparse, scores, parts)
+
+    def _is_read(self, text: str) -> bool:
+        """Whether the embedder can read a text, as far as it says: the vector of one in a script
+        that it does not know means nothing.
+        """
+        reader = self._embedder
+        if not isinstance(reader, VocabularyEmbedder):
+            return True
+        return reader.coverage(text) >= LEAST_COVERAGE
 
     def _reranker_of(self, progress: Progress) -> Reranker | None:
         inputs = RerankInputs(

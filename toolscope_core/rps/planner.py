@@ -20,7 +20,7 @@ from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
-from toolscope_core.retrieval.retriever import Retriever
+from toolscope_core.retrieval.client_search import SearchableTools
 from toolscope_core.rps.plans import Candidate, PlannedStep, RequestPlan
 from toolscope_core.rps.workers import (
     PlanFilter,
@@ -62,7 +62,7 @@ class Planner:
     """Plans on the ``tools`` of a retriever, by id. ``widest`` above ``k`` makes it iterative."""
 
     tools: Mapping[str, Tool]
-    retriever: Retriever
+    retriever: SearchableTools
     worker: Worker
     k: int = WORKER_K
     widest: int = 0
@@ -153,7 +153,7 @@ class Planner:
 
 
 def offline_planner(
-    catalog: Catalog, retriever: Retriever, k: int, options: PlanOptions
+    catalog: Catalog, retriever: SearchableTools, k: int, options: PlanOptions
 ) -> Planner:
     """The planner without a model; iterative, it searches each job within its request too."""
     return Planner(
@@ -167,7 +167,7 @@ def offline_planner(
 
 
 def model_planner(
-    catalog: Catalog, retriever: Retriever, k: int, options: PlanOptions, asker: Asker
+    catalog: Catalog, retriever: SearchableTools, k: int, options: PlanOptions, asker: Asker
 ) -> Planner:
     """The planner with a model as the worker, the rephraser and the filter."""
     return Planner(

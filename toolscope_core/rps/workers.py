@@ -12,7 +12,7 @@ from toolscope_core.llm.tasks.selection_prompt import SelectionQuestion, in_orde
 from toolscope_core.llm.tasks.worker_prompt import WORKER_TASK
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
-from toolscope_core.retrieval.retriever import Retriever
+from toolscope_core.retrieval.client_search import SearchableTools
 from toolscope_core.rps.plans import Candidate, PlannedCall, RequestPlan
 
 MARGIN = 0.05
@@ -101,7 +101,7 @@ def rephrased_by_model(asker: Asker, jobs: Sequence[PlanJob]) -> list[tuple[str,
 
 
 def filtered_by_request(
-    retriever: Retriever, plans: Sequence[RequestPlan], tools: Mapping[str, Tool]
+    retriever: SearchableTools, plans: Sequence[RequestPlan], tools: Mapping[str, Tool]
 ) -> list[Mapping[str, str]]:
     """The filter without a model: of a plan stay the tools among the first ``WITHIN`` that the
     whole request finds, or all where none is.

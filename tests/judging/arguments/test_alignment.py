@@ -327,8 +327,8 @@ def test_the_only_required_number_left_is_inferred_beside_a_sure_match():
 )
 def test_what_only_seems_to_turn_a_name_does_not(ours, theirs):
     one, other = (
-        tool(id, "f", [name], **{name: text(told)})
-        for id, (name, told) in (("a", ours), ("b", theirs))
+        tool(id, "f", [name], **{name: text(described)})
+        for id, (name, described) in (("a", ours), ("b", theirs))
     )
     assert matched(one, other) == {(ours[0], theirs[0])}
 
@@ -341,10 +341,10 @@ def test_of_the_old_and_the_new_the_plain_one_is_inferred_to_be_the_new():
 
 
 def test_what_a_description_says_first_is_the_kind_of_a_bare_name():
-    told = tool("a", "f", ["restaurant"], restaurant=text("Name of the restaurant"))
+    described = tool("a", "f", ["restaurant"], restaurant=text("Name of the restaurant"))
     theirs = tool("b", "g", ["restaurant_id"], restaurant_id=text())
     silent = tool("a", "f", ["restaurant"], restaurant=text("The chosen restaurant"))
-    assert matched(told, theirs) == set()
+    assert matched(described, theirs) == set()
     assert matched(silent, theirs) == {("restaurant", "restaurant_id")}
 
 
@@ -442,7 +442,7 @@ ALTERNATIVES = {
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "reason_part"),
     [
         (ALTERNATIVES, "`email` of `f` is declared under a condition"),
         ({"allOf": [{"then": {"properties": {"n": {}}}}]}, "`n` of `f` is declared under"),
@@ -453,10 +453,10 @@ ALTERNATIVES = {
         ({"patternProperties": {"^label_": {}}}, "takes arguments whose names follow a pattern"),
     ],
 )
-def test_what_is_declared_under_a_condition_goes_only_where_it_is_too(more, said):
+def test_what_is_declared_under_a_condition_goes_only_where_it_is_too(more, reason_part):
     plain = tool("b", "g", verbose={"type": "boolean"})
     bound = Tool("a", "f", schema={**plain.schema, **more})
-    assert any(said in reason for reason in argument_map(bound, plain).lossy)
+    assert any(reason_part in reason for reason in argument_map(bound, plain).lossy)
     assert argument_map(bound, Tool("c", "h", "x", schema=bound.schema)).lossless
 
 
@@ -509,8 +509,8 @@ def test_a_number_is_not_written_as_a_text_of_a_form(written):
 def paired(ours, theirs, names=("f", "g")):
     """The matches of two tools with one parameter each: name and description."""
     one, other = (
-        Tool(id, name, "", schema={"type": "object", "properties": {arg: text(told)}})
-        for id, name, (arg, told) in zip("ab", names, (ours, theirs), strict=True)
+        Tool(id, name, "", schema={"type": "object", "properties": {arg: text(described)}})
+        for id, name, (arg, described) in zip("ab", names, (ours, theirs), strict=True)
     )
     return [(match.left, match.right, match.inferred) for match in match_parameters(one, other)]
 

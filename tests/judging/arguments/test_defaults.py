@@ -51,7 +51,8 @@ def test_a_switch_that_may_be_neither_is_not_one_that_is_off():
 def in_words(one, other, **more):
     """The changes between two tools whose argument is described so."""
     left, right = (
-        tool(i, i, x=text(said, **more)) for i, said in zip("ab", (one, other), strict=True)
+        tool(i, i, x=text(description, **more))
+        for i, description in zip("ab", (one, other), strict=True)
     )
     return changes(left, right)
 

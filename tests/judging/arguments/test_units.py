@@ -65,18 +65,18 @@ def tool(tool_id, name, description):
     )
 
 
-@pytest.mark.parametrize(("one", "told", "other", "told_other", "expected"), TABLE)
-def test_units_that_differ_make_a_map_lossy_and_are_named(one, told, other, told_other, expected):
-    assert expected in difference(named(one, told), named(other, told_other))
-    left, right = tool("a", one, told), tool("b", other, told_other)
+@pytest.mark.parametrize(("one", "text", "other", "other_text", "expected"), TABLE)
+def test_units_that_differ_make_a_map_lossy_and_are_named(one, text, other, other_text, expected):
+    assert expected in difference(named(one, text), named(other, other_text))
+    left, right = tool("a", one, text), tool("b", other, other_text)
     alpha = argument_map(left, right)
     assert [(move.source, move.target) for move in alpha.moves] == [(one, other)]
     assert any(expected in sentence for sentence in alpha.lossy)
 
 
-@pytest.mark.parametrize(("one", "told", "other", "told_other"), SAME)
-def test_what_agrees_or_is_not_said_is_no_difference(one, told, other, told_other):
-    assert difference(named(one, told), named(other, told_other)) == ""
+@pytest.mark.parametrize(("one", "text", "other", "other_text"), SAME)
+def test_what_agrees_or_is_not_said_is_no_difference(one, text, other, other_text):
+    assert difference(named(one, text), named(other, other_text)) == ""
 
 
 def test_a_format_counts_as_what_is_said():

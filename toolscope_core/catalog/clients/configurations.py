@@ -7,6 +7,8 @@ from typing import Any
 
 from toolscope_core.catalog.clients.server_spellings import as_usual, usual_entry
 from toolscope_core.catalog.flaws import writable
+from toolscope_core.catalog.schema.walking import object_at
+from toolscope_core.model.tool import JsonObject
 
 SERVER_MAPS = ("mcpServers", "servers")
 STARTS = ("command", "url", "serverUrl", "httpUrl")
@@ -38,20 +40,17 @@ def server_entries(value: Any) -> dict[str, dict[str, Any]]:
         return {}
     listed = _listed(as_usual(value))
     entries = {writable(name): usual_entry(entry) for name, entry in listed.items()}
-    projects = value.get("projects")
-    for folder, project in projects.items() if isinstance(projects, dict) else ():
-        for name, entry in _listed(project if isinstance(project, dict) else {}).items():
+    for folder, project in object_at(value, "projects").items():
+        for name, entry in _listed(object_at(project)).items():
             taken = writable(name) in entries
             own_name = writable(f"{name} ({folder})" if taken else name)
             entries[own_name] = usual_entry(entry)
     return entries
 
 
-def _listed(value: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    inner = value.get("mcp")
-    holders = (value, inner if isinstance(inner, dict) else {})
+def _listed(value: JsonObject) -> dict[str, dict[str, Any]]:
     for key in SERVER_MAPS:
-        for holder in holders:
+        for holder in (value, object_at(value, "mcp")):
             listed = holder.get(key)
             if isinstance(listed, dict) and listed and all(map(starts_server, listed.values())):
                 return listed

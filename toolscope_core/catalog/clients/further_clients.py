@@ -2,37 +2,23 @@
 
 from toolscope_core.catalog.formats.target import LETTERS, Rules, Target
 
-CLAUDE_DESKTOP = Target(
-    name="claude-desktop",
-    title="Claude Desktop",
-    rules=Rules(name_rule=LETTERS, longest_name=64, unique="server", mcp_record=True),
-    source="https://github.com/evoila/meho/issues/2745",
-    as_of="2026-08",
+
+def _client(title: str, source: str, as_of: str, prefix: str = "", name_rule: str = "") -> Target:
+    """A client that takes 64 characters with the prefix, and tells tools apart within a server."""
+    rules = Rules(name_rule, 64, prefix, unique="server", mcp_record=True)
+    return Target(title.lower().replace(" ", "-"), title, rules, source=source, as_of=as_of)
+
+
+CLAUDE_DESKTOP = _client(
+    "Claude Desktop", "https://github.com/evoila/meho/issues/2745", "2026-08", "", LETTERS
 )
-COPILOT_CLI = Target(
-    name="copilot-cli",
-    title="Copilot CLI",
-    rules=Rules(
-        name_rule=LETTERS,
-        longest_name=64,
-        prefix="{server}-",
-        unique="server",
-        mcp_record=True,
-    ),
-    source="https://github.com/microsoft/mcp/issues/842",
-    as_of="2025-10",
+COPILOT_CLI = _client(
+    "Copilot CLI", "https://github.com/microsoft/mcp/issues/842", "2025-10", "{server}-", LETTERS
 )
-GEMINI_CLI = Target(
-    name="gemini-cli",
-    title="Gemini CLI",
-    rules=Rules(longest_name=64, prefix="mcp_{server}_", unique="server", mcp_record=True),
-    source="https://github.com/google-gemini/gemini-cli/blob/main/docs/tools/mcp-server.md",
-    as_of="2026-11",
+GEMINI_CLI = _client(
+    "Gemini CLI",
+    "https://github.com/google-gemini/gemini-cli/blob/main/docs/tools/mcp-server.md",
+    "2026-11",
+    "mcp_{server}_",
 )
-KIRO = Target(
-    name="kiro",
-    title="Kiro",
-    rules=Rules(longest_name=64, prefix="mcp_{server}_", unique="server", mcp_record=True),
-    source="https://github.com/kirodotdev/Kiro/issues/7684",
-    as_of="2026-04",
-)
+KIRO = _client("Kiro", "https://github.com/kirodotdev/Kiro/issues/7684", "2026-04", "mcp_{server}_")

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from toolscope_core.catalog.schema.walking import object_at
 from toolscope_core.model.tool import JsonObject
 
 USUAL = "mcpServers"
@@ -82,12 +83,9 @@ def _named(listing: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _headers(entry: JsonObject) -> Iterator[tuple[str, Any]]:
-    options = entry.get("requestOptions")
-    inner = options.get("headers") if isinstance(options, dict) else None
-    for listing in (entry.get("headers"), entry.get("http_headers"), inner):
-        yield from listing.items() if isinstance(listing, dict) else ()
-    named = entry.get("env_http_headers")
-    for header, variable in named.items() if isinstance(named, dict) else ():
+    for keys in (("headers",), ("http_headers",), ("requestOptions", "headers")):
+        yield from object_at(entry, *keys).items()
+    for header, variable in object_at(entry, "env_http_headers").items():
         yield header, f"${{{variable}}}"
     token = entry.get("bearer_token_env_var")
     if isinstance(token, str):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from toolscope_core.catalog.limits import MAX_DEPTH
-from toolscope_core.catalog.schema.walking import map_objects, properties_of
+from toolscope_core.catalog.schema.walking import map_objects, object_at, properties_of
 from toolscope_core.model.tool import JsonObject
 
 DISCOVERY_FIELDS = frozenset(
@@ -41,16 +41,10 @@ def discovered_api(document: JsonObject) -> JsonObject:
     }
 
 
-def _methods(holder: JsonObject, depth: int) -> Iterator[JsonObject]:
-    yield from _objects(holder.get("methods"))
-    for resource in _objects(holder.get("resources")) if depth < MAX_DEPTH else ():
+def _methods(holder: Any, depth: int) -> Iterator[JsonObject]:
+    yield from (one for one in object_at(holder, "methods").values() if isinstance(one, dict))
+    for resource in object_at(holder, "resources").values() if depth < MAX_DEPTH else ():
         yield from _methods(resource, depth + 1)
-
-
-def _objects(by_id: Any) -> list[JsonObject]:
-    return (
-        [one for one in by_id.values() if isinstance(one, dict)] if isinstance(by_id, dict) else []
-    )
 
 
 def _with_more(item: JsonObject) -> JsonObject:
@@ -61,8 +55,7 @@ def _with_more(item: JsonObject) -> JsonObject:
 
 
 def _operation(method: JsonObject) -> JsonObject:
-    parameters = method.get("parameters")
-    rows = parameters.items() if isinstance(parameters, dict) else ()
+    rows = object_at(method, "parameters").items()
     answer, body = method.get("response"), method.get("request")
     return {
         "operationId": method.get("id"),

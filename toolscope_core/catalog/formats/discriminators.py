@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from toolscope_core.catalog.schema.budget import ExpansionBudget
-from toolscope_core.catalog.schema.references import resolve
-from toolscope_core.catalog.schema.walking import properties_of
+from toolscope_core.catalog.schema.walking import list_at, object_at, properties_of, resolve
 from toolscope_core.model.tool import JsonObject, canonical_json
 
 _HOLDERS = (("components", "schemas"), ("definitions",))
@@ -24,10 +23,8 @@ def with_children(document: JsonObject, budget: ExpansionBudget) -> JsonObject:
     taken from the ``budget``, as far as that goes.
     """
     for path in _HOLDERS:
-        holder: Any = document
-        for key in path:
-            holder = holder.get(key) if isinstance(holder, dict) else None
-        if isinstance(holder, dict) and any(map(_is_parent, holder.values())):
+        holder = object_at(document, *path)
+        if any(map(_is_parent, holder.values())):
             schemas = _Family(document, f"#/{'/'.join(path)}/", holder).schemas(budget)
             nested = {**document["components"], path[-1]: schemas} if path[1:] else schemas
             document = {**document, path[0]: nested}
@@ -120,5 +117,4 @@ class _Family:
 
 
 def _parts(schema: Any) -> list[Any]:
-    parts = schema.get("allOf") if isinstance(schema, dict) else None
-    return [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+    return [part for part in list_at(schema, "allOf") if isinstance(part, dict)]

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolscope_core.catalog.schema.references import resolve
-from toolscope_core.catalog.schema.walking import properties_of
+from toolscope_core.catalog.schema.walking import properties_of, required_of, resolve
 from toolscope_core.model.tool import JsonObject, canonical_json
 
 TOP_LEVEL = ("anyOf", "oneOf", "allOf", "enum", "not")
@@ -40,7 +39,7 @@ def _unchecked(schema: JsonObject) -> str:
     """
     for key, word in (("oneOf", "one only of"), ("anyOf", "at least one of")):
         parts = schema.get(key)
-        listed = [_required(part) for part in parts if isinstance(part, dict)] if parts else []
+        listed = [required_of(part) for part in parts if isinstance(part, dict)] if parts else []
         always = set.intersection(*map(set, listed)) if listed else set()
         choices = [
             " with ".join(dict.fromkeys(n for n in names if n not in always)) for names in listed
@@ -60,7 +59,7 @@ class _Opener:
 
     def opened(self, schema: JsonObject, depth: int) -> dict[str, Any]:
         plain = {key: value for key, value in schema.items() if key not in TOP_LEVEL}
-        properties, required = dict(properties_of(plain)), _required(plain)
+        properties, required = dict(properties_of(plain)), required_of(plain)
         for key in ("allOf", "anyOf", "oneOf"):
             parts = schema.get(key)
             if not isinstance(parts, list) or not parts or not depth:
@@ -70,7 +69,7 @@ class _Opener:
                 together = "allOf" if key == "allOf" else "anyOf"
                 joined = alternatives[0] if len(alternatives) == 1 else {together: alternatives}
                 properties.setdefault(name, joined)
-            needed = [set(_required(branch)) for branch in branches]
+            needed = [set(required_of(branch)) for branch in branches]
             common = set.union(*needed) if key == "allOf" else set.intersection(*needed)
             required += sorted(common - set(required))
         if properties or "properties" in plain:
@@ -100,10 +99,3 @@ def _declared(branches: Sequence[JsonObject]) -> dict[str, list[Any]]:
         for name, sub in properties_of(branch).items():
             by_name.setdefault(name, {}).setdefault(canonical_json(sub), sub)
     return {name: list(by_text.values()) for name, by_text in by_name.items()}
-
-
-def _required(schema: JsonObject) -> list[str]:
-    required = schema.get("required")
-    return (
-        [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
-    )

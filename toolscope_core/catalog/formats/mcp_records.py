@@ -11,7 +11,7 @@ from typing import Any
 
 from toolscope_core.catalog.formats.record_format import HINTS
 from toolscope_core.catalog.formats.result_schemas import readable_results
-from toolscope_core.catalog.schema.walking import properties_of, subschemas
+from toolscope_core.catalog.schema.walking import map_objects, properties_of, subschemas
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
 HEADER = "x-mcp-header"
@@ -97,17 +97,13 @@ def without_nulls(record: JsonObject) -> JsonObject:
     """The record of a tool without what is null beside its schemas: that says nothing, and not
     every client reads it.
     """
-    kept = {key: value for key, value in record.items() if value is not None}
-    beside = {key: _without_nulls(kept[key]) for key in _BESIDE if key in kept and key != "_meta"}
-    return {**kept, **beside}
+    kept = _filled(record)
+    beside = {key: kept[key] for key in _BESIDE if key in kept and key != "_meta"}
+    return {**kept, **map_objects(beside, _filled)}
 
 
-def _without_nulls(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_without_nulls(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    return {key: _without_nulls(item) for key, item in value.items() if item is not None}
+def _filled(value: JsonObject) -> JsonObject:
+    return {key: item for key, item in value.items() if item is not None}
 
 
 def _with_objects(schema: JsonObject, what: str) -> tuple[JsonObject, list[RecordFault]]:

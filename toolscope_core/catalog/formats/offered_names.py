@@ -1,14 +1,14 @@
 """The names under which a target offers tools whose own it refuses or that share one."""
 
 import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
-from itertools import count
+from itertools import chain, count
 
 from toolscope_core.catalog.formats.mcp_tools import MCP
 from toolscope_core.catalog.formats.target import Rule, Target
+from toolscope_core.catalog.source_words import transliterated
 from toolscope_core.model.tool import Tool, digest
 from toolscope_core.model.unicode_forms import normalise
 
@@ -122,10 +122,10 @@ def offered_name(
     for name in (plain, *with_server):
         if len(name) <= room and free(name):
             return name
-    hashed = (
-        f"{plain[: room - HASH_DIGITS - 1]}_{digest(tool.id, n)[:HASH_DIGITS]}" for n in count()
-    )
-    return next(name for name in hashed if free(name))
+    cut = plain[:room].rstrip("_-")
+    stem = plain[: room - HASH_DIGITS - 1]
+    hashed = (f"{stem}_{digest(tool.id, n)[:HASH_DIGITS]}" for n in count())
+    return next(name for name in chain([cut], hashed) if free(name))
 
 
 def name_prefix(tool: Tool, target: Target) -> str:
@@ -140,14 +140,13 @@ def plain_name(name: str, target: Target) -> str:
 
 def spelled_name(name: str, stem: str, others: str) -> str:
     """The name in plain letters, digits and ``others``, after ``stem`` where it begins otherwise.
-    Accents go; a letter of another script, which says what no other does, becomes a hash.
+    Other scripts are transliterated; a name that has no letter in any becomes a hash.
     """
-    plain = "".join(c for c in normalise("NFKD", name) if not unicodedata.combining(c))
+    plain = transliterated(name).replace("'", "")
     spelled = re.sub(rf"[^A-Za-z0-9{others}]+", "_", plain).strip("_")
-    if not re.match("[A-Za-z]", spelled):
-        spelled = f"{stem}_{spelled}".rstrip("_")
-    is_lost = any(char.isalnum() and not char.isascii() for char in plain)
-    return f"{spelled}_{digest(name)[:HASH_DIGITS]}" if is_lost else spelled
+    if not re.search("[A-Za-z0-9]", spelled):
+        return f"{stem}_{digest(name)[:HASH_DIGITS]}"
+    return spelled if re.match("[A-Za-z]", spelled) else f"{stem}_{spelled}"
 
 
 def cut_text(text: str, most: int | None) -> str:

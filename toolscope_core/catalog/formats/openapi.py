@@ -23,6 +23,7 @@ from toolscope_core.catalog.schema.budget import ExpansionBudget
 from toolscope_core.catalog.schema.declarations import RecordError, modernised
 from toolscope_core.catalog.schema.definitions import Definitions
 from toolscope_core.catalog.schema.directions import Mark, without_marked
+from toolscope_core.catalog.schema.walking import object_at
 from toolscope_core.catalog.source_words import (
     NAME_LENGTH,
     OPENAPI_META,
@@ -74,8 +75,7 @@ def read_openapi(document: JsonObject, budget: ExpansionBudget) -> JsonObject | 
         return Flaw(f"is OpenAPI (Swagger) {version[:20]}; convert it to OpenAPI 3 first")
     document = as_openapi_3(document) if version.startswith("2.") else document
     document = with_children(document, budget)
-    info = document.get("info")
-    about = info if isinstance(info, dict) else {}
+    about = object_at(document, "info")
     texts = {"server": about.get("title"), "description": about.get("description")}
     tools = _named_apart(_on_their_own(read_operations(document, budget), document, budget))
     return {**{key: text for key, text in texts.items() if isinstance(text, str)}, "paths": tools}

@@ -13,7 +13,14 @@ from toolscope_core.catalog.flaws import Flaw, excerpt
 from toolscope_core.catalog.limits import MAX_DEPTH, MAX_EXPANDED
 from toolscope_core.catalog.schema.budget import ExpansionBudget, measure
 from toolscope_core.catalog.schema.directions import is_marked
-from toolscope_core.catalog.schema.references import merge_parts, resolve
+from toolscope_core.catalog.schema.references import merge_parts
+from toolscope_core.catalog.schema.walking import (
+    list_at,
+    object_at,
+    properties_of,
+    required_of,
+    resolve,
+)
 from toolscope_core.catalog.source_words import NAME_LENGTH, OPENAPI_META, identifier, name_source
 from toolscope_core.model.tool import JsonObject, digest
 
@@ -105,7 +112,9 @@ class _Reader:
         self, method: str, path: str, item: JsonObject, operation: JsonObject
     ) -> dict[str, Any]:
         self._charge(operation)
-        schema, places, ignored = self._arguments([*_listed(item), *_listed(operation)], operation)
+        schema, places, ignored = self._arguments(
+            [*list_at(item, "parameters"), *list_at(operation, "parameters")], operation
+        )
         texts = (operation.get("description"), operation.get("summary"))
         description = next((text for text in texts if isinstance(text, str) and text.strip()), "")
         returned = self._returned(operation)
@@ -175,25 +184,21 @@ class _Reader:
             return {"properties": {}, "required": []}, False
         needed = body.get("required") is True
         whole = self._whole(schema)
-        properties = whole.get("properties")
-        if not isinstance(properties, dict) or not properties:
+        properties = properties_of(whole)
+        if not properties:
             return {"properties": {"body": schema}, "required": ["body"]}, needed
-        required = whole.get("required")
-        listed = required if isinstance(required, list) else []
         sent = {
             name: sub
             for name, sub in properties.items()
             if not is_marked(sub, self.document, "readOnly")
         }
         unsent = properties.keys() - sent.keys()
-        names = [name for name in listed if isinstance(name, str) and name not in unsent]
+        names = [name for name in required_of(whole) if name not in unsent]
         return {"properties": sent, "required": names}, needed
 
     def _returned(self, operation: JsonObject) -> JsonObject | None:
         """The schema of the first answer that is a success and has one."""
-        responses = operation.get("responses")
-        if not isinstance(responses, dict):
-            return None
+        responses = object_at(operation, "responses")
         for code in sorted(responses):
             if code.startswith("2"):
                 schema = _content_schema(self._follow(responses[code]))
@@ -288,17 +293,10 @@ def _methods(item: JsonObject) -> Iterator[tuple[str, Any]]:
             yield key, Flaw(f"has a method that OpenAPI does not know; put it under {MORE_METHODS}")
 
 
-def _listed(holder: JsonObject) -> list[Any]:
-    listed = holder.get("parameters")
-    return listed if isinstance(listed, list) else []
-
-
 def _parameter_schema(parameter: JsonObject) -> Any:
     content = parameter.get("content")
-    media = (
-        parameter if not isinstance(content, dict) else content[min(content)] if content else None
-    )
-    schema = media.get("schema") if isinstance(media, dict) else None
+    media = object_at(content, min(content, default="")) if isinstance(content, dict) else parameter
+    schema = media.get("schema")
     schema = schema if isinstance(schema, (dict, bool)) else {}
     text = parameter.get("description")
     if isinstance(text, str) and isinstance(schema, dict) and "$ref" not in schema:
@@ -307,9 +305,6 @@ def _parameter_schema(parameter: JsonObject) -> Any:
 
 
 def _content_schema(holder: Any) -> Any:
-    content = holder.get("content") if isinstance(holder, dict) else None
-    if not isinstance(content, dict) or not content:
-        return None
+    content = object_at(holder, "content")
     kinds = [kind for kind in JSON_BODY if kind in content] or sorted(content)
-    media = content[kinds[0]]
-    return media.get("schema") if isinstance(media, dict) else None
+    return object_at(content, *kinds[:1]).get("schema") if kinds else None

@@ -8,15 +8,18 @@ names in it are changed at the places that ``nested`` lists.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import chain, count
 from typing import Any
 
 from toolscope_core.catalog.formats.offered_names import comparable_name, spelled_name
-from toolscope_core.catalog.schema.references import IN_PLACE, resolve
+from toolscope_core.catalog.schema.references import IN_PLACE
 from toolscope_core.catalog.schema.walking import (
     every_schema,
-    map_subschemas,
+    map_objects,
+    map_schemas,
+    objects_in,
     properties_of,
+    resolve,
     subschemas,
 )
 from toolscope_core.model.argument_map import NestedRename
@@ -69,7 +72,8 @@ def renaming(schema: JsonObject, rule: str, is_top: bool = False) -> Renaming:
     except _UnsureError as error:
         return Renaming(obstacle=str(error))
     top_names = {name: names[name] for name in top}
-    return Renaming(names, top_names, _rewritten(schema, names), nested)
+    rewritten: JsonObject = map_schemas(schema, lambda sub: _rewritten(sub, names))
+    return Renaming(names, top_names, rewritten, nested)
 
 
 def refused_names(schema: JsonObject, rule: str, is_top: bool = False) -> list[str]:
@@ -94,10 +98,10 @@ def _offers(refused: Iterable[str], all_names: Iterable[str]) -> dict[str, str]:
     offered = {}
     for name in refused:
         plain = spelled_name(name, "arg", "_")
-        cut = plain[: LONGEST - HASH_DIGITS - 1]
-        hashed = (f"{cut}_{digest(name, n)[:HASH_DIGITS]}" for n in count())
-        fits = len(plain) <= LONGEST and comparable_name(plain) not in taken
-        new = plain if fits else next(n for n in hashed if comparable_name(n) not in taken)
+        stem = plain[: LONGEST - HASH_DIGITS - 1]
+        hashed = (f"{stem}_{digest(name, n)[:HASH_DIGITS]}" for n in count())
+        names = chain([plain[:LONGEST]], hashed)
+        new = next(n for n in names if comparable_name(n) not in taken)
         taken.add(comparable_name(new))
         offered[name] = new
     return offered
@@ -109,17 +113,11 @@ def _check(schema: JsonObject, names: Mapping[str, str]) -> None:
         if key in schema:
             raise _UnsureError(f"The parameters use {key!r}, so a new name may mean another thing.")
     values = [schema.get("const"), schema.get("enum")]
-    if any(_holds(value, names) for value in values):
+    if any(names.keys() & node.keys() for node in objects_in(values)):
         raise _UnsureError("An allowed value is an object that has the name in it.")
     words = str(schema.get("$ref", "")).replace("~1", "/").replace("~0", "~")
     if any(f"/{name}" in words for name in names):
         raise _UnsureError(f"The reference {words!r} leads through the name.")
-
-
-def _holds(value: Any, names: Mapping[str, str]) -> bool:
-    if isinstance(value, dict):
-        return any(key in names or _holds(inner, names) for key, inner in value.items())
-    return isinstance(value, list) and any(_holds(inner, names) for inner in value)
 
 
 def _places(
@@ -203,10 +201,8 @@ def _named(schema: JsonObject) -> Iterator[str]:
         yield from (name, *needed)
 
 
-def _rewritten(schema: Any, names: Mapping[str, str]) -> Any:
-    if not isinstance(schema, dict):
-        return schema
-    result = map_subschemas(schema, lambda sub, _: _rewritten(sub, names))
+def _rewritten(result: dict[str, Any], names: Mapping[str, str]) -> JsonObject:
+    """A schema, those inside it rewritten, with the new names."""
     for key in ("properties", "dependentSchemas"):
         if key in result:
             result[key] = {names.get(name, name): sub for name, sub in result[key].items()}
@@ -219,15 +215,11 @@ def _rewritten(schema: Any, names: Mapping[str, str]) -> Any:
         }
     for key in ("default", "examples"):
         if key in result:
-            result[key] = _respelt(result[key], names)
+            result[key] = map_objects(
+                result[key],
+                lambda shown: {names.get(name, name): sub for name, sub in shown.items()},
+            )
     return result
-
-
-def _respelt(value: Any, names: Mapping[str, str]) -> Any:
-    """A value shown to agents, with the names in it changed."""
-    if isinstance(value, dict):
-        return {names.get(key, key): _respelt(inner, names) for key, inner in value.items()}
-    return [_respelt(inner, names) for inner in value] if isinstance(value, list) else value
 
 
 def _escaped(name: str) -> str:

@@ -10,8 +10,8 @@ from typing import Any
 from toolscope_core.catalog.schema.declarations import RecordError, read_returns
 from toolscope_core.catalog.schema.keywords import INVALID, split_invalid
 from toolscope_core.catalog.schema.negations import drop_narrowed
-from toolscope_core.catalog.schema.references import resolve, settle_references
-from toolscope_core.catalog.schema.walking import every_schema, map_subschemas
+from toolscope_core.catalog.schema.references import settle_references
+from toolscope_core.catalog.schema.walking import every_schema, map_schemas
 from toolscope_core.model.tool import JsonObject, canonical_json
 
 NOT_COMPILED = (
@@ -49,7 +49,8 @@ def readable_results(schema: Any) -> tuple[JsonObject | None, str]:
         read = {**read, "type": "object"}
     if read is None or read.get("type") != "object":
         return None, "Its outputSchema declares no object; many clients take nothing else."
-    mended = _without_idle(drop_narrowed(_portable(read), resolve))
+    portable = drop_narrowed(map_schemas(read, _portable))
+    mended = map_schemas(portable, _without_idle)
     if not _DIALECTS.fullmatch(str(mended.get("$schema", ""))):
         mended.pop("$schema", None)
     return (mended if _compiles(mended) else None), NOT_COMPILED
@@ -66,13 +67,10 @@ def _compiles(schema: JsonObject) -> bool:
     )
 
 
-def _portable(schema: Any) -> Any:
-    """The schema with the keywords under ``INVALID`` that some client does not compile."""
-    if not isinstance(schema, dict):
-        return schema
-    result = map_subschemas(schema, lambda sub, _: _portable(sub))
-    wrong = {key: result.pop(key) for key in _wrong(schema)}
-    return {**result, INVALID: {**schema.get(INVALID, {}), **wrong}} if wrong else result
+def _portable(schema: dict[str, Any]) -> JsonObject:
+    """The schema with its keywords under ``INVALID`` that some client does not compile."""
+    wrong = {key: schema.pop(key) for key in _wrong(schema)}
+    return {**schema, INVALID: {**schema.get(INVALID, {}), **wrong}} if wrong else schema
 
 
 def _wrong(schema: JsonObject) -> list[str]:
@@ -93,8 +91,5 @@ def _is_read(pattern: str) -> bool:
     return any(kind.fullmatch(pattern) for kind in (_ANY_TIMES, _LOOKING))
 
 
-def _without_idle(schema: Any) -> Any:
-    if not isinstance(schema, dict):
-        return schema
-    mended = map_subschemas(schema, lambda sub, _: _without_idle(sub))
-    return {key: sub for key, sub in mended.items() if key not in _IDLE}
+def _without_idle(schema: JsonObject) -> JsonObject:
+    return {key: sub for key, sub in schema.items() if key not in _IDLE}

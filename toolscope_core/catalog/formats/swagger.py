@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from toolscope_core.catalog.schema.references import resolve
-from toolscope_core.catalog.schema.walking import map_objects
+from toolscope_core.catalog.schema.walking import list_at, map_objects, object_at, resolve
 from toolscope_core.model.tool import JsonObject
 
 BODY, FORM = "body", "formData"
@@ -19,12 +18,11 @@ def as_openapi_3(document: JsonObject) -> JsonObject:
     parameter or an answer is followed, and stays where it leads nowhere.
     """
     modern = map_objects(document, _with_nullable)
-    paths = modern.get("paths")
-    items = paths.items() if isinstance(paths, dict) else ()
+    items = object_at(modern, "paths").items()
     return {
         **modern,
         "openapi": "3.0.3",
-        "paths": {path: _path_item(item, modern) for path, item in items} or paths,
+        "paths": {path: _path_item(item, modern) for path, item in items} or modern.get("paths"),
     }
 
 
@@ -46,8 +44,7 @@ def _path_item(item: Any, document: JsonObject) -> Any:
 
 def _operation(operation: JsonObject, shared: list[Any], document: JsonObject) -> JsonObject:
     own = _parameters(operation, document)
-    responses = operation.get("responses")
-    answers = responses.items() if isinstance(responses, dict) else ()
+    answers = object_at(operation, "responses").items()
     body = _body([*shared, *own])
     return {
         **operation,
@@ -58,8 +55,7 @@ def _operation(operation: JsonObject, shared: list[Any], document: JsonObject) -
 
 
 def _parameters(holder: JsonObject, document: JsonObject) -> list[Any]:
-    listed = holder.get("parameters")
-    return [_followed(one, document) for one in listed] if isinstance(listed, list) else []
+    return [_followed(one, document) for one in list_at(holder, "parameters")]
 
 
 def _followed(value: Any, document: JsonObject) -> Any:

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from toolscope_core.catalog.formats.built_in import built_in_name, built_in_record, home_of
 from toolscope_core.catalog.formats.flattening import TOP_LEVEL, plain_object
@@ -29,7 +28,7 @@ from toolscope_core.catalog.formats.record_format import read_record
 from toolscope_core.catalog.formats.target import Rule, Target
 from toolscope_core.catalog.formats.target_table import target_named
 from toolscope_core.catalog.formats.writers import write_record
-from toolscope_core.catalog.schema.walking import every_schema, map_subschemas
+from toolscope_core.catalog.schema.walking import every_schema, map_schemas
 from toolscope_core.catalog.splitting import parts_in_words, split
 from toolscope_core.model.plan import MergedTool
 from toolscope_core.model.tool import JsonObject, Tool, digest
@@ -237,7 +236,7 @@ def _fixed_schema(schema: JsonObject | None, target: Target) -> tuple[JsonObject
         return None, Renaming()
     rules = target.rules
     plain = (plain_object(schema) or schema) if rules.whole_object else schema
-    whole: JsonObject = _with_items(plain) if rules.typed_items else plain
+    whole: JsonObject = map_schemas(plain, _with_items) if rules.typed_items else plain
     rule = rules.parameter_rule
     renamed = renaming(whole, rule, rules.top_parameters) if rule else Renaming()
     return (renamed.schema if renamed.names else whole), renamed
@@ -272,14 +271,9 @@ def _without(key: str) -> str:
     return f"without {key!r}: what it declares stands among the parameters"
 
 
-def _with_items(schema: JsonObject | None) -> Any:
-    """The schema with ``items: {}`` at every array that does not say what it holds."""
-    if not isinstance(schema, dict):
-        return schema
-    result = map_subschemas(schema, lambda sub, _: _with_items(sub))
-    if _bare_array(schema):
-        result["items"] = {}
-    return result
+def _with_items(schema: JsonObject) -> JsonObject:
+    """The schema with ``items: {}`` if it is an array that does not say what it holds."""
+    return {**schema, "items": {}} if _bare_array(schema) else schema
 
 
 def _bare_array(schema: JsonObject) -> bool:

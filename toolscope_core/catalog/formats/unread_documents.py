@@ -5,6 +5,8 @@ what to export instead.
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from toolscope_core.catalog.formats.record_format import value_at
+from toolscope_core.catalog.schema.walking import object_at
 from toolscope_core.model.tool import JsonObject
 
 
@@ -25,9 +27,7 @@ def what_it_is(value: Any) -> str:
 
 
 def _text(value: JsonObject, *path: str) -> str:
-    part: Any = value
-    for key in path:
-        part = part.get(key) if isinstance(part, dict) else None
+    part = value_at(value, path)
     return part if isinstance(part, str) else ""
 
 
@@ -42,9 +42,10 @@ _KINDS = (
         "a Postman collection",
         lambda value: (
             isinstance(value.get("item"), list)
-            and ("postman" in _text(value, "info", "schema") or "_postman_id" in value["info"])
-            if isinstance(value.get("info"), dict)
-            else False
+            and (
+                "postman" in _text(value, "info", "schema")
+                or "_postman_id" in object_at(value, "info")
+            )
         ),
         "export the API as OpenAPI, from Postman or with postman-to-openapi",
     ),

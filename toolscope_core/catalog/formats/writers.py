@@ -20,6 +20,7 @@ from toolscope_core.catalog.naming import assign_ids
 from toolscope_core.catalog.schema.declarations import RecordError
 from toolscope_core.catalog.schema.keywords import INVALID
 from toolscope_core.catalog.schema.references import leads_nowhere
+from toolscope_core.catalog.schema.walking import objects_in
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.errors import ExportError
 from toolscope_core.model.plan import MergedTool
@@ -149,19 +150,16 @@ def _set_part(record: JsonObject, form: RecordFormat, part: ToolPart, value: Any
     return with_value(record, path, value)
 
 
-def _is_strict(node: Any) -> bool:
+def _is_strict(schema: JsonObject) -> bool:
     """Whether OpenAI takes a schema in strict mode: in every object, at any depth, all that is
     declared is required and nothing else allowed.
     """
-    if isinstance(node, list):
-        return all(map(_is_strict, node))
-    if not isinstance(node, dict):
-        return True
-    names = node.get("properties")
-    closed = node.get("additionalProperties") is False
-    if isinstance(names, dict) and not (closed and names.keys() <= {*node.get("required", ())}):
-        return False
-    return all(map(_is_strict, node.values()))
+    return all(
+        node.get("additionalProperties") is False
+        and node["properties"].keys() <= {*node.get("required", ())}
+        for node in objects_in(schema)
+        if isinstance(node.get("properties"), dict)
+    )
 
 
 def _place(record: JsonObject, form: RecordFormat, part: ToolPart) -> Path:

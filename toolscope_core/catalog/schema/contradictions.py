@@ -5,8 +5,14 @@ declared, a fixed value or a default of another type than the one beside it.
 from collections.abc import Iterator
 from typing import Any
 
-from toolscope_core.catalog.schema.references import IN_PLACE, resolve
-from toolscope_core.catalog.schema.walking import placed_subschemas, properties_of
+from toolscope_core.catalog.schema.references import IN_PLACE
+from toolscope_core.catalog.schema.walking import (
+    object_at,
+    placed_subschemas,
+    properties_of,
+    required_of,
+    resolve,
+)
 from toolscope_core.model.catalog import Finding
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
@@ -71,16 +77,14 @@ def _declared(schema: JsonObject, root: JsonObject) -> frozenset[str] | None:
         for key in IN_PLACE:
             inner = part.get(key)
             waiting += inner if isinstance(inner, list) else [inner]
-        dependent = part.get("dependentSchemas")
-        waiting += dependent.values() if isinstance(dependent, dict) else []
+        waiting += object_at(part, "dependentSchemas").values()
     return frozenset(names)
 
 
 def _ghosts(schema: JsonObject, place: str, names: frozenset[str] | None) -> Iterator[_Row]:
-    required = schema.get("required")
-    if names is None or "properties" not in schema or not isinstance(required, list):
+    if names is None or "properties" not in schema:
         return
-    ghosts = [str(name) for name in required if name not in names]
+    ghosts = [name for name in required_of(schema) if name not in names]
     if ghosts:
         shown = ", ".join(map(repr, ghosts))
         is_closed = schema.get("additionalProperties") is False

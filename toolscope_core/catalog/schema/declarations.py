@@ -19,7 +19,13 @@ from toolscope_core.catalog.schema.keywords import (
 )
 from toolscope_core.catalog.schema.pointers import with_current_draft
 from toolscope_core.catalog.schema.references import settle_references
-from toolscope_core.catalog.schema.walking import VALUES, map_objects, map_subschemas
+from toolscope_core.catalog.schema.walking import (
+    VALUES,
+    map_objects,
+    map_schemas,
+    map_subschemas,
+    required_of,
+)
 from toolscope_core.model.tool import JsonObject, canonical_json
 
 TYPES = {
@@ -92,10 +98,10 @@ def rename_types(schema: Any, words: Mapping[str, str]) -> Any:
             return [words.get(item, item) for item in kind]
         return words.get(kind, kind)
 
-    if not isinstance(schema, dict):
-        return schema
-    renamed = map_subschemas(schema, lambda sub, _: rename_types(sub, words))
-    return {**renamed, "type": rename(schema["type"])} if "type" in schema else renamed
+    def with_words(sub: dict[str, Any]) -> JsonObject:
+        return {**sub, "type": rename(sub["type"])} if "type" in sub else sub
+
+    return map_schemas(schema, with_words)
 
 
 def _read_form(value: Mapping[str, Any] | list[Any], required: object, where: str) -> JsonObject:
@@ -227,10 +233,7 @@ def _as_schema(text: str) -> JsonObject:
 
 
 def _required_names(schema: JsonObject) -> list[str]:
-    listed = schema.get("required")
-    names = (
-        {name for name in listed if isinstance(name, str)} if isinstance(listed, list) else set()
-    )
+    names = set(required_of(schema))
     for name, sub in schema.get("properties", {}).items():
         if isinstance(sub, dict) and sub.get("required") is True:
             names.add(name)

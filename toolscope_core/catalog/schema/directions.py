@@ -3,8 +3,7 @@
 from typing import Any, Literal
 
 from toolscope_core.catalog.limits import MAX_DEPTH
-from toolscope_core.catalog.schema.references import resolve
-from toolscope_core.catalog.schema.walking import map_objects, objects_in, properties_of
+from toolscope_core.catalog.schema.walking import map_objects, objects_in, properties_of, resolve
 from toolscope_core.model.tool import JsonObject
 
 Mark = Literal["readOnly", "writeOnly"]

@@ -4,38 +4,34 @@ A schema without one of its keywords admits more. Under ``not``, as a condition,
 ``oneOf`` or as what is counted, admitting more refuses more: there the whole keyword goes too.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from toolscope_core.catalog.schema.keywords import INVALID
-from toolscope_core.catalog.schema.walking import map_subschemas, objects_in
+from toolscope_core.catalog.schema.walking import map_schemas, objects_in, resolve
 from toolscope_core.model.tool import JsonObject
 
 _IN_PLACE = ("allOf", "anyOf", "if", "then", "else", "dependentSchemas", "$ref")
 
 
-def drop_narrowed(schema: JsonObject, resolve: Callable[[JsonObject, Any], Any]) -> JsonObject:
+def drop_narrowed(schema: JsonObject) -> JsonObject:
     """The schema (a root) without keywords that refuse more for what is missing inside them.
 
     ``oneOf`` becomes ``anyOf``; all others are moved under ``x-invalid``.
     """
     if not any(INVALID in node for node in objects_in(schema)):
         return schema
-    dropped: JsonObject = _Dropper(schema, resolve).drop(schema)
+    dropped: JsonObject = map_schemas(schema, _Dropper(schema).drop)
     return dropped
 
 
 class _Dropper:
-    """Drops what is narrowed in one schema (``root``), the innermost first."""
+    """Drops what is narrowed in the schemas of one (``root``)."""
 
-    def __init__(self, root: JsonObject, resolve: Callable[[JsonObject, Any], Any]) -> None:
-        self._root, self._resolve = root, resolve
+    def __init__(self, root: JsonObject) -> None:
+        self._root = root
         self._widened: dict[str, bool] = {}
 
-    def drop(self, value: Any) -> Any:
-        if not isinstance(value, dict):
-            return value
-        schema = map_subschemas(value, lambda sub, _: self.drop(sub))
+    def drop(self, schema: dict[str, Any]) -> JsonObject:
         if "oneOf" in schema and self._is_widened(schema["oneOf"]) and "anyOf" not in schema:
             schema["anyOf"] = schema.pop("oneOf")
         narrowed = {key: schema.pop(key) for key in self._narrowed(schema)}
@@ -64,5 +60,5 @@ class _Dropper:
             return False
         if reference not in self._widened:
             self._widened[reference] = False  # until the circle is closed
-            self._widened[reference] = self._is_widened(self._resolve(self._root, reference))
+            self._widened[reference] = self._is_widened(resolve(self._root, reference))
         return self._widened[reference]

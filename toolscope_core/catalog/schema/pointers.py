@@ -6,11 +6,17 @@ stands beside a ``$ref`` has no effect, and must not get one here: it is moved u
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from toolscope_core.catalog.schema.keywords import INVALID
-from toolscope_core.catalog.schema.walking import VALUES, map_objects, objects_in, references_in
+from toolscope_core.catalog.schema.walking import (
+    VALUES,
+    map_objects,
+    objects_in,
+    references_in,
+    resolve,
+)
 from toolscope_core.model.tool import JsonObject
 
 CURRENT_DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -32,8 +38,8 @@ def with_current_draft(schema: JsonObject) -> JsonObject:
     return {**schema, "$schema": CURRENT_DRAFT}
 
 
-def lasting_pointers(schema: JsonObject, resolve: Callable[[JsonObject, Any], Any]) -> JsonObject:
-    """The schema (a root) with references that outlast merging; ``resolve`` follows a pointer.
+def lasting_pointers(schema: JsonObject) -> JsonObject:
+    """The schema (a root) with references that outlast merging.
 
     Anchors are those of the root: below an ``$id`` of its own a schema's anchors are not read.
     """

@@ -10,14 +10,19 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
-from urllib.parse import unquote
 
 from toolscope_core.catalog.limits import MAX_DEPTH
 from toolscope_core.catalog.schema.budget import ExpansionBudget, Extent, measure
 from toolscope_core.catalog.schema.keywords import INVALID, REFERENCE
 from toolscope_core.catalog.schema.negations import drop_narrowed
 from toolscope_core.catalog.schema.pointers import lasting_pointers
-from toolscope_core.catalog.schema.walking import VALUES, map_objects, objects_in, references_in
+from toolscope_core.catalog.schema.walking import (
+    VALUES,
+    map_objects,
+    objects_in,
+    references_in,
+    resolve,
+)
 from toolscope_core.model.catalog import Finding
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
@@ -46,9 +51,9 @@ def settle_references(schema: JsonObject, budget: ExpansionBudget | None = None)
     Where the budget does not suffice, ``allOf`` stays as it is written, and ``$comment`` says so.
     """
     if not any("$ref" in node or "allOf" in node for node in objects_in(schema)):
-        return drop_narrowed(schema, resolve)
-    schema = lasting_pointers(schema, resolve)
-    checked = drop_narrowed(_check(schema), resolve)
+        return drop_narrowed(schema)
+    schema = lasting_pointers(schema)
+    checked = drop_narrowed(_check(schema))
     merger = _Merger(checked, budget or ExpansionBudget())
     merged = dict(_unfollowed(merger.merge(_inline(checked, checked))))
     return shortened(merged, UNMERGED) if merger.refused else merged
@@ -81,25 +86,6 @@ def leads_nowhere(schema: JsonObject | None) -> bool:
     """Whether a reference was taken out of a schema that was read, since it leads nowhere."""
     invalid = (node.get(INVALID) for node in objects_in(schema))
     return any(REFERENCE in node for node in objects_in([one for one in invalid if one]))
-
-
-def resolve(root: JsonObject, reference: Any) -> Any:
-    """The target of a reference such as ``#/$defs/pet`` inside ``root``; ``None`` without one."""
-    if not isinstance(reference, str) or not reference.startswith("#"):
-        return None
-    pointer = unquote(reference[1:])
-    if pointer and not pointer.startswith("/"):
-        return None
-    value: Any = root
-    for word in pointer.split("/")[1:]:
-        key = word.replace("~1", "/").replace("~0", "~")
-        if isinstance(value, list) and key.isdecimal() and int(key) < len(value):
-            value = value[int(key)]
-        elif isinstance(value, dict) and key in value:
-            value = value[key]
-        else:
-            return None
-    return value
 
 
 def merge_parts(parts: list[JsonObject]) -> JsonObject | None:

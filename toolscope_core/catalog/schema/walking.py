@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
+from urllib.parse import unquote
 
 from toolscope_core.catalog.flaws import below
 from toolscope_core.catalog.schema.keywords import INVALID, LISTS, MAPS, SINGLE
@@ -27,6 +28,15 @@ def map_subschemas(
     return result
 
 
+def map_schemas(schema: Any, change: Callable[[dict[str, Any]], JsonObject]) -> Any:
+    """The schema with every one in it that is an object replaced, the inner first: ``change`` gets
+    a copy with those inside it changed.
+    """
+    if not isinstance(schema, dict):
+        return schema
+    return change(map_subschemas(schema, lambda sub, _: map_schemas(sub, change)))
+
+
 def subschemas(schema: JsonObject) -> Iterator[Any]:
     """The direct subschemas, those that ``map_subschemas`` would change."""
     return (sub for _, _, sub in placed_subschemas(schema, ""))
@@ -44,10 +54,27 @@ def placed_subschemas(schema: JsonObject, where: str) -> Iterator[tuple[str, str
             yield key, place, value
 
 
+def object_at(value: Any, *keys: str) -> JsonObject:
+    """The object to which the keys lead; an empty one where they lead to none."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value if isinstance(value, dict) else {}
+
+
+def list_at(value: Any, key: str) -> list[Any]:
+    """The list under a key of an object; an empty one where there is none."""
+    held = object_at(value).get(key)
+    return held if isinstance(held, list) else []
+
+
 def properties_of(schema: JsonObject) -> JsonObject:
     """What a schema declares as properties; nothing where that is odd."""
-    properties = schema.get("properties")
-    return properties if isinstance(properties, dict) else {}
+    return object_at(schema, "properties")
+
+
+def required_of(schema: JsonObject) -> list[str]:
+    """The names that a schema requires."""
+    return [name for name in list_at(schema, "required") if isinstance(name, str)]
 
 
 def every_schema(schema: Any) -> Iterator[JsonObject]:
@@ -93,3 +120,22 @@ def references_in(value: Any, skipped: Collection[str] = ()) -> Iterator[str]:
     for node in objects_in(value, skipped):
         if isinstance(node.get("$ref"), str):
             yield node["$ref"]
+
+
+def resolve(root: JsonObject, reference: Any) -> Any:
+    """The target of a reference such as ``#/$defs/pet`` inside ``root``; ``None`` without one."""
+    if not isinstance(reference, str) or not reference.startswith("#"):
+        return None
+    pointer = unquote(reference[1:])
+    if pointer and not pointer.startswith("/"):
+        return None
+    value: Any = root
+    for word in pointer.split("/")[1:]:
+        key = word.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, list) and key.isdecimal() and int(key) < len(value):
+            value = value[int(key)]
+        elif isinstance(value, dict) and key in value:
+            value = value[key]
+        else:
+            return None
+    return value

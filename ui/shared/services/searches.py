@@ -27,6 +27,7 @@ from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Progress, Step, silent
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.retrieval.client_search import SearchSetup
 from toolscope_core.retrieval.decomposition import decompose
 from toolscope_core.retrieval.learned_scores import LearnedRanking
 from toolscope_core.retrieval.retriever import Retriever, ranked_by_words
@@ -201,7 +202,8 @@ class Searches:
         self, config: RetrievalConfig, learned: LearnedRanking | None = None
     ) -> ToolsetRanker:
         """What searches many requests on several toolsets."""
-        return ToolsetRanker(self.embedder, self.cache, config, scorer_of(config), learned)
+        setup = SearchSetup(self.embedder, self.cache, config, scorer_of(config), learned)
+        return ToolsetRanker(setup)
 
     def retriever(
         self, tools: Iterable[Tool], config: RetrievalConfig, progress: Progress = silent

@@ -1,0 +1,36 @@
+"""Findability in ``inspect`` and ``check``, and a search in the way of a client."""
+
+from tests.cli.test_cli import EXAMPLE, run, run_json
+from tests.support.json_files import write_json, write_lines
+
+TOOLS = [
+    {"name": "send_mail", "description": "Send a letter to a person.", "inputSchema": {}},
+    {"name": "get_forecast", "description": "Tell the weather.", "inputSchema": {}},
+]
+QUERIES = [{"id": "a", "query": "rain tomorrow?", "gold": ["get_forecast"]}]
+
+
+def test_a_tool_that_no_word_leads_to_is_named_and_fails_the_check(tmp_path):
+    tools = write_json(tmp_path / "tools.json", {"tools": TOOLS})
+    queries = write_lines(tmp_path / "queries.jsonl", *QUERIES)
+    options = ("--findability", "--queries", queries)
+    by_search = run_json("inspect", tools, *options)["findability"]
+    assert by_search["codex"]["share"] == 0.5 and by_search["toolscope"]["share"] == 1.0
+    assert by_search["codex"]["tools"][0] == {
+        "tool": "get_forecast",
+        "requests": 1,
+        "found": 0,
+        "from": "queries",
+        "before": {},
+    }
+    assert "get_forecast (queries)" in run("inspect", tools, *options).stdout
+    limits = ("--baseline", tools, "--queries", queries, "--min-findability")
+    assert "below 0.6" in run("check", tools, *limits, "codex=.6", code=1).stderr
+    run("check", tools, *limits, "codex=.5", "--min-findability", "toolscope=1")
+    assert "codex=.9" in run("check", tools, *limits, "Codex=.5", code=2).stderr
+
+
+def test_a_search_in_the_way_of_a_client_gives_what_the_client_gives():
+    found = run("search", EXAMPLE, "what is the weather", "--as", "codex", "-k", "3").stdout
+    assert "current_weather" in found and "Perhaps no tool" not in found
+    run("search", EXAMPLE, "weather", "--as", "codex", "--servers", code=2)

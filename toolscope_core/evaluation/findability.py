@@ -1,0 +1,120 @@
+"""Findability: for each tool the share of its own requests for which a search returns it early.
+
+Where clients defer tools behind a search, a tool that is not returned cannot be called.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from toolscope_core.catalog.source_words import source_text
+from toolscope_core.embedding.tool_text import name_words
+from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.judging.words import sentences
+from toolscope_core.model.protocols import Progress, silent
+from toolscope_core.model.tool import Tool
+from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.retrieval.client_search import SearchableTools
+
+FIRST = 5
+"""Places that count as found: clients return 3 to 10 tools."""
+_STANDING_BEFORE = 3
+
+RequestSource = Literal["queries", "questions", "own words"]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnRequests:
+    """The requests of one tool, and where they are from."""
+
+    texts: tuple[str, ...]
+    source: RequestSource
+
+
+@dataclass(frozen=True, slots=True)
+class Findability:
+    """How often a tool is among the first of its own ``requests``: ``found`` times. ``before`` are
+    the tools that stood before it most often where it was not, with how often.
+    """
+
+    tool_id: str
+    requests: int
+    found: int
+    source: RequestSource
+    before: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def share(self) -> float:
+        """In [0, 1]."""
+        return self.found / self.requests
+
+
+def own_requests(tools: Iterable[Tool], queries: Iterable[Query] = ()) -> dict[str, OwnRequests]:
+    """By tool id what an agent would search for when it needs the tool: the ``queries`` that name
+    it alone, else the questions written about it, else its name in words and the first sentence of
+    its description. A tool without any words has none.
+    """
+    recorded: dict[str, list[str]] = {}
+    for query in queries:
+        if len(query.gold) == 1:
+            for tool_id in query.gold[0]:
+                recorded.setdefault(tool_id, []).append(query.text)
+    own = {tool.id: _requests_of(tool, recorded.get(tool.id, [])) for tool in tools}
+    return {tool_id: requests for tool_id, requests in own.items() if requests.texts}
+
+
+def findability(
+    search: SearchableTools,
+    requests: Mapping[str, OwnRequests],
+    first: int = FIRST,
+    equal: Mapping[str, str] | None = None,
+    progress: Progress = silent,
+) -> tuple[Findability, ...]:
+    """The findability of each tool that has requests, the worst first, then by id. Tools that
+    ``equal`` leads to one name, such as the copies of a proposed merge, count as one.
+    """
+    same = equal or {}
+    texts = list(dict.fromkeys(text for one in requests.values() for text in one.texts))
+    ranked = search.search_each([ToolRequest(text) for text in texts], first, progress)
+    rankings = {
+        text: [place.tool_id for place in places]
+        for text, places in zip(texts, ranked, strict=True)
+    }
+    rows = (_findability(tool_id, own, rankings, same) for tool_id, own in requests.items())
+    return tuple(sorted(rows, key=lambda row: (row.share, row.tool_id)))
+
+
+def mean_share(rows: Sequence[Findability]) -> float:
+    """The mean share over tools, in [0, 1]; 1 where there are none."""
+    return sum(row.share for row in rows) / len(rows) if rows else 1.0
+
+
+def _requests_of(tool: Tool, recorded: Sequence[str]) -> OwnRequests:
+    if recorded:
+        return OwnRequests(tuple(dict.fromkeys(recorded)), "queries")
+    if tool.augmentation is not None and tool.augmentation.questions:
+        return OwnRequests(tool.augmentation.questions, "questions")
+    first_sentence = next(iter(sentences(source_text(tool))), "")
+    texts = (" ".join(name_words(tool)), first_sentence)
+    return OwnRequests(tuple(dict.fromkeys(filter(None, texts))), "own words")
+
+
+def _findability(
+    tool_id: str,
+    own: OwnRequests,
+    rankings: Mapping[str, Sequence[str]],
+    same: Mapping[str, str],
+) -> Findability:
+    name = same.get(tool_id, tool_id)
+    missed = [
+        rankings[text]
+        for text in own.texts
+        if name not in {same.get(one, one) for one in rankings[text]}
+    ]
+    before = Counter(one for ranking in missed for one in ranking)
+    most = sorted(before.items(), key=lambda item: (-item[1], item[0]))[:_STANDING_BEFORE]
+    found = len(own.texts) - len(missed)
+    return Findability(tool_id, len(own.texts), found, own.source, tuple(most))

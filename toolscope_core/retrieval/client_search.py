@@ -1,0 +1,343 @@
+"""How clients search the tools whose definitions they defer, each as far as it is public.
+
+A client that defers tools shows its model no definition until a search has returned it, so a tool
+that the search does not return does not exist for that model.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import Protocol
+
+import bm25s
+import numpy as np
+from bm25s.stopwords import STOPWORDS_EN_PLUS
+
+from toolscope_core.embedding.tool_text import encodable, split_text, tool_text
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.judging.words import stem
+from toolscope_core.model.catalog import Server
+from toolscope_core.model.configuration import ClientName, RetrievalConfig
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.protocols import (
+    Embedder,
+    PairScorer,
+    Progress,
+    Step,
+    Vectors,
+    silent,
+)
+from toolscope_core.model.tool import Tool
+from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.retrieval.fusion import best_first, min_max
+from toolscope_core.retrieval.learned_scores import LearnedRanking
+from toolscope_core.retrieval.request_vectors import RequestVectors
+from toolscope_core.retrieval.retriever import RankedTool, Retriever
+from toolscope_core.retrieval.sparse import Scores
+
+_STOP_WORDS = frozenset(STOPWORDS_EN_PLUS)
+"""The list of NLTK, which Codex's library has too."""
+_WORDS = re.compile(r"[^\W_]{2,}")
+_UNICODE_WORDS = re.compile(r"\w+(?:['’.]\w+)*")
+_MODEL_WORDS = re.compile(r"[^\W_]{3,}")
+
+Scoring = Callable[[Sequence[str]], Iterator[Scores]]
+"""For each request the scores of all tools; 0 for one that the search would not return."""
+Encode = Callable[[Sequence[str]], list[Vectors]]
+MakeScoring = Callable[[Sequence[Tool], Mapping[str, str], Encode], Scoring]
+"""From tools, the descriptions of their servers, and what encodes texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSetup:
+    """What a search is made of; ``servers`` are those of the tools."""
+
+    embedder: Embedder
+    cache: VectorCache
+    config: RetrievalConfig
+    scorer: PairScorer | None = None
+    learned: LearnedRanking | None = None
+    servers: Iterable[Server] = ()
+
+    def open(self, tools: Iterable[Tool], progress: Progress = silent) -> SearchableTools:
+        """The search of the client that the configuration names, else that of this program. Raises
+        as either does, and ``ConfigError`` for a client with a learned model.
+        """
+        client = self.config.client
+        if client is None:
+            own = Retriever(tools, self.embedder, self.cache, self.config, self.scorer, progress)
+            return own.with_learned(self.learned)
+        if self.learned is not None:
+            raise ConfigError(f"{client} searches without a learned model; leave that out, or --as")
+        return ClientRetriever(tools, client, self.embedder, self.cache, self.servers)
+
+
+@dataclass(frozen=True, slots=True)
+class ClientSearch:
+    """The search of a client: its ``title``, how many tools it returns by default, what it rests
+    on, and whether that is not public in full, so that the ranking is ``approximate``.
+    """
+
+    title: str
+    shown: int
+    source: str
+    approximate: bool
+    scoring: MakeScoring
+
+
+class SearchableTools(Protocol):
+    """Anything that ranks the tools of a toolset for requests."""
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Of the tools, sorted."""
+        ...
+
+    def over(self, tools: Iterable[Tool]) -> SearchableTools:
+        """Other tools searched in the same way."""
+        ...
+
+    def search(self, request: ToolRequest | str, k: int = 10) -> tuple[RankedTool, ...]:
+        """The k best tools, equal scores in the order of ids."""
+        ...
+
+    def search_each(
+        self, requests: Sequence[ToolRequest], k: int = 10, progress: Progress = silent
+    ) -> tuple[tuple[RankedTool, ...], ...]:
+        """As ``search`` for each request."""
+        ...
+
+
+class ClientRetriever:
+    """Tools ranked as the search ``name`` of ``CLIENT_SEARCHES`` ranks them, searched as a
+    ``Retriever`` is: ``servers`` says what a client knows of them. Raises ``ModelError`` as the
+    embedder does.
+    """
+
+    def __init__(
+        self,
+        tools: Iterable[Tool],
+        name: ClientName,
+        embedder: Embedder,
+        cache: VectorCache,
+        servers: Iterable[Server] = (),
+    ) -> None:
+        self._make = CLIENT_SEARCHES[name].scoring
+        self._servers = {one.name: one.description for one in servers}
+        self._vectors = RequestVectors(embedder, cache)
+        self._search_in(tools)
+
+    def over(self, tools: Iterable[Tool]) -> ClientRetriever:
+        """Other tools searched in the same way."""
+        other = copy(self)
+        other._search_in(tools)
+        return other
+
+    def _search_in(self, tools: Iterable[Tool]) -> None:
+        self._tools = sorted(tools, key=lambda tool: tool.id)
+        self._scores = self._make(self._tools, self._servers, self._vectors.of)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Of the tools, sorted."""
+        return tuple(tool.id for tool in self._tools)
+
+    def search(self, request: ToolRequest | str, k: int = 10) -> tuple[RankedTool, ...]:
+        """The k best tools of those that the search returns at all, equal scores by id."""
+        request = ToolRequest(request) if isinstance(request, str) else request
+        return self.search_each([request], k)[0]
+
+    def search_each(
+        self, requests: Sequence[ToolRequest], k: int = 10, progress: Progress = silent
+    ) -> tuple[tuple[RankedTool, ...], ...]:
+        """As ``search`` for each request. Reports ``Step("search", …)`` in requests."""
+        texts = [one.text for one in requests if one.text.strip() and self._tools and k > 0]
+        scores = iter(self._scores(texts))
+        rankings: list[tuple[RankedTool, ...]] = []
+        for number, request in enumerate(requests):
+            searched = request.text.strip() and self._tools and k > 0
+            rankings.append(self._ranked(next(scores), k) if searched else ())
+            progress(Step("search", number + 1, len(requests)))
+        return tuple(rankings)
+
+    def _ranked(self, scores: Scores, k: int) -> tuple[RankedTool, ...]:
+        shares = min_max(scores)
+        return tuple(
+            RankedTool(
+                tool_id=self._tools[row].id,
+                score=float(shares[row]),
+                dense=0.0,
+                sparse=float(scores[row]),
+                parts=(0.0, float(shares[row]), 0.0, 0.0),
+            )
+            for row in best_first(scores, k)
+            if scores[row] > 0
+        )
+
+
+def definition_text(tool: Tool) -> str:
+    """What FastMCP searches, and what Anthropic says that its searches read: name, description,
+    and the names and descriptions of the top-level arguments.
+    """
+    arguments = (f"{one.name} {one.description}".strip() for one in tool.parameters)
+    return " ".join(part for part in (tool.name, tool.description, *arguments) if part)
+
+
+def codex_text(tool: Tool, servers: Mapping[str, str]) -> str:
+    """What Codex searches of a tool of an MCP server: the name in full and its own, the server, the
+    title, both descriptions, and the names of the arguments in alphabetical order.
+    """
+    return " ".join(
+        part
+        for part in (
+            f"mcp__{tool.server}__{tool.name}" if tool.server else tool.name,
+            tool.name,
+            tool.server,
+            str(tool.annotations.get("title") or tool.raw.get("title") or ""),
+            tool.description,
+            servers.get(tool.server, ""),
+            *sorted(one.name for one in tool.parameters),
+        )
+        if part.strip()
+    )
+
+
+def codex_terms(text: str) -> list[str]:
+    """Words as Unicode has them, which an underscore does not divide, without stop words, stemmed:
+    what the BM25 library of Codex does for English.
+    """
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+    return [stem(one) for one in _UNICODE_WORDS.findall(plain) if one not in _STOP_WORDS]
+
+
+def fastmcp_terms(text: str) -> list[str]:
+    """Runs of two letters or digits and more in normal form: what FastMCP's search divides into."""
+    return _WORDS.findall(unicodedata.normalize("NFKC", text).casefold())
+
+
+def _bm25(
+    texts: Sequence[str], terms: Callable[[str], list[str]], k1: float, b: float = 0.75
+) -> Scoring:
+    """BM25 over texts: the constant factor k1 + 1 is left out, which orders nothing."""
+    documents = [terms(text) for text in texts]
+    nothing = np.zeros(len(texts), dtype=np.float32)
+    index = bm25s.BM25(k1=k1, b=b) if any(documents) else None
+    if index is not None:
+        index.index(documents, show_progress=False)
+
+    def scores(requests: Sequence[str]) -> Iterator[Scores]:
+        for request in requests:
+            words = terms(request)
+            if index is None or not words:
+                yield nothing
+            else:
+                yield np.asarray(index.get_scores(words), dtype=np.float32)
+
+    return scores
+
+
+def _fastmcp(tools: Sequence[Tool], servers: Mapping[str, str], encode: Encode) -> Scoring:
+    return _bm25([definition_text(tool) for tool in tools], fastmcp_terms, k1=1.5)
+
+
+def _codex(tools: Sequence[Tool], servers: Mapping[str, str], encode: Encode) -> Scoring:
+    return _bm25([codex_text(tool, servers) for tool in tools], codex_terms, k1=1.2)
+
+
+def _claude_bm25(tools: Sequence[Tool], servers: Mapping[str, str], encode: Encode) -> Scoring:
+    return _bm25([definition_text(tool) for tool in tools], _content_words, k1=1.2)
+
+
+def _claude_regex(tools: Sequence[Tool], servers: Mapping[str, str], encode: Encode) -> Scoring:
+    """A model writes a pattern; without one the request's words are, any of which may match. The
+    more of them a tool has, the earlier it stands; one in its name counts twice.
+    """
+    names = [tool.name.casefold() for tool in tools]
+    texts = [definition_text(tool).casefold() for tool in tools]
+
+    def scores(requests: Sequence[str]) -> Iterator[Scores]:
+        for request in requests:
+            words = {one for one in _content_words(request) if _MODEL_WORDS.fullmatch(one)}
+            counts = [
+                sum((one in name) + (one in text) for one in words)
+                for name, text in zip(names, texts, strict=True)
+            ]
+            yield np.asarray(counts, dtype=np.float32)
+
+    return scores
+
+
+def _embedding(tools: Sequence[Tool], servers: Mapping[str, str], encode: Encode) -> Scoring:
+    vectors = np.array(encode([tool_text(one) for one in tools]))
+
+    def scores(requests: Sequence[str]) -> Iterator[Scores]:
+        for request in encode(requests):
+            yield np.maximum(vectors @ request, 0).astype(np.float32)
+
+    return scores
+
+
+def _namespaces(tools: Sequence[Tool], servers: Mapping[str, str], encode: Encode) -> Scoring:
+    """First the namespaces, of which a model sees name and description alone, then the tools of
+    the nearest: those of a later one stand behind all of an earlier one.
+    """
+    spaces = list(dict.fromkeys(tool.owner for tool in tools))
+    texts = [f"{space}: {servers.get(space, '')}".strip(": ") or "tools" for space in spaces]
+    described = np.array(encode(list(map(encodable, texts))))
+    within = _embedding(tools, servers, encode)
+    rows = np.array([spaces.index(tool.owner) for tool in tools], dtype=np.intp)
+
+    def scores(requests: Sequence[str]) -> Iterator[Scores]:
+        for request, nearness in zip(encode(requests), within(requests), strict=True):
+            places = np.argsort(np.argsort(-(described @ request), kind="stable"), kind="stable")
+            yield (len(spaces) - places[rows] + nearness / 2).astype(np.float32)
+
+    return scores
+
+
+def _content_words(text: str) -> list[str]:
+    """The words of a text, names split, without stop words."""
+    return [one for one in split_text(text) if one not in _STOP_WORDS]
+
+
+CLIENT_SEARCHES: Mapping[ClientName, ClientSearch] = {
+    "claude-bm25": ClientSearch(
+        "Claude, BM25",
+        5,
+        "Anthropic's documents: names, descriptions, argument names and descriptions; 3 to 5 tools",
+        True,
+        _claude_bm25,
+    ),
+    "claude-regex": ClientSearch(
+        "Claude, regular expressions",
+        5,
+        "Anthropic's documents: a pattern over the same fields; 3 to 5 tools",
+        True,
+        _claude_regex,
+    ),
+    "codex": ClientSearch(
+        "Codex", 8, "its source of 2026: BM25 (k1 1.2, b .75) over stems", False, _codex
+    ),
+    "fastmcp": ClientSearch(
+        "FastMCP", 5, "its source, 4.2: BM25 (k1 1.5, b .75) over words", False, _fastmcp
+    ),
+    "openai-namespaces": ClientSearch(
+        "OpenAI, namespaces",
+        10,
+        "OpenAI's documents: a model sees a namespace's name and description, then its tools",
+        True,
+        _namespaces,
+    ),
+    "embedding": ClientSearch(
+        "plain embedding",
+        5,
+        "the cosine of what the merge embeds",
+        False,
+        _embedding,
+    ),
+}
+"""By name, in the order in which they are listed."""
