@@ -9,7 +9,7 @@ from ui.shared.cards.batches import PAIR_VIEW
 
 VIEWS = {
     "One by one": one_by_one_panel.one_by_one_panel,
-    "By merge": bulk_panel.bulk_panel,
+    bulk_panel.VIEW: bulk_panel.bulk_panel,
     PAIR_VIEW: server_pair_panel.server_pair_panel,
 }
 """How the queue is shown, by its value in the address."""
@@ -32,13 +32,12 @@ with head:
         f"Accept safe merges ({len(safe.clusters):,})…",
         key="accept_safe",
         disabled=not safe.clusters,
-        on_click=decision_buttons.toggle_safe_list,
+        on_click=bulk_panel.show_safe,
         help=decision_buttons.batch_in_words(safe),
     )
     model = st.popover("Ask a model", key="ask", icon=":material/forum:", on_change="rerun")
-decision_buttons.open_safe_list_from_address()
-if safe.clusters and st.session_state.get("safe_list", False):
-    decision_buttons.safe_list(safe)
+if st.query_params.pop("safe_merges", None):
+    bulk_panel.show_safe()
 
 if model.open:
     from ui.shared.models import ask_panel  # with all that asks, where somebody opens it

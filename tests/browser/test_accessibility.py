@@ -14,7 +14,7 @@ PAGES = {
     "overview": ("", {}),
     "Tools": ("", {"part": "Tools"}),
     "query sets": ("", {"part": "Query+sets", "add_from": "MCP+servers"}),
-    **{view: ("overlap", {"view": view}) for view in "Pairs Threshold Map".split()},
+    **{view: ("overlap", {"view": view}) for view in "Pairs Map".split()},
     **{
         page: (page, {})
         for page in ("graph", "review", "documents", "export", "history", "settings")
@@ -27,7 +27,7 @@ PAGES = {
 AT_NIGHT = {
     **{part: ("", {"part": part}) for part in "Servers Findings Usage More".split()},
     **{part: ("history", {"history_part": part}) for part in ("Compare", "More")},
-    "Heatmap": ("overlap", {"view": "Heatmap"}),
+    **{view: ("overlap", {"view": view}) for view in "Threshold Heatmap".split()},
     "undecided": ("review", {"show": "Undecided"}),
 }
 """They are made of what the others have."""

@@ -49,6 +49,7 @@ def press(watched, key, decided):
 
 
 @pytest.mark.case(44)
+@pytest.mark.nightly  # by day the ten tasks go this way, with fewer tools
 @pytest.mark.shared_data
 def test_from_a_file_to_a_bundle(watched, shared_data):
     file = shared_data / "livemcpbench" / "servers.json"

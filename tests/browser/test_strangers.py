@@ -50,19 +50,24 @@ def test_over_the_socket_only_the_app_itself_is_let_in(server):
     assert status(server, "/_stcore/stream", **UPGRADE, Origin=own) == 101
 
 
-@pytest.mark.parametrize(
-    "start", [(), pytest.param(("streamlit", "run", "app.py"), marks=pytest.mark.nightly)]
-)
-def test_a_name_mapped_to_this_machine_shows_nothing(launched, tmp_path, start):
+def shows_nothing(launched, server):
     _, launch = launched
-    with running(tmp_path, *start, prepared=True) as server:
-        port = urlsplit(server.url).port
-        mapped = launch("--host-resolver-rules=MAP evil.test 127.0.0.1")
-        try:
-            page = mapped.new_page()
-            page.goto(f"http://evil.test:{port}/")
-            expect(page.get_by_text(re.compile("does not answer to the host"))).to_be_visible()
-            expect(page.get_by_text("Example")).to_have_count(0)
-            expect(page.get_by_text("Add a catalog")).to_have_count(0)
-        finally:
-            mapped.close()
+    mapped = launch("--host-resolver-rules=MAP evil.test 127.0.0.1")
+    try:
+        page = mapped.new_page()
+        page.goto(f"http://evil.test:{urlsplit(server.url).port}/")
+        expect(page.get_by_text(re.compile("does not answer to the host"))).to_be_visible()
+        expect(page.get_by_text("Example")).to_have_count(0)
+        expect(page.get_by_text("Add a catalog")).to_have_count(0)
+    finally:
+        mapped.close()
+
+
+def test_a_name_mapped_to_this_machine_shows_nothing(launched, server):
+    shows_nothing(launched, server)
+
+
+@pytest.mark.nightly
+def test_nor_does_it_however_the_app_was_started(launched, tmp_path):
+    with running(tmp_path, "streamlit", "run", "app.py", prepared=True) as server:
+        shows_nothing(launched, server)

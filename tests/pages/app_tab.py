@@ -1,12 +1,9 @@
 """The app in a small workspace: its pages run through app.py, on a workspace with a fake embedder."""
 
-from pathlib import Path
-
 from streamlit.testing.v1 import AppTest
 
+from tests.pages.screen import APP, pass_through
 from tests.ui.services.small_workspace import open_workspace
-
-APP = str(Path(__file__).parents[2] / "app.py")
 
 
 class AppTab:
@@ -15,15 +12,20 @@ class AppTab:
     def __init__(self, *tools):
         self.work, self.catalog_id = open_workspace(*tools)
         self.at = AppTest.from_file(APP, default_timeout=30)
+        self.is_open = False
 
     @property
     def review(self):
         return self.work.review
 
     def open(self, page, **query):
-        for key, value in query.items():
-            self.at.query_params[key] = value
-        self.at.run()
+        if self.is_open:
+            self.at.query_params.update(query)
+            self.at.run()
+        else:
+            pass_through(self.at, query)
+        self.is_open = True
+        self.at.query_params.update(query)
         self.at.switch_page(f"pages/{page}.py").run()
         return self
 

@@ -7,22 +7,30 @@ from streamlit.testing.v1 import AppTest
 from ui.shared import page_frame
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
+CHEAP = {"part": "Usage"}
 
 
 def open_page(monkeypatch, work, page="catalog", **query):
     """The page as a visitor with this address sees it."""
     monkeypatch.setattr(page_frame, "workspace", lambda: work)
     app = AppTest.from_file(APP, default_timeout=60)
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
     if page != "catalog":
+        pass_through(app, query)
         app.switch_page(f"pages/{page}.py")
-        for name, value in query.items():
-            app.query_params[name] = value
-        app.run()
+    app.query_params.update(query)
+    app.run()
     assert not app.exception, app.exception
     return app
+
+
+def pass_through(app, query):
+    """Run the app once, by its first page, of which a part is drawn that costs little: the frame
+    around every page is there then.
+    """
+    app.query_params.update(query | CHEAP)
+    app.run()
+    for name in CHEAP:
+        app.query_params.pop(name, None)
 
 
 def words(app):

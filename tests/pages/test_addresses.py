@@ -33,7 +33,7 @@ PAGES = {
         },
         **{"heatmap_show": "All tools", "heatmap_by": "clusters", "heatmap_measure": "mean"},
         **{"one": "x", "other": "y", "cell": PAIR},
-        **{"method": "PCA", "colour": "server", "contours": "true", "map_beside": "true"},
+        **{"method": "PCA", "colour": "server", "map_beside": "true"},
         **{"words": "false", "compare_variants": "true"},
         **{"theta": "0.9", "probability": "0.8"},
     },

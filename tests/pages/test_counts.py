@@ -11,8 +11,8 @@ from toolscope_core.model.kinds import outcome_word
 from ui.shared.services.workspace import Workspace
 
 SHARED = [
-    pytest.param("bfcl", marks=pytest.mark.shared_data),
-    pytest.param("livemcpbench", marks=[pytest.mark.shared_data, pytest.mark.nightly]),
+    pytest.param(name, marks=[pytest.mark.shared_data, pytest.mark.nightly])
+    for name in ("bfcl", "livemcpbench")
 ]
 
 

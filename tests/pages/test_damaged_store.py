@@ -3,8 +3,6 @@
 import sqlite3
 from contextlib import closing
 
-import pytest
-
 from tests.pages.screen import open_page, words
 from tests.ui.services import small_workspace
 
@@ -19,20 +17,21 @@ PAGES = [
     "retrieval",
     "evaluation",
 ]
-ASKED = {"retrieval": {"q": "send a mail"}}
+REQUESTS = {"retrieval": {"q": "send a mail"}}
 
 
-@pytest.mark.parametrize("page", PAGES)
 def test_a_broken_decision_is_told_on_every_page_of_its_catalog_only(
-    through_the_app, monkeypatch, work, page
+    through_the_app, monkeypatch, work
 ):
     small_workspace.add_analysed(work, "Other", small_workspace.MAIL, small_workspace.SUM)
     mine = next(one.id for one in work.catalogs.newest() if one.name == "Desk")
     work.review.decide(mine, "accept", small_workspace.by_name(work, mine, "send_mail"), "ann")
     with closing(sqlite3.connect(work.store.place)) as connection, connection:
         connection.execute("UPDATE decision SET detail = '{\"cut'")
-    told = words(open_page(monkeypatch, work, page, catalog="Desk", **ASKED.get(page, {})))
-    assert "decision row" in told and "put a backup" in told
-    assert "decision row" not in words(
-        open_page(monkeypatch, work, page, catalog="Other", **ASKED.get(page, {}))
-    )
+    for page in PAGES:
+        own, other = (
+            words(open_page(monkeypatch, work, page, catalog=name, **REQUESTS.get(page, {})))
+            for name in ("Desk", "Other")
+        )
+        assert "decision row" in own and "put a backup" in own, page
+        assert "decision row" not in other, page

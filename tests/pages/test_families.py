@@ -118,10 +118,7 @@ def test_a_skipped_pair_comes_last(undecided):
 def test_a_filter_shows_duplicates_or_families(page):
     page.open("review")
     assert list(queue(page)["name"]) == ["get_recipe", SCHWAB, "pearstore_orders"]
-    assert list(queue(page)["kind"]) == [
-        "drop-in",
-        *["same operation, other provider"] * 2,
-    ]
+    assert list(queue(page)["kind"]) == ["drop-in", *["same operation"] * 2]
     assert "Waiting: 1 for the same job, 2 for the same operation" in page.text
     page.at.selectbox(key="show").set_value("Same operation").run()
     assert list(queue(page)["name"]) == [SCHWAB, "pearstore_orders"]

@@ -3,7 +3,6 @@ import pytest
 from tests.pages.screen import open_page, words
 from tests.ui.services import small_workspace
 from ui.shared.cards.batches import server_pair_key
-from ui.shared.graph import components
 
 
 @pytest.fixture
@@ -50,14 +49,6 @@ def test_a_row_of_two_servers_opens_them_side_by_side(monkeypatch, desk_work):
     page, query = turned[0]
     assert page == "pages/review.py"
     assert query["servers"] == server_pair_key("alpha", "beta")
-
-
-def test_a_large_component_is_cut_out_loud(monkeypatch, desk_work):
-    work, catalog_id = desk_work
-    monkeypatch.setattr(components.network_of, "__defaults__", (2,))
-    mail = small_workspace.by_name(work, catalog_id, "send_mail")
-    app = open_page(monkeypatch, work, "graph", drawn=mail.id)
-    assert "1 tool more did not fit." in words(app)
 
 
 def test_a_card_of_three_offers_the_graph_and_one_of_two_does_not(monkeypatch, desk_work):

@@ -14,13 +14,6 @@ def heatmap(monkeypatch, work, **query):
     return open_page(monkeypatch, work, "overlap", view="Heatmap", **query)
 
 
-def queries(monkeypatch, work):
-    """The page with the queries behind *More* open."""
-    app = heatmap(monkeypatch, work)
-    app.session_state["heatmap_more"] = True
-    return app.run()
-
-
 def table(app):
     return app.dataframe[0].value
 
@@ -88,9 +81,8 @@ def test_a_link_shows_the_same(monkeypatch, work):
     assert "In none:" in words(app)
 
 
-@pytest.mark.parametrize("lost", [{"one": "nowhere", "other": "beta"}, {"one": "alpha"}])
-def test_a_link_that_leads_nowhere_says_so_and_shows_the_top(monkeypatch, work, lost):
-    app = heatmap(monkeypatch, work, **lost)
+def test_a_link_that_leads_nowhere_says_so_and_shows_the_top(monkeypatch, work):
+    app = heatmap(monkeypatch, work, one="nowhere", other="beta")
     assert "The link names something that is not in this catalog" in words(app)
     assert "Showing 3 servers" in words(app)
     assert place(app) == {}
@@ -114,23 +106,6 @@ def test_too_many_tools_are_not_offered_at_once(monkeypatch, work):
     monkeypatch.setattr("ui.overlap.collisions.MOST_WHOLE", 7)
     app = heatmap(monkeypatch, work)
     assert "heatmap_show" not in [choice.key for choice in app.get("button_group")]
-
-
-def test_queries_are_compared_when_there_are_some(monkeypatch, work):
-    app = queries(monkeypatch, work)
-    app.get_by_key("heatmap_queries").set_value("weather of a city\nadd up numbers").run()
-    assert "match several near-identical tools" in words(app)
-    assert r"get\_weather" in words(app)
-    assert set(app.dataframe[-1].value["one"]) == {"weather of a city", "add up numbers"}
-    app.get_by_key("heatmap_queries").set_value("\n".join(map(str, range(51)))).run()
-    assert "51 queries; give one to 50" in words(app).replace("\\", "")
-    assert not app.exception
-
-
-def test_no_query_reaches_two_tools_that_differ(monkeypatch, work):
-    app = queries(monkeypatch, work)
-    app.get_by_key("heatmap_queries").set_value("add up numbers").run()
-    assert "No query matches" in words(app)
 
 
 def test_hostile_names_are_shown_as_text_on_every_level(monkeypatch, work):

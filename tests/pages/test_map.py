@@ -220,10 +220,3 @@ def test_a_search_rings_what_it_finds_and_one_find_shows_its_nearest(monkeypatch
     assert len(selected(app, work)) == 3
     app.text_input(key="map_find").set_value("").run()
     assert "Found" not in words(app)
-
-
-def test_a_click_on_a_tool_shows_its_nearest(monkeypatch, work):
-    app = plane(monkeypatch, work, method="PCA", map_beside="false")
-    lasso(app, work, (0, 0))
-    assert "Nearest to **" in words(app)
-    assert "lines" in [trace.get("mode") for trace in drawn(app)["data"]]

@@ -76,15 +76,6 @@ def test_split_here_makes_the_decision_and_draws_what_becomes_of_it(chain):
     )
 
 
-def test_a_split_of_what_somebody_decided_meanwhile_is_refused(chain):
-    at_edge(chain, NEW, REGISTER)
-    (cluster,) = chain.review.plan(chain.catalog_id).clusters
-    chain.review.decide(chain.catalog_id, "accept", cluster, "ann")
-    chain.press("split_")
-    assert decisions(chain) == ["accept"]
-    assert "accept by ann" in chain.text
-
-
 def test_where_correction_cut_already_there_is_no_button(chain):
     (cluster,) = chain.review.plan(chain.catalog_id).clusters
     chain.review.decide(chain.catalog_id, "drop", cluster, "ann", {"drop": [REGISTER]})

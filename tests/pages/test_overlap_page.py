@@ -117,22 +117,6 @@ def test_a_search_narrows_the_pairs_to_those_with_every_word(monkeypatch, work):
     assert "No pair matches these filters" in words(app)
 
 
-def test_a_pair_of_a_larger_cluster_offers_its_graph(monkeypatch, work):
-    mail = pair_key(Pair.of("alpha/send_mail", "beta/send_mail"))
-    app = open_page(monkeypatch, work, "overlap", pair=mail)
-    cluster = small_workspace.by_name(work, work.catalogs.newest()[0].id, "send_mail")
-    app.session_state[f"graph_{cluster.id}"] = True
-    app.run()
-    assert [one.key for one in app.get("bidi_component")] == ["network"]
-    app = open_page(monkeypatch, work, "overlap")
-    assert "hang together" not in " ".join(box.label for box in app.expander)
-
-
-def test_filters_that_nothing_passes_say_so(monkeypatch, work):
-    app = open_page(monkeypatch, work, "overlap", verdict="different jobs", least="0.95")
-    assert "No pair matches these filters" in words(app)
-
-
 def test_a_catalog_without_overlap_names_its_closest_pair(monkeypatch, work):
     small_workspace.add_analysed(work, "Apart", small_workspace.MAIL, small_workspace.SUM)
     said = words(open_page(monkeypatch, work, "overlap", catalog="Apart"))

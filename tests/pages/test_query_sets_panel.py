@@ -41,13 +41,6 @@ def test_a_set_is_previewed_added_and_deleted(page):
     assert page.work.service(LoadedQueries).sets(page.catalog_id) == ()
 
 
-def test_csv_is_read_too(page):
-    upload(page, "q.csv", b"id,query,gold\n1,mail,alpha/send_mail;alpha/get_weather\n")
-    assert "1 query, 1 with answers." in page.text
-    (shown,) = [table.value for table in page.at.dataframe if "answers" in table.value]
-    assert list(shown["answers"]) == ["alpha/send_mail, alpha/get_weather"]
-
-
 def test_a_file_that_is_no_query_set_is_refused_in_words(page):
     upload(page, "q.csv", b"id,text\n1,x")
     assert "with the name query" in page.text

@@ -53,7 +53,7 @@ def test_reject_is_listed_and_undone_where_it_was(page):
     mail = card_id(page)
     page.press(f"reject_{mail}")
     assert shown(page) == "get_weather"
-    page.press("never_undo_")
+    page.press("recent_undo_")
     assert shown(page) == "send_mail"
     assert card_id(page) == mail
     assert page.review.standing(1) == ()
@@ -220,10 +220,9 @@ def test_accept_safe_says_what_it_does_and_is_undone_as_one(page):
     page.press("accept_safe")
     assert "2 over several servers" in page.text
     assert page.review.progress(1).accepted == 0, "the list comes first"
-    (listed,) = [f.value for f in page.at.dataframe if "kept tool" in f.value]
-    assert list(listed["kept tool"]) == ["list_files"]
-    page.press("take_safe_")
-    assert "Accepted 1 safe merge" in page.text
+    assert page.button("bulk_accept_").label == "Accept the 1 ticked"
+    page.press("bulk_accept_")
+    assert "Accepted\\: 1 cluster" in page.text
     assert page.review.progress(1).accepted == 1
     assert page.button("accept_safe").disabled
     page.press("undo_batch_")
@@ -350,7 +349,7 @@ def test_progress_says_what_came_into_the_queue_since_one_came(page):
     assert "No proposal came since you opened the queue" in page.text
 
 
-def test_what_shares_little_with_the_canonical_is_a_text_of_its_own(page):
+def test_what_shares_little_with_the_canonical_is_a_text_of_its_own():
     assert "<del" not in word_diff("Send a mail", "Deliver some letter", beside=True)
     assert word_diff("Send a mail", "<b>") == (
         '<p>− <span style="opacity:.72">Send a mail</span></p><p>+ &lt;b&gt;</p>'

@@ -28,7 +28,7 @@ def test_a_card_leads_to_the_table_and_a_row_back_to_its_card(page):
     page.press("together_")
     assert list(listed(page)["one"]) == list(listed(page)["other"])
     assert decisions(page) == {"exact copy, keeps alpha"}
-    assert "2 of 2 duplicates keep a tool of alpha." in page.text
+    assert "2 of 2 proposals for the same job keep a tool of alpha." in page.text
     assert "the tools are on 2 servers" in page.text
     assert "(all)" in page.text
     page.at.segmented_control(key="queue_view").set_value("One by one").run()
@@ -77,7 +77,7 @@ def test_of_two_stores_both_are_kept_until_a_person_keeps_one(open_app, stores_a
     page = open_app(*BOTH).open("review")
     page.press("together_")
     assert decisions(page) == {"needs a gateway"}
-    assert "2 duplicates need a gateway: all of their tools stay." in page.text
+    assert "2 proposals for the same job need a gateway: all of their tools stay." in page.text
     page.press("keep_beta")
     assert decisions(page) == {"exact copy, keeps beta"}
     assert "need a gateway:" not in page.text

@@ -175,14 +175,6 @@ def test_asking_says_what_it_takes_and_starts(two, server):
     assert "1 different jobs" in page.text
 
 
-def test_families_are_counted_among_what_was_said(two, server):
-    server.answer = served(answering(lambda one, other: "family"))
-    assert (
-        "0 same job; 1 same operation, other provider or value; 0 looks alike"
-        in review(asked(chosen(two, server))).text
-    )
-
-
 def test_a_budget_that_is_used_up_is_raised_and_the_run_goes_on(two, server):
     page = review(asked(chosen(two, server, budget=Budget(calls=0))))
     assert "used up" in page.text

@@ -14,8 +14,6 @@ from toolscope_core.model.tool import digest
 from toolscope_core.store import SET_NAME, GeneratedState
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons
-from ui.shared.charts.pictures import picture
-from ui.shared.charts.query_coverage import coverage_bars, coverage_rows
 from ui.shared.models import ask_panel
 from ui.shared.services.generated_queries import UNUSABLE, GeneratedQueries, GeneratedView
 from ui.shared.services.loaded_queries import LoadedQueries
@@ -186,20 +184,13 @@ def _summary(catalog_id: int, views: Sequence[GeneratedView]) -> None:
 
 
 def _coverage(catalog_id: int) -> None:
-    """How many tools have no query, one, two and so on."""
-    st.subheader("Tools covered", anchor=False)
+    """How many tools have no query."""
     with_waiting = st.toggle("Count waiting queries too", True, key="cover_waiting")
-    view = page_frame.service(GeneratedQueries).coverage(catalog_id, with_waiting)
-    without = len(view.queries) - view.covered
+    covered = page_frame.service(GeneratedQueries).covered(catalog_id, with_waiting)
+    tools = len(page_frame.workspace().catalogs.open(catalog_id).tools)
     st.markdown(
-        f"**{view.covered:,}** of {quantity(len(view.queries), 'tool')} answer a generated query; "
-        f"**{without:,}** answer none."
-    )
-    picture(
-        coverage_bars(view),
-        lambda: coverage_rows(view),
-        "query_coverage",
-        "How many tools answer how many generated queries",
+        f"**{covered:,}** of {quantity(tools, 'tool')} answer a generated query; "
+        f"**{tools - covered:,}** answer none."
     )
 
 

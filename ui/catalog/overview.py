@@ -107,7 +107,7 @@ class Overview:
             catalog_id, (plan,), lambda: names_of_servers(item.tool for item in plan.tools)
         )
 
-    def known_steps(self, catalog_id: int) -> tuple[NextStep, ...]:
+    def reading_steps_of(self, catalog_id: int) -> tuple[NextStep, ...]:
         """What waits in the catalog itself; needs no analysis."""
         catalog = self._catalogs.open(catalog_id)
         return tuple(reading_steps(len(catalog.problems), len(catalog.blocked)))

@@ -36,7 +36,7 @@ def overview_panel(catalog_id: int) -> None:
     changes_panel(newest, done)
     overview = page_frame.service(Overview)
     with tag.card:
-        _links(overview.known_steps(catalog_id))
+        _links(overview.reading_steps_of(catalog_id))
     with tag.room[0]:
         page_frame.analysis()
     with beside.container(border=True, key="next", gap="xsmall"):

@@ -5,23 +5,18 @@ lines as wide as they share pairs. Pure functions.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from functools import lru_cache
-
-import numpy as np
 
 from toolscope_core.model.kinds import KINDS
 from ui.graph.server_links import ServerOverlap
 from ui.shared.charts.chart_style import GREY, PALETTE
-from ui.shared.graph.network import Drawing, LegendKey, Line, Position, layout, placed, short_text
+from ui.shared.graph.network import Drawing, LegendKey, Line, short_text
 
 ALT = "Servers that overlap"
 MOST_LINKS = 45
 """Up to as many links are drawn, those of the most pairs: of more no line can be followed."""
-WIDE, HIGH, LETTERS = 960, 470, 20
-"""Pixels of the largest picture, which are those of the canvas: names are legible; letters of a
-name.
-"""
+LETTERS = 20
+"""Letters of a name."""
 COLOURS = {
     "copy": PALETTE[2],
     "prune": PALETTE[0],
@@ -29,8 +24,6 @@ COLOURS = {
     "family": PALETTE[3],
     "unknown": GREY,
 }
-_BOX, _MOVES = (125.0, 58.0), 300
-"""Pixels of a dot with its name."""
 _GROUND = "rgba(86,180,233,0.9)"
 
 
@@ -44,14 +37,13 @@ def server_drawing(view: ServerOverlap) -> Drawing:
     """A node for each of ``drawn_servers``; a line has the colour of most of its pairs."""
     names, links = drawn_servers(view), view.links[:MOST_LINKS]
     number = {name: at for at, name in enumerate(names)}
-    places = _spread(layout(names, [link.servers for link in links]))
     kinds = [kind for kind in KINDS if any(link.kind == kind for link in links)]
     lines = [Line(KINDS[kind].name, lambda _: True, 3, COLOURS[kind]) for kind in kinds]
     return Drawing(
         alt=ALT,
         nodes=[
             {
-                **placed(number[name], places[name], 1),
+                "id": number[name],
                 "label": short_text(name, LETTERS),
                 "title": _server(view, name),
                 "group": "server",
@@ -84,24 +76,6 @@ def server_drawing(view: ServerOverlap) -> Drawing:
         label_size=12,
         legend=tuple(LegendKey(f"mostly {line.name}", line=line) for line in lines),
     )
-
-
-def _spread(places: Mapping[str, Position]) -> dict[str, Position]:
-    """The places over the whole picture, moved until no two names overlap or for ``_MOVES``."""
-    at, room = np.array([*places.values()]), min(1.0, 0.45 + len(places) / 60)
-    frame = room * np.array([WIDE, HIGH])
-    at = (at - at.min(axis=0)) / np.maximum(np.ptp(at, axis=0), 1e-9) * frame
-    for _ in range(_MOVES):
-        apart = at[:, None] - at[None]
-        missing = np.array(_BOX) - np.abs(apart)
-        np.fill_diagonal(missing[..., 0], 0)
-        near = (missing > 0).all(axis=2)
-        if not near.any():
-            break
-        first = (missing / _BOX).argmin(axis=2)[..., None] == (0, 1)  # the shorter way out
-        away = np.sign(apart) * missing * (near[..., None] & first)
-        at = np.clip(at + 0.3 * away.sum(axis=1), 0, frame)
-    return {name: (x, y) for name, (x, y) in zip(places, at.tolist(), strict=True)}
 
 
 def _server(view: ServerOverlap, name: str) -> str:

@@ -1,4 +1,4 @@
-"""Where tools collide, seen from afar: blocks of tools, two blocks close up, pasted queries."""
+"""Where tools collide, seen from afar: blocks of tools, two blocks close up."""
 
 from __future__ import annotations
 

@@ -82,10 +82,13 @@ class Curves:
         """``None`` where the merge is large or a new text has no vector yet."""
         decided = len(self._review.log(catalog_id))
         return self._merged.get(
-            catalog_id, (analysis,), lambda: self._known(catalog_id, analysis), state=decided
+            catalog_id,
+            (analysis,),
+            lambda: self._embedded_before(catalog_id, analysis),
+            state=decided,
         )
 
-    def _known(self, catalog_id: int, analysis: Analysis) -> Vectors | None:
+    def _embedded_before(self, catalog_id: int, analysis: Analysis) -> Vectors | None:
         if len(analysis.catalog.tools) > COUNTED_AT_ONCE:
             return None
         texts = list(new_texts(analysis, self._merged_plan(catalog_id)).values())

@@ -1,4 +1,4 @@
-"""Heatmaps whose cells can be chosen: blocks, tools, queries. Pure functions.
+"""Heatmaps whose cells can be chosen: blocks, tools. Pure functions.
 
 Plotly reports clicks on points only, so every cell that can be chosen carries one: an empty text,
 which Plotly finds and does not draw. Cosines of tools go out as whole hundredths, of many tools in

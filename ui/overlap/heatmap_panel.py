@@ -1,4 +1,4 @@
-"""The heatmaps: blocks, two blocks close up, one pair; all tools at once; pasted queries.
+"""The heatmaps: blocks, two blocks close up, one pair; all tools at once.
 
 The address holds what is shown: ``one`` and ``other`` are blocks, ``cell`` is a pair.
 """
@@ -11,17 +11,15 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from toolscope_core.model.address_keys import pair_key
-from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import digest
 from ui.overlap import heatmap_charts
 from ui.overlap.collisions import MOST_CELLS, Tile
 from ui.overlap.figures import CellMeasure, Grid, grid_rows
-from ui.overlap.heatmaps import MOST_QUERIES, Heatmaps, query_lines
+from ui.overlap.heatmaps import Heatmaps
 from ui.overlap.server_overlap_panel import server_overlap_panel
 from ui.shared import page_frame, safe_text
-from ui.shared.charts import pictures
 from ui.shared.charts.pictures import picture
 from ui.shared.pairs.pair_panel import pair_view
 from ui.shared.pairs.pair_view import Pairs
@@ -39,7 +37,7 @@ VIEWS = {"blocks": "Blocks", "tools": "All tools"}
 
 
 def heatmap_panel(catalog_id: int) -> None:
-    """What is chosen, blocks or all tools; behind *More* queries against tools."""
+    """What is chosen, blocks or all tools."""
     st.markdown("**Where do tools collide?** The redder a cell, the more its two sides overlap.")
     bar, show = st.container(horizontal=True, vertical_alignment="bottom"), "blocks"
     if page_frame.service(Heatmaps).whole_fits(catalog_id):
@@ -51,10 +49,6 @@ def heatmap_panel(catalog_id: int) -> None:
         _blocks(catalog_id, bar)
     else:
         _tools(catalog_id)
-    more = pictures.more("heatmap_more")
-    if more.open:
-        with more:
-            _queries(catalog_id)
 
 
 def _blocks(catalog_id: int, bar: DeltaGenerator) -> None:
@@ -160,41 +154,6 @@ def _tile(catalog_id: int, drawn: Tile, count: str, left_out: str, key: str, **p
     cell = _chosen(drawn.grid, key, "Heatmap of tools" if place else "Heatmap of all tools")
     if cell is not None:
         _down(**place, cell=pair_key(maps.pair_at(catalog_id, drawn, cell)))
-
-
-def _queries(catalog_id: int) -> None:
-    st.markdown("**Which tools does a query light up together?**")
-    text = st.text_area(
-        f"Queries, one per line, at most {MOST_QUERIES}",
-        key="heatmap_queries",
-        persist_state="session",
-        placeholder="What is the weather in Lisbon tomorrow?\nSend the report to Ana",
-        help="Press Ctrl+Enter to draw them.",
-    )
-    queries = query_lines(text)
-    if not queries:
-        st.caption("Each query is compared with all tools; tools close to any query are shown.")
-        return
-    try:
-        with st.spinner("Comparing queries with tools (the first time loads the model)"):
-            view = page_frame.service(Heatmaps).queries(catalog_id, queries)
-    except ToolScopeError as error:
-        safe_text.show_error(error)
-        return
-    lines = [
-        f"- {safe_text.untrusted(echo.query)}: {', '.join(map(safe_text.untrusted, echo.tools))}"
-        for echo in view.echoes
-    ]
-    if lines:
-        st.markdown("Queries that match several near-identical tools:\n" + "\n".join(lines))
-    else:
-        st.markdown("No query matches several near-identical tools.")
-    picture(
-        heatmap_charts.heatmap(view.grid, page_frame.analysis().threshold),
-        partial(grid_rows, view.grid),
-        f"queries_{catalog_id}",
-        "Heatmap of queries and tools",
-    )
 
 
 def _chosen(grid: Grid, key: str, alt: str) -> int | None:

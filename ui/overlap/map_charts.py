@@ -33,7 +33,6 @@ where thousands lie.
 NO_MARKS = Marks()
 HEIGHT = 600
 CELLS = 64
-LEVELS = 6
 _BLUR = 2.0
 _SHOWN, _BEHIND = 0.9, 0.35
 DIMMED = 0.12
@@ -45,13 +44,8 @@ _Layer = tuple[int, int, str, list[int]]
 _PLATE = "rgba(45,49,58,0.78)"
 
 
-def tool_map(
-    tools: ToolMap, marks: Marks = NO_MARKS, contours: bool = False, labels: bool = True
-) -> go.Figure:
-    """Tools where their embeddings put them, a panel beside the other, with the same axes.
-
-    Contours are drawn at the same densities in every panel, for all tools.
-    """
+def tool_map(tools: ToolMap, marks: Marks = NO_MARKS, labels: bool = True) -> go.Figure:
+    """Tools where their embeddings put them, a panel beside the other, with the same axes."""
     wanted = frozenset(marks.picked)
     layers = _shown(tools, wanted, marks.only)
     drawn = Counter[int]()
@@ -61,8 +55,6 @@ def tool_map(
     traces: list[object] = [{"type": kind, **_points(tools, layer, wanted)} for layer in layers]
     above = [*_lines(tools.panels[0], marks.near), *_rings(tools.panels[0], marks.ringed)]
     traces += [{"type": kind, **trace} for trace in above]  # of one kind, or they lie below
-    if contours:
-        traces += _contours(tools)
     figure = chart_style.figure(traces, HEIGHT)
     figure.update_layout(
         dragmode="lasso",
@@ -237,32 +229,6 @@ def _rings(panel: Panel, rows: Sequence[int]) -> list[dict[str, Any]]:
     ring = {"size": 15, "symbol": "circle-open", "color": RED, "line": {"width": 2}}
     look = {"mode": "markers", "marker": ring, "name": "found", "hoverinfo": "skip"}
     return [{"x": across, "y": up, **look, "showlegend": False}]
-
-
-def _contours(tools: ToolMap) -> list[object]:
-    frame = _whole_frame(tools)
-    grids = [density(panel.points, frame) for panel in tools.panels]
-    top = float(grids[0].max()) or 1.0
-    step = top / (LEVELS + 1)
-    at_x, at_y = (
-        chart_style.rounded(low + (np.arange(CELLS) + 0.5) * (high - low) / CELLS)
-        for low, high in frame
-    )
-    return [
-        go.Contour(
-            x=at_x,
-            y=at_y,
-            z=[chart_style.rounded(row) for row in grid],
-            xaxis=f"x{at + 1}" if at else "x",
-            yaxis=f"y{at + 1}" if at else "y",
-            contours={"coloring": "none", "start": step, "end": top, "size": step},
-            line={"color": GREY, "width": 1},
-            hoverinfo="skip",
-            showscale=False,
-            showlegend=False,
-        )
-        for at, grid in enumerate(grids)
-    ]
 
 
 def _axes(tools: ToolMap) -> dict[str, object]:

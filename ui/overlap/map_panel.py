@@ -69,7 +69,6 @@ def map_panel(catalog_id: int) -> None:
     more = pictures.more("map_more")
     with more, st.container(horizontal=True):
         labels = st.toggle("Names of regions", True, key="words", bind="query-params")
-        contours = st.toggle("Density contours", key="contours", bind="query-params")
         has_variants = page_frame.service(VariantFigures).has_any(catalog_id)
         variants = has_variants and st.toggle(
             "Compare document variants", key="compare_variants", bind="query-params",
@@ -77,21 +76,19 @@ def map_panel(catalog_id: int) -> None:
         )  # fmt: skip
     with place:
         if variants:
-            _variant_panels(catalog_id, method, by, contours)
+            _variant_panels(catalog_id, method, by)
         else:
             shown = _projected(catalog_id, method)
             drawn = maps.drawn(catalog_id, shown, by, beside)
             st.caption(_about(catalog_id, shown, beside))
-            _map(catalog_id, drawn, _found(catalog_id, find), contours, labels)
+            _map(catalog_id, drawn, _ringed(catalog_id, find), labels)
         selected_panel(catalog_id)
     if more.open:
         with more:
             silhouettes_panel(catalog_id)
 
 
-def _map(
-    catalog_id: int, drawn: ToolMap, matches: tuple[int, ...], contours: bool, labels: bool
-) -> None:
+def _map(catalog_id: int, drawn: ToolMap, matches: tuple[int, ...], labels: bool) -> None:
     """The map with what stands out on it, and the nearest of the chosen tool in words."""
     key, rows = f"map_{catalog_id}", _rows(catalog_id)
     chosen = next((some[0] for some in (rows, matches) if len(some) == 1), None)
@@ -100,8 +97,8 @@ def _map(
         marks = Marks(rows, only=True)
     else:
         marks = Marks(rows, ringed=matches, near=(chosen, *near) if chosen is not None else ())
-    marks, revision = _kept_marks(drawn, key, (drawn, labels, contours), marks)
-    figure = figures.tool_map(drawn, marks, contours, labels)
+    marks, revision = _kept_marks(drawn, key, (drawn, labels), marks)
+    figure = figures.tool_map(drawn, marks, labels)
     figure.update_layout(selectionrevision=revision)
     if chosen is not None:
         tools = page_frame.analysis().catalog.tools
@@ -118,7 +115,7 @@ def _map(
     )  # fmt: skip
 
 
-def _found(catalog_id: int, find: str) -> tuple[int, ...]:
+def _ringed(catalog_id: int, find: str) -> tuple[int, ...]:
     """The rows of the tools that a search finds; says how many, with a button to select them."""
     if not find.strip():
         return ()
@@ -153,7 +150,7 @@ def silhouettes_panel(catalog_id: int) -> None:
     )
 
 
-def _variant_panels(catalog_id: int, method: Method, by: str, contours: bool) -> None:
+def _variant_panels(catalog_id: int, method: Method, by: str) -> None:
     """The tools where a search sees them: by their own text, with variants, with random words."""
     work = page_frame.service(VariantFigures)
     if refused := page_frame.service(Maps).refusal(catalog_id, method):
@@ -174,7 +171,7 @@ def _variant_panels(catalog_id: int, method: Method, by: str, contours: bool) ->
     )
     key = f"variant_map_{catalog_id}"
     marks = Marks(_rows(catalog_id), tool_selection.only())
-    figure = figures.tool_map(drawn, marks, contours, labels=False)
+    figure = figures.tool_map(drawn, marks, labels=False)
     picture(
         figure, partial(map_rows, drawn), key, "Map of the document variants",
         on_select=lambda: _select_among(catalog_id, drawn, key, marks),

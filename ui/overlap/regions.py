@@ -63,8 +63,8 @@ def regions(tools: Sequence[Tool], points: Plane, panels: int = 1) -> tuple[Regi
         return ()
     apart = (((points[:, None, :] - peaks[None]) / cell) ** 2).sum(axis=2)
     owner = np.where(apart.min(axis=1) <= _REACH**2, apart.argmin(axis=1), -1)
-    held = [_words(tool) for tool in tools]
-    everywhere = Counter(word for words in held for word in words)
+    words_of = [_words(tool) for tool in tools]
+    everywhere = Counter(word for words in words_of for word in words)
     wide = WIDE / panels
     pixels = np.array([wide, HIGH]) / (frame[:, 1] - frame[:, 0])
     dots = (points - frame[:, 0]) * pixels
@@ -72,7 +72,7 @@ def regions(tools: Sequence[Tool], points: Plane, panels: int = 1) -> tuple[Regi
     boxes: list[Box] = []
     used: set[str] = set()
     for at, (x, y) in enumerate(peaks.tolist()):
-        inside = [held[row] for row in np.flatnonzero(owner == at).tolist()]
+        inside = [words_of[row] for row in np.flatnonzero(owner == at).tolist()]
         words = _telling(inside, everywhere, len(tools), used)
         if not words:
             continue

@@ -61,7 +61,7 @@ class VariantFigures:
 
     def curve(self, catalog_id: int) -> Curve | None:
         """The pairs of the three toolsets; ``None`` where texts have to be embedded: ``start``."""
-        vectors = self._known(catalog_id, _impatient)
+        vectors = self._vectors_of(catalog_id, _impatient)
         if vectors is None:
             return None
         threshold = self._analyses.required(catalog_id).threshold
@@ -74,11 +74,11 @@ class VariantFigures:
         t-SNE each has its own, brought to the same size. ``None`` where that has to be computed:
         ``start``.
         """
-        vectors = self._known(catalog_id, _impatient)
+        vectors = self._vectors_of(catalog_id, _impatient)
         if vectors is None:
             return None
 
-        def known() -> tuple[Points, ...] | None:
+        def stored_points() -> tuple[Points, ...] | None:
             if method == "PCA":
                 joint = projection.pca(np.vstack(list(vectors.values())))
                 return tuple(np.split(joint, len(vectors)))
@@ -86,7 +86,7 @@ class VariantFigures:
             some = tuple(_to_unit(one) for one in stored if one is not None)
             return some if len(some) == len(stored) else None
 
-        return self._points.get((catalog_id, method), (vectors,), known)
+        return self._points.get((catalog_id, method), (vectors,), stored_points)
 
     def drawn(self, catalog_id: int, method: Method, by: str) -> ToolMap:
         """The three panels. Raises ``JobError`` before the projection is known."""
@@ -119,7 +119,7 @@ class VariantFigures:
 
     def run(self, catalog_id: int, method: Method = "PCA", progress: Progress = silent) -> None:
         """Embed, count and project here and now what is not known."""
-        vectors = self._known(catalog_id, progress)
+        vectors = self._vectors_of(catalog_id, progress)
         for own in (vectors or {}).values():
             self._curves.count(own, progress)
             if method != "PCA" and self._stored(method, own) is None:
@@ -130,7 +130,7 @@ class VariantFigures:
         """The latest job of these figures."""
         return self._analyses.job(catalog_id, JOB_KIND)
 
-    def _known(self, catalog_id: int, progress: Progress) -> dict[str, Vectors] | None:
+    def _vectors_of(self, catalog_id: int, progress: Progress) -> dict[str, Vectors] | None:
         """The vectors of each toolset; ``None`` where a page would wait for texts."""
         catalog = self._analyses.required(catalog_id).catalog
         written = self._variants.accepted(catalog_id)

@@ -1,4 +1,6 @@
-"""Many proposals at once: a bar for the weakest pair, ticked rows, and an audit of each batch."""
+"""Many proposals at once: the safe ones, or those that a bar takes, ticked in a table; an audit of
+each batch.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +26,14 @@ from ui.shared.cards.batches import (
     sample_size,
     taken,
 )
-from ui.shared.cards.queue import REASON_KINDS, all_members
+from ui.shared.cards.queue import REASON_KINDS, all_members, is_safe
 from ui.shared.tools import tool_parts
 from ui.shared.tools.ticked_rows import ticked_rows, which_in_words
 
+VIEW = "By merge"
+"""The view of the queue that this is."""
+SAFE, BAR = "Safe merges", "By weakest pair"
+"""What is ticked at first."""
 ACCEPTABLE = ("Weak pair or chain", "Put forward by a person")
 """The reasons against that a batch takes unless people say otherwise."""
 
@@ -50,7 +56,28 @@ def bulk_panel(catalog_id: int, listed: Listing) -> None:
     decision_trail.trail(catalog_id)
 
 
+def show_safe() -> None:
+    """Show the safe merges, ticked. Call it before the queue is drawn."""
+    st.session_state.update(show="Waiting", queue_view=VIEW, bulk_tick=SAFE)
+
+
 def _waiting(catalog_id: int, listed: Listing) -> None:
+    tick = st.segmented_control(
+        "Tick at first", [BAR, SAFE], default=BAR, required=True, key="bulk_tick",
+        persist_state="session",
+    )  # fmt: skip
+    if tick == SAFE:
+        st.markdown(decision_buttons.batch_in_words(page_frame.workspace().review.safe(catalog_id)))
+        at_first = tuple(filter(is_safe, listed.clusters))
+    else:
+        at_first = _above_the_bar(listed)
+    clusters = [one for one in listed.clusters if is_untouched(one)]
+    if clusters:
+        _table_with_buttons(catalog_id, listed, clusters, at_first)
+
+
+def _above_the_bar(listed: Listing) -> tuple[Cluster, ...]:
+    """The merges that the bar takes, as it is set."""
     bar, choice = st.columns([4, 8], gap="medium")
     at_least = bar.slider(
         "Tick a merge if its weakest pair is at least", 0.0, 1.0, 0.9, 0.01, key="bulk_at",
@@ -63,9 +90,7 @@ def _waiting(catalog_id: int, listed: Listing) -> None:
     )  # fmt: skip
     rows = taken(listed.clusters, at_least, without)
     st.markdown(_in_words(listed, rows))
-    clusters = [one for one in listed.clusters if is_untouched(one)]
-    if clusters:
-        _table_with_buttons(catalog_id, listed, clusters, rows.clusters)
+    return rows.clusters
 
 
 def _in_words(listed: Listing, rows: Taken) -> str:

@@ -10,8 +10,7 @@ import streamlit as st
 
 from toolscope_core.judging.relation_words import selector_in
 from toolscope_core.model.cluster import Cluster
-from toolscope_core.model.kinds import kind_name
-from ui.shared.cards.queue import all_members
+from ui.shared.cards.queue import all_members, short_kind
 
 if TYPE_CHECKING:
     from streamlit.elements.lib.column_types import ColumnConfig
@@ -68,10 +67,10 @@ def _differs(cluster: Cluster, around: Around) -> str:
 COLUMNS: Mapping[str, Column] = {
     "": Column(25, _mark, is_there=lambda listed, around: bool(around.selected)),
     "name": Column(120, lambda one, around: one.document.name),
+    "kind": Column(116, lambda one, around: short_kind(one), True),
     "server": Column(90, _servers, is_there=lambda listed, around: any(around.owners.values())),
     "gap": Column(50, _widest_gap, True, lambda listed, around: bool(around.gaps)),
     "tokens": Column(60, _tokens, True, lambda listed, around: bool(around.saved)),
-    "kind": Column(116, lambda one, around: kind_name(one), True),
     "weakest": Column(62, lambda one, around: round(one.weakest_edge, 2), True),
     "tools": Column(42, lambda one, around: len(one.members)),
     "what differs": Column(160, _differs, True, lambda listed, around: around.families),

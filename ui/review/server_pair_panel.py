@@ -243,22 +243,22 @@ def _state(row: ToolMatch) -> tuple[str, str, str, str]:
 def _heading(pair: ServerPairProposals) -> None:
     one, other = map(safe_text.untrusted, pair.servers)
     kept = " ".join(
-        f"{kept_here} of {quantity(pair.duplicates, 'duplicate')} "
+        f"{kept_here} of {quantity(pair.duplicates, 'proposal')} for the same job "
         f"{'keeps' if kept_here == 1 else 'keep'} a tool of {name}."
         for server, name in zip(pair.servers, (one, other), strict=True)
         if (kept_here := pair.kept_on(server))
     )
     routers = sum(one.kind == "router" and not is_family(one) for one in pair.clusters)
     families = len(pair.clusters) - pair.duplicates
-    for count, noun in ((routers, "duplicate"), (families, "family")):
+    for count, what in ((routers, "job"), (families, "operation")):
         if count:
-            needs = "needs" if count == 1 else "need"
-            kept += f" {quantity(count, noun)} {needs} a gateway: all of their tools stay."
+            needs = f"for the same {what} {'needs' if count == 1 else 'need'}"
+            kept += f" {quantity(count, 'proposal')} {needs} a gateway: all of their tools stay."
     st.markdown(kept.strip())
     if pair.all_or_none:
         st.markdown(
-            ":orange[:material/warning:] **Accept all duplicates or none.** The tools of each "
-            "server work on that server's own data: an agent that has only some of them cannot "
+            ":orange[:material/warning:] **Accept all for the same job, or none.** The tools of "
+            "each server work on its own data: an agent that has only some of them cannot "
             "finish what it began there. In none of these proposals: "
             f"{quantity(pair.outside[0], 'tool')} of {one}, {quantity(pair.outside[1], 'tool')} "
             f"of {other}."

@@ -63,7 +63,7 @@ def test_the_points_chosen_are_rows_of_the_catalog():
     points = [{"curve_number": 1, "point_index": 0}, {"curve_number": 2, "point_index": 0}]
     assert map_charts.tools_at(MAP, points[:1]) == {0, 1}, "a merged tool stands for its members"
     assert map_charts.tools_at(MAP, points) == {0, 1, 2}
-    assert map_charts.tools_at(MAP, [{"curve_number": 9, "point_index": 0}]) == set(), "a contour"
+    assert map_charts.tools_at(MAP, [{"curve_number": 9, "point_index": 0}]) == set(), "a ring"
 
 
 def test_what_is_not_picked_is_dimmed():
@@ -91,16 +91,9 @@ def test_only_the_picked_are_drawn_where_and_as_they_were():
 
 
 def test_a_map_looks_like_no_new_data_when_it_is_shown_again():
-    sent = map_charts.tool_map(MAP, ONE, contours=True).to_json()
+    sent = map_charts.tool_map(MAP, ONE).to_json()
     assert "bdata" not in sent and '"template"' not in sent
     assert json.loads(sent)["layout"]["datarevision"]
-
-
-def test_contours_are_drawn_at_the_same_densities_and_last():
-    *_, one, other = map_charts.tool_map(MAP, contours=True).data
-    assert (one.type, other.type) == ("contour", "contour")
-    assert one.contours == other.contours
-    assert (one.xaxis, other.xaxis) == ("x", "x2")
 
 
 def test_density_counts_every_point_where_it_is():
@@ -111,9 +104,7 @@ def test_density_counts_every_point_where_it_is():
     assert grid.sum() == pytest.approx(3.0)
 
 
-@pytest.mark.parametrize(
-    "figure", [map_charts.tool_map(MAP, contours=True), map_charts.silhouette_chart(SCORES)]
-)
+@pytest.mark.parametrize("figure", [map_charts.tool_map(MAP), map_charts.silhouette_chart(SCORES)])
 def test_the_ground_is_transparent_and_no_markup_of_the_catalog_is_sent(figure):
     assert figure.layout.paper_bgcolor == "rgba(0,0,0,0)"
     assert figure.layout.plot_bgcolor == "rgba(0,0,0,0)"
@@ -128,7 +119,7 @@ def test_many_points_are_drawn_by_webgl(monkeypatch):
 
 def test_an_empty_toolset_has_a_map():
     none = Panel("before", np.zeros((0, 2)), (), (), (), ())
-    assert len(map_charts.tool_map(ToolMap((none,), (), "server"), contours=True).data) == 1
+    assert not map_charts.tool_map(ToolMap((none,), (), "server")).data
 
 
 def test_tables_say_the_same_as_the_pictures():

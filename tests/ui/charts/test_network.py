@@ -1,11 +1,5 @@
 import json
-from itertools import combinations, pairwise
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from tests.support.properties import examples
 from toolscope_core.model.pair import Pair
 from ui.shared.graph import network, network_rows
 from ui.shared.graph.network_rows import Edge, Network, Node
@@ -96,28 +90,14 @@ def test_text_of_a_catalog_stays_as_it_is_and_on_one_line():
     assert drawn.legend[0].text.startswith("<img src=x")
 
 
-@examples(5)
-@given(st.permutations(range(9)), st.integers(0, 3))
-def test_the_layout_does_not_depend_on_the_order(order, seed):
-    ids, pairs = [f"c{at}" for at in range(10)], [(f"c{at}", f"c{at + 1}") for at in range(9)]
-    shuffled = [pairs[at] for at in order]
-    assert network.layout(ids, pairs, seed) == network.layout(ids[::-1], shuffled, seed)
-
-
-@pytest.mark.parametrize("size", [2, 8, 9, 70])
-def test_components_do_not_overlap(size):
-    chains = [[f"{name}{at:02}" for at in range(size)] for name in "pqrs"]
-    pairs = [two for chain in chains for two in pairwise(chain)]
-    places = network.layout([node for chain in chains for node in chain], pairs)
-    assert len(set(places.values())) == 4 * size
-    boxes = []
-    for chain in chains:
-        xs, ys = zip(*(places[node] for node in chain), strict=True)
-        boxes.append((min(xs), max(xs), min(ys), max(ys)))
-    for one, other in combinations(boxes, 2):
-        assert one[1] < other[0] or other[1] < one[0] or one[3] < other[2] or other[3] < one[2], (
-            f"{one} {other}"
-        )
+def test_only_what_joins_pulls_tools_together():
+    pulls = {network.LINES[e["line"]].name for e in network.drawing(MIXED).edges if e["physics"]}
+    assert pulls == {
+        "same job (judge)",
+        "same job (a person)",
+        "the only link between two parts",
+        "same operation, other provider",
+    }
 
 
 def test_nothing_is_drawn_of_nothing():

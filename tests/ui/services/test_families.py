@@ -125,7 +125,7 @@ def test_what_tells_two_tools_apart_is_said_of_pairs_that_nobody_is_sure_of():
 def test_a_family_is_a_row_of_the_graph_and_drawn_by_its_own_links(work, catalog_id):
     merge_graphs = work.service(MergeGraphs)
     rows = {row.name: row for row in merge_graphs.clusters(catalog_id)}
-    words = "same operation, other provider"
+    words = "same operation"
     assert {name: row.kind for name, row in rows.items()} == {SCHWAB: words}
     bank = rows[SCHWAB]
     assert (bank.size, bank.density, bank.weakest, bank.bridges) == (3, 1.0, 0.7, 0)

@@ -131,11 +131,6 @@ def test_silhouettes_are_measured_once_for_each_toolset(work, catalog_id, asked,
     assert [tools for _, tools, _ in maps.silhouettes(catalog_id).variants] == [8, 5]
 
 
-def test_estimates_grow_with_the_catalog(catalog_id, maps):
-    assert 0 < maps.seconds(catalog_id, "t-SNE") < maps.seconds(catalog_id, "UMAP")
-    assert maps.silhouette_seconds(catalog_id) > 0
-
-
 def test_the_nearest_of_a_tool_are_others_the_closest_first(shared):
     work, catalog_id = shared
     near = work.service(Maps).nearest(catalog_id, 0)

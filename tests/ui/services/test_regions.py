@@ -71,18 +71,6 @@ def test_regions_are_named_by_things_and_no_two_alike():
     assert ("patient" in named[0]) != ("patients" in named[1]), "one stem names one region"
 
 
-def test_no_region_is_named_by_a_verb():
-    rng = np.random.default_rng(1)
-    crowds = [crowd(word, 30, (at, at), rng) for at, word in enumerate(["patient", "policy"])]
-    tools = [
-        replace(one, description=f"{verb} the available ones.")
-        for (some, _), verb in zip(crowds, ("Retrieve", "Calculate"), strict=True)
-        for one in some
-    ]
-    named = {region.words for region in regions(tools, np.concatenate([at for _, at in crowds]))}
-    assert named == {("patient",), ("policy",)}
-
-
 def test_few_or_alike_tools_have_no_words():
     assert regions([], np.zeros((0, 2))) == ()
     assert regions([tool("s", "a", "One.")], np.zeros((1, 2))) == ()

@@ -13,13 +13,11 @@ from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.errors import DecisionError, StoreError
 from toolscope_core.model.kinds import kind_name
 from toolscope_core.model.numbers import quantity
-from toolscope_core.model.tool import digest
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import shortcuts
 from ui.shared.cards.batches import SafeBatch, ServerPairProposals
 from ui.shared.cards.queue import is_family
 from ui.shared.services.settled import SettledCluster
-from ui.shared.tools.ticked_rows import ticked_rows
 
 if TYPE_CHECKING:
     from toolscope_core.merging.coverage import Coverage
@@ -136,12 +134,6 @@ def name_after(shown: Cluster, chosen: str) -> None:
     st.session_state["notice"] = succeeded, f"{text}; it is {chosen}" if succeeded else text
 
 
-def accept_safe(shown: Sequence[Cluster]) -> None:
-    """Accept the listed merges, as one batch that can be undone."""
-    st.session_state["safe_list"] = False
-    _decide_each([("accept", one, {}) for one in shown], "Accepted {}", "safe merge")
-
-
 def decide_all(shown: Sequence[Cluster], action: Action) -> None:
     """Accept or reject these clusters, or keep them for review, as one batch."""
     _decide_each([(action, one, {}) for one in shown], f"{ACTIONS[action].done}: {{}}", "cluster")
@@ -207,7 +199,7 @@ def _note_batch(
 
 
 def batch_in_words(safe: SafeBatch) -> str:
-    """What *accept safe* will do, what it leaves to a person, and why."""
+    """What accepting the safe merges will do, what that leaves to a person, and why."""
     left = "; ".join(f"{count} {doubt}" for doubt, count in safe.left_out)
     if not safe.clusters:
         return f"No merge is safe to accept without review: {left or 'none is waiting'}."
@@ -216,53 +208,6 @@ def batch_in_words(safe: SafeBatch) -> str:
         f"{len(safe.clusters):,} and saves about {quantity(safe.tokens_saved, 'token')} per "
         f"prompt. Left for review: {left or 'nothing'}."
     )
-
-
-def safe_list(safe: SafeBatch) -> None:
-    """What *accept safe* would accept, row by row: those that are ticked, at first all."""
-    tools = page_frame.analysis().catalog.by_id
-    key = f"safe_{digest([cluster.version for cluster in safe.clusters])[:12]}"
-    with shortcuts.panel("safe_merges", border=True):
-        st.caption(batch_in_words(safe))
-        ticked = ticked_rows(
-            {
-                "kept tool": [one.document.name for one in safe.clusters],
-                "server": [tools[one.canonical].server for one in safe.clusters],
-                "removed tools": [
-                    ", ".join(member for member in one.members if member != one.canonical)
-                    for one in safe.clusters
-                ],
-                "weakest pair": [f"{one.weakest_edge:.2f}" for one in safe.clusters],
-            },
-            key,
-            "Safe merges",
-            320,
-        )
-        accepted = [safe.clusters[row] for row in ticked]
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.button(
-                f"Accept {quantity(len(accepted), 'merge')}",
-                key=f"take_{key}",
-                type="primary",
-                disabled=not accepted,
-                on_click=accept_safe,
-                args=(accepted,),
-            )
-            st.button(
-                "Close", key="safe_close", shortcut=shortcuts.CLOSE, on_click=toggle_safe_list
-            )
-            st.caption("Only ticked rows are accepted. One undo reverts all.", width="content")
-
-
-def open_safe_list_from_address() -> None:
-    """Open the list of safe merges where the link that led here asks for it."""
-    if st.query_params.pop("safe_merges", None):
-        st.session_state["safe_list"] = True
-
-
-def toggle_safe_list() -> None:
-    """Open the list of safe merges, or close it."""
-    st.session_state["safe_list"] = not st.session_state.get("safe_list", False)
 
 
 def undo(

@@ -22,24 +22,17 @@ _KINDS = {"prune": "; the others switched off", "router": "; all stay reachable"
 
 
 def trail(catalog_id: int, parameter: str = "cluster") -> None:
-    """Draw all decisions, page by page, and those that keep tools apart. ``parameter`` names the
-    cluster in the address of the page.
+    """Draw all decisions, page by page. ``parameter`` names the cluster in the address of the
+    page.
     """
-    review = page_frame.workspace().review
-    history, standing = review.history(catalog_id), review.standing(catalog_id)
+    history = page_frame.workspace().review.history(catalog_id)
     if not history:
         return
     with st.expander(f"All decisions ({len(history):,})"):
         pages = -(-len(history) // PAGE_SIZE)
         page = st.pagination(pages, key="trail_page") if pages > 1 else 1
         for decision, undone in history[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]:
-            _line(decision, undone, "recent", parameter)
-    rejected = [decision for decision in standing if decision.action == "reject"]
-    if not rejected:
-        return
-    with st.expander(f"Kept apart ({len(rejected):,})"):
-        for decision in rejected:
-            _line(decision, None, "never", parameter)
+            _line(decision, undone, parameter)
 
 
 def in_words(decision: Decision) -> str:
@@ -75,12 +68,12 @@ def by_whom(decision: Decision) -> str:
     return safe_text.untrusted(f"{decision.reviewer}, {safe_text.clock(decision.at)}")
 
 
-def _line(decision: Decision, undone: Decision | None, place: str, parameter: str) -> None:
+def _line(decision: Decision, undone: Decision | None, parameter: str) -> None:
     names = safe_text.untrusted(" | ".join(", ".join(part) for part in decision.parts))
     text = f"{in_words(decision)}{': ' if names else ''}{names}"
     with st.container(horizontal=True, vertical_alignment="center"):
         if undone is None:
-            decision_buttons.undo_one(decision, f"{place}_undo", decision, parameter)
+            decision_buttons.undo_one(decision, "recent_undo", decision, parameter)
             st.markdown(text, width="stretch")
             st.caption(by_whom(decision), width="content")
         else:

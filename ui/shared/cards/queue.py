@@ -12,7 +12,7 @@ from typing import Literal
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
-from toolscope_core.model.kinds import ProposalKind, kind_of
+from toolscope_core.model.kinds import ProposalKind, kind_name, kind_of
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import Tool, digest
 
@@ -159,6 +159,11 @@ def is_safe(cluster: Cluster) -> bool:
 def is_family(cluster: Cluster) -> bool:
     """Whether its members are the same operation for several providers or fixed values."""
     return cluster.relation == "parametric"
+
+
+def short_kind(cluster: Cluster) -> str:
+    """The kind as a narrow column has it: without what differs."""
+    return kind_name(cluster).partition(",")[0]
 
 
 def of_show(clusters: Iterable[Cluster], show: Show) -> list[Cluster]:

@@ -20,7 +20,7 @@ export default function () {
   const app = document.querySelector('[data-testid="stApp"]');
   const works = () => app.dataset.testScriptState !== "notRunning";
   let rests = false;
-  let acted = false; // a key did something, and the page has not answered yet
+  let acted = false; // a key did something, and the script has not run to its end since
 
   // Before anything else: a list that Escape closes is still open here.
   const decide = (event) => {
@@ -42,9 +42,9 @@ export default function () {
   // After every field and before Streamlit, which listens at the document.
   const hold = (event) => rests && event.stopPropagation();
   const noteAct = (event) => { acted ||= !rests && event.defaultPrevented && event.key !== "Tab"; };
-  const onChange = () => {
+  const onChange = (records = []) => {
     if (works()) return; // until then a panel may hold what stood in its place
-    acted = false;
+    if (records.some((one) => one.type === "attributes")) acted = false;
     document.querySelectorAll(`${PANEL}, ${POPOVER}`).forEach(enter);
   };
 

@@ -13,12 +13,11 @@ from toolscope_core.merging.graph import MergeGraph
 from toolscope_core.merging.pair_graph import family_edges, joined_pairs, judged_edges, unsure_pairs
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Constraints
-from toolscope_core.model.kinds import kind_name
 from toolscope_core.model.numbers import listed
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import sorted_ids
-from ui.shared.cards.queue import is_family
+from ui.shared.cards.queue import is_family, short_kind
 from ui.shared.graph import FEWEST
 from ui.shared.graph.network_rows import Edge, Link, Network, Node, NodeState
 from ui.shared.services.result_cache import ResultCache
@@ -287,7 +286,7 @@ def _row(merging: Merging, cluster: Cluster) -> ClusterRow:
         bridges=sum({p.left, p.right} <= contents for p in bridges),
         intransitive=len(merging.judged_once.intransitive(contents)),
         servers=", ".join(sorted({tools[member].server for member in cluster.members} - {""})),
-        kind=kind_name(cluster),
+        kind=short_kind(cluster),
         state=cluster.state,
         reasons="; ".join(cluster.reasons),
         id=cluster.id,

@@ -1,4 +1,4 @@
-"""The merge graph as vis-network draws it; all places are computed here, none in the browser.
+"""The merge graph as vis-network draws it, which finds the places by springs.
 
 The same nodes and edges go to the page's view and into the file to take away. Text of a catalog is
 plain text in them and must be set as text wherever it is shown.
@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import html
 import json
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
-
-import networkx as nx
 
 from ui.shared.charts import chart_style
 from ui.shared.charts.chart_style import GREY, PALETTE, RED
@@ -33,17 +30,12 @@ LABEL_FROM, CLOSE_LABEL_FROM = 4, 9
 LETTERS, CLOSE_LETTERS = 32, 20
 """Letters of a name, and of one among many."""
 
-CIRCLE = 8
-"""Up to as many nodes of a component stand on a circle."""
-
-MEDIUM = 60
-"""Up to as many stand by their distances in the graph, which is slow beyond: springs hold more."""
-
-ABOVE = -52
-"""Pixels by which a name goes up to stand above its dot."""
-
 SPACING, CROWDED = 130, 50
 """Pixels between neighbours, with names and without."""
+
+LOW, HIGH = 380, 520
+"""Pixels of the picture of a few nodes, up to ``FEW``, and of more."""
+FEW = 8
 
 NODE_SHAPES: Mapping[NodeState, tuple[str, str, str]] = {
     "proposed": ("dot", "●", "proposed"),
@@ -54,8 +46,6 @@ NODE_SHAPES: Mapping[NodeState, tuple[str, str, str]] = {
     "alone": ("dot", "○", "in no cluster"),
 }
 """The shape of each state, its sign in the legend, and its name; ``alone`` is hollow."""
-
-Position = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +96,7 @@ class LegendKey:
 class Drawing:
     """The input of vis-network, and what it is called: nodes are numbered, ``lines`` edge options,
     ``label_size`` that of the names in the units of the drawing, which are drawn from
-    ``label_from`` pixels on.
+    ``label_from`` pixels on, and ``spacing`` that between neighbours.
     """
 
     alt: str
@@ -117,7 +107,17 @@ class Drawing:
     legend: tuple[LegendKey, ...]
     label_size: int = LABEL_SIZE
     label_from: int = LABEL_FROM
-    height: int = 520
+    spacing: int = SPACING
+    height: int = HIGH
+
+    @property
+    def physics(self) -> dict[str, Any]:
+        """The springs, as vis-network reads them."""
+        return {
+            "solver": "repulsion",
+            "repulsion": {"nodeDistance": self.spacing, "springLength": self.spacing},
+            "stabilization": {"iterations": 300 if self.spacing == SPACING else 100},
+        }
 
     @cached_property
     def json(self) -> str:
@@ -137,24 +137,16 @@ class Drawing:
             "height": self.height,
             "labelSize": self.label_size,
             "labelFrom": self.label_from,
+            "physics": self.physics,
         }
         content = {**parts, **labels, "lines": self.lines, "legend": legend}
         return json.dumps(content, separators=(",", ":"))
 
 
 @lru_cache(maxsize=8)
-def drawing(part: Network, seed: int = 0) -> Drawing:
-    """Colour is the server, shape the state, line the relation of two tools.
-
-    ``seed`` decides the layout.
-    """
-    joined = [(e.pair.left, e.pair.right) for e in part.edges if e.joins or e.link == "family"]
-    places = layout([node.id for node in part.nodes], joined, seed)
+def drawing(part: Network) -> Drawing:
+    """Colour is the server, shape the state, line the relation of two tools."""
     named = len(part.nodes) <= NAMED_NODES
-    around: dict[str, list[str]] = {}
-    for edge in part.edges:
-        around.setdefault(edge.pair.left, []).append(edge.pair.right)
-        around.setdefault(edge.pair.right, []).append(edge.pair.left)
     letters = LETTERS if named else CLOSE_LETTERS
     servers = chart_style.by_server([node.server for node in part.nodes])
     look = {row: at for at, (_, rows) in enumerate(servers) for row in rows}
@@ -163,16 +155,15 @@ def drawing(part: Network, seed: int = 0) -> Drawing:
     for at, node in enumerate(part.nodes):
         group = f"{look[at]} {node.state}"
         groups[group] = _group(look[at], node.state)
-        position = placed(at, places[node.id], SPACING if named else CROWDED)
         text = {"title": _node(node), "label": short_text(node.name, letters)}
-        up = {"font": {"vadjust": ABOVE}} if _upper(node.id, places, around) else {}
-        nodes.append({**position, **text, "group": group, **up})
+        nodes.append({"id": at, **text, "group": group})
     edges, used = [], set()
     for edge in part.edges:
         ends = {"from": number[edge.pair.left], "to": number[edge.pair.right]}
         line = next(at for at, line in enumerate(LINES) if line.holds(edge))
         used.add(line)
-        edges.append({**ends, "line": line, "title": _edge(edge)})
+        pulls = edge.joins or edge.link == "family"
+        edges.append({**ends, "line": line, "title": _edge(edge), "physics": pulls})
     return Drawing(
         alt=ALT,
         nodes=nodes,
@@ -182,68 +173,15 @@ def drawing(part: Network, seed: int = 0) -> Drawing:
         legend=tuple(_legend(part, [name for name, _ in servers], used)),
         label_size=LABEL_SIZE if named else CLOSE_LABEL_SIZE,
         label_from=LABEL_FROM if named else CLOSE_LABEL_FROM,
-        height=380 if len(part.nodes) <= CIRCLE else 520,
+        spacing=SPACING if named else CROWDED,
+        height=LOW if len(part.nodes) <= FEW else HIGH,
     )
-
-
-def _upper(node: str, places: Mapping[str, Position], around: Mapping[str, Sequence[str]]) -> bool:
-    """Whether the lines of a node lead down, so that its name is legible above it."""
-    ups = [places[other][1] for other in around.get(node, ())]
-    return bool(ups) and places[node][1] > sum(ups) / len(ups) + 0.05
-
-
-def placed(number: int, place: Position, spacing: float) -> dict[str, Any]:
-    """A node at its place, in pixels of the drawing."""
-    return {"id": number, "x": round(place[0] * spacing), "y": round(-place[1] * spacing)}
 
 
 def short_text(text: str, limit: int = 80) -> str:
     """Text of a catalog on one line, cut to ``limit`` characters."""
     line = " ".join(str(text).split())
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
-
-
-def layout(
-    ids: Iterable[str], pairs: Iterable[tuple[str, str]], seed: int = 0
-) -> dict[str, Position]:
-    """A place for every node: each component by itself, the larger first, in rows.
-
-    Equal for equal ids and pairs in any order.
-    """
-    graph = nx.Graph()
-    graph.add_nodes_from(sorted(ids))
-    graph.add_edges_from(sorted(pairs))
-    components = sorted(
-        (sorted(component) for component in nx.connected_components(graph)),
-        key=lambda members: (-len(members), members),
-    )
-    radii = [0.5 * math.sqrt(len(members)) for members in components]
-    width = 1.6 * math.sqrt(sum(4 * radius**2 for radius in radii))
-    places: dict[str, Position] = {}
-    x = y = tallest = 0.0
-    for members, radius in zip(components, radii, strict=True):
-        if x > 0 and x + 2 * radius > width:
-            x, y, tallest = 0.0, y - tallest, 0.0
-        tallest = max(tallest, 2 * radius + 0.8)
-        for node, (across, up) in _arrange(graph, members, seed).items():
-            places[node] = (x + radius * (1 + across), y - radius * (1 - up))
-        x += 2 * radius + 0.8
-    return places
-
-
-def _arrange(graph: nx.Graph, members: Sequence[str], seed: int) -> dict[str, Position]:
-    """Places in the square from -1 to 1."""
-    if len(members) <= CIRCLE:
-        turn = 2 * math.pi / len(members)  # from the top: the names of two stand apart
-        return {m: (math.sin(turn * i), math.cos(turn * i)) for i, m in enumerate(members)}
-    inside = nx.Graph()
-    inside.add_nodes_from(members)
-    inside.add_edges_from(sorted(tuple(sorted(edge)) for edge in graph.edges(members)))
-    if len(members) <= MEDIUM:
-        places = nx.kamada_kawai_layout(inside)
-    else:
-        places = nx.spring_layout(inside, seed=seed, iterations=100)
-    return {member: (float(at[0]), float(at[1])) for member, at in places.items()}
 
 
 def _node(node: Node) -> str:

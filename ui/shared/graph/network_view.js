@@ -1,9 +1,8 @@
 // Draws what shared/graph/network.py made. Text of a catalog is only ever set as text: labels on the
 // canvas, titles through innerText (vis-network does that with strings), the rest by textContent.
 const OPTIONS = {
-  physics: { enabled: false },
   edges: { smooth: false },
-  layout: { improvedLayout: false },
+  layout: { randomSeed: 1 },
   interaction: {
     dragNodes: false,
     hideEdgesOnDrag: true,
@@ -45,7 +44,12 @@ function draw(root, view, data) {
     graph.edges.map((edge, id) => ({ ...graph.lines[edge.line], ...edge, id })));
   view.network?.destroy();
   view.host.style.height = `${graph.height}px`;
-  view.network = new vis.Network(view.host, view, { ...OPTIONS, groups: graph.groups });
+  view.network = new vis.Network(
+    view.host, view, { ...OPTIONS, groups: graph.groups, physics: graph.physics });
+  view.network.once("stabilizationIterationsDone", () => {
+    view.network.setOptions({ physics: false });
+    spread(view);
+  });
   root.querySelector(".legend").replaceChildren(...graph.legend.map(key));
   view.host.setAttribute("aria-label", graph.alt);
   const announcement = root.querySelector(".announcement");
@@ -69,6 +73,20 @@ function draw(root, view, data) {
     else return;
     event.preventDefault();
   };
+}
+
+// Over the whole canvas, as wide as it is: a unit is a pixel then, and names can be read.
+function spread(view) {
+  const ids = view.nodes.getIds(), places = view.network.getPositions();
+  const room = Math.min(1, 0.45 + ids.length / 60);
+  const place = (axis, pixels) => {
+    const all = ids.map((id) => places[id][axis]), low = Math.min(...all);
+    const wide = Math.max(...all) - low || 1;
+    return (id) => ((places[id][axis] - low) / wide) * room * pixels;
+  };
+  const x = place("x", view.host.clientWidth - 160), y = place("y", view.host.clientHeight - 80);
+  view.nodes.update(ids.map((id) => ({ id, x: x(id), y: y(id) })));
+  view.network.fit();
 }
 
 // What is selected stands out, the rest stands back. Only what changes is drawn anew.

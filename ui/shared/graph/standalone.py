@@ -16,9 +16,8 @@ from ui.shared.graph.network import Drawing, LegendKey
 
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
 OPTIONS = {
-    "physics": {"enabled": False},
     "edges": {"smooth": False},
-    "layout": {"improvedLayout": False},
+    "layout": {"randomSeed": 1},
     "interaction": {"hover": True, "multiselect": True, "tooltipDelay": 80},
 }
 _FETCHES = re.compile(r"<(link|script)\b[^>]*?\b(?:href|src)=[^>]*>(?:\s*</\1>)?", re.DOTALL)
@@ -41,7 +40,8 @@ def graph_html(drawn: Drawing) -> str:
     made = Pyvis(height="86vh", width="100%", directed=False, cdn_resources="in_line")
     made.nodes = [{**node, "title": _unlinked(node["title"])} for node in drawn.nodes]
     made.edges = [{**drawn.lines[edge["line"]], **edge} for edge in drawn.edges]
-    made.set_options(json.dumps({**OPTIONS, "groups": drawn.groups, "nodes": _names(drawn)}))
+    own = {"groups": drawn.groups, "nodes": _names(drawn), "physics": drawn.physics}
+    made.set_options(json.dumps({**OPTIONS, **own}))
     page = _HEADINGS.sub("", _FETCHES.sub("", made.generate_html(notebook=False)))
     page = page.replace(json.dumps(_NO_HREF)[1:-1], r"hr\u0065f")  # as JavaScript reads it: href
     head = (

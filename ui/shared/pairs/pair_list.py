@@ -109,7 +109,7 @@ def pair_list(
         passing &= says[scores.left] | says[scores.right]
     if wanted.verdict is not None:
         passing &= outcomes == wanted.verdict
-    model = said_of(analysis)
+    model = model_outcomes_of(analysis)
     if wanted.differing:
         passing &= (model != outcomes) & (model != "") & (model != "unanalysed")
     named = np.array([tool.id in wanted.tools for tool in tools], dtype=np.int64)
@@ -241,7 +241,7 @@ def outcomes_of(analysis: Analysis) -> NDArray[np.str_]:
     return np.asarray(np.where(scores.probability >= weights.merge_at, "merge", single))
 
 
-def said_of(analysis: Analysis) -> NDArray[np.str_]:
+def model_outcomes_of(analysis: Analysis) -> NDArray[np.str_]:
     """The model's verdict on every candidate pair, empty where it was not asked."""
     scores, rows, count = analysis.scores, analysis.rows, len(analysis.catalog.tools)
     outcomes = np.full(len(scores), "", dtype="U10")

@@ -112,7 +112,7 @@ def _heading(view: PairView) -> None:
         outcome_badges.badge("Judge", verdict.outcome)
         st.badge(f"Same job {verdict.probability:.2f}", color="gray")
         st.badge(f"Other provider or value {verdict.family:.2f}", color="gray")
-        if view.asked:
+        if view.has_model_verdict:
             offline, differs = view.offline, verdict.outcome != view.offline.outcome
             st.badge(
                 f"Offline: {outcome_word(offline.outcome)} {outcome_badges.probability(offline)}",
@@ -259,7 +259,7 @@ def _signals(view: PairView) -> None:
 
 
 def _reasons(view: PairView) -> None:
-    if view.asked:
+    if view.has_model_verdict:
         st.markdown(f"**{safe_text.untrusted(view.verdict.judge)}**")
         _listed(view.verdict)
         st.markdown("**The offline judge**")

@@ -82,7 +82,7 @@ class PairView:
     family_at: float
 
     @property
-    def asked(self) -> bool:
+    def has_model_verdict(self) -> bool:
         """Whether a model was asked about the two."""
         return self.verdict.judge != self.offline.judge
 

@@ -46,7 +46,6 @@ from toolscope_core.tool2vec.query_writing import (
     query_counts,
     query_rows,
 )
-from ui.shared.charts.query_coverage import QueryCoverage
 from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.model_runs import ModelRuns
 from ui.shared.services.result_cache import ResultCache
@@ -175,16 +174,13 @@ class GeneratedQueries:
         rows = list_generated(self._store, catalog_id)
         return self._as_file(catalog_id)([one for one in rows if one.state == "kept"])
 
-    def coverage(self, catalog_id: int, with_waiting: bool = False) -> QueryCoverage:
-        """How many queries each tool of the catalog answers: those kept, or on offer too."""
+    def covered(self, catalog_id: int, with_waiting: bool = False) -> int:
+        """How many tools answer a query: one that is kept, or on offer too."""
         catalog, states = self._catalogs.open(catalog_id), {"kept"}
         states |= {"waiting"} if with_waiting else set()
         rows = [one for one in list_generated(self._store, catalog_id) if one.state in states]
         counts = query_counts(as_queries(catalog, map(_written, rows)))
-        return QueryCoverage(
-            tuple(tool.owner for tool in catalog.tools),
-            tuple(counts[tool.id] for tool in catalog.tools),
-        )
+        return sum(counts[tool.id] > 0 for tool in catalog.tools)
 
     def _questions(self, catalog_id: int, wanted: QueryGeneration) -> tuple[DraftQuestion, ...]:
         analysis = self._analyses.required(catalog_id)

@@ -224,14 +224,14 @@ class ModelRuns:
     ) -> ModelRun:
         """Do work that asks, as a run of its own or going on with the one that has not ended."""
 
-        def asked(access: RunAccess) -> tuple[RunState, str]:
+        def ask_all(access: RunAccess) -> tuple[RunState, str]:
             asking = ModelRequests(access.model, access.ledger, access.terms, progress)
             work(asking)
             if asking.state == "done" and asking.too_many_unusable:
                 raise ModelError(asking.too_many_unusable)
             return asking.state, asking.message
 
-        return self._recorded(catalog_id, run_config, endpoint, asked)
+        return self._recorded(catalog_id, run_config, endpoint, ask_all)
 
     def _recorded(
         self,

@@ -100,8 +100,10 @@ class Reshapes:
         self, catalog_id: int, shown: Cluster, relation: Relation, reviewer: str
     ) -> Reshaped:
         """What the plan would make of ``shown`` accepted as another relation; writes nothing."""
-        asked: tuple[Action, dict[str, Any]] = "accept", {"relation": relation}
-        return self._looked_at(catalog_id, shown, dict.fromkeys(shown.members, 1), reviewer, asked)
+        request: tuple[Action, dict[str, Any]] = "accept", {"relation": relation}
+        return self._looked_at(
+            catalog_id, shown, dict.fromkeys(shown.members, 1), reviewer, request
+        )
 
     def _looked_at(
         self,
@@ -109,17 +111,17 @@ class Reshapes:
         shown: Cluster,
         parts: Parts,
         reviewer: str,
-        asked: tuple[Action, dict[str, Any]] | None,
+        request: tuple[Action, dict[str, Any]] | None,
     ) -> Reshaped:
-        """The plan with the decision that was ``asked`` for put behind the log."""
+        """The plan with the decision of the ``request`` put behind the log."""
         analysis, log = self._analyses.required(catalog_id), self._review.log(catalog_id)
 
         def looked() -> Reshaped:
             prints = [analysis.catalog.by_id[one].fingerprint for one in sorted(parts)]
             version = version_of(prints, log)
-            if asked is None:
+            if request is None:
                 return Reshaped(None, version, *as_planned(self._review.plan(catalog_id), parts))
-            action, detail = asked
+            action, detail = request
             decision = make_decision(analysis.catalog, action, sorted(parts), reviewer, detail)
             try:
                 made = admit(log, decision, version, suspended_decisions(analysis.catalog, log))
@@ -128,7 +130,7 @@ class Reshapes:
             plan = plan_merge(analysis, (*log, made), PlanConfig())
             return Reshaped(decision, version, *as_planned(plan, parts))
 
-        key = catalog_id, digest(shown.id, sorted(parts.items()), reviewer, asked)
+        key = catalog_id, digest(shown.id, sorted(parts.items()), reviewer, request)
         return self._previews.get(key, (analysis,), looked, state=len(log))
 
     def record(self, catalog_id: int, seen: Reshaped) -> Decision:

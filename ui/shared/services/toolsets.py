@@ -77,11 +77,11 @@ class ToolSets:
         analysis, log = self._analyses.get(catalog_id), self._review.log(catalog_id)
         if analysis is None:
             raise JobError("the catalog is not analysed yet; start the analysis on its page")
-        asked = admit(log, self._decision(catalog_id, "propose", ids, reviewer))
-        if cluster_with(plan_merge(analysis, (*log, asked), PlanConfig()), ids) is None:
-            held = f"both {ids[0]} and {ids[1]}" if len(ids) == 2 else f"all of {id_list(ids)}"
+        proposal = admit(log, self._decision(catalog_id, "propose", ids, reviewer))
+        if cluster_with(plan_merge(analysis, (*log, proposal), PlanConfig()), ids) is None:
+            all_tools = f"both {ids[0]} and {ids[1]}" if len(ids) == 2 else f"all of {id_list(ids)}"
             raise DecisionError(
-                f"no card can hold {held}: they are in more than one accepted merge, or tools "
+                f"no card can hold {all_tools}: they are in more than one accepted merge, or tools "
                 "merged with them are never to merge; undo one of those first"
             )
         return self._say(catalog_id, "propose", ids, version, reviewer)
