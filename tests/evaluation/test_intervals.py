@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 from scipy.stats import bootstrap
 
-from toolscope_core.evaluation.intervals import holm, interval, one_sided_p, paired_p
+from toolscope_core.evaluation.intervals import (
+    discordant_p,
+    effect_text,
+    holm,
+    interval,
+    one_sided_p,
+    paired_p,
+    rate_text,
+)
 
 RNG = np.random.default_rng(3)
 VALUES = RNG.random(300).round(1)
@@ -49,3 +57,18 @@ def test_a_one_sided_p_knows_which_way_it_goes():
     assert up < 0.01 and down > 0.99
     assert paired_p(before, after) == pytest.approx(2 * up, abs=0.01)
     assert one_sided_p(before, before) == 1.0
+
+
+def test_wins_and_losses_by_hand():
+    assert discordant_p(6, 0) == pytest.approx(2 / 2**6)
+    assert discordant_p(1, 3) == pytest.approx(2 * (1 + 4) / 2**4)
+    assert discordant_p(0, 0) == 1.0
+
+
+def test_a_rate_says_its_interval_and_n_and_few_queries_say_so():
+    assert rate_text(8, 10) == "0.800 [0.490, 0.943] (n = 10)"
+    assert rate_text(0, 0) == "no rate (n = 0)"
+    assert effect_text(2, 1, 1.0) == "not enough queries to tell (n = 3)"
+    assert effect_text(5, 0, 0.0625) == "not enough queries to tell (n = 5)", "p is .0625 at best"
+    sure = "rate of gains 1.000 [0.610, 1.000] (n = 6), exact McNemar p 0.031 by Holm"
+    assert effect_text(6, 0, 2 / 2**6) == sure

@@ -202,6 +202,7 @@ def test_what_was_measured_stands_where_people_decide(page):
     page.open("review", cluster=mails.id)
     assert f"Measured (experiment {number}): 1 query of the query set moves" in page.text
     assert "1 gain, 0 lose; b need two of these tools" in page.text
+    assert "not enough queries to tell (n = 1): “" in page.text
     pair = Pair.of("alpha/send_mail", "beta/send_mail")
     page.open("overlap", pair=pair_key(pair))
     assert f"1 query of experiment {number} confuses these two" in page.text

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 RESAMPLES = 2_000
 SEED = 20_251
+SURE = 0.05
 _BLOCK = 250
 
 Floats = NDArray[np.float64]
@@ -45,6 +46,31 @@ def share_interval(answers: Sequence[bool]) -> tuple[float, float, float]:
 
     ends = binomtest(sum(answers), len(answers)).proportion_ci(method="wilson")
     return sum(answers) / len(answers), float(ends.low), float(ends.high)
+
+
+def rate_text(right: int, total: int) -> str:
+    """A rate as it is said everywhere: its value, 95 % interval (Wilson's) and n."""
+    mean, low, high = share_interval([True] * right + [False] * (total - right))
+    return f"{mean:.3f} [{low:.3f}, {high:.3f}] (n = {total:,})" if total else "no rate (n = 0)"
+
+
+def discordant_p(won: int, lost: int) -> float:
+    """The exact two-sided p-value of as many queries won as lost (McNemar 1947, by the binomial
+    distribution of the discordant pairs); 1 where none is either.
+    """
+    from scipy.stats import binomtest
+
+    return float(binomtest(won, won + lost).pvalue) if won + lost else 1.0
+
+
+def effect_text(won: int, lost: int, corrected_p: float) -> str:
+    """How sure wins and losses are: the rate of wins among them with a p-value that was corrected
+    for the number of changes, or that there are too few to reach ``SURE`` whatever they say.
+    """
+    moved = won + lost
+    if discordant_p(moved, 0) >= SURE:
+        return f"not enough queries to tell (n = {moved:,})"
+    return f"rate of gains {rate_text(won, moved)}, exact McNemar p {corrected_p:.3f} by Holm"
 
 
 def paired_p(before: Sequence[float], after: Sequence[float]) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from toolscope_core.evaluation.intervals import effect_text
 from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.pair import Pair
 from ui.shared import page_frame, safe_text
@@ -25,7 +26,8 @@ def merge_line(catalog_id: int, members: Sequence[str]) -> None:
         f":material/query_stats: Measured (experiment {number}): "
         f"{quantity(row.helped + row.hurt, 'query')} of the query set "
         f"{'moves' if row.helped + row.hurt == 1 else 'move'} by this merge: "
-        f"{row.helped} gain, {row.hurt} lose{joins}."
+        f"{row.helped} gain, {row.hurt} lose{joins}; "
+        f"{effect_text(row.helped, row.hurt, row.corrected_p)}{_quoted(row.texts)}."
     )
 
 
@@ -35,9 +37,12 @@ def confused_line(catalog_id: int, pair: Pair) -> None:
     if measured is None:
         return
     number, row = measured
-    texts = (f"“{safe_text.untrusted(text[:90])}”" for text in row.texts)
-    shown = listed(texts, MOST_SHOWN, between="; ")
     st.markdown(
         f":material/query_stats: {quantity(len(row.texts), 'query')} of experiment {number} "
-        f"{'confuses' if len(row.texts) == 1 else 'confuse'} these two: {shown}."
+        f"{'confuses' if len(row.texts) == 1 else 'confuse'} these two{_quoted(row.texts)}."
     )
+
+
+def _quoted(texts: Sequence[str]) -> str:
+    quoted = [f"“{safe_text.untrusted(text[:90])}”" for text in texts]
+    return f": {listed(quoted, MOST_SHOWN, between='; ')}" if quoted else ""

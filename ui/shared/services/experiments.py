@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from toolscope_core.evaluation.intervals import discordant_p, holm
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.errors import StoreError
 from toolscope_core.model.numbers import listed
@@ -45,7 +46,8 @@ _SEARCHED = ("rerank", "split", "knob")
 @dataclass(frozen=True, slots=True)
 class MergeRow:
     """A merge with what it does: the sum of what nDCG gains over its queries. ``joins`` are the
-    queries that need two of its tools.
+    queries that need two of its tools; ``texts`` what the queries that move ask; ``corrected_p`` is
+    McNemar's, by Holm over the merges of the experiment.
     """
 
     tool: str
@@ -55,6 +57,8 @@ class MergeRow:
     hurt: int
     queries: str
     joins: str
+    texts: tuple[str, ...]
+    corrected_p: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +169,8 @@ class Experiments:
 
 def merge_rows(result: JsonObject) -> list[MergeRow]:
     """The merges that queries meet, that which harms most first."""
+    texts = {one["id"]: one["query"] for one in result["queries"]}
+    corrected = holm([discordant_p(row["helped"], row["hurt"]) for row in result["merges"]])
     return [
         MergeRow(
             row["tool"],
@@ -174,8 +180,10 @@ def merge_rows(result: JsonObject) -> list[MergeRow]:
             row["hurt"],
             listed([one["id"] for one in row["queries"] if _changes(one)], 5),
             listed(row["joins"], 5),
+            tuple(texts[one["id"]] for one in row["queries"] if _changes(one)),
+            p,
         )
-        for row in result["merges"]
+        for row, p in zip(result["merges"], corrected, strict=True)
     ]
 
 
