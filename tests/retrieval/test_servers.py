@@ -42,6 +42,12 @@ def test_tools_lead_to_their_servers_and_a_server_comes_once(search):
     assert [one.score for one in others] == sorted((one.score for one in others), reverse=True)
 
 
+def test_a_server_stands_first_for_its_exact_name(search):
+    for text in ("disk", "Disk"):
+        assert (search(text)[0].server, search(text)[0].score) == ("disk", 1.0)
+    assert search("disk", 1, rerank="none", corpus="tools")[0].server == "disk"
+
+
 def test_tools_without_a_server_lead_nowhere(search):
     assert all(one.tool_id != "loose" for one in search("send a parcel"))
 

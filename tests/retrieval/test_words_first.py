@@ -15,6 +15,7 @@ def test_tools_that_share_a_word_are_ranked_and_no_others():
     places = ranked_by_words([BOOK, MAILS, MAIL], "send mail")
     assert [place.tool_id for place in places] == ["a/send_mail", "c/list"]
     assert [place.by for place in places] == ["sparse", "sparse"]
+    assert ranked_by_words([MAILS, MAIL], "list mails", 1)[0].tool_id == "c/list"
     assert places[0].score > places[1].score
     assert ranked_by_words([BOOK, MAILS, MAIL], "send mail", 1) == places[:1]
     assert ranked_by_words([BOOK], "weather") == ranked_by_words([], "weather") == ()

@@ -5,10 +5,9 @@ second.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,7 +122,7 @@ class Components:
 def component_of(graph: RowGraph) -> NDArray[np.int32]:
     """Which connected component each row is in; a row without edges is one of its own."""
     lowest = np.arange(len(graph.ids))  # of the rows that each was found to be joined to
-    while True:  # scipy's, whose import takes longer than most merges, gives the same
+    while True:  # scipy's, whose import takes longer than a small catalog, gives the same
         joined = lowest.copy()
         np.minimum.at(joined, graph.left, lowest[graph.right])
         np.minimum.at(joined, graph.right, lowest[graph.left])
@@ -209,46 +208,22 @@ def _close_pairs(graph: RowGraph, nodes: Nodes) -> tuple[NDArray[np.int64], NDAr
     """Close nodes, each pair once, left < right, sorted."""
     left, right = nodes.home[graph.left], nodes.home[graph.right]
     left, right = left[left != right], right[left != right]
-    order = np.argsort(left)
-    left, right = left[order], right[order]
-    close = [np.empty((2, 0), dtype=np.int64)]
-    for begin, end in _batches(nodes.component):
-        inside = slice(*np.searchsorted(left, (begin, end)))
-        near = _table(left[inside] - begin, right[inside] - begin, end - begin)
-        # its square counts paths of two edges, that is common neighbours
-        rows, columns = (near @ near + near).nonzero()
-        above = rows < columns
-        close.append(np.array([rows[above], columns[above]], dtype=np.int64) + begin)
-    # A pair as one number sorts by left, then right, faster than two columns would.
-    ones, others = np.concatenate(close, axis=1)
-    code = np.sort(ones * len(nodes.component) + others)
-    return code // len(nodes.component), code % len(nodes.component)
-
-
-def _table(left: NDArray[np.int64], right: NDArray[np.int64], size: int) -> Any:
-    """Symmetric (size, size): 1 or more where an edge is, sparse beyond ``_DENSE``."""
+    count = len(nodes.component)
     ends = np.concatenate([left, right]), np.concatenate([right, left])
-    if size <= _DENSE:
-        near = np.zeros((size, size), dtype=np.float32)
-        near[ends] = 1.0
-        return near
-    from scipy.sparse import coo_array  # whose import takes as long as most merges
+    # near: (nodes, nodes), the number of edges between two. Its square counts paths of two edges,
+    # that is common neighbours; above the diagonal each pair stands once.
+    if count <= _DENSE:  # to import scipy takes longer than all of a small catalog
+        dense = np.zeros((count, count), dtype=np.float32)
+        dense[ends] = 1.0
+        rows, columns = np.nonzero(np.triu(dense @ dense + dense, 1))
+        return rows, columns
+    from scipy.sparse import coo_array, triu
 
-    return coo_array((np.ones(len(ends[0]), dtype=np.int32), ends), shape=(size, size)).tocsr()
-
-
-def _batches(component: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """Slices of the nodes, which come by component: whole components, at least one, and as many as
-    fit a table.
-    """
-    begin = end = 0
-    for after in (*(np.flatnonzero(np.diff(component)) + 1).tolist(), len(component)):
-        if begin < end and after - begin > _DENSE:
-            yield begin, end
-            begin = end
-        end = after
-    if begin < end:
-        yield begin, end
+    near = coo_array((np.ones(len(ends[0]), dtype=np.int32), ends), shape=(count, count)).tocsr()
+    close = triu(near @ near + near, 1).tocoo()
+    # A pair as one number sorts by left, then right, faster than two columns would.
+    code = np.sort(close.row.astype(np.int64) * count + close.col)
+    return code // count, code % count
 
 
 def _strength(

@@ -206,9 +206,7 @@ def _witnessed(strength: NDArray[np.float64], merge_at: float) -> NDArray[np.flo
 def _agglomerate(strength: NDArray[np.float64], merge_at: float) -> list[list[int]]:
     """Complete linkage cut at ``merge_at``: rows of each part, both in ascending order.
 
-    Rows come in id order, and of rows equally near the first is taken, so ties go by sorted ids.
-    From the first row left the walk goes on to the nearest until two are each other's nearest,
-    which become one: the same tree as by the nearest pair of all (Murtagh, 1983).
+    Rows come in id order and scipy resolves ties by row, so ties go by sorted ids.
     """
     distance, near = 1.0 - strength, 1.0 - merge_at + _SLACK
     alike = distance <= near
@@ -218,20 +216,12 @@ def _agglomerate(strength: NDArray[np.float64], merge_at: float) -> list[list[in
         for row, clique in enumerate(first.tolist()):
             cliques.setdefault(clique, []).append(row)
         return list(cliques.values())
-    np.fill_diagonal(distance, np.inf)
-    parts, left = [[row] for row in range(len(distance))], dict.fromkeys(range(len(distance)))
-    walk: list[int] = []
-    while len(left) > 1:
-        walk = walk or [next(iter(left))]
-        nearest = int(distance[walk[-1]].argmin())
-        if len(walk) < 2 or distance[walk[-1], nearest] < distance[walk[-1], walk[-2]]:
-            walk.append(nearest)
-            continue
-        gone, kept = sorted((walk.pop(), walk.pop()))
-        if distance[gone, kept] <= near:
-            parts[kept] += parts[gone]
-            parts[gone] = []
-        distance[kept] = distance[:, kept] = np.maximum(distance[gone], distance[kept])
-        distance[gone] = distance[:, gone] = np.inf
-        del left[gone]
-    return sorted(sorted(part) for part in parts if part)
+    from scipy.cluster.hierarchy import linkage
+    from scipy.spatial.distance import squareform
+
+    parts = {row: [row] for row in range(len(strength))}
+    tree = linkage(squareform(distance, checks=False), "complete")
+    for step, (one, other, height, _) in enumerate(tree.tolist()):
+        if height <= near:
+            parts[len(strength) + step] = parts.pop(int(one)) + parts.pop(int(other))
+    return sorted(sorted(part) for part in parts.values())

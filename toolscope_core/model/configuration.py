@@ -171,6 +171,17 @@ something was learned to that alone. Tool-to-Agent (algorithm 1): a server stand
 document does, of tools and servers, for any of the steps; the paper does not say how BM25 and
 cosine are weighed. What still differs: a tool is two texts here, whose cosines have a mean.
 """
+SearchName = Paper | ClientName | Literal[""]
+"""A paper or a client whose search it is; empty for our own."""
+
+
+def named_search(name: SearchName) -> RetrievalConfig:
+    """The settings of a search by its name."""
+    for paper, config in PAPER_SEARCHES.items():
+        if paper == name:
+            return config
+    client = next((one for one in get_args(ClientName) if one == name), None)
+    return RetrievalConfig(client=client)
 
 
 def weight_shares(weight: float) -> tuple[float, float]:

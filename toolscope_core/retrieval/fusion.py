@@ -1,10 +1,13 @@
 """Scores of several searches made comparable, and put together."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from toolscope_core.embedding.tool_text import split_name
+from toolscope_core.model.groups import grouped
 from toolscope_core.retrieval.sparse import Scores
 
 EPSILON = 1e-9
@@ -56,6 +59,27 @@ def weighted(dense: Scores, sparse: Scores, dense_weight: float) -> tuple[Scores
     hybrid score (ToolScope, eq. 4, where the dense weight is called α).
     """
     return np.float32(dense_weight) * min_max(dense), np.float32(1 - dense_weight) * min_max(sparse)
+
+
+class NamedRows:
+    """Rows by the words of their names, so that what is asked for by its exact name stands first,
+    whatever else a search reads.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        names = list(names)
+        self._rows = grouped(range(len(names)), lambda row: split_name(names[row]))
+
+    def first(self, text: str, order: list[int], scores: Scores) -> tuple[list[int], Scores]:
+        """The order, as long as it was, with the rows whose whole name is the text before the
+        others, and the scores with 1 for these.
+        """
+        named = self._rows.get(split_name(text), [])
+        if not named:
+            return order, scores
+        raised = scores.copy()
+        raised[named] = 1.0
+        return [*named, *(row for row in order if row not in named)][: len(order)], raised
 
 
 def best_first(scores: Scores, most: int) -> list[int]:

@@ -9,17 +9,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from toolscope_core.embedding.minilm import MiniLmEmbedder
-from toolscope_core.embedding.tool_text import split_name
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.configuration import RetrievalConfig
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.model.groups import grouped
 from toolscope_core.model.protocols import Embedder, PairScorer, Progress, silent
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest, assembled, text_shares
 from toolscope_core.retrieval.documents import SearchDocument, tool_document
-from toolscope_core.retrieval.fusion import best_first, min_max
+from toolscope_core.retrieval.fusion import NamedRows, best_first, min_max
 from toolscope_core.retrieval.learned_scores import LearnedRanking, LearnedScorer, LearnedShare
 from toolscope_core.retrieval.searching import DocumentSearch, TextScores
 from toolscope_core.retrieval.sparse import Scores, SparseIndex
@@ -73,7 +71,7 @@ class Retriever(DocumentSearch):
             scorer,
             progress,
         )
-        self._rows_by_name = _rows_by_name(self._tools)
+        self._named = NamedRows(tool.name for tool in self._tools)
         self._learned: LearnedRanking | None = None
         self._learned_scorer: LearnedScorer | None = None
 
@@ -83,7 +81,7 @@ class Retriever(DocumentSearch):
         """
         own = _by_id(tools)
         other = self.over_documents(_documents(own))
-        other._tools, other._rows_by_name = own, _rows_by_name(own)
+        other._tools, other._named = own, NamedRows(tool.name for tool in own)
         other._learned_scorer = self._learned.over(other._tools) if self._learned else None
         return other
 
@@ -131,9 +129,7 @@ class Retriever(DocumentSearch):
         if share is not None:
             final = share.scores(final.clip(0.0))
             order = best_first(final, k)
-        if named := self._rows_by_name.get(split_name(request.text)):
-            final[named] = 1.0
-            order = [*named, *(row for row in order if row not in named)][:k]
+        order, final = self._named.first(request.text, order, final)
         places = (self._place(request, row, float(final[row]), by_text) for row in order)
         if share is None:
             return tuple(places)
@@ -182,9 +178,12 @@ def ranked_by_words(tools: Iterable[Tool], text: str, k: int = 10) -> tuple[Rank
     """The k best tools by BM25 alone, of those that share a word with the text: an answer at once
     for the time in which vectors are made.
     """
-    documents = _documents(_by_id(tools))
+    ordered = _by_id(tools)
+    documents = _documents(ordered)
     sparse = SparseIndex.of([one.full for one in documents]).scores(text)
     shares = min_max(sparse)
+    named = NamedRows(tool.name for tool in ordered)
+    order, shares = named.first(text, best_first(sparse, k), shares)
     return tuple(
         RankedTool(
             tool_id=documents[row].id,
@@ -193,7 +192,7 @@ def ranked_by_words(tools: Iterable[Tool], text: str, k: int = 10) -> tuple[Rank
             sparse=float(sparse[row]),
             parts=(0.0, float(shares[row]), 0.0, 0.0),
         )
-        for row in best_first(sparse, k)
+        for row in order
         if sparse[row] > 0
     )
 
@@ -202,11 +201,6 @@ def _with_share(place: RankedTool, row: int, share: LearnedShare) -> RankedTool:
     kept, added = float(share.kept[row]), float(share.added[row])
     dense, sparse, reranked, _ = place.parts
     return replace(place, parts=(kept * dense, kept * sparse, kept * reranked, added))
-
-
-def _rows_by_name(tools: Sequence[Tool]) -> dict[tuple[str, ...], list[int]]:
-    """The rows of the tools of each name, by its words."""
-    return grouped(range(len(tools)), lambda row: split_name(tools[row].name))
 
 
 def _by_id(tools: Iterable[Tool]) -> list[Tool]:

@@ -19,13 +19,15 @@ from toolscope_core.retrieval.documents import (
     server_profiles,
     tool_document,
 )
+from toolscope_core.retrieval.fusion import NamedRows
 from toolscope_core.retrieval.searching import DocumentSearch, TextScores
 from toolscope_core.retrieval.sparse import Scores
 
 
 @dataclass(frozen=True, slots=True)
 class RankedServer:
-    """A place in a ranking of servers. ``score`` in [0, 1] decides it; ``tool_id`` is the tool that
+    """A place in a ranking of servers. ``score`` in [0, 1] decides it, and is 1 for a server whose
+    name is the whole request, which stands first; ``tool_id`` is the tool that
     led to it, ``None`` where the server's own text did: for the sub-query ``subquery``, counted
     from 0, ``None`` for the request itself.
     """
@@ -63,6 +65,7 @@ class ServerRetriever:
             if self.config.corpus != "servers":
                 documents += [tool_document(tool, with_server=False) for tool in own]
                 owners += [row] * len(own)
+        self._named = NamedRows(profile.name for profile in self.profiles)
         self._tools = len(documents)
         """The first documents are tools, the others servers."""
         if self.config.corpus != "tools":
@@ -89,6 +92,7 @@ class ServerRetriever:
     ) -> tuple[RankedServer, ...]:
         scores = [self._by_server(one.scores) for one in by_text]
         order, final = assembled(request, scores, k, self.config)
+        order, final = self._named.first(request.text, order, final)
         places = []
         for row in order:
             at = brought_by(scores, row)

@@ -36,12 +36,12 @@ from toolscope_core.llm.embedders import local_embedder
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import (
-    PAPER_SEARCHES,
     Knob,
-    Paper,
     PlanConfig,
     RetrievalConfig,
+    SearchName,
     Split,
+    named_search,
 )
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import ConfigError, DecisionError
@@ -74,8 +74,8 @@ class Wanted:
     """An experiment as a page asks for it. ``queries`` names a query set, or is ``SYNTHETIC``;
     ``before`` and ``after`` are toolsets, see ``MeasuredSides``; ``knob`` is what a sweep
     moves, of the merge under the policy of ``after``; ``encoders`` are names or folders of
-    sentence-transformers models. ``paper`` names the one whose search it is, empty for ours; then
-    ``rerank`` *auto* is its reranker, and ``alpha`` of ``None`` its weight of dense scores.
+    sentence-transformers models. ``search`` names the paper or client whose search it is, empty for
+    ours; ``rerank`` *auto* is its reranker, ``alpha`` of ``None`` its weight of dense scores.
     """
 
     kind: Kind = "comparison"
@@ -86,7 +86,7 @@ class Wanted:
     split: Split = "rules"
     knob: Knob = "theta"
     encoders: tuple[str, ...] = ()
-    paper: Paper | Literal[""] = ""
+    search: SearchName = ""
     alpha: float | None = None
 
 
@@ -339,7 +339,7 @@ def job_kind(kind: Kind) -> str:
 
 
 def _retrieval(wanted: Wanted) -> RetrievalConfig:
-    config = PAPER_SEARCHES[wanted.paper] if wanted.paper else RetrievalConfig()
+    config = named_search(wanted.search)
     alpha = config.dense_weight if wanted.alpha is None else wanted.alpha
     rerank = config.rerank if wanted.rerank == "auto" else wanted.rerank
     return replace(config, dense_weight=alpha, rerank=rerank)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import streamlit as st
 
-from toolscope_core.model.configuration import Knob, Paper, Split
+from toolscope_core.model.configuration import Knob, SearchName, Split
 from toolscope_core.model.errors import JobError, ToolScopeError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import Experiment
@@ -60,7 +59,7 @@ def measured(catalog_id: int, kind: Kind, about: str = "") -> Experiment | None:
     and its button.
     """
     tables, names = PAPER_TABLES[kind]
-    made = f"by `python -m benchmarks.papers {names}` of the papers' data, beside their figures"
+    made = f"by *python -m benchmarks.papers {names}* of the papers' data, beside their figures"
     st.caption(about or f"{ABOUT[kind]} In the papers: {tables}; {made}.")
     _request(catalog_id, kind)
     experiment = newest(catalog_id, kind)
@@ -107,9 +106,11 @@ def _request(catalog_id: int, kind: Kind) -> None:
     start = bar.container(width="content")
     more = bar.popover("More", icon=":material/tune:", type="tertiary")
     rerank, alpha = "auto", None
-    paper: Paper | Literal[""] = ""
+    search_name: SearchName = ""
     if kind in ("comparison", "sweep", "plan"):
-        paper = chosen_value(more, "Search", SEARCHES, "evaluation_search", 300, ABOUT_SEARCHES)
+        search_name = chosen_value(
+            more, "Search", SEARCHES, "evaluation_search", 300, ABOUT_SEARCHES
+        )
         rerank = chosen_value(more, "Reranking", RERANKERS, "evaluation_rerank", 300)
         own_alpha = more.toggle("Set the weight of meaning against words (α)", key="set_alpha")
         alpha = more.slider("α", 0.0, 1.0, 0.6, 0.1, key="alpha") if own_alpha else None
@@ -118,7 +119,7 @@ def _request(catalog_id: int, kind: Kind) -> None:
         with more:
             _upload(catalog_id, sides)
     encoders = _encoders() if knob == "encoder" else ()
-    wanted = Wanted(kind, queries, before, after, rerank, split, knob, encoders, paper, alpha)
+    wanted = Wanted(kind, queries, before, after, rerank, split, knob, encoders, search_name, alpha)
     job = evaluations.job(catalog_id, kind)
     if job is not None and job.live:
         page_frame.job_panel(job.id)
@@ -194,9 +195,9 @@ def described(experiment: Experiment) -> str:
     if experiment.kind == "ablation":
         what = "reranker, merger and correction on and off"
     rerank = ", no reranking" if asked.get("rerank") == "none" else ""
-    paper = next((name for name, one in SEARCHES.items() if one and one == asked.get("paper")), "")
+    named = next((name for name, one in SEARCHES.items() if one and one == asked.get("search")), "")
     alpha = asked.get("alpha")
-    search = (f", {paper}" if paper else "") + ("" if alpha is None else f", α {alpha:g}")
+    search = (f", {named}" if named else "") + ("" if alpha is None else f", α {alpha:g}")
     split = next(name for name, value in SPLITS.items() if value == asked.get("split", "rules"))
     whole = "" if split == "by rule" else f", split {split}"
     queries = quantity(asked.get("query_count", 0), "query")

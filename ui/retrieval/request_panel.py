@@ -142,7 +142,7 @@ def request_panel(catalog_id: int) -> SubmittedRequest | None:
         merges,
         variants,
         TITLES[ranking],
-        is_alone=search.paper == "tool2vec",
+        is_alone=search.name == "tool2vec",
     )
     return SubmittedRequest(lookup) if wanted != PLAN else SubmittedRequest(lookup, *plan)
 

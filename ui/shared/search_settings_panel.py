@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 from streamlit.delta_generator import DeltaGenerator
 
 from toolscope_core.model.configuration import (
     CROSS_ENCODER,
-    PAPER_SEARCHES,
     Assembly,
     Corpus,
-    Paper,
     RetrievalConfig,
+    SearchName,
+    named_search,
 )
 from ui.shared.value_choice import chosen_value
 
-SEARCHES: dict[str, Paper | Literal[""]] = {
+SEARCHES: dict[str, SearchName] = {
     "our own": "",
     "as in ToolScope": "toolscope",
     "as in Retrieval–Plan–Select": "rps",
     "as in Tool2Vec": "tool2vec",
     "as in Tool-to-Agent": "tool-to-agent",
+    "as Claude, BM25": "claude-bm25",
+    "as Claude, regular expressions": "claude-regex",
+    "as Codex": "codex",
+    "as FastMCP": "fastmcp",
+    "as OpenAI, namespaces": "openai-namespaces",
+    "plain embedding": "embedding",
 }
 ABOUT_SEARCHES = (
     "The search of a paper: ToolScope's takes meaning alone and a cross-encoder, Tool-to-Agent's "
     "finds servers by its algorithm 1, the others take meaning alone. The cross-encoder is "
-    "downloaded from the Hugging Face hub where it is not on this machine."
+    "downloaded from the Hugging Face hub where it is not on this machine. Or that of a client "
+    "which defers tools, as far as it is public: then no other setting counts."
 )
 RERANKERS = {
     "automatic": "auto",
@@ -63,9 +70,9 @@ SETTING_KEYS = ("search", "assembly", "candidates", *WEIGHTS)
 
 @dataclass(frozen=True, slots=True)
 class ChosenSearch:
-    """The paper whose search it is, empty for ours, and its settings."""
+    """Whose search it is, empty for ours, and its settings."""
 
-    paper: Paper | Literal[""]
+    name: SearchName
     config: RetrievalConfig
 
 
@@ -73,8 +80,8 @@ def search_settings(
     place: DeltaGenerator, rerank: str, corpus: Corpus, *, servers: bool
 ) -> ChosenSearch:
     """Draw the settings; an empty number is what the search has."""
-    paper = chosen_value(place, "Search", SEARCHES, "search", 300, ABOUT_SEARCHES)
-    base = PAPER_SEARCHES[paper] if paper else RetrievalConfig()
+    name = chosen_value(place, "Search", SEARCHES, "search", 300, ABOUT_SEARCHES)
+    base = named_search(name)
     assembly = chosen_value(place, "Assembly", ASSEMBLIES, "assembly", 300, ABOUT_ASSEMBLY)
     given: dict[str, Any] = {"assembly": assembly}
     given["rerank"] = None if rerank == "auto" else rerank
@@ -82,13 +89,13 @@ def search_settings(
         "Candidates reranked", 1, MOST_CANDIDATES, None, key="candidates", bind="query-params",
         placeholder=str(base.candidates), width=300,
     )  # fmt: skip
-    for name, (label, about) in WEIGHTS.items():
-        if name == "server_weight" and not servers:
+    for setting, (label, about) in WEIGHTS.items():
+        if setting == "server_weight" and not servers:
             continue
-        most = 1.0 if name == "dense_weight" else MOST_WEIGHT
-        given[name] = place.number_input(
-            label, 0.0, most, None, 0.1, key=name, bind="query-params", width=300,
-            placeholder=f"{getattr(base, name):g}".replace("inf", "alone"), help=about,
+        most = 1.0 if setting == "dense_weight" else MOST_WEIGHT
+        given[setting] = place.number_input(
+            label, 0.0, most, None, 0.1, key=setting, bind="query-params", width=300,
+            placeholder=f"{getattr(base, setting):g}".replace("inf", "alone"), help=about,
         )  # fmt: skip
-    own = {name: value for name, value in given.items() if value is not None}
-    return ChosenSearch(paper, replace(base, corpus=corpus, **own))
+    own = {one: value for one, value in given.items() if value is not None}
+    return ChosenSearch(name, replace(base, corpus=corpus, **own))

@@ -144,6 +144,7 @@ def array(items, **more):
         ("tags", array(text()), array(text(minLength=1), minItems=1), "each of `tags` must not be"),
         ("limit", {"type": "number"}, whole(), "must be a whole number"),
         ("page", whole(), whole(minimum=0, maximum=2**53 - 1), f"at most {2**53 - 1}"),
+        ("page", whole(), whole(minimum=1 - 2**53), f"at least {1 - 2**53}"),
     ],
 )
 def test_a_limit_that_no_call_meets_is_a_note_and_no_loss(name, own, other, note):

@@ -98,13 +98,14 @@ def test_merges_that_need_a_gateway_are_a_toolset_of_their_own(monkeypatch):
 
 
 def test_the_search_of_a_paper_is_measured_with_a_weight_of_ones_own(small_workspace):
-    ours, paper, weighed = (
+    ours, paper, weighed, client = (
         run(small_workspace, **wanted).configuration["retrieval"]
-        for wanted in ({}, {"paper": "rps"}, {"paper": "rps", "alpha": 0.3})
+        for wanted in ({}, {"search": "rps"}, {"search": "rps", "alpha": 0.3}, {"search": "codex"})
     )
     assert (ours["dense_weight"], ours["step_weight"]) == (0.6, 1.5)
     assert (paper["dense_weight"], paper["step_weight"], paper["rerank"]) == (1.0, "inf", "none")
     assert weighed == {**paper, "dense_weight": 0.3}
+    assert client == {**ours, "client": "codex"}
 
 
 def test_what_is_not_there_is_refused(small_workspace):

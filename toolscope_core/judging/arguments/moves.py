@@ -88,13 +88,12 @@ def _unusual(schema: JsonObject, parameter: Parameter) -> Iterator[str]:
         if schema.get(key) == 1:
             yield key
     counted = _is_counted(parameter)
-    for key, most in (("minimum", 1), ("exclusiveMinimum", 0)):
+    for key, sign, most in (("minimum", -1, 1), ("exclusiveMinimum", -1, 0), ("maximum", 1, None)):
         limit = schema.get(key)
-        if counted and isinstance(limit, int | float) and limit <= most:
-            yield key
-    for key, sign in (("maximum", 1), ("minimum", -1)):
-        limit = schema.get(key)
-        if isinstance(limit, int | float) and limit * sign >= _LARGEST:
+        if not isinstance(limit, int | float):
+            continue
+        is_low = counted and most is not None and limit <= most
+        if is_low or (key != "exclusiveMinimum" and limit * sign >= _LARGEST):
             yield key
 
 

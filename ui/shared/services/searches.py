@@ -27,7 +27,7 @@ from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Progress, Step, silent
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
-from toolscope_core.retrieval.client_search import SearchSetup
+from toolscope_core.retrieval.client_search import SearchableTools, SearchSetup
 from toolscope_core.retrieval.decomposition import decompose
 from toolscope_core.retrieval.learned_scores import LearnedRanking
 from toolscope_core.retrieval.retriever import Retriever, ranked_by_words
@@ -89,7 +89,7 @@ class OpenToolset:
     """A toolset ready to be searched, and the needs of the request by its ids."""
 
     catalog: Catalog
-    retriever: Retriever
+    retriever: SearchableTools
     answers: Gold
 
 
@@ -109,7 +109,7 @@ class Searches:
         self.embedder = work.embedder
         self.cache = work.vectors
         self._costs = Costs()
-        self._retrievers: ResultCache[Retriever | ServerRetriever] = ResultCache(most=8)
+        self._retrievers: ResultCache[SearchableTools | ServerRetriever] = ResultCache(most=8)
         self._searched_catalogs: ResultCache[tuple[Catalog, Catalog]] = ResultCache()
 
     def look(self, catalog_id: int, lookup: Lookup) -> SearchView | None:
@@ -138,7 +138,7 @@ class Searches:
             by_rule=request.by_rule,
             confusions=() if lookup.servers else confusions(analysis, came.places),
             from_tools=by_tool / max(1, len(came.places)),
-            doubt=doubt(before.ranking),
+            doubt="" if lookup.config.client else doubt(before.ranking),
         )
 
     def by_words(self, catalog_id: int, lookup: Lookup) -> list[dict[str, str | float]]:
@@ -172,13 +172,13 @@ class Searches:
             for catalog, retriever, gold in zip(
                 catalogs, retrievers, (query.gold, moved.gold), strict=True
             )
-            if isinstance(retriever, Retriever)
+            if not isinstance(retriever, ServerRetriever)
         )
         return _request(lookup, query), toolsets
 
     def _ready(
         self, catalog_id: int, lookup: Lookup
-    ) -> tuple[Sequence[Retriever | ServerRetriever], Query] | None:
+    ) -> tuple[Sequence[SearchableTools | ServerRetriever], Query] | None:
         """The retrievers of both toolsets, and the request as a query; ``None`` as ``look``."""
         try:
             retrievers = self._both(catalog_id, lookup, _impatient)
@@ -240,7 +240,7 @@ class Searches:
 
     def _both(
         self, catalog_id: int, lookup: Lookup, progress: Progress
-    ) -> tuple[Retriever | ServerRetriever, Retriever | ServerRetriever]:
+    ) -> tuple[SearchableTools | ServerRetriever, SearchableTools | ServerRetriever]:
         """The retrievers of the catalog as it is and as the merge leaves it. Raises what
         ``progress`` raises.
         """
@@ -252,20 +252,21 @@ class Searches:
 
     def _retriever(
         self, catalog_id: int, lookup: Lookup, catalog: Catalog, side_name: str, progress: Progress
-    ) -> Retriever | ServerRetriever:
+    ) -> SearchableTools | ServerRetriever:
         config = lookup.config
         parts = (self.embedder, self.cache, config)
 
-        def make() -> Retriever | ServerRetriever:
+        def make() -> SearchableTools | ServerRetriever:
             scorer = scorer_of(config)
             if lookup.servers:
                 return ServerRetriever(catalog, *parts, scorer, progress)
-            return Retriever(catalog.tools, *parts, scorer, progress)
+            setup = SearchSetup(*parts, scorer, servers=catalog.servers)
+            return setup.open(catalog.tools, progress)
 
         retriever = self._retrievers.get(
             (catalog_id, side_name, lookup.servers, lookup.variants, config), (catalog,), make
         )
-        if isinstance(retriever, ServerRetriever):
+        if not isinstance(retriever, Retriever):
             return retriever
         side_trained = "after" if side_name else "before"
         model = self._learned.model(catalog_id, lookup.ranking, side_trained)
@@ -274,7 +275,7 @@ class Searches:
     def _searched(
         self,
         catalog: Catalog,
-        retriever: Retriever | ServerRetriever,
+        retriever: SearchableTools | ServerRetriever,
         request: ToolRequest,
         k: int,
     ) -> SearchedToolset:
