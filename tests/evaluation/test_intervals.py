@@ -70,5 +70,5 @@ def test_a_rate_says_its_interval_and_n_and_few_queries_say_so():
     assert rate_text(0, 0) == "no rate (n = 0)"
     assert effect_text(2, 1, 1.0) == "not enough queries to tell (n = 3)"
     assert effect_text(5, 0, 0.0625) == "not enough queries to tell (n = 5)", "p is .0625 at best"
-    sure = "rate of gains 1.000 [0.610, 1.000] (n = 6), exact McNemar p 0.031 by Holm"
+    sure = "rate of gains 1.000 [0.610, 1.000] (n = 6), exact sign test p 0.031 after Holm"
     assert effect_text(6, 0, 2 / 2**6) == sure

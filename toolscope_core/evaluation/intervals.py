@@ -55,8 +55,8 @@ def rate_text(right: int, total: int) -> str:
 
 
 def discordant_p(won: int, lost: int) -> float:
-    """The exact two-sided p-value of as many queries won as lost (McNemar 1947, by the binomial
-    distribution of the discordant pairs); 1 where none is either.
+    """The exact two-sided p-value of as many queries won as lost, of those that either are: the
+    sign test, and McNemar's where a query is won or lost by being right; 1 where none is either.
     """
     from scipy.stats import binomtest
 
@@ -70,7 +70,7 @@ def effect_text(won: int, lost: int, corrected_p: float) -> str:
     moved = won + lost
     if discordant_p(moved, 0) >= SURE:
         return f"not enough queries to tell (n = {moved:,})"
-    return f"rate of gains {rate_text(won, moved)}, exact McNemar p {corrected_p:.3f} by Holm"
+    return f"rate of gains {rate_text(won, moved)}, exact sign test p {corrected_p:.3f} after Holm"
 
 
 def paired_p(before: Sequence[float], after: Sequence[float]) -> float:

@@ -47,7 +47,7 @@ _SEARCHED = ("rerank", "split", "knob")
 class MergeRow:
     """A merge with what it does: the sum of what nDCG gains over its queries. ``joins`` are the
     queries that need two of its tools; ``texts`` what the queries that move ask; ``corrected_p`` is
-    McNemar's, by Holm over the merges of the experiment.
+    that of the exact sign test, by Holm over the merges of the experiment.
     """
 
     tool: str
