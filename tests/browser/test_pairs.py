@@ -40,6 +40,7 @@ def test_a_collision_leads_to_its_pair_which_survives_a_reload(watched):
     assert page.url == link
 
 
+@pytest.mark.nightly  # tests/pages/test_families.py goes this way by day
 def test_two_tools_that_nothing_proposes_are_sent_to_review(watched):
     page = watched.open("overlap", catalog="Example")
     page.get_by_text("Compare any two tools").click()

@@ -23,6 +23,7 @@ VARIANTS = [
 ]
 
 
+@pytest.mark.nightly  # tests/pages/test_variant_panel.py goes this way by day
 def test_variants_are_loaded_accepted_and_compared(watched):
     page = watched.open("")
     expect(page.get_by_text(PROPOSALS).first).to_be_visible(timeout=120_000)
