@@ -224,7 +224,7 @@ def siblings(one: PaperSet) -> Iterator[JsonObject]:
             )
             for own in sibling_pairs(analysis, plan, (), least)
         ]
-        asked = [query for effect in effects for query in effect.queries]
+        confused = [query for effect in effects for query in effect.queries]
         yield {
             "pairs from": least,
             "pairs": len(effects),
@@ -232,7 +232,7 @@ def siblings(one: PaperSet) -> Iterator[JsonObject]:
                 f"cosine {side}": spread([getattr(each, side) for each in effects])
                 for side in ("before", "after")
             },
-            "requests of one of them": len(asked),
+            "requests of one of them": len(confused),
             "nearer to it": [sum(e.right[side] for e in effects) for side in (0, 1)],
         }
 

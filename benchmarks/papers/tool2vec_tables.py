@@ -164,11 +164,11 @@ def similarities(one: PaperSet) -> Iterator[JsonObject]:
     """Figure 3, right: the cosine of queries with the tools that they need and with others, by the
     tools' descriptions and by their Tool2Vec vectors.
     """
-    _, asked = halves(one.queries)
+    _, held_out = halves(one.queries)
     embedder, cache = one.laboratory.embedder, one.laboratory.cache
     own, usage = tool_vectors(one, embedder, one.variants())
-    requests = embed_cached([query.text for query in asked], embedder, cache)
-    needed = needed_by(asked, [tool.id for tool in one.tools])
+    requests = embed_cached([query.text for query in held_out], embedder, cache)
+    needed = needed_by(held_out, [tool.id for tool in one.tools])
     for name, vectors in (("descriptions", own), ("Tool2Vec", usage)):
         cosines = requests @ vectors.T
         yield {

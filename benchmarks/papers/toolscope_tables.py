@@ -106,11 +106,11 @@ class TfidfRanker:
         own = sorted(tools, key=lambda one: one.id)
         model = TfidfVectorizer().fit([tool_document(one).full for one in own])
         documents = model.transform([tool_document(one).full for one in own])
-        found = []
+        rankings = []
         for request in requests:
             scores = (model.transform(request.texts) @ documents.T).toarray().max(axis=0)
-            found.append(tuple(own[row].id for row in np.argsort(-scores, kind="stable")[:k]))
-        return tuple(found)
+            rankings.append(tuple(own[row].id for row in np.argsort(-scores, kind="stable")[:k]))
+        return tuple(rankings)
 
 
 def searches(one: PaperSet) -> Iterator[tuple[str, Toolset, Ranker]]:

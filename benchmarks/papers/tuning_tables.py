@@ -49,23 +49,23 @@ def by_triplets(one: PaperSet) -> Iterator[JsonObject]:
 
 
 def rankings_by(name: str, one: PaperSet, embedder: Embedder) -> Iterator[JsonObject]:
-    _, asked = halves(one.queries)
+    _, held_out = halves(one.queries)
     ids, cache = [tool.id for tool in one.tools], one.laboratory.cache
-    requests = embed_cached([query.text for query in asked], embedder, cache)
+    requests = embed_cached([query.text for query in held_out], embedder, cache)
     for kind, vectors in zip(("text", "Tool2Vec"), tool_vectors(one, embedder, {}), strict=True):
         best = np.argsort(-(requests @ vectors.T), axis=1, kind="stable")[:, : max(CUTOFFS)]
         rankings = [[ids[at] for at in row] for row in best.tolist()]
-        yield {"embedder": name, "search": kind, **figures_of(asked, rankings)}
-    rankings = found(Retriever(one.tools, embedder, cache), asked, None)
-    yield {"embedder": name, "search": "whole", **figures_of(asked, rankings)}
+        yield {"embedder": name, "search": kind, **figures_of(held_out, rankings)}
+    rankings = found(Retriever(one.tools, embedder, cache), held_out, None)
+    yield {"embedder": name, "search": "whole", **figures_of(held_out, rankings)}
 
 
 def for_the_classifier(one: PaperSet) -> Iterator[JsonObject]:
     """The linear classifier, the one with a tuned encoder, and the search with both."""
-    retriever, (_, asked) = retriever_of(one), halves(one.queries)
+    retriever, (_, held_out) = retriever_of(one), halves(one.queries)
     model, _ = learned(one, LearnOptions(method="mlc", encoder=DEFAULT_MODEL))
     for name, own in (*each_alone(model), ("all together", model)):
-        yield {"search": name, **figures_of(asked, found(retriever, asked, own))}
+        yield {"search": name, **figures_of(held_out, found(retriever, held_out, own))}
 
 
 TABLES: Mapping[str, PaperTable] = {

@@ -9,12 +9,12 @@ from tests.evaluation.shelf import CATALOG, MERGED, trial
 from tests.support.fakes import WordEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.measured_toolsets import as_it_is, of_plan
+from toolscope_core.evaluation.metrics import set_metrics
 from toolscope_core.evaluation.results import stress_result, table_of
 from toolscope_core.evaluation.stress import (
     LEVELS,
     closest_noise,
     random_noise,
-    set_metrics,
     split_gains,
     stress_test,
 )

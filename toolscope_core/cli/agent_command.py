@@ -211,8 +211,8 @@ def _run_key(run: _Run, config: AgentConfig, turns: PaidTurns) -> str:
 
     with bundle_folder(run.bundle) as folder:
         manifest = read_file(folder / "manifest.json").decode("utf-8", "replace")
-    asked = turns.model.name, turns.model.origin, run.judge
-    return digest(manifest, *asked, asdict(replace(config, concurrency=1)))[:16]
+    models = turns.model.name, turns.model.origin, run.judge
+    return digest(manifest, *models, asdict(replace(config, concurrency=1)))[:16]
 
 
 def _tell_estimate(estimate: AgentEstimate) -> None:

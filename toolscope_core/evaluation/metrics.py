@@ -72,6 +72,18 @@ def hit(ranking: Sequence[str], gold: Gold, k: int) -> float:
     return float(any(gains(ranking, gold, k)))
 
 
+def set_metrics(taken: Collection[str], gold: Gold) -> tuple[float, float, float]:
+    """Precision, recall and F1 of a set of tools: a need is served by any of its alternatives, and
+    a tool counts where it serves a need.
+    """
+    served = sum(any(one in need for one in taken) for need in gold)
+    right = sum(any(one in need for need in gold) for one in taken)
+    recall = served / len(gold)
+    precision = right / len(taken) if taken else 0.0
+    both = precision + recall
+    return precision, recall, 2 * precision * recall / both if both else 0.0
+
+
 METRICS: dict[str, Metric] = {
     "recall": recall,
     "precision": precision,

@@ -8,7 +8,7 @@ recall and F1 are taken.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from toolscope_core.evaluation.comparison import Trial
 from toolscope_core.evaluation.intervals import Interval, holm, interval, one_sided_p, paired_p
 from toolscope_core.evaluation.measured_toolsets import Toolset
-from toolscope_core.evaluation.metrics import Gold
+from toolscope_core.evaluation.metrics import set_metrics
 from toolscope_core.evaluation.query_sets import relabelled
 from toolscope_core.evaluation.selection import Choice, jobs_of
 from toolscope_core.model.protocols import Progress, Step, Vectors, silent
@@ -120,7 +120,7 @@ def stress_test(
     rows = {tool_id: row for row, tool_id in enumerate(ids)}
     vectors = retriever.vectors
     vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-    found: dict[tuple[Noise, int], list[frozenset[str]]] = {}
+    pools_taken: dict[tuple[Noise, int], list[frozenset[str]]] = {}
     moved = relabelled(trial.queries, toolset.phi)
     retriever.encode(text for one in trial.requests for text in jobs_of(one))
     for number, (query, request) in enumerate(zip(moved, trial.requests, strict=True)):
@@ -137,10 +137,10 @@ def stress_test(
                 pool = np.array(sorted([*gold, *distractors[:level]]), dtype=np.intp)
                 taken = pool if choice else _best_of(pool, scores, dense_weight, best)
                 own = frozenset(ids[row] for row in taken)
-                found.setdefault((noise, level), []).append(own)
+                pools_taken.setdefault((noise, level), []).append(own)
     progress(Step("stress", len(moved), len(moved)))
     values = {}
-    for place, pools in found.items():
+    for place, pools in pools_taken.items():
         sets = choice([sorted(one) for one in pools]) if choice else pools
         values[place] = [set_metrics(one, own.gold) for one, own in zip(sets, moved, strict=True)]
     return _points(values)
@@ -156,18 +156,6 @@ def _best_of(
     k = most or (WHOLE_K if len(scores) == 1 else STEP_K)
     parts = (weighted(dense[pool], sparse[pool], dense_weight) for dense, sparse in scores)
     return [int(pool[at]) for one in parts for at in best_first(np.sum(one, axis=0), k)]
-
-
-def set_metrics(found: Collection[str], gold: Gold) -> tuple[float, float, float]:
-    """Precision, recall and F1 of a set of tools: a need is served by any of its alternatives, and
-    a tool counts where it serves a need.
-    """
-    served = sum(any(one in need for one in found) for need in gold)
-    right = sum(any(one in need for need in gold) for one in found)
-    recall = served / len(gold)
-    precision = right / len(found) if found else 0.0
-    both = precision + recall
-    return precision, recall, 2 * precision * recall / both if both else 0.0
 
 
 def _points(

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 from toolscope_core.evaluation.intervals import Interval, interval
-from toolscope_core.evaluation.metrics import Gold
+from toolscope_core.evaluation.metrics import Gold, set_metrics
 from toolscope_core.evaluation.selection import is_correct
-from toolscope_core.evaluation.stress import set_metrics
 from toolscope_core.model.tool import JsonObject, Tool
 from toolscope_core.rps.plans import RequestPlan
 

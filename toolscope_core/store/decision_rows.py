@@ -103,25 +103,25 @@ def _rows(session: Session, store: Store, name: str) -> Log:
     appended, and where one is gone or the last one is another, all are read.
     """
     own = col(DecisionRow.name) == name
-    known = store.logs_read.get(name, ())
-    last = known[-1].seq if known else 0
+    kept = store.logs_read.get(name, ())
+    last = kept[-1].seq if kept else 0
     count = select(func.count()).where(own, col(DecisionRow.seq) < last)
-    if known and session.exec(count).one() != len(known) - 1:
-        known, last = (), 0
+    if kept and session.exec(count).one() != len(kept) - 1:
+        kept, last = (), 0
     rows = select(DecisionRow).where(own, col(DecisionRow.seq) >= last)
     new = [of_row(Decision, row) for row in session.exec(rows.order_by(col(DecisionRow.seq)))]
-    if known and new[:1] != [known[-1]]:
-        store.logs_read.pop(name)
+    if kept and new[:1] != [kept[-1]]:
+        store.logs_read.pop(name, None)
         return _rows(session, store, name)
-    if known and len(new) == 1:
-        return known
+    if kept and len(new) == 1:
+        return kept
     for decision in new:
         try:
             check_form(decision)
         except DecisionError as error:
             row = f"decision row (name {name!r}, seq {decision.seq})"
             raise damaged_row(store, row, str(error)) from error
-    log = (*known[:-1], *new)
+    log = (*kept[:-1], *new)
     store.logs_read[name] = log
     return log
 

@@ -63,8 +63,8 @@ def object_at(value: Any, *keys: str) -> JsonObject:
 
 def list_at(value: Any, key: str) -> list[Any]:
     """The list under a key of an object; an empty one where there is none."""
-    held = object_at(value).get(key)
-    return held if isinstance(held, list) else []
+    items = object_at(value).get(key)
+    return items if isinstance(items, list) else []
 
 
 def properties_of(schema: JsonObject) -> JsonObject:

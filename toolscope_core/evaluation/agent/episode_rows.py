@@ -41,8 +41,8 @@ class EpisodeFile:
                     "setting; give another file with --out"
                 )
             query = queries.get(str(row.get("query")))
-            asked = row.get("text"), row.get("expected")
-            if query is not None and asked == (query.text, query.expected):
+            content = row.get("text"), row.get("expected")
+            if query is not None and content == (query.text, query.expected):
                 episodes[query.id, str(row.get("toolset"))] = self._episode(row, line)
         return episodes
 
