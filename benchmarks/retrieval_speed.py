@@ -26,8 +26,8 @@ from benchmarks.perturbed import LARGE, CatalogEmbedder, RecordedEmbedder, pertu
 from benchmarks.searching import judged_queries, requests_of
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import RetrievalConfig
 from toolscope_core.model.protocols import TokenEmbedder
+from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.documents import tool_document

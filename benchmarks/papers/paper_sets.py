@@ -17,8 +17,9 @@ from toolscope_core.evaluation.laboratory import ExperimentOptions, Laboratory
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.evaluation.reports import MetricRow
 from toolscope_core.llm.requests.model_requests import Asker
-from toolscope_core.model.configuration import RetrievalConfig, Split
+from toolscope_core.model.configuration import Split
 from toolscope_core.model.environment import read_environment
+from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Augmentation, JsonObject, Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.retriever import Retriever

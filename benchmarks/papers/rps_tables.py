@@ -30,7 +30,8 @@ from toolscope_core.evaluation.reports import metric_rows
 from toolscope_core.evaluation.stress import WHOLE_K, split_gains, stress_test
 from toolscope_core.merging.pipeline import plan_merge
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import PlanConfig, RetrievalConfig
+from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import JsonObject, Tool
 from toolscope_core.rps.control import noise_matched
 from toolscope_core.rps.plan_figures import plan_figures

@@ -25,8 +25,8 @@ from toolscope_core.embedding.tool_text import tool_text
 from toolscope_core.evaluation.comparison import request_of
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.evaluation.reports import metric_rows
-from toolscope_core.model.configuration import RetrievalConfig
 from toolscope_core.model.protocols import Embedder, Vectors
+from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Augmentation, JsonObject
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.tool2vec.blend import Blend

@@ -29,8 +29,9 @@ from toolscope_core.evaluation.selection import selected_by_model, selection_rat
 from toolscope_core.evaluation.sweeps import Standing, ablation_rows, setting_points
 from toolscope_core.llm.tool_grades import grade_tools
 from toolscope_core.merging.pipeline import plan_merge
-from toolscope_core.model.configuration import Knob, PlanConfig, RetrievalConfig
+from toolscope_core.model.configuration import Knob, PlanConfig
 from toolscope_core.model.protocols import Progress, silent
+from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import JsonObject, Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.documents import tool_document

@@ -7,7 +7,7 @@ import pytest
 
 from tests.cli.test_cli import EXAMPLE, run, run_json
 from tests.support.json_files import read_lines, write_json, write_lines
-from toolscope_core.model.configuration import PAPER_SEARCHES, RetrievalConfig
+from toolscope_core.model.search_configuration import PAPER_SEARCHES, RetrievalConfig
 
 FRENCH = "wordsmith-text/translate_to_french"
 QUERIES = (

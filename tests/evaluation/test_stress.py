@@ -18,7 +18,7 @@ from toolscope_core.evaluation.stress import (
     split_gains,
     stress_test,
 )
-from toolscope_core.model.configuration import RetrievalConfig
+from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.retrieval.retriever import Retriever
 
 

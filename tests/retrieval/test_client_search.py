@@ -10,8 +10,8 @@ import pytest
 from tests.support.fakes import WordEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.catalog import Server
-from toolscope_core.model.configuration import ClientName, RetrievalConfig
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.search_configuration import ClientName, RetrievalConfig
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.client_search import (

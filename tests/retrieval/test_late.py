@@ -8,9 +8,9 @@ from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.token_cache import CHUNK, STEPS, TokenCache, coded
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import RERANKERS as NAMES
-from toolscope_core.model.configuration import RetrievalConfig
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.search_configuration import RERANKERS as NAMES
+from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.documents import SearchDocument

@@ -7,8 +7,8 @@ import pytest
 
 from tests.support.fakes import WordEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.model.configuration import RetrievalConfig
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest, top1_assembly
 from toolscope_core.retrieval.documents import argument_text, tool_document

@@ -5,7 +5,7 @@ import pytest
 from tests.support.fakes import WordEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.catalog import Catalog, Server
-from toolscope_core.model.configuration import RetrievalConfig
+from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.documents import server_document, server_profiles

@@ -9,8 +9,8 @@ import pytest
 from tests.support.fakes import WordEmbedder
 from tests.tool2vec.lessons import QUERIES, TOOLS
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.model.configuration import RetrievalConfig
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Augmentation, Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.retriever import Retriever

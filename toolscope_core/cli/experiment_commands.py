@@ -32,15 +32,10 @@ from toolscope_core.cli.terminal import (
     say,
     say_json,
 )
-from toolscope_core.model.configuration import (
-    AcceptPolicy,
-    Knob,
-    PlanConfig,
-    RetrievalConfig,
-    Split,
-)
+from toolscope_core.model.configuration import AcceptPolicy, Knob, PlanConfig, Split
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import JsonObject
 
 if TYPE_CHECKING:

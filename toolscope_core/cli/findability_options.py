@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from toolscope_core.cli.terminal import progress, say
-from toolscope_core.model.configuration import ClientName, RetrievalConfig
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.search_configuration import ClientName, RetrievalConfig
 from toolscope_core.model.tool import JsonObject
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ import typer
 
 from toolscope_core.cli.model_options import with_options
 from toolscope_core.cli.terminal import EmbedderName, VariantsFile
-from toolscope_core.model.configuration import (
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.search_configuration import (
     PAPER_SEARCHES,
     Assembly,
     ClientName,
@@ -19,7 +20,6 @@ from toolscope_core.model.configuration import (
     Paper,
     RetrievalConfig,
 )
-from toolscope_core.model.errors import ConfigError
 
 R = TypeVar("R")
 Decomposition = Literal["none", "rules", "steps", "dummy", "context"]

@@ -28,10 +28,10 @@ from toolscope_core.files.folders import MODEL_PROGRAM, why_not_ours
 from toolscope_core.llm.embedders import embedder_of, scorer_of
 from toolscope_core.merging.model_verdicts import Spent
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import RetrievalConfig
 from toolscope_core.model.environment import Settings
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Embedder, Progress, silent
+from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Tool, digest
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.client_search import SearchableTools, SearchSetup

@@ -20,9 +20,10 @@ from toolscope_core.evaluation.synthetic import synthetic_queries
 from toolscope_core.llm.embedders import embedder_of, scorer_of
 from toolscope_core.merging.pipeline import Analysis, analyse
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import AnalysisConfig, RetrievalConfig, Split
+from toolscope_core.model.configuration import AnalysisConfig, Split
 from toolscope_core.model.environment import Settings
 from toolscope_core.model.protocols import Embedder, Progress, silent
+from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.client_search import SearchSetup
 

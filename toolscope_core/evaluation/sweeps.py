@@ -20,16 +20,11 @@ from toolscope_core.merging.pipeline import (
     plan_of,
     proposed,
 )
-from toolscope_core.model.configuration import (
-    AnalysisConfig,
-    Knob,
-    MergeThresholds,
-    PlanConfig,
-    RetrievalConfig,
-)
+from toolscope_core.model.configuration import AnalysisConfig, Knob, MergeThresholds, PlanConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Embedder, Progress, Step, silent
+from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.client_search import SearchSetup
 

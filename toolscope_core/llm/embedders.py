@@ -6,10 +6,11 @@ from toolscope_core.embedding.encoders import CrossScorer, SentenceEmbedder
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.quantized_model import QUANTIZED_MODEL
 from toolscope_core.llm import EndpointEmbedder
-from toolscope_core.model.configuration import Endpoint, RetrievalConfig
+from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.environment import Settings, key_for
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Embedder, PairScorer
+from toolscope_core.model.search_configuration import RetrievalConfig
 
 
 def embedder_of(

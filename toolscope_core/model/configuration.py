@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Literal, get_args
 
 from toolscope_core.model.environment import origin_of
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.model.tool import JsonObject, digest
+from toolscope_core.model.tool import digest
 
 AcceptPolicy = Literal["auto", "all", "none"]
-Assembly = Literal["blend", "top1"]
-
-
 ReasoningEffort = Literal["none", "minimal", "low", "medium", "high"]
 """How long a model thinks that can be told."""
 REASONING_EFFORTS: tuple[ReasoningEffort, ...] = get_args(ReasoningEffort)
@@ -26,13 +22,6 @@ LearningMethod = Literal["tool2vec", "mlc", "refiner"]
 """What is trained of a learned search; each stands on those before it."""
 FirstStageName = Literal["description", "tool2vec", "mlc"]
 """What a refiner takes its candidates by: the texts of tools, their queries, or a classifier."""
-ClientName = Literal[
-    "claude-bm25", "claude-regex", "codex", "fastmcp", "openai-namespaces", "embedding"
-]
-"""Clients whose search over deferred tools is followed."""
-Corpus = Literal["both", "tools", "servers"]
-CORPORA: tuple[Corpus, ...] = ("both", "tools", "servers")
-ASSEMBLIES: tuple[Assembly, ...] = ("blend", "top1")
 ACCEPT_POLICIES: tuple[AcceptPolicy, ...] = ("auto", "all", "none")
 
 
@@ -84,109 +73,6 @@ class PlanConfig:
             raise ConfigError(
                 f"accept is {self.accept!r}; give one of {', '.join(ACCEPT_POLICIES)}"
             )
-
-
-RERANKERS = ("auto", "none", "late")
-"""The names of rerankers; any other is that of a cross-encoder."""
-
-
-@dataclass(frozen=True, slots=True)
-class RetrievalConfig:
-    """The settings that decide what a request finds.
-
-    ``dense_weight`` is that of the dense score, in [0, 1] (ToolScope, eq. 4); ``assembly`` how
-    sub-queries are put together: *top1*, each one's best first and the rest by eq. 5 among
-    ``candidates`` of each, or *blend*, the score of the request plus ``subquery_weight`` times the
-    best of its sub-queries (``step_weight`` where a person or a model wrote them, who split
-    better than rules do). ``rerank`` adds ``rerank_weight`` times another score to the
-    ``candidates`` best of each text: *late* interaction's, or that of a cross-encoder by its name;
-    *auto* is late where tools are searched with an embedder that gives vectors of tokens, else
-    *none*. A weight that is infinite leaves nothing to the other side: the reranker alone decides
-    the order of the ``candidates``, which stand before all others, or the sub-queries alone that of
-    all.
-    ``client`` names a client whose search ranks tools in place of all this.
-    Servers are searched by the texts of ``corpus``; with *both* ``server_weight`` times the score
-    of the server's own is added to its best. The defaults were chosen on development queries of
-    all benchmarks together (docs/decisions/030-two-texts-for-search.md).
-    """
-
-    dense_weight: float = 0.6
-    assembly: Assembly = "blend"
-    subquery_weight: float = 0.5
-    step_weight: float = 1.5
-    candidates: int = 50
-    rerank: str = "auto"
-    rerank_weight: float = 0.7
-    corpus: Corpus = "both"
-    server_weight: float = 0.5
-    client: ClientName | None = None
-
-    def __post_init__(self) -> None:
-        if not 0.0 <= self.dense_weight <= 1.0:
-            raise ConfigError(f"the dense weight (alpha) is {self.dense_weight}; give 0 to 1")
-        if self.assembly not in ASSEMBLIES:
-            raise ConfigError(f"assembly is {self.assembly!r}; give one of {', '.join(ASSEMBLIES)}")
-        if self.corpus not in CORPORA:
-            raise ConfigError(f"corpus is {self.corpus!r}; give one of {', '.join(CORPORA)}")
-        for name in ("subquery_weight", "step_weight", "rerank_weight", "server_weight"):
-            if not getattr(self, name) >= 0.0:
-                raise ConfigError(f"{name} is {getattr(self, name)}; give 0 or more, or inf")
-        if self.server_weight == math.inf:
-            raise ConfigError("server_weight is inf; give a number, or --corpus servers")
-        if not self.rerank.strip():
-            raise ConfigError(
-                "rerank is empty; give auto, none, late or the name of a cross-encoder"
-            )
-        if self.candidates < 1:
-            raise ConfigError(f"candidates is {self.candidates}; give at least 1")
-
-    def as_json(self) -> JsonObject:
-        """Every setting, *inf* in words."""
-        return {key: "inf" if one == math.inf else one for key, one in asdict(self).items()}
-
-    @property
-    def cross_encoder(self) -> str:
-        """The model that reranks, by name or folder; empty where none does."""
-        return "" if self.rerank in RERANKERS else self.rerank
-
-
-Paper = Literal["toolscope", "rps", "tool2vec", "tool-to-agent"]
-CROSS_ENCODER = "cross-encoder/ms-marco-MiniLM-L6-v2"
-PAPER_SEARCHES: Mapping[Paper, RetrievalConfig] = {
-    "toolscope": RetrievalConfig(
-        dense_weight=1.0, assembly="top1", rerank=CROSS_ENCODER, rerank_weight=math.inf
-    ),
-    "rps": RetrievalConfig(
-        dense_weight=1.0, rerank="none", subquery_weight=math.inf, step_weight=math.inf
-    ),
-    "tool2vec": RetrievalConfig(dense_weight=1.0, rerank="none"),
-    "tool-to-agent": RetrievalConfig(
-        rerank="none", subquery_weight=math.inf, step_weight=math.inf, server_weight=0.0
-    ),
-}
-"""The search of each paper. ToolScope (eq. 4 with α = 1, §3.3, eq. 5): the cross-encoder alone
-orders the 50 best, the first of each sub-query stands before the others. Retrieval–Plan–Select
-(§3.2): the cosine to each sub-query. Tool2Vec (§4.1): the cosine of the whole request, where
-something was learned to that alone. Tool-to-Agent (algorithm 1): a server stands where its best
-document does, of tools and servers, for any of the steps; the paper does not say how BM25 and
-cosine are weighed. What still differs: a tool is two texts here, whose cosines have a mean.
-"""
-SearchName = Paper | ClientName | Literal[""]
-"""A paper or a client whose search it is; empty for our own."""
-
-
-def named_search(name: SearchName) -> RetrievalConfig:
-    """The settings of a search by its name."""
-    for paper, config in PAPER_SEARCHES.items():
-        if paper == name:
-            return config
-    client = next((one for one in get_args(ClientName) if one == name), None)
-    return RetrievalConfig(client=client)
-
-
-def weight_shares(weight: float) -> tuple[float, float]:
-    """What stays of a score, and what another counts that has this weight beside 1; 1 together."""
-    return (0.0, 1.0) if weight == math.inf else (1 / (1 + weight), weight / (1 + weight))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from toolscope_core.model.configuration import RetrievalConfig, weight_shares
+from toolscope_core.model.search_configuration import RetrievalConfig, weight_shares
 from toolscope_core.retrieval.fusion import best_first, min_max
 from toolscope_core.retrieval.sparse import Scores
 

@@ -21,7 +21,6 @@ from toolscope_core.embedding.tool_text import encodable, split_text, tool_text
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.judging.words import stem
 from toolscope_core.model.catalog import Server
-from toolscope_core.model.configuration import ClientName, RetrievalConfig
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import (
     Embedder,
@@ -31,6 +30,7 @@ from toolscope_core.model.protocols import (
     Vectors,
     silent,
 )
+from toolscope_core.model.search_configuration import ClientName, RetrievalConfig
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.fusion import best_first, min_max

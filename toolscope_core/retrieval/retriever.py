@@ -10,10 +10,10 @@ import numpy as np
 
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.model.configuration import RetrievalConfig
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Embedder, PairScorer, Progress, silent
+from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest, assembled, text_shares
 from toolscope_core.retrieval.documents import SearchDocument, tool_document

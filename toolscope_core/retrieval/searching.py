@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.model.configuration import RetrievalConfig, weight_shares
 from toolscope_core.model.protocols import (
     Embedder,
     PairScorer,
@@ -19,6 +18,7 @@ from toolscope_core.model.protocols import (
     VocabularyEmbedder,
     silent,
 )
+from toolscope_core.model.search_configuration import RetrievalConfig, weight_shares
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.documents import SearchDocument
 from toolscope_core.retrieval.fusion import DENSE_GAIN, SPARSE_GAIN, best_first, levelled, weighted

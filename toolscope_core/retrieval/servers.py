@@ -10,8 +10,8 @@ import numpy as np
 
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import RetrievalConfig
 from toolscope_core.model.protocols import Embedder, PairScorer, Progress, silent
+from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.retrieval.assembly import ToolRequest, assembled, brought_by
 from toolscope_core.retrieval.documents import (
     SearchDocument,

@@ -12,9 +12,10 @@ from toolscope_core.catalog.document_variants import with_variants
 from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.embedding.vector_cache import VectorCache, text_key
 from toolscope_core.evaluation.query_sets import Query
-from toolscope_core.model.configuration import FirstStageName, LearningMethod, RetrievalConfig
+from toolscope_core.model.configuration import FirstStageName, LearningMethod
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Embedder, Progress, Vectors, silent
+from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Augmentation, JsonObject, Tool
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.tool2vec.blend import HeldOutQuery, chosen_blend

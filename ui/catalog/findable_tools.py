@@ -15,8 +15,8 @@ from toolscope_core.evaluation.findability import (
 )
 from toolscope_core.evaluation.query_sets import Query, relabelled
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import ClientName, RetrievalConfig
 from toolscope_core.model.protocols import Progress, silent
+from toolscope_core.model.search_configuration import ClientName, RetrievalConfig
 from toolscope_core.model.tool import Augmentation
 from toolscope_core.retrieval.client_search import CLIENT_SEARCHES, SearchSetup
 from toolscope_core.store import Job

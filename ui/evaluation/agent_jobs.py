@@ -30,12 +30,10 @@ from toolscope_core.llm.tool_calling import ToolCallingModel
 from toolscope_core.mcp.gateway.configured_servers import likely_key
 from toolscope_core.mcp.gateway.routing import Search
 from toolscope_core.mcp.servers.server_definitions import ClientConfiguration
-from toolscope_core.model.configuration import (
-    AgentConfig,
-    RetrievalConfig,
-)
+from toolscope_core.model.configuration import AgentConfig
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Progress, silent
+from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import JsonObject, Tool, digest
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose

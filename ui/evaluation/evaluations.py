@@ -35,18 +35,12 @@ from toolscope_core.evaluation.synthetic import synthetic_queries
 from toolscope_core.llm.embedders import local_embedder
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster
-from toolscope_core.model.configuration import (
-    Knob,
-    PlanConfig,
-    RetrievalConfig,
-    SearchName,
-    Split,
-    named_search,
-)
+from toolscope_core.model.configuration import Knob, PlanConfig, Split
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import ConfigError, DecisionError
 from toolscope_core.model.plan import Experiment
 from toolscope_core.model.protocols import Embedder, Progress, silent
+from toolscope_core.model.search_configuration import RetrievalConfig, SearchName, named_search
 from toolscope_core.model.tool import JsonObject, Tool, digest
 from toolscope_core.rps.plan_figures import plan_figures
 from toolscope_core.rps.planner import WORKER_K, PlanOptions, offline_planner

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from toolscope_core.model.configuration import Knob, SearchName, Split
+from toolscope_core.model.configuration import Knob, Split
 from toolscope_core.model.errors import JobError, ToolScopeError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import Experiment
+from toolscope_core.model.search_configuration import SearchName
 from ui.evaluation.evaluations import SYNTHETIC, Evaluations, Kind, Wanted
 from ui.evaluation.measured_sides import POLICIES
 from ui.shared import page_frame, safe_text

@@ -13,9 +13,9 @@ import numpy as np
 from toolscope_core.catalog.document_variants import with_variants
 from toolscope_core.embedding import projection
 from toolscope_core.embedding.projection import Points
-from toolscope_core.model.configuration import RetrievalConfig
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.protocols import Progress, Step, Vectors, silent
+from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Augmentation, Tool
 from toolscope_core.rps.control import noise_matched
 from toolscope_core.store import Job

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from toolscope_core.model.configuration import AcceptPolicy, Corpus
+from toolscope_core.model.configuration import AcceptPolicy
+from toolscope_core.model.search_configuration import Corpus
 from toolscope_core.rps.planner import WORKER_K, PlanOptions
 from ui.retrieval.learned_panel import TITLES, learned_panel
 from ui.shared import page_frame

@@ -7,7 +7,7 @@ from typing import Any
 
 from streamlit.delta_generator import DeltaGenerator
 
-from toolscope_core.model.configuration import (
+from toolscope_core.model.search_configuration import (
     CROSS_ENCODER,
     Assembly,
     Corpus,

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.llm.embedders import embedder_of, scorer_of
 from toolscope_core.mcp.gateway.routing import Search
-from toolscope_core.model.configuration import RetrievalConfig
 from toolscope_core.model.environment import Settings
+from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose

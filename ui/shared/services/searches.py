@@ -22,9 +22,10 @@ from toolscope_core.evaluation.search_results import (
 )
 from toolscope_core.llm.embedders import scorer_of
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import AcceptPolicy, PlanConfig, RetrievalConfig
+from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Progress, Step, silent
+from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.client_search import SearchableTools, SearchSetup
