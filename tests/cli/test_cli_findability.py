@@ -15,7 +15,7 @@ def test_a_tool_that_no_word_leads_to_is_named_and_fails_the_check(tmp_path):
     queries = write_lines(tmp_path / "queries.jsonl", *QUERIES)
     options = ("--findability", "--queries", queries)
     by_search = run_json("inspect", tools, *options)["findability"]
-    assert by_search["codex"]["share"] == 0.5 and by_search["toolscope"]["share"] == 1.0
+    assert by_search["codex"]["share"] == 0.5 and by_search["own"]["share"] == 1.0
     assert by_search["codex"]["tools"][0] == {
         "tool": "get_forecast",
         "requests": 1,
@@ -26,7 +26,7 @@ def test_a_tool_that_no_word_leads_to_is_named_and_fails_the_check(tmp_path):
     assert "get_forecast (queries)" in run("inspect", tools, *options).stdout
     limits = ("--baseline", tools, "--queries", queries, "--min-findability")
     assert "below 0.6" in run("check", tools, *limits, "codex=.6", code=1).stderr
-    run("check", tools, *limits, "codex=.5", "--min-findability", "toolscope=1")
+    run("check", tools, *limits, "codex=.5", "--min-findability", "own=1")
     assert "codex=.9" in run("check", tools, *limits, "Codex=.5", code=2).stderr
 
 

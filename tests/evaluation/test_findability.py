@@ -59,4 +59,4 @@ def test_tools_that_are_one_count_as_one():
     requests = own_requests([SEND, POST])
     one = {"a/send": "mail", "b/post": "mail"}
     rows = findability(ByWords(SEND, POST), requests, first=1, equal=one)
-    assert [row.found for row in rows] == [2, 2]
+    assert [row.hits for row in rows] == [2, 2]

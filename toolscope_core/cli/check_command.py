@@ -153,7 +153,7 @@ def check(
     report = with_texts(compare(catalog, accepted, judge), accepted, texts or ())
     failed = failures(report, limits)
     least = least_findability(min_findability or ())
-    if least and (reason := findability_below(catalog, least, queries)):
+    if least and (reason := findability_below(catalog, least, queries, embedder)):
         failed = (*failed, Failure("findability", reason))
     items = gate_items(report, failed, place)
     if summary:

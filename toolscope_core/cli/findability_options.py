@@ -12,15 +12,13 @@ from toolscope_core.cli.terminal import progress, say
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
-from toolscope_core.model.search_configuration import ClientName, RetrievalConfig
+from toolscope_core.model.search_configuration import ClientName
 from toolscope_core.model.tool import JsonObject
 
 if TYPE_CHECKING:
     from toolscope_core.evaluation.findability import Findability
     from toolscope_core.model.catalog import Catalog
 
-OWN_SEARCH = "toolscope"
-SEARCHES = (*get_args(ClientName), OWN_SEARCH)
 _MOST_NAMED = 5
 
 OwnQueries = Annotated[
@@ -34,26 +32,35 @@ OwnQueries = Annotated[
 
 
 def findability_by_search(
-    catalog: Catalog, searches: Iterable[str], queries: Path | None
+    catalog: Catalog,
+    searches: Iterable[str] | None,
+    queries: Path | None,
+    embedder: str | None = None,
 ) -> dict[str, tuple[Findability, ...]]:
-    """For each of some searches the findability of every tool, the worst first. Raises
-    ``ConfigError`` for queries that cannot be read or that name none of the tools.
+    """For each of some searches, ``None`` for all, the findability of every tool, the worst first.
+    Raises ``ConfigError`` for queries that cannot be read or that name none of the tools.
     """
     from toolscope_core.embedding.vector_cache import VectorCache
-    from toolscope_core.evaluation.findability import findability, own_requests
+    from toolscope_core.evaluation.findability import (
+        COMPARED,
+        compared_search,
+        findability,
+        own_requests,
+    )
     from toolscope_core.evaluation.query_sets import read_queries, with_gold_among
     from toolscope_core.llm.embedders import embedder_of
     from toolscope_core.retrieval.client_search import SearchSetup
 
     settings, tools = read_environment(), catalog.tools
     query_set = read_queries(queries) if queries else ()
-    requests = own_requests(tools, with_gold_among(query_set, catalog.by_id, skip=True))
-    encoder, cache = embedder_of(settings), VectorCache(settings.cache_dir)
-    rows = {}
-    for name in searches:
-        config = RetrievalConfig(client=next((x for x in get_args(ClientName) if x == name), None))
-        search = SearchSetup(encoder, cache, config, servers=catalog.servers).open(tools)
-        rows[name] = findability(search, requests, progress=progress())
+    named = with_gold_among(query_set, catalog.by_id, skip=True)
+    if query_set and not any(one.gold for one in named):
+        raise ConfigError(f"no query of {queries} names a tool of the catalog; give tool ids")
+    encoder, cache = embedder_of(settings, embedder), VectorCache(settings.cache_dir)
+    requests, rows = own_requests(tools, named), {}
+    for name in searches or COMPARED:
+        setup = SearchSetup(encoder, cache, compared_search(name), servers=catalog.servers)
+        rows[name] = findability(setup.open(tools), requests, progress=progress())
     return rows
 
 
@@ -69,7 +76,7 @@ def findability_json(by_search: Mapping[str, Sequence[Findability]]) -> JsonObje
                 {
                     "tool": row.tool_id,
                     "requests": row.requests,
-                    "found": row.found,
+                    "found": row.hits,
                     "from": row.source,
                     "before": dict(row.before),
                 }
@@ -83,11 +90,14 @@ def findability_json(by_search: Mapping[str, Sequence[Findability]]) -> JsonObje
 def tell_findability(by_search: Mapping[str, Sequence[Findability]]) -> None:
     """A line a search: the mean share, and the tools that it never finds."""
     from toolscope_core.evaluation.findability import FIRST, mean_share
+    from toolscope_core.retrieval.client_search import CLIENT_SEARCHES
 
+    approximate = {name for name, one in CLIENT_SEARCHES.items() if one.approximate}
     say(f"how often a tool is among the first {FIRST} for its own requests, by search:")
     for name, rows in by_search.items():
-        lost = [row for row in rows if not row.found]
-        say(f"{name:18} {mean_share(rows):.3f}  {quantity(len(lost), 'tool')} never found")
+        lost = [row for row in rows if not row.hits]
+        label = f"{name} (approximate)" if name in approximate else name
+        say(f"{label:32} {mean_share(rows):.3f}  {quantity(len(lost), 'tool')} never found")
         for row in lost[:_MOST_NAMED]:
             before = f"; before it: {', '.join(one for one, _ in row.before)}" if row.before else ""
             say(f"    {row.tool_id} ({row.source}){before}")
@@ -95,28 +105,30 @@ def tell_findability(by_search: Mapping[str, Sequence[Findability]]) -> None:
 
 def least_findability(limits: Iterable[str]) -> dict[str, float]:
     """The least mean share by search. Raises ``ConfigError`` for what is not like ``codex=.9``."""
-    least = {}
+    searches, least = (*get_args(ClientName), "own"), {}
     for limit in limits:
         name, _, share = limit.partition("=")
         try:
             least[name] = float(share)
         except ValueError:
             least[name] = -1.0
-        if name not in SEARCHES or not 0.0 <= least[name] <= 1.0:
+        if name not in searches or not 0.0 <= least[name] <= 1.0:
             raise ConfigError(
-                f"--min-findability is {limit[:60]!r}; give a search ({', '.join(SEARCHES)}) and a "
+                f"--min-findability is {limit[:60]!r}; give a search ({', '.join(searches)}) and a "
                 "share of 0 to 1, such as codex=.9"
             )
     return least
 
 
-def findability_below(catalog: Catalog, least: Mapping[str, float], queries: Path | None) -> str:
+def findability_below(
+    catalog: Catalog, least: Mapping[str, float], queries: Path | None, embedder: str | None
+) -> str:
     """Which of the least shares are not reached, in a sentence; empty if all are."""
     from toolscope_core.evaluation.findability import mean_share
 
     shares = {
         name: mean_share(rows)
-        for name, rows in findability_by_search(catalog, least, queries).items()
+        for name, rows in findability_by_search(catalog, least, queries, embedder).items()
     }
     return "; ".join(
         f"findability by {name} is {shares[name]:.3f}, below {wanted:g}"

@@ -13,7 +13,6 @@ import typer
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.catalog.tokens import ESTIMATE, tokenizer, tool_tokens
 from toolscope_core.cli.findability_options import (
-    SEARCHES,
     OwnQueries,
     findability_by_search,
     findability_json,
@@ -68,7 +67,7 @@ def inspect(
     """Show what a catalog holds: format, counts, tokens, needless servers, problems, findings."""
     catalog = read_files(catalogs)
     advice = _advice(catalog)
-    by_search = findability_by_search(catalog, SEARCHES, queries) if with_findability else {}
+    by_search = findability_by_search(catalog, None, queries) if with_findability else {}
     if as_json:
         parts = {**_inspection(catalog), **({"advice": _as_json(advice)} if advice else {})}
         say_json({**parts, **({"findability": findability_json(by_search)} if by_search else {})})

@@ -15,13 +15,17 @@ from toolscope_core.embedding.tool_text import name_words
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.judging.words import sentences
 from toolscope_core.model.protocols import Progress, silent
+from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
-from toolscope_core.retrieval.client_search import SearchableTools
+from toolscope_core.retrieval.client_search import CLIENT_SEARCHES, SearchableTools
 
 FIRST = 5
 """Places that count as found: clients return 3 to 10 tools."""
 _STANDING_BEFORE = 3
+OWN_SEARCH = "own"
+COMPARED: tuple[str, ...] = (*CLIENT_SEARCHES, OWN_SEARCH)
+"""The searches whose findability is compared: those of clients, and that of this program."""
 
 RequestSource = Literal["queries", "questions", "own words"]
 
@@ -36,20 +40,20 @@ class OwnRequests:
 
 @dataclass(frozen=True, slots=True)
 class Findability:
-    """How often a tool is among the first of its own ``requests``: ``found`` times. ``before`` are
+    """How often a tool is among the first of its own ``requests``: ``hits`` times. ``before`` are
     the tools that stood before it most often where it was not, with how often.
     """
 
     tool_id: str
     requests: int
-    found: int
+    hits: int
     source: RequestSource
     before: tuple[tuple[str, int], ...] = ()
 
     @property
     def share(self) -> float:
         """In [0, 1]."""
-        return self.found / self.requests
+        return self.hits / self.requests
 
 
 def own_requests(tools: Iterable[Tool], queries: Iterable[Query] = ()) -> dict[str, OwnRequests]:
@@ -87,6 +91,12 @@ def findability(
     return tuple(sorted(rows, key=lambda row: (row.share, row.tool_id)))
 
 
+def compared_search(name: str) -> RetrievalConfig:
+    """The settings of one of ``COMPARED``."""
+    client = next((one for one in CLIENT_SEARCHES if one == name), None)
+    return RetrievalConfig(client=client)
+
+
 def mean_share(rows: Sequence[Findability]) -> float:
     """The mean share over tools, in [0, 1]; 1 where there are none."""
     return sum(row.share for row in rows) / len(rows) if rows else 1.0
@@ -116,5 +126,5 @@ def _findability(
     ]
     before = Counter(one for ranking in missed for one in ranking)
     most = sorted(before.items(), key=lambda item: (-item[1], item[0]))[:_STANDING_BEFORE]
-    found = len(own.texts) - len(missed)
-    return Findability(tool_id, len(own.texts), found, own.source, tuple(most))
+    hits = len(own.texts) - len(missed)
+    return Findability(tool_id, len(own.texts), hits, own.source, tuple(most))

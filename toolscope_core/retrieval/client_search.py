@@ -78,15 +78,15 @@ class SearchSetup:
 
 @dataclass(frozen=True, slots=True)
 class ClientSearch:
-    """The search of a client: its ``title``, how many tools it returns by default, what it rests
-    on, and whether that is not public in full, so that the ranking is ``approximate``.
+    """The search of a client: its ``title``, whether it ranks by meaning in place of words, and
+    whether it is not public in full, so that the ranking is ``approximate``.
+    docs/decisions/074-searches-of-clients.md has what each rests on.
     """
 
     title: str
-    shown: int
-    source: str
-    approximate: bool
     scoring: MakeScoring
+    by_meaning: bool = False
+    approximate: bool = False
 
 
 class SearchableTools(Protocol):
@@ -126,7 +126,7 @@ class ClientRetriever:
         cache: VectorCache,
         servers: Iterable[Server] = (),
     ) -> None:
-        self._make = CLIENT_SEARCHES[name].scoring
+        self._kind = CLIENT_SEARCHES[name]
         self._servers = {one.name: one.description for one in servers}
         self._vectors = RequestVectors(embedder, cache)
         self._search_in(tools)
@@ -139,7 +139,7 @@ class ClientRetriever:
 
     def _search_in(self, tools: Iterable[Tool]) -> None:
         self._tools = sorted(tools, key=lambda tool: tool.id)
-        self._scores = self._make(self._tools, self._servers, self._vectors.of)
+        self._scores = self._kind.scoring(self._tools, self._servers, self._vectors.of)
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -165,18 +165,15 @@ class ClientRetriever:
         return tuple(rankings)
 
     def _ranked(self, scores: Scores, k: int) -> tuple[RankedTool, ...]:
-        shares = min_max(scores)
-        return tuple(
-            RankedTool(
-                tool_id=self._tools[row].id,
-                score=float(shares[row]),
-                dense=0.0,
-                sparse=float(scores[row]),
-                parts=(0.0, float(shares[row]), 0.0, 0.0),
-            )
-            for row in best_first(scores, k)
-            if scores[row] > 0
-        )
+        shares, by_meaning = min_max(scores), self._kind.by_meaning
+        places = []
+        for row in best_first(scores, k):
+            if scores[row] > 0:
+                score, share = float(scores[row]), float(shares[row])
+                dense, sparse = (score, 0.0) if by_meaning else (0.0, score)
+                parts = (share, 0.0, 0.0, 0.0) if by_meaning else (0.0, share, 0.0, 0.0)
+                places.append(RankedTool(self._tools[row].id, share, dense, sparse, parts))
+        return tuple(places)
 
 
 def definition_text(tool: Tool) -> str:
@@ -305,39 +302,13 @@ def _content_words(text: str) -> list[str]:
 
 
 CLIENT_SEARCHES: Mapping[ClientName, ClientSearch] = {
-    "claude-bm25": ClientSearch(
-        "Claude, BM25",
-        5,
-        "Anthropic's documents: names, descriptions, argument names and descriptions; 3 to 5 tools",
-        True,
-        _claude_bm25,
-    ),
-    "claude-regex": ClientSearch(
-        "Claude, regular expressions",
-        5,
-        "Anthropic's documents: a pattern over the same fields; 3 to 5 tools",
-        True,
-        _claude_regex,
-    ),
-    "codex": ClientSearch(
-        "Codex", 8, "its source of 2026: BM25 (k1 1.2, b .75) over stems", False, _codex
-    ),
-    "fastmcp": ClientSearch(
-        "FastMCP", 5, "its source, 4.2: BM25 (k1 1.5, b .75) over words", False, _fastmcp
-    ),
+    "claude-bm25": ClientSearch("Claude, BM25", _claude_bm25, approximate=True),
+    "claude-regex": ClientSearch("Claude, regular expressions", _claude_regex, approximate=True),
+    "codex": ClientSearch("Codex", _codex),
+    "fastmcp": ClientSearch("FastMCP", _fastmcp),
     "openai-namespaces": ClientSearch(
-        "OpenAI, namespaces",
-        10,
-        "OpenAI's documents: a model sees a namespace's name and description, then its tools",
-        True,
-        _namespaces,
+        "OpenAI, namespaces", _namespaces, by_meaning=True, approximate=True
     ),
-    "embedding": ClientSearch(
-        "plain embedding",
-        5,
-        "the cosine of what the merge embeds",
-        False,
-        _embedding,
-    ),
+    "embedding": ClientSearch("plain embedding", _embedding, by_meaning=True),
 }
 """By name, in the order in which they are listed."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from toolscope_core.evaluation.findability import COMPARED
 from toolscope_core.model.numbers import quantity
-from ui.catalog.findable_tools import SEARCHES, FindableTools, title_of
+from ui.catalog.findable_tools import FindableTools, title_of
 from ui.shared import page_frame
 from ui.shared.tools import tool_parts
 
@@ -49,7 +50,7 @@ def findability_panel(catalog_id: int) -> None:
         },
         alt="How well each search finds the tools, before and after the merge",
     )
-    search = st.selectbox("Tools missed by", SEARCHES, format_func=title_of, key="missed_by")
+    search = st.selectbox("Tools missed by", COMPARED, format_func=title_of, key="missed_by")
     missed = findable.tools(catalog_id, search)
     if not missed:
         st.success("This search finds every tool for all its requests.", icon=":material/check:")
@@ -62,7 +63,7 @@ def findability_panel(catalog_id: int) -> None:
                 "tool": row.name,
                 "open": tool_parts.LABEL,
                 "server": row.server,
-                "found": row.found,
+                "found": row.share,
                 "requests from": row.requests,
                 "found in its place": row.before,
             }

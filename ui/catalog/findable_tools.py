@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import get_args
 
 from toolscope_core.catalog.document_variants import with_variants
 from toolscope_core.evaluation.findability import (
+    COMPARED,
     Findability,
+    compared_search,
     findability,
     mean_share,
     own_requests,
@@ -16,7 +17,6 @@ from toolscope_core.evaluation.findability import (
 from toolscope_core.evaluation.query_sets import Query, relabelled
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.protocols import Progress, silent
-from toolscope_core.model.search_configuration import ClientName, RetrievalConfig
 from toolscope_core.model.tool import Augmentation
 from toolscope_core.retrieval.client_search import CLIENT_SEARCHES, SearchSetup
 from toolscope_core.store import Job
@@ -26,7 +26,6 @@ from ui.shared.services.reviewed_variants import Variants
 from ui.shared.services.workspace import Workspace
 
 JOB_KIND = "findability"
-OWN = "ToolScope"
 _NAMED = 3
 
 BySearch = dict[str, tuple[Sequence[Findability], Sequence[Findability]]]
@@ -54,7 +53,7 @@ class ToolShare:
     tool_id: str
     name: str
     server: str
-    found: str
+    share: str
     requests: str
     before: str
 
@@ -76,7 +75,7 @@ class FindableTools:
         return tuple(
             SearchRow(
                 search=title_of(name),
-                approximate=name != OWN and CLIENT_SEARCHES[_client(name)].approximate,
+                approximate=_is_approximate(name),
                 share=mean_share(before),
                 never=_never(before),
                 share_after=mean_share(after),
@@ -94,7 +93,7 @@ class FindableTools:
                 tool_id=row.tool_id,
                 name=by_id[row.tool_id].name,
                 server=by_id[row.tool_id].owner,
-                found=f"{row.found} of {row.requests}",
+                share=f"{row.hits} of {row.requests}",
                 requests=row.source,
                 before=", ".join(by_id[one].name for one, _ in row.before[:_NAMED]),
             )
@@ -125,7 +124,7 @@ class FindableTools:
             ),
         )
         measured: BySearch = {}
-        for name in SEARCHES:
+        for name in COMPARED:
             before, after = (
                 findability(
                     self._setup(name, catalog).open(catalog.tools, progress),
@@ -138,7 +137,7 @@ class FindableTools:
         self._measured.put(catalog_id, (plan,), measured, state=(queries, written))
 
     def _setup(self, name: str, catalog: Catalog) -> SearchSetup:
-        config = RetrievalConfig(client=None if name == OWN else _client(name))
+        config = compared_search(name)
         return SearchSetup(self._embedder, self._cache, config, servers=catalog.servers)
 
     def _known(self, catalog_id: int) -> BySearch | None:
@@ -152,17 +151,14 @@ class FindableTools:
         return queries, dict(self._variants.accepted(catalog_id))
 
 
-SEARCHES: tuple[str, ...] = (*get_args(ClientName), OWN)
-
-
 def title_of(search: str) -> str:
     """The name of a search as a person knows it."""
-    return OWN if search == OWN else CLIENT_SEARCHES[_client(search)].title
+    return next((one.title for name, one in CLIENT_SEARCHES.items() if name == search), "ToolScope")
 
 
-def _client(name: str) -> ClientName:
-    return next(one for one in CLIENT_SEARCHES if one == name)
+def _is_approximate(search: str) -> bool:
+    return any(one.approximate for name, one in CLIENT_SEARCHES.items() if name == search)
 
 
 def _never(rows: Sequence[Findability]) -> int:
-    return sum(not row.found for row in rows)
+    return sum(not row.hits for row in rows)

@@ -121,7 +121,9 @@ def _table(
         {
             **cells.to_dict("list"),
             "tools": [", ".join(all_members(one)) for one in clusters],
-            "what speaks against it": ["; ".join(one.reasons[:REASONS_SHOWN]) for one in clusters],
+            "what speaks against it": [
+                "; ".join(one.reasons[:REASONS_SHOWN]).replace("`", "") for one in clusters
+            ],
         },
         f"{key}_{digest(versions, sorted(first))[:12]}",
         "Clusters to decide on at once",

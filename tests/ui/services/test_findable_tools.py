@@ -3,7 +3,8 @@
 import pytest
 
 from tests.ui.services.small_workspace import by_name
-from ui.catalog.findable_tools import OWN, SEARCHES, FindableTools
+from toolscope_core.evaluation.findability import COMPARED, OWN_SEARCH
+from ui.catalog.findable_tools import FindableTools
 from ui.shared.services.loaded_queries import LoadedQueries
 
 QUERY = b'{"id": "a", "query": "what is it like outside", "gold": ["beta/get_weather"]}'
@@ -22,16 +23,16 @@ def measured(shared):
 def test_there_is_a_row_for_each_search_with_what_it_never_finds(measured):
     findable, catalog_id = measured
     rows = {row.search: row for row in findable.rows(catalog_id)}
-    assert len(rows) == len(SEARCHES)
+    assert len(rows) == len(COMPARED)
     assert (rows["Codex"].approximate, rows["Codex"].never) == (False, 1)
     assert 0 < rows["Codex"].share < 1
     (missed,) = findable.tools(catalog_id, "codex")
-    assert (missed.tool_id, missed.found, missed.requests) == (
+    assert (missed.tool_id, missed.share, missed.requests) == (
         "beta/get_weather",
         "0 of 1",
         "queries",
     )
-    assert missed.tool_id in {one.tool_id for one in findable.tools(catalog_id, OWN)}
+    assert missed.tool_id in {one.tool_id for one in findable.tools(catalog_id, OWN_SEARCH)}
 
 
 def test_another_decision_or_query_set_makes_it_anew(measured, shared):
