@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from benchmarks.measuring import catalog_file, data_folder
 from benchmarks.searching import PLANS, QUERIES, recorded_variants
+from toolscope_core.embedding.embed_once import embed_cached
 from toolscope_core.evaluation.comparison import Measured, Trial
 from toolscope_core.evaluation.intervals import Interval, interval
 from toolscope_core.evaluation.laboratory import ExperimentOptions, Laboratory
@@ -19,6 +20,7 @@ from toolscope_core.evaluation.reports import MetricRow
 from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.model.configuration import Split
 from toolscope_core.model.environment import read_environment
+from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Augmentation, JsonObject, Tool
 from toolscope_core.retrieval.assembly import ToolRequest
@@ -58,6 +60,10 @@ class PaperSet:
 
     def variants(self) -> Mapping[str, Augmentation]:
         return recorded_variants(self.name, self.laboratory.catalog)
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """One row a text; what was embedded before is read back."""
+        return embed_cached(texts, self.laboratory.embedder, self.laboratory.cache)
 
     def retriever(self, tools: Sequence[Tool], config: RetrievalConfig) -> Retriever:
         return Retriever(tools, self.laboratory.embedder, self.laboratory.cache, config)

@@ -7,6 +7,7 @@ wrote the variants. *Control* pads each tool with random words to the length of 
 
 from __future__ import annotations
 
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -24,7 +25,7 @@ from benchmarks.papers.paper_sets import (
     spread,
 )
 from toolscope_core.catalog.document_variants import with_variants
-from toolscope_core.evaluation.intervals import paired_p
+from toolscope_core.evaluation.intervals import paired_p, rate_text
 from toolscope_core.evaluation.measured_toolsets import Toolset
 from toolscope_core.evaluation.reports import metric_rows
 from toolscope_core.evaluation.stress import WHOLE_K, split_gains, stress_test
@@ -36,13 +37,15 @@ from toolscope_core.model.tool import JsonObject, Tool
 from toolscope_core.rps.control import noise_matched
 from toolscope_core.rps.plan_figures import plan_figures
 from toolscope_core.rps.planner import WORKER_K, PlanOptions, model_planner, offline_planner
-from toolscope_core.rps.telling_apart import (
-    COLLIDE,
+from toolscope_core.rps.rewrites import (
+    MeasuredRewrite,
+    TellingEffect,
     answers_of,
-    effect_of,
-    offline_descriptions,
-    sibling_pairs,
+    best_rewrites,
+    effects_of,
+    offline_rewrites,
 )
+from toolscope_core.rps.telling_apart import COLLIDE, sibling_pairs
 from toolscope_core.rps.workers import taken_of_pools
 
 VARIANTS = {
@@ -209,33 +212,58 @@ def plans(one: PaperSet) -> Iterator[JsonObject]:
 
 
 def siblings(one: PaperSet) -> Iterator[JsonObject]:
-    """Siblings that collide, with the words that only one of them says in front: no table of the
-    paper, which describes all tools anew.
+    """Siblings that collide, with each way of telling them apart: no table of the paper, which
+    describes all tools anew. Requests are in three parts: a rewrite is chosen on one and admitted
+    on another; *nearer* and *rewrites* are of the third, which neither has seen.
     """
     catalog: Catalog = one.laboratory.catalog
     analysis = one.laboratory.analysis(None)
     plan = plan_merge(analysis, (), PlanConfig())
     for least in (COLLIDE, 0.7):
-        effects = [
-            effect_of(
-                (catalog.by_id[own.pair.left], catalog.by_id[own.pair.right]),
-                offline_descriptions(catalog, own),
-                answers_of(own.pair, one.queries),
-                one.laboratory.embedder.encode,
-            )
-            for own in sibling_pairs(analysis, plan, (), least)
-        ]
-        confused = [query for effect in effects for query in effect.queries]
-        yield {
-            "pairs from": least,
-            "pairs": len(effects),
-            **{
-                f"cosine {side}": spread([getattr(each, side) for each in effects])
-                for side in ("before", "after")
-            },
-            "requests of one of them": len(confused),
-            "nearer to it": [sum(e.right[side] for e in effects) for side in (0, 1)],
-        }
+        seen: dict[str, list[tuple[MeasuredRewrite, TellingEffect]]] = {}
+        pairs = sibling_pairs(analysis, plan, (), least)
+        for own in pairs:
+            tools = (catalog.by_id[own.pair.left], catalog.by_id[own.pair.right])
+            answers = answers_of(own.pair, one.queries)
+            earlier = [answer for answer in answers if not _is_kept_back(answer[0])]
+            kept_back = [answer for answer in answers if _is_kept_back(answer[0])]
+            rewrites = offline_rewrites(tools, own.words)
+            for best in best_rewrites(tools, rewrites, earlier, one.embed):
+                new = [best.rewrite.descriptions]
+                (effect,) = effects_of(tools, new, kept_back, one.embed)
+                seen.setdefault(best.rewrite.way, []).append((best, effect))
+        for way, measured in seen.items():
+            for group, rows in (
+                ("all", measured),
+                ("admitted", [r for r in measured if r[0].wins]),
+            ):
+                effects = [effect for _, effect in rows if effect.queries]
+                requests = sum(len(effect.queries) for effect in effects)
+                rights = [effect.right for effect in effects]
+                yield {
+                    "pairs from": least,
+                    "pairs": len(pairs),
+                    "way": way,
+                    "of": group,
+                    "rewrites": len(rows),
+                    **{
+                        f"cosine {side}": spread([getattr(effect, side) for _, effect in rows])
+                        for side in ("before", "after")
+                    },
+                    **{
+                        f"nearer {side}": rate_text(sum(right[at] for right in rights), requests)
+                        for at, side in enumerate(("before", "after"))
+                    },
+                    "rewrites won, even, lost": [
+                        sum(int(np.sign(after - before)) == sign for before, after in rights)
+                        for sign in (1, 0, -1)
+                    ],
+                }
+
+
+def _is_kept_back(request: str) -> bool:
+    """A third of all requests, by their text."""
+    return zlib.adler32(request.encode()) % 3 == 0
 
 
 ULTRATOOL = ("ultratool",)
@@ -260,5 +288,7 @@ TABLES: Mapping[str, PaperTable] = {
         similarities,
     ),
     "rps-figure-5": PaperTable("variants on a plane", missing="Overlap, tab Map, with variants"),
-    "rps-siblings": PaperTable("siblings described apart", ULTRATOOL, 2, siblings),
+    "rps-siblings": PaperTable(
+        "siblings described apart", (*ULTRATOOL, "livemcpbench"), 4, siblings
+    ),
 }

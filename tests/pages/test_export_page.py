@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from tests.ui.services import small_workspace
-from tests.ui.services.small_workspace import SUM, by_name, tool
+from tests.ui.services.small_workspace import SUM, accept_variants, by_name, tool
 from toolscope_core.catalog.scan.scanner import scan_catalog
 from ui.documents.edited_documents import Documents
 from ui.shared.services.reviewed_variants import Variants
@@ -235,7 +235,7 @@ def test_accepted_variants_can_be_the_descriptions(page):
     assert not [toggle for toggle in page.at.toggle if toggle.key == "expanded"]
     row = b'{"tool": "alpha/send_mail", "expanded": "Post it now.", "questions": []}'
     page.work.service(Variants).add(page.catalog_id, row, "v.jsonl")
-    page.work.service(Variants).accept_clean(page.catalog_id, "ann")
+    accept_variants(page.work.service(Variants), page.catalog_id)
     page.at.run()
     before = figures(page)
     page.widget("toggle", "expanded").set_value(True).run()

@@ -228,7 +228,7 @@ def test_accepted_document_variants_have_a_curve_and_a_map_of_their_own(monkeypa
     assert "More" not in [box.label for box in app.expander], "without variants there is no more"
     row = b'{"tool": "alpha/send_mail", "expanded": "Post a letter.", "questions": []}'
     work.service(Variants).add(i, row, "v.jsonl")
-    work.service(Variants).accept_clean(i, "ann")
+    small_workspace.accept_variants(work.service(Variants), i)
     app.session_state["threshold_more"] = True
     app.run()
     columns = set().union(*(frame.value.columns for frame in app.dataframe))

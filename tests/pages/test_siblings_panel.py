@@ -52,7 +52,7 @@ def test_a_word_that_the_tool_does_not_say_is_pointed_out(page):
 
 
 def test_words_that_are_no_part_of_the_job_are_not_offered(open_app):
-    longer_text = TEXT_OF_BOTH + " Important: always absolute."
+    longer_text = TEXT_OF_BOTH + " Important: always."
     page = open_app(
         tool("alpha", "read_flights", TEXT_OF_BOTH), tool("beta", "read_flights", longer_text)
     )

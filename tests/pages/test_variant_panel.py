@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.reviewed_variants import Variants
 
 WEATHER = {"tool": "beta/get_weather", "expanded": "Tells the weather.", "questions": ["A?", "B?"]}
@@ -31,7 +32,11 @@ def test_a_question_is_dropped_and_the_rest_accepted(page):
 
 
 def test_bulk_leaves_out_what_has_warnings(page):
-    page.press("clean_variants")
+    page.press("measured_variants")
+    assert accepted(page) == {} and "no request of a query set measures" in page.text
+    rows = {"id": "a", "query": "get the weather", "gold": ["beta/get_weather"]}
+    page.work.service(LoadedQueries).add(1, json.dumps(rows).encode(), "q.jsonl")
+    page.press("measured_variants")
     assert set(accepted(page)) == {"beta/get_weather"}
     assert "**1** waiting" in page.text
     assert page.at.warning

@@ -12,15 +12,19 @@ from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Augmentation, Tool
+from toolscope_core.rps.rewrites import (
+    MeasuredRewrite,
+    TellingEffect,
+    answers_of,
+    best_rewrites,
+    effects_of,
+    offline_rewrites,
+)
 from toolscope_core.rps.telling_apart import (
     COLLIDE,
     SiblingPair,
-    TellingEffect,
-    answers_of,
     description_violations,
-    descriptions_of_model,
-    effect_of,
-    offline_descriptions,
+    rewrites_of_model,
     sibling_pairs,
 )
 from ui.documents.edited_documents import Documents
@@ -36,15 +40,14 @@ MOST_QUERIES = 200
 
 @dataclass(frozen=True, slots=True)
 class SiblingsCard:
-    """Two tools as they came in, their descriptions as they stand, and what is suggested, by tool
-    id: offline, and by the model that was asked, empty where none was.
+    """Two tools as they came in, their descriptions as they stand, by tool id, and the suggested
+    rewrites: one of each way, the short ones first, each measured.
     """
 
     siblings: SiblingPair
     tools: tuple[Tool, Tool]
     standing: Mapping[str, str]
-    offline: Mapping[str, str]
-    by_model: Mapping[str, str]
+    rewrites: tuple[MeasuredRewrite, ...]
 
     @property
     def is_edited(self) -> bool:
@@ -84,19 +87,32 @@ class Siblings:
         )
 
     def card(self, catalog_id: int, siblings: SiblingPair) -> SiblingsCard:
-        """All that is known of a pair."""
-        catalog = self._analyses.required(catalog_id).catalog
-        left, right = (catalog.by_id[one] for one in (siblings.pair.left, siblings.pair.right))
+        """The pair with what is suggested for it."""
+        by_id = self._analyses.required(catalog_id).catalog.by_id
+        tools = (by_id[siblings.pair.left], by_id[siblings.pair.right])
         standing = self._standing(catalog_id)
-        asker = self._judging.known_answers()
-        (by_model,) = descriptions_of_model(catalog, [siblings.pair], asker) if asker else ({},)
         return SiblingsCard(
             siblings=siblings,
-            tools=(left, right),
-            standing={one.id: standing.get(one.id, one.description) for one in (left, right)},
-            offline=offline_descriptions(catalog, siblings),
-            by_model=by_model,
+            tools=tools,
+            standing={one.id: standing.get(one.id, one.description) for one in tools},
+            rewrites=self._rewrites(catalog_id, siblings),
         )
+
+    def winning(self, catalog_id: int, least: float = COLLIDE) -> dict[str, str]:
+        """By tool id the descriptions that can be accepted unseen, at ``least`` or closer: of each
+        pair the first rewrite that wins and that nothing speaks against. Left out are tools that
+        have another description than the one that came in, and all but the closest pair of a tool.
+        """
+        edited, wanted = self.edited(catalog_id), dict[str, str]()
+        for siblings in self.pairs(catalog_id, least):
+            if not (edited | wanted.keys()).isdisjoint((siblings.pair.left, siblings.pair.right)):
+                continue
+            for one in self._rewrites(catalog_id, siblings):
+                new = one.rewrite.descriptions
+                if one.wins and not any(self.violations(catalog_id, new).values()):
+                    wanted |= new
+                    break
+        return wanted
 
     def violations(
         self, catalog_id: int, descriptions: Mapping[str, str]
@@ -109,10 +125,10 @@ class Siblings:
         the search embed, and to requests that only one of the two answers. Those are of the query
         sets, and the questions of accepted document variants.
         """
-        tools = self._analyses.required(catalog_id).catalog.by_id
-        sides = (tools[pair.left], tools[pair.right])
-        asked = self._requests(catalog_id, pair)[:MOST_QUERIES]
-        return effect_of(sides, descriptions, asked, self._analyses.embed)
+        by_id = self._analyses.required(catalog_id).catalog.by_id
+        tools, answers = (by_id[pair.left], by_id[pair.right]), self._requests(catalog_id, pair)
+        (effect,) = effects_of(tools, [descriptions], answers, self._analyses.embed)
+        return effect
 
     def save(
         self, catalog_id: int, descriptions: Mapping[str, str], reviewer: str
@@ -140,12 +156,21 @@ class Siblings:
             item.tool.id: item.tool.description for item in plan.tools if len(item.members) == 1
         }
 
+    def _rewrites(self, catalog_id: int, siblings: SiblingPair) -> tuple[MeasuredRewrite, ...]:
+        catalog = self._analyses.required(catalog_id).catalog
+        left, right = (catalog.by_id[one] for one in (siblings.pair.left, siblings.pair.right))
+        rewrites = offline_rewrites((left, right), siblings.words)
+        if asker := self._judging.known_answers():
+            rewrites += rewrites_of_model(catalog, [siblings.pair], asker)[0]
+        answers = self._requests(catalog_id, siblings.pair)
+        return best_rewrites((left, right), rewrites, answers, self._analyses.embed)
+
     def _requests(self, catalog_id: int, pair: Pair) -> list[tuple[str, str]]:
-        """Requests that exactly one of the two answers, each with that one."""
+        """Requests that exactly one of the two answers, each with that one: 200 at most."""
         sets = self._queries.sets(catalog_id)
-        asked = dict(answers_of(pair, [one for view in sets for one in view.content.queries]))
+        answers = dict(answers_of(pair, [one for view in sets for one in view.content.queries]))
         accepted = self._variants.accepted(catalog_id)
         for one in (pair.left, pair.right):
             for question in accepted.get(one, Augmentation("")).questions:
-                asked.setdefault(question, one)
-        return list(asked.items())
+                answers.setdefault(question, one)
+        return list(answers.items())[:MOST_QUERIES]

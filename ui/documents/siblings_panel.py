@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
+from toolscope_core.evaluation.intervals import rate_text
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.kinds import RELATIONS
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Tool, digest
-from toolscope_core.rps.telling_apart import COLLIDE, LEAST, SiblingPair, TellingEffect
+from toolscope_core.rps.rewrites import MeasuredRewrite, TellingEffect
+from toolscope_core.rps.telling_apart import COLLIDE, LEAST, SiblingPair
 from ui.documents.siblings import Siblings, SiblingsCard
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons
@@ -19,7 +21,7 @@ from ui.shared.models import ask_panel
 from ui.shared.pairs.pair_panel import pair_link
 
 WAITING, EDITED, ALL = "waiting", "edited", "all"
-NOW, IN_FRONT, MODEL = "as they are", "own words in front", "by the model"
+NOW = "as they are"
 MOST_OPTIONS = 500
 MOST_QUERIES = 12
 AT = "telling_apart"
@@ -51,6 +53,8 @@ def siblings_panel(catalog_id: int) -> None:
     else:
         st.info("No pair is left here.", icon=":material/check_circle:")
     st.caption(f"{waiting:,} of {quantity(len(pairs), 'pair')} wait, {len(kept):,} shown.")
+    if waiting:
+        _accept_winning(catalog_id, least)
     ask_panel.ask_box(
         catalog_id,
         "siblings",
@@ -59,6 +63,27 @@ def siblings_panel(catalog_id: int) -> None:
         f"For all pairs at {COLLIDE:.2f} or more. Nothing changes until somebody saves a "
         "description.",
     )
+
+
+def _accept_winning(catalog_id: int, least: float) -> None:
+    st.button(
+        "Save all that win",
+        key="save_winning",
+        icon=":material/done_all:",
+        on_click=_save_winning,
+        args=(catalog_id, least),
+        help="The first rewrite of each pair that wins a request and loses none, that brings the "
+        "right tool nearer on requests it was not chosen on, and has no warning. One undo takes "
+        "all back.",
+    )
+
+
+def _save_winning(catalog_id: int, least: float) -> None:
+    if texts := page_frame.service(Siblings).winning(catalog_id, least):
+        _save(catalog_id, texts, "")
+    else:
+        text = "No rewrite wins. Add a query set to measure more, or edit pair by pair."
+        st.session_state["notice"] = (False, text)
 
 
 def _state(one: SiblingPair, edited: frozenset[str]) -> str:
@@ -88,12 +113,10 @@ def _chosen(
 
 
 def _card(catalog_id: int, card: SiblingsCard, onward: str) -> None:
-    starts: dict[str, Mapping[str, str]] = {NOW: card.standing}
-    if any(card.offline[tool.id] != tool.description for tool in card.tools):
-        starts[IN_FRONT] = card.offline
-    if card.by_model:
-        starts[MODEL] = card.by_model
-    start_at = MODEL if card.by_model and not card.is_edited else NOW
+    starts = {NOW: card.standing}
+    starts |= {one.rewrite.way: one.rewrite.descriptions for one in card.rewrites}
+    winning = [one.rewrite.way for one in card.rewrites if one.wins]
+    start_at = NOW if card.is_edited or not winning else winning[0]
     suffix = digest(pair_key(card.siblings.pair), sorted(card.standing.items()))[:12]
     line = st.container(horizontal=True, vertical_alignment="center")
     line.markdown(_why(card.siblings))
@@ -102,6 +125,8 @@ def _card(catalog_id: int, card: SiblingsCard, onward: str) -> None:
     start = st.segmented_control(
         "Start from", list(starts), default=start_at, required=True, key=f"start_{suffix}"
     )
+    for one in card.rewrites:
+        st.caption(f"{one.rewrite.way.capitalize()}: {_record(one)}")
     texts = {}
     for column, tool in zip(st.columns(2, gap="large"), card.tools, strict=True):
         with column:
@@ -131,6 +156,29 @@ def _card(catalog_id: int, card: SiblingsCard, onward: str) -> None:
         decision_buttons.undo_button(
             page_frame.workspace().review.standing(catalog_id), by_key=False
         )
+
+
+def _record(one: MeasuredRewrite) -> str:
+    """What a rewrite does to requests, and whether it may be accepted unseen."""
+    n = len(one.chosen.queries) + len(one.held_out.queries)
+    if not one.held_out.queries or not one.chosen.queries:
+        return f"not enough requests to tell (n = {n})."
+    before, after = one.held_out.right
+    held_out = len(one.held_out.queries)
+    rates = (
+        f"right of the requests that it was not chosen on: {rate_text(before, held_out)} before, "
+        f"{rate_text(after, held_out)} after"
+    )
+    if one.wins:
+        return f"**wins**; {quantity(one.won, 'request')} won, none lost; {rates}."
+    why = (
+        f"{quantity(one.lost, 'request')} would go to the other tool"
+        if one.lost
+        else "no request is won"
+        if not one.won
+        else "on requests left out nothing comes nearer"
+    )
+    return f"**does not win**: {why}; {rates}."
 
 
 def _why(one: SiblingPair) -> str:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from toolscope_core.evaluation.intervals import rate_text
 from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Augmentation, digest
@@ -77,7 +78,7 @@ def _form(catalog_id: int) -> None:
 
 
 def _summary(catalog_id: int, views: Sequence[VariantView]) -> None:
-    """Counts, and the button that accepts what nothing speaks against."""
+    """Counts, and the button that accepts what loses no request."""
     count = Counter[str](view.state for view in views)
     clean = sum(view.state == "waiting" and not view.violations for view in views)
     doubtful = sum(view.state == "waiting" and bool(view.violations) for view in views)
@@ -88,14 +89,16 @@ def _summary(catalog_id: int, views: Sequence[VariantView]) -> None:
         return
     variants = page_frame.service(Variants)
     bar.button(
-        f"Accept {quantity(clean, 'variant')} without warnings",
-        key="clean_variants",
+        "Accept those that lose no request",
+        key="measured_variants",
         icon=":material/done_all:",
-        help=f"Left out: {quantity(doubtful, 'variant')} with warnings. One undo takes all back.",
+        help=f"Of {quantity(clean, 'variant')} without warnings those that could be measured: on "
+        "requests of the query sets that only their tool or the one nearest to it answers. Left "
+        f"out: {quantity(doubtful, 'variant')} with warnings. One undo takes all back.",
         on_click=decision_buttons.carry_out,
         args=(
-            lambda: variants.accept_clean(catalog_id, page_frame.reviewer()),
-            f"Accepted {quantity(clean, 'variant')}",
+            lambda: variants.accept_measured(catalog_id, page_frame.reviewer()),
+            "Accepted the variants that lose no request",
         ),
     )
 
@@ -150,6 +153,7 @@ def _card(catalog_id: int, view: VariantView, onward: str) -> None:
             if (text := _question(question, f"{suffix}_{number}"))
         ]
         edited = replace(shown, expanded=expanded.strip(), questions=tuple(questions))
+        st.caption(_effect(page_frame.current().id, view, edited))
         with st.container(horizontal=True):
             st.button(
                 "Accept",
@@ -171,6 +175,20 @@ def _card(catalog_id: int, view: VariantView, onward: str) -> None:
             decision_buttons.undo_button(
                 page_frame.workspace().review.standing(catalog_id), by_key=False
             )
+
+
+def _effect(catalog_id: int, view: VariantView, edited: Augmentation) -> str:
+    """What the description does to requests that only its tool or the one nearest to it answers."""
+    effects = page_frame.service(Variants).effects(catalog_id, {view.tool.id: edited})
+    if view.tool.id not in effects:
+        return "No request of a query set measures it."
+    effect = effects[view.tool.id]
+    before, after = effect.right
+    n = len(effect.queries)
+    return (
+        f"Requests that only it or the tool nearest to it answers, right: {rate_text(before, n)} "
+        f"before, {rate_text(after, n)} after; {effect.won:,} won, {effect.lost:,} lost."
+    )
 
 
 def _question(question: str, key: str) -> str:

@@ -55,7 +55,7 @@ PROMPTS = [
     ),
     (REPHRASING_TASK, JOBS, "1 179096d856ac"),
     (SELECTION_TASK, JOBS, "2 31b3c3c76016"),
-    (SIBLINGS_TASK, (ToolPair(A, B), ToolPair(C, A)), "2 b88995fd6dc2"),
+    (SIBLINGS_TASK, (ToolPair(A, B), ToolPair(C, A)), "3 22c68b89acbe"),
     (
         SPLIT_TASKS["dummy"],
         (SplitQuestion("Find it."), SplitQuestion("Read it.")),

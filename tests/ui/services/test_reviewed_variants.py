@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.ui.services.small_workspace import MAIL, TOOLS, catalog
+from tests.ui.services.small_workspace import MAIL, TOOLS, accept_variants, catalog
 from toolscope_core.decisions.imported_decisions import decisions_in
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import DecisionError
@@ -14,6 +14,7 @@ from ui.evaluation.evaluations import Evaluations, Wanted
 from ui.evaluation.measured_sides import VARIANT_SIDES
 from ui.shared.services.experiments import Experiments
 from ui.shared.services.exports import Exports
+from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.reviewed_variants import Variants
 from ui.shared.services.searches import Lookup, Searches
 
@@ -61,14 +62,12 @@ def test_nothing_is_read_before_somebody_accepts_it(work, catalog_id, variants):
     assert set(states(work, catalog_id).values()) == {"waiting"}
     assert variants.accepted(catalog_id) == {}
     assert first(work, catalog_id) != ["get_weather"]
-    variants.accept_clean(catalog_id, "ann")
+    accept_variants(variants, catalog_id)
     assert states(work, catalog_id) == {
         "alpha/send_mail": "accepted",
         "beta/get_weather": "accepted",
         "beta/add_numbers": "waiting",  # it cites an address that its tool does not
     }
-    with pytest.raises(DecisionError, match="no variant is chosen"):
-        variants.accept_clean(catalog_id, "ann")
 
 
 def test_searches_read_what_was_accepted_unless_told_otherwise(work, catalog_id, variants):
@@ -80,7 +79,7 @@ def test_searches_read_what_was_accepted_unless_told_otherwise(work, catalog_id,
 
 
 def test_an_edit_and_a_rejection_hold_until_they_are_taken_back(work, catalog_id, variants):
-    variants.accept_clean(catalog_id, "ann")
+    accept_variants(variants, catalog_id)
     shorter = replace(WRITTEN, questions=())
     edited = variants.decide(catalog_id, {"alpha/send_mail": shorter}, "bob")
     rejected = variants.decide(catalog_id, {"beta/get_weather": Augmentation("")}, "bob")
@@ -105,7 +104,7 @@ def test_merges_and_variants_do_not_wait_for_each_other(work, catalog_id, varian
 
 
 def test_a_changed_tool_loses_its_variant_and_the_others_keep_theirs(work, catalog_id, variants):
-    variants.accept_clean(catalog_id, "ann")
+    accept_variants(variants, catalog_id)
     changed = [
         replace(tool, description="Post a letter.") if tool.id == MAIL.id else tool
         for tool in TOOLS
@@ -118,7 +117,7 @@ def test_a_changed_tool_loses_its_variant_and_the_others_keep_theirs(work, catal
 def test_the_bundle_has_them_by_the_ids_that_leave_and_replays_them(work, catalog_id, variants):
     config = PlanConfig(accept="auto")
     assert "variants.jsonl" not in work.service(Exports).bundle(catalog_id, config)
-    variants.accept_clean(catalog_id, "ann")
+    accept_variants(variants, catalog_id)
     files = work.service(Exports).bundle(catalog_id, config)
     rows = [json.loads(line) for line in files["variants.jsonl"].splitlines()]
     leaving = {item.tool.id for item in work.review.plan(catalog_id, config).tools}
@@ -142,7 +141,7 @@ def test_a_decision_of_another_form_is_refused(own, written):
 
 def test_they_are_measured_beside_the_toolset_as_it_is(work, catalog_id, variants):
     assert "with variants" not in work.service(Evaluations).sides.names(catalog_id)
-    variants.accept_clean(catalog_id, "ann")
+    accept_variants(variants, catalog_id)
 
     assert set(VARIANT_SIDES) <= set(work.service(Evaluations).sides.names(catalog_id))
     for side in VARIANT_SIDES:
@@ -151,7 +150,7 @@ def test_they_are_measured_beside_the_toolset_as_it_is(work, catalog_id, variant
 
 
 def test_on_request_the_toolset_says_what_was_accepted(work, catalog_id, variants):
-    variants.accept_clean(catalog_id, "ann")
+    accept_variants(variants, catalog_id)
 
     def descriptions(**more):
         files = work.service(Exports).bundle(
@@ -172,10 +171,28 @@ def test_on_request_the_toolset_says_what_was_accepted(work, catalog_id, variant
 
 
 def test_what_people_edited_or_merged_keeps_its_wording(work, catalog_id, variants):
-    variants.accept_clean(catalog_id, "ann")
+    accept_variants(variants, catalog_id)
     config = PlanConfig(accept="all", expanded=True)
     plan = work.review.plan(catalog_id, config)
     plain = work.review.plan(catalog_id, replace(config, expanded=False))
     for item, before in zip(plan.tools, plain.tools, strict=True):
         if len(item.members) > 1 and before.tool.description != MAIL.description:
             assert item == before
+
+
+def test_unseen_only_those_are_accepted_that_lose_no_request(work, catalog_id, variants):
+    with pytest.raises(DecisionError, match="no request of a query set measures"):
+        variants.accept_measured(catalog_id, "ann")
+    rows = [
+        {"id": "a", "query": "get the weather", "gold": ["beta/get_weather"]},
+        {"id": "b", "query": "send a mail", "gold": ["alpha/send_mail"]},
+        {"id": "c", "query": "up", "gold": ["beta/add_numbers"]},
+    ]
+    worse = {"tool": "beta/add_numbers", "expanded": "Send a mail.", "questions": []}
+    variants.add(catalog_id, json.dumps(worse).encode(), "worse.jsonl")
+    content = "\n".join(map(json.dumps, rows)).encode()
+    work.service(LoadedQueries).add(catalog_id, content, "q.jsonl")
+    variants.accept_measured(catalog_id, "ann")
+    assert set(variants.accepted(catalog_id)) == {"alpha/send_mail", "beta/get_weather"}
+    with pytest.raises(DecisionError, match="each of those loses some"):
+        variants.accept_measured(catalog_id, "ann")

@@ -52,9 +52,11 @@ def test_the_effect_is_on_the_texts_and_on_requests_that_one_of_them_answers(fli
     (one,) = work.service(Siblings).pairs(i, 0.6)
     card = work.service(Siblings).card(i, one)
     assert card.standing == {START.id: START.description, END.id: END.description}
-    assert card.offline[END.id] == f"Goal: {TEXT_OF_BOTH}"
-    assert not card.is_edited and card.by_model == {}
-    effect = work.service(Siblings).effect(i, PAIR, card.offline)
+    clause, in_front = (one.rewrite for one in card.rewrites)
+    assert clause.descriptions[END.id] == f"Use for goal: {TEXT_OF_BOTH}"
+    assert in_front.descriptions[END.id] == f"Goal: {TEXT_OF_BOTH}"
+    assert not card.is_edited
+    effect = work.service(Siblings).effect(i, PAIR, in_front.descriptions)
     assert effect.after < effect.before
     (query,) = effect.queries
     assert query.text == "the goal of a flight" and query.right == END.id
@@ -63,8 +65,8 @@ def test_the_effect_is_on_the_texts_and_on_requests_that_one_of_them_answers(fli
     assert same.after == pytest.approx(same.before)
     row = {"tool": START.id, "expanded": "", "questions": ["where does it start"]}
     work.service(Variants).add(i, json.dumps(row).encode(), "v.jsonl")
-    work.service(Variants).accept_clean(i, "ann")
-    asked = {query.text for query in work.service(Siblings).effect(i, PAIR, card.offline).queries}
+    small_workspace.accept_variants(work.service(Variants), i)
+    asked = {query.text for query in work.service(Siblings).effect(i, PAIR, card.standing).queries}
     assert asked == {"the goal of a flight", "where does it start"}
 
 
@@ -72,7 +74,7 @@ def test_saved_descriptions_are_edits_that_leave_and_come_back(flights):
     work, i = flights
     (one,) = work.service(Siblings).pairs(i, 0.6)
     card = work.service(Siblings).card(i, one)
-    written = {START.id: START.description, END.id: card.offline[END.id]}
+    written = {START.id: START.description, END.id: card.rewrites[1].rewrite.descriptions[END.id]}
     (decision,) = work.service(Siblings).save(i, written, "ann")
     assert decision.action == "edit" and work.service(Siblings).edited(i) == {END.id}
     assert work.service(Siblings).card(i, one).is_edited
@@ -95,7 +97,8 @@ def test_a_model_writes_descriptions_as_a_run(flights):
         first = "origin" in request.user.split("--- begin ")[1]
         texts = ["Origin of a flight.", "Goal of a flight."]
         one, other = texts if first else texts[::-1]
-        return {"answers": [{"question": question, "first": one, "second": other}]}
+        answer = {"first": one, "second": other, "first_clause": "", "second_clause": "For ends:"}
+        return {"answers": [{"question": question, **answer}]}
 
     with ModelServer(served(reply)) as server:
         work.endpoints.save(Endpoint(server.url, "m"))
@@ -105,4 +108,26 @@ def test_a_model_writes_descriptions_as_a_run(flights):
         card = work.service(Siblings).card(i, one)
         assert work.service(ModelRuns).estimate(i, "siblings").questions == 0
     assert run.state == "done" and len(shown) == 1
-    assert card.by_model == {START.id: "Origin of a flight.", END.id: "Goal of a flight."}
+    clause, whole = (one.rewrite for one in card.rewrites if "model" in one.rewrite.way)
+    assert whole.descriptions == {START.id: "Origin of a flight.", END.id: "Goal of a flight."}
+    assert sorted(clause.descriptions.values()) == [f"For ends: {TEXT_OF_BOTH}", TEXT_OF_BOTH]
+
+
+def test_what_wins_is_saved_unseen_and_nothing_else(flights, monkeypatch):
+    """A request that the other tool takes comes to its own by the words in front."""
+    work, i = flights
+    siblings = work.service(Siblings)
+    assert siblings.winning(i, 0.6) == {}
+    rows = [
+        {"id": text, "query": text, "gold": [END.id]}
+        for text in ("origin goal", "goal in plain words", "goal as a code", "the goal origin")
+    ]
+    work.service(LoadedQueries).add(i, "\n".join(map(json.dumps, rows)).encode(), "q.jsonl")
+    (one,) = siblings.pairs(i, 0.6)
+    measured = siblings.card(i, one).rewrites
+    wanted = next((m.rewrite.descriptions for m in measured if m.wins), {})
+    assert siblings.winning(i, 0.6) == wanted
+    monkeypatch.setattr("toolscope_core.rps.rewrites.MeasuredRewrite.wins", True)
+    assert siblings.winning(i, 0.6) == measured[0].rewrite.descriptions
+    siblings.save(i, siblings.winning(i, 0.6), "ann")
+    assert siblings.winning(i, 0.6) == {}  # both have other descriptions now

@@ -17,7 +17,7 @@ PROMPT_VERSIONS = {
     "query polish": "1",
     "rephrasing": "1",
     "selection": "2",
-    "siblings": "2",
+    "siblings": "3",
     "synthesis": "2",
     "worker": "1",
 }

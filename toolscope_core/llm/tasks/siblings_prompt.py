@@ -7,10 +7,10 @@ from typing import Annotated
 from toolscope_core.llm.tasks.fence import RULES, prompt_text
 from toolscope_core.llm.tasks.judge_prompt import ToolPair
 from toolscope_core.llm.tasks.prompt_task import PromptTask, ShownItem
-from toolscope_core.llm.tasks.replies import PASSAGE, AnswerForm, up_to
+from toolscope_core.llm.tasks.replies import LINE, PASSAGE, AnswerForm, up_to
 from toolscope_core.model.tool import Tool
 
-LONGEST = 1_200
+LONGEST, LONGEST_CLAUSE = 1_200, 100
 
 SYSTEM = f"""\
 An agent has both of two tools and takes one for the other, since they sound alike. They do \
@@ -43,6 +43,8 @@ class DescriptionsForm(AnswerForm[ToolPair]):
 
     first: Annotated[str, up_to(LONGEST, least=1), PASSAGE]
     second: Annotated[str, up_to(LONGEST, least=1), PASSAGE]
+    first_clause: Annotated[str, up_to(LONGEST_CLAUSE), LINE]
+    second_clause: Annotated[str, up_to(LONGEST_CLAUSE), LINE]
 
 
 SIBLINGS_TASK: PromptTask[ToolPair] = PromptTask(
@@ -51,10 +53,10 @@ SIBLINGS_TASK: PromptTask[ToolPair] = PromptTask(
     system=SYSTEM,
     reply_name="descriptions",
     form=DescriptionsForm,
-    answer_tokens=350,
+    answer_tokens=400,
     hashes=lambda pair: [pair.left.content_hash, pair.right.content_hash],
     show=_show,
 )
-"""An answer is ``{"first", "second"}``: descriptions of the two tools, in the order of
-``in_hash_order``.
+"""An answer is ``{"first", "second", "first_clause", "second_clause"}``: descriptions of the two
+tools in the order of ``in_hash_order``, and what could stand in front of their own.
 """

@@ -28,7 +28,7 @@ from toolscope_core.model.errors import ModelError, ModelStopError, PausedError,
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.protocols import Ledger, Progress, silent
 from toolscope_core.model.tool import JsonObject
-from toolscope_core.rps.telling_apart import descriptions_of_model, sibling_pairs
+from toolscope_core.rps.telling_apart import rewrites_of_model, sibling_pairs
 from toolscope_core.rps.variant_writing import variants_of_model
 from toolscope_core.store import (
     ModelRun,
@@ -79,7 +79,7 @@ class ModelRuns:
         analysis, log = self._analyses.required(catalog_id), read_log(self._store, catalog_id)
         if kind == "siblings":
             pairs = _to_tell_apart(analysis, log)
-            telling = partial(descriptions_of_model, analysis.catalog, pairs)
+            telling = partial(rewrites_of_model, analysis.catalog, pairs)
             return question_estimates(telling, *model_terms)
         if kind == "documents":
             plan = plan_merge(analysis, log, PlanConfig())
@@ -212,7 +212,7 @@ class ModelRuns:
         """Ask for descriptions of all siblings that collide."""
         analysis, log = self._analyses.required(catalog_id), read_log(self._store, catalog_id)
         pairs = _to_tell_apart(analysis, log)
-        return lambda asking: descriptions_of_model(analysis.catalog, pairs, asking)
+        return lambda asking: rewrites_of_model(analysis.catalog, pairs, asking)
 
     def _asked(
         self,

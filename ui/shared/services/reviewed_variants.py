@@ -8,12 +8,17 @@ from typing import Literal
 
 from toolscope_core.catalog.document_variants import LoadedVariants, variants_in
 from toolscope_core.decisions.constraints import variants
+from toolscope_core.embedding.tool_text import tool_text
 from toolscope_core.merging.faithful import Violation
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError
+from toolscope_core.model.numbers import quantity
+from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Augmentation, Tool
+from toolscope_core.rps.rewrites import TellingEffect, answers_of, effects_of
 from toolscope_core.rps.variant_writing import CheckedVariants, checked_variants
 from toolscope_core.store import keep_variants, list_variants
+from ui.shared.services.loaded_queries import LoadedQueries
 from ui.shared.services.logs import make_decision
 from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
@@ -51,6 +56,8 @@ class Variants:
         self._store = work.store
         self._catalogs = work.catalogs
         self._review = work.review
+        self._analyses = work.analyses
+        self._queries = work.service(LoadedQueries)
         self._checked: ResultCache[CheckedVariants] = ResultCache(most=4)
 
     def preview(self, catalog_id: int, content: bytes, name: str) -> LoadedVariants:
@@ -122,13 +129,54 @@ class Variants:
         decision = make_decision(catalog, "augment", wanted, reviewer, detail)
         return self._review.record(catalog_id, decision)
 
-    def accept_clean(self, catalog_id: int, reviewer: str) -> Decision:
-        """Accept every waiting variant that nothing speaks against, as one decision. Raises
-        ``DecisionError`` where there is none.
+    def effects(
+        self, catalog_id: int, offers: Mapping[str, Augmentation]
+    ) -> dict[str, TellingEffect]:
+        """What each expanded description, by tool id, does to the requests that either its tool or
+        the one nearest to it answers; those without such requests are left out.
+        """
+        tools = self._catalogs.open(catalog_id).tools
+        queries = [one for view in self._queries.sets(catalog_id) for one in view.content.queries]
+        needed = {one for query in queries for need in query.gold for one in need}
+        if len(tools) < 2 or not needed:
+            return {}
+        vectors = self._analyses.embed([tool_text(one) for one in tools])
+        effects = {}
+        for at, tool in enumerate(tools):
+            if tool.id not in offers:
+                continue
+            similarity = vectors @ vectors[at]
+            similarity[at] = -1.0
+            other = tools[int(similarity.argmax())]
+            if needed.isdisjoint((tool.id, other.id)):
+                continue
+            pair = Pair.of(tool.id, other.id)
+            if answers := answers_of(pair, queries):
+                expanded = offers[tool.id].expanded or tool.description
+                new = {tool.id: expanded, other.id: other.description}
+                (effects[tool.id],) = effects_of(
+                    (tool, other), [new], answers, self._analyses.embed
+                )
+        return effects
+
+    def accept_measured(self, catalog_id: int, reviewer: str) -> Decision:
+        """Accept every waiting variant that nothing speaks against and that, measured on requests,
+        loses none, as one decision. Raises ``DecisionError`` where there is none.
         """
         waiting = {
             view.tool.id: view.offer
             for view in self.views(catalog_id)
             if view.state == "waiting" and not view.violations
         }
-        return self.decide(catalog_id, waiting, reviewer)
+        effects = self.effects(catalog_id, waiting)
+        even = {one: waiting[one] for one, effect in effects.items() if not effect.lost}
+        if not even:
+            raise DecisionError(
+                f"of {quantity(len(waiting), 'variant')} without warnings {len(effects):,} could "
+                "be measured on requests, and each of those loses some; add a query set, or decide "
+                "one by one"
+                if effects
+                else "no request of a query set measures these variants; add a query set, or "
+                "decide one by one"
+            )
+        return self.decide(catalog_id, even, reviewer)
