@@ -1,6 +1,8 @@
 import runpy
+from functools import cache
 
 import pytest
+from streamlit.components.v2 import manifest_scanner
 
 from tests.pages.app_tab import AppTab
 from tests.support.fakes import WordEmbedder
@@ -13,6 +15,15 @@ from tests.ui.services.conftest import (  # noqa: F401
 )
 from ui.shared import page_frame
 from ui.shared.charts import pictures
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _packages_are_scanned_once():
+    """For each AppTest Streamlit reads the metadata of every package that is installed."""
+    with pytest.MonkeyPatch.context() as patch:
+        scan = cache(manifest_scanner.scan_component_manifests)
+        patch.setattr(manifest_scanner, "scan_component_manifests", scan)
+        yield
 
 
 @pytest.fixture
