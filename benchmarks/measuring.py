@@ -10,6 +10,7 @@ import os
 import platform
 import time
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +54,9 @@ def read_file(path: Path) -> Catalog:
     return read_catalog(load_paths([path]))
 
 
+@cache
 def read_named(name: str) -> Catalog:
-    """A catalog of the benchmark data."""
+    """A catalog of the benchmark data, read once."""
     return read_file(catalog_file(name))
 
 

@@ -207,6 +207,8 @@ def _wait_for_analysis(record: CatalogRecord) -> NoReturn:
     if job is not None and job.live:
         job_panel(job.id)
         st.stop()
+    if job is not None and workspace().analyses.get(record.id) is not None:
+        st.rerun()  # it ended between the two looks
     if job is not None and job.message:
         safe_text.show_error(JobError(job.message))
     st.info(

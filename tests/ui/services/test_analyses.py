@@ -1,4 +1,5 @@
 import gc
+import threading
 import uuid
 
 import pytest
@@ -41,6 +42,19 @@ def test_a_big_catalog_is_not_rebuilt_while_a_page_waits(opened, monkeypatch):
     work.close()
     monkeypatch.setattr(analyses, "REBUILT_AT_ONCE", 3)
     assert opened().analyses.get(i) is None
+
+
+def test_an_analysis_does_not_wait_for_a_map_or_a_run_with_a_model(opened):
+    work, i = open_workspace()
+    until = threading.Event()
+    long_work = work.analyses.background(i, "map", lambda _: until.wait(60))
+    try:
+        other = work.catalogs.add("Other", catalog(MAIL, SUM)).id
+        work.analyses.wait(work.analyses.start(other))
+        assert work.analyses.watch(long_work).live
+    finally:
+        until.set()
+        work.close()
 
 
 def test_a_failure_is_told_in_its_own_words(opened):

@@ -59,7 +59,7 @@ class Analyses:
         self._logs = logs
         self._owners: ResultCache[dict[str, str]] = ResultCache()
         self._with_owners: ResultCache[Analysis] = ResultCache()
-        self._runner = JobRunner(store)
+        self._runner, self._background = JobRunner(store), JobRunner(store)
         self._kept: OrderedDict[int, Analysis] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -145,8 +145,10 @@ class Analyses:
         return embed_cached(texts, self._embedder, self._cache)
 
     def background(self, catalog_id: int, kind: str, work: Work) -> str:
-        """Start other long work on an analysed catalog, as ``start`` does."""
-        return self._runner.submit(catalog_id, kind, work)
+        """Start other long work on an analysed catalog, as ``start`` does; analyses do not wait for
+        it: a map or a run with a model may take minutes, and an analysis is what pages wait for.
+        """
+        return self._background.submit(catalog_id, kind, work)
 
     def job(self, catalog_id: int, kind: str | None = None) -> Job | None:
         """The latest job of this kind on the catalog, ``None`` for analyses like this one's."""
@@ -170,8 +172,9 @@ class Analyses:
         return request_cancel(self._store, job_id)
 
     def close(self) -> None:
-        """Stop the background thread."""
+        """Stop the background threads."""
         self._runner.close()
+        self._background.close()
 
 
 def _out_of_the_collection() -> None:
