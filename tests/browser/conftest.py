@@ -168,7 +168,6 @@ def running(place, *start, port=None, prepared=False):
         "server.port": port,
         "server.address": "127.0.0.1",
         "server.headless": "true",
-        "server.fileWatcherType": "none",
         "browser.gatherUsageStats": "false",
     }
     command = [sys.executable, "-m", *(start or ["ui"])]
