@@ -11,9 +11,12 @@ from toolscope_core.catalog import tokens
 from toolscope_core.catalog.tokens import (
     ESTIMATE,
     Costs,
+    Size,
+    SizeChange,
     estimate_tokens,
     tokenizer,
     tokenizer_in,
+    tool_size,
     tool_tokens,
 )
 from toolscope_core.model.tool import Tool
@@ -48,6 +51,28 @@ def test_each_shape_costs_its_own_record():
     assert tool_tokens(tool, "mcp") > tool_tokens(tool, "anthropic")
     costs = Costs()
     assert costs.of(tool, "mcp") == costs.of(tool, "mcp") == tool_tokens(tool, "mcp")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        (Size(412, 1_934), Size(280, 1_290), "412 → 280 tokens (−32 %), 1.9 → 1.3 kB"),
+        (Size(118, 520), Size(139, 540), "118 → 139 tokens (+18 %), 520 → 540 bytes"),
+        (Size(900, 3_000), Size(901, 2_990), "900 → 901 tokens (+0.1 %), 3.0 → 3.0 kB"),
+        (Size(900, 3_000), Size(900, 3_000), "900 → 900 tokens, 3.0 → 3.0 kB"),
+        (Size(), Size(12, 40), "0 → 12 tokens, 0 → 40 bytes"),
+    ],
+)
+def test_a_change_of_size_is_one_line(before, after, words):
+    change = SizeChange("mcp", before, after)
+    assert change.in_words == words
+    assert change.grows == (after.tokens > before.tokens)
+
+
+def test_bytes_are_those_of_the_record_in_utf_8():
+    tool = Tool("x", "ring", "Läute.", schema={"type": "object"})
+    text = '{"name":"ring","description":"Läute.","input_schema":{"type":"object"}}'
+    assert tool_size(tool, "anthropic").bytes == len(text.encode()) == len(text) + 1
 
 
 @pytest.fixture

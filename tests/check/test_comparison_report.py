@@ -22,11 +22,12 @@ from tests.check.compared_bundle import (
 )
 from tests.support.fakes import WordEmbedder
 from toolscope_core.catalog.scan.scanner import scan_catalog
-from toolscope_core.catalog.tokens import tool_tokens
+from toolscope_core.catalog.tokens import tool_size, tool_tokens
 from toolscope_core.check.baseline import Baseline
 from toolscope_core.check.comparison_report import Limits, compare, counted, failures
 from toolscope_core.check.matched import matched
 from toolscope_core.check.new_pairs import PairJudge
+from toolscope_core.check.token_growth import growth_limit
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.configuration import AnalysisConfig
 from toolscope_core.model.errors import ConfigError
@@ -60,7 +61,7 @@ def test_nothing_changed_brings_nothing_and_judges_nothing(judge):
     report = compare(BEFORE, Baseline(BEFORE), judge)
     assert set(report.counts.values()) == {0}
     assert judge.embedder.asked == []
-    assert report.tokens.total.before == sum(map(tool_tokens, ALL))
+    assert report.tokens.total.before.tokens == sum(map(tool_tokens, ALL))
 
 
 def test_a_new_copy_is_an_overlap_with_the_first_that_was_there(judge):
@@ -166,13 +167,13 @@ def test_names_that_the_bundle_merged_away_are_dangling_in_new_texts(judge):
 def test_tokens_are_those_of_both_catalogs_by_shape_and_by_server(judge):
     report = compare(catalog(*ALL, FILES), Baseline(BEFORE), judge)
     assert report.tokens.total.name == "openai-chat"
-    assert report.tokens.total.growth == tool_tokens(FILES) == report.counts["tokens"]
+    assert report.tokens.total.added == tool_tokens(FILES) == report.counts["tokens"]
     mcp = next(one for one in report.tokens.shapes if one.name == "mcp")
-    assert mcp.growth == tool_tokens(FILES, "mcp")
-    by_server = {one.name: one.growth for one in report.tokens.servers}
+    assert mcp.added == tool_tokens(FILES, "mcp")
+    by_server = {one.name: one.added for one in report.tokens.servers}
     assert by_server == {"alpha": tool_tokens(FILES), "beta": 0}
     smaller = compare(catalog(MAIL), Baseline(BEFORE), judge)
-    assert smaller.tokens.total.growth < 0 == smaller.counts["tokens"]
+    assert smaller.tokens.total.added < 0 == smaller.counts["tokens"]
 
 
 def test_decisions_on_changed_and_gone_tools_are_stale_once(judge):
@@ -208,7 +209,8 @@ def test_findings_that_were_there_are_not_told_again(judge):
 def test_limits_are_told_with_what_they_allow(judge):
     now = catalog(*ALL, NEW_MAIL)
     report = compare(now, Baseline(BEFORE), judge)
-    size, growth = report.tokens.total.now, report.tokens.total.growth
+    total = report.tokens.total
+    size, growth = total.after.tokens, total.added
 
     def reasons(**limits):
         return [one.reason for one in failures(report, Limits(**limits))]
@@ -216,8 +218,12 @@ def test_limits_are_told_with_what_they_allow(judge):
     assert reasons() == reasons(new_overlaps=1) == reasons(tokens=size) == []
     assert reasons(new_overlaps=0) == ["1 new overlap, at most 0 allowed"]
     assert reasons(tokens=size - 1) == [f"{size:,} tokens, at most {size - 1:,} allowed"]
-    assert reasons(token_growth=growth) == []
-    assert reasons(token_growth=-1) == [f"{growth:,} more tokens than before, at most -1 allowed"]
+    share, kilobytes = 100 * growth / total.before.tokens, tool_size(NEW_MAIL).bytes
+    for most, unit in ((growth, ""), (share, "%"), (kilobytes / 1000, "kB")):
+        text = f"{most + 0.001:.6f}{unit}"
+        assert reasons(growth=(growth_limit(text),)) == [], text
+        (reason,) = reasons(growth=(growth_limit(f"{most - 0.01:.6f}{unit}"),))
+        assert reason.startswith(f"{total.in_words}, at most ") and "more allowed" in reason
     assert reasons(fail_on={"overlap", "breaking"}) == ["1 new overlap"]
     assert reasons(fail_on={"overlap"}, new_overlaps=1) == [], "the number that was given counts"
     gone = compare(catalog(MAIL), Baseline(BEFORE), judge)

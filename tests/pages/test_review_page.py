@@ -6,6 +6,7 @@ import pytest
 import streamlit as st
 
 from tests.ui.services.small_workspace import FILES, MAIL, SUM, by_name, on
+from toolscope_core.catalog.tokens import Size, SizeChange
 from toolscope_core.model.address_keys import tool_key
 from ui.review.queue_table import sorted_rows
 from ui.shared import page_frame
@@ -314,22 +315,22 @@ def test_no_two_shortcuts_share_a_key_and_none_is_one_of_streamlits():
 
 
 def test_a_proposal_that_adds_tokens_says_so_and_comes_last(open_app, monkeypatch):
-    def tokens(members, document):
-        return (100, 1_220) if document.name == "send_mail" else (100, 90)
+    def size(cluster, tools, shape, costs):
+        after = 1_220 if cluster.document.name == "send_mail" else 90
+        return SizeChange(shape, Size(100, 400), Size(after, 4 * after))
 
     for module in ("ui.shared.services.review", "ui.shared.cards.cards"):
-        monkeypatch.setattr(f"{module}.tokens_of", tokens)
+        monkeypatch.setattr(f"{module}.merge_size", size)
     page = open_app().open("review")
     queue = page.at.dataframe[0].value
     assert list(queue["name"])[-1] == "send_mail"
     assert list(map(list, queue["tokens"])) == [["−10"], ["−10"], ["+1,120"]]
-    assert "100 → 90 tokens" in page.text
+    assert "100 → 90 tokens (−10 %), 400 → 360 bytes" in page.text
     page.press("previous_")
-    assert ":red-badge[+1,120 tokens]" in page.text
-    assert (
-        "the merged tool takes 1,120 tokens more than the tools it replaces"
-        in page.text.replace("\\", "")
-    )
+    assert ":red-badge[≈ 100 → 1,220 tokens (+1,120 %), 0.4 → 4.9 kB]" in page.text
+    assert "larger than the tools it replaces: 100 → 1,220" in page.text.replace("\\", "")
+    page.widget("toggle", "review_larger").set_value(True).run()
+    assert list(page.at.dataframe[0].value["name"]) == ["send_mail"]
 
 
 def test_progress_says_what_came_into_the_queue_since_one_came(page):

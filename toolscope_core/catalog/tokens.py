@@ -1,4 +1,4 @@
-"""The tokens that a tool costs in every prompt that carries it: estimated, or counted.
+"""What a tool takes of every prompt that carries it: its tokens, estimated or counted, and bytes.
 
 Without a tokenizer every figure is an estimate, and it is labelled so. The rule counts
 what sub-word vocabularies usually keep whole: up to ten letters of a word (names are split at
@@ -9,10 +9,12 @@ ratio of 1.007. By public catalog it is 0.99 to 1.01 (0.98 for the example; up t
 shape), for nine tools in ten between 0.9 and 1.2.
 """
 
+from __future__ import annotations
+
 import hashlib
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -27,6 +29,7 @@ PIECE = re.compile(
     r"_?[A-Z]?[a-z]{1,10}|_?[A-Z]{1,10}|[0-9]{1,3}|[!-/:-@\[-`{-~]{1,4}|\s{2,}|[\n\t]", re.ASCII
 )
 BYTES = 3
+KILO = 1000
 ENCODING = "o200k_base"
 VOCABULARY = f"https://openaipublic.blob.core.windows.net/encodings/{ENCODING}.tiktoken"
 _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
@@ -46,12 +49,54 @@ class Tokenizer:
 
 
 @dataclass(frozen=True, slots=True)
-class PlanTokens:
-    """Tokens of the toolset that came in and of the one that goes out, in one shape."""
+class Size:
+    """What tools take of every prompt: ``tokens``, and ``bytes`` of compact JSON in UTF-8."""
 
-    shape: str
-    before: int
-    after: int
+    tokens: int = 0
+    bytes: int = 0
+
+    def __add__(self, other: Size) -> Size:
+        return Size(self.tokens + other.tokens, self.bytes + other.bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class SizeChange:
+    """What tools take as they are, and what takes their place; ``name`` says in which shape of a
+    prompt, or on which server (empty for none).
+    """
+
+    name: str
+    before: Size
+    after: Size
+
+    @property
+    def added(self) -> int:
+        """How many tokens more it takes; mostly below 0."""
+        return self.after.tokens - self.before.tokens
+
+    @property
+    def grows(self) -> bool:
+        return self.added > 0
+
+    @property
+    def in_words(self) -> str:
+        """``412 → 280 tokens (−32 %), 1.9 → 1.3 kB``."""
+        before, after = self.before.bytes, self.after.bytes
+        is_large = max(before, after) >= KILO
+        weight = f"{before / KILO:,.1f} → {after / KILO:,.1f} kB"
+        return (
+            f"{self.before.tokens:,} → {self.after.tokens:,} tokens{self._share}, "
+            f"{weight if is_large else f'{before:,} → {after:,} bytes'}"
+        )
+
+    @property
+    def _share(self) -> str:
+        """How much it grows in percent, with a decimal where a whole number would be 0."""
+        if not self.before.tokens:
+            return ""
+        share = 100 * self.added / self.before.tokens
+        text = f"{share:+,.0f}" if abs(share) >= 1 or not self.added else f"{share:+.1f}"
+        return f" ({text.replace('-', '−')} %)" if self.added else ""
 
 
 def estimate_tokens(text: str) -> int:
@@ -91,33 +136,46 @@ def tokenizer_in(folder: Path | None) -> Tokenizer:
     )
 
 
-def tool_tokens(tool: Tool, shape: str = PROMPT_SHAPES[0]) -> int:
-    """Tokens of the tool as compact JSON in ``shape``, as ``tokenizer`` counts them.
+def tool_size(tool: Tool, shape: str = PROMPT_SHAPES[0]) -> Size:
+    """Size of the tool as compact JSON in ``shape``, its tokens as ``tokenizer`` counts them.
 
     Raises ``ExportError`` for an unknown shape.
     """
-    record = write_record(tool, shape)
-    return tokenizer().count(_COMPACT.encode(record))
+    text = _COMPACT.encode(write_record(tool, shape))
+    return Size(tokenizer().count(text), len(text.encode("utf-8", "replace")))
+
+
+def tool_tokens(tool: Tool, shape: str = PROMPT_SHAPES[0]) -> int:
+    """The tokens of ``tool_size``."""
+    return tool_size(tool, shape).tokens
 
 
 class Costs:
-    """Tokens of tools in any shape, each counted once."""
+    """Sizes of tools in any shape, each worked out once."""
 
     def __init__(self) -> None:
-        self._counts: dict[tuple[str, str, str], int] = {}
+        self._sizes: dict[tuple[str, str, str], Size] = {}
+
+    def size(self, tool: Tool, shape: str) -> Size:
+        """As ``tool_size``; tools of equal id and definition are counted once."""
+        key = (tool.id, tool.fingerprint, shape)
+        if key not in self._sizes:
+            self._sizes[key] = tool_size(tool, shape)
+        return self._sizes[key]
 
     def of(self, tool: Tool, shape: str) -> int:
-        """As ``tool_tokens``; tools of equal id and definition are counted once."""
-        key = (tool.id, tool.fingerprint, shape)
-        if key not in self._counts:
-            self._counts[key] = tool_tokens(tool, shape)
-        return self._counts[key]
+        """The tokens of ``size``."""
+        return self.size(tool, shape).tokens
+
+    def change(self, before: Iterable[Tool], after: Iterable[Tool], shape: str) -> SizeChange:
+        """From the size of some tools to that of others."""
+        sizes = (sum((self.size(t, shape) for t in tools), Size()) for tools in (before, after))
+        return SizeChange(shape, *sizes)
 
 
-def plan_tokens(plan: MergePlan, shape: str, costs: Costs) -> PlanTokens:
-    """Tokens of the whole toolset in ``shape``. Raises ``ExportError`` for an unknown shape."""
-    before = sum(costs.of(tool, shape) for tool in plan.catalog.tools)
-    return PlanTokens(shape, before, sum(costs.of(item.tool, shape) for item in plan.tools))
+def plan_size(plan: MergePlan, shape: str, costs: Costs) -> SizeChange:
+    """What becomes of the whole toolset. Raises ``ExportError`` for an unknown shape."""
+    return costs.change(plan.catalog.tools, (item.tool for item in plan.tools), shape)
 
 
 ESTIMATE = Tokenizer("estimate", estimate_tokens)

@@ -13,7 +13,7 @@ from toolscope_core.check.new_findings import new_findings
 from toolscope_core.check.new_pairs import NewPairs, PairJudge, new_pairs
 from toolscope_core.check.stale_decisions import StaleDecision, stale_decisions
 from toolscope_core.check.text_mentions import TextMention, gone_names, mentions_below
-from toolscope_core.check.token_growth import TokenGrowth, token_growth
+from toolscope_core.check.token_growth import GrowthLimit, TokenGrowth, token_growth
 from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
@@ -48,7 +48,7 @@ class Limits:
 
     new_overlaps: int | None = None
     tokens: int | None = None
-    token_growth: int | None = None
+    growth: tuple[GrowthLimit, ...] = ()
     fail_on: frozenset[Check] = frozenset()
 
     def __post_init__(self) -> None:
@@ -90,7 +90,7 @@ class GateReport:
             "changed": len(self.tools.changes.changed),
             "block": severities["block"],
             "warn": severities["warn"],
-            "tokens": max(0, self.tokens.total.growth),
+            "tokens": max(0, self.tokens.total.added),
         }
 
 
@@ -169,8 +169,10 @@ def _failures(report: GateReport, limits: Limits) -> Iterator[Failure]:
         seen = check == "overlap" and limits.new_overlaps is not None
         if check in limits.fail_on and not seen and (count := report.counts[check]):
             yield Failure(check, counted(check, count))
-    if limits.tokens is not None and tokens.now > limits.tokens:
-        yield Failure("tokens", f"{tokens.now:,} tokens, at most {limits.tokens:,} allowed")
-    if limits.token_growth is not None and tokens.growth > limits.token_growth:
-        allowed = f"at most {limits.token_growth:,} allowed"
-        yield Failure("tokens", f"{tokens.growth:,} more tokens than before, {allowed}")
+    now = tokens.after.tokens
+    if limits.tokens is not None and now > limits.tokens:
+        yield Failure("tokens", f"{now:,} tokens, at most {limits.tokens:,} allowed")
+    for limit in limits.growth:
+        if not limit.is_kept(tokens):
+            allowed = f"at most {limit.in_words} more allowed"
+            yield Failure("tokens", f"{tokens.in_words}, {allowed}")

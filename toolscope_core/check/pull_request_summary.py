@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from toolscope_core.catalog.scan.hidden import for_terminal
+from toolscope_core.catalog.tokens import SizeChange
 from toolscope_core.check.comparison_report import Failure, GateReport
 from toolscope_core.check.gate_items import TITLES, GateItem
-from toolscope_core.check.token_growth import TokenCount
 from toolscope_core.check.version_changes import counted, shortened
 from toolscope_core.model.numbers import quantity
 
@@ -74,20 +74,17 @@ def _item(item: GateItem) -> str:
 def _tokens(report: GateReport) -> Iterator[str]:
     growth = report.tokens
     yield f"\n### Tokens ({growth.counted})\n\n"
-    yield "| target | before | now | growth |\n|---|--:|--:|--:|\n"
-    yield "".join(
-        f"| {one.name} | {one.before:,} | {one.now:,} | {one.growth:+,} |\n"
-        for one in growth.shapes
-    )
-    moved = sorted((one for one in growth.servers if one.growth), key=_largest)
+    yield "| target | before → now | growth |\n|---|:--|--:|\n"
+    yield "".join(f"| {one.name} | {one.in_words} | {one.added:+,} |\n" for one in growth.shapes)
+    moved = sorted((one for one in growth.servers if one.added), key=_largest)
     if moved:
         yield f"\nBy server, in the shape {growth.total.name}:\n\n"
     for one in moved[:_MOST_ITEMS]:
         name = code(one.name) if one.name else "no server"
-        yield f"- {name}: {one.before:,} → {one.now:,} ({one.growth:+,})\n"
+        yield f"- {name}: {one.in_words} ({one.added:+,})\n"
     if len(moved) > _MOST_ITEMS:
         yield f"- and {len(moved) - _MOST_ITEMS:,} more\n"
 
 
-def _largest(one: TokenCount) -> tuple[int, str]:
-    return -abs(one.growth), one.name
+def _largest(one: SizeChange) -> tuple[int, str]:
+    return -abs(one.added), one.name

@@ -68,9 +68,12 @@ def check(
     max_tokens: Annotated[
         int | None, typer.Option(help="Exit with 1 where the catalog has more tokens than this.")
     ] = None,
-    max_token_growth: Annotated[
-        int | None,
-        typer.Option(help="Exit with 1 where the catalog has grown by more tokens than this."),
+    max_growth: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Exit with 1 where the catalog has grown by more than this: tokens (500), percent "
+            "of them (5%) or kilobytes (2kB); again for each."
+        ),
     ] = None,
     fail_on: Annotated[
         list[FailFor] | None,
@@ -132,6 +135,7 @@ def check(
     from toolscope_core.check.junit_report import junit_report
     from toolscope_core.check.new_pairs import PairJudge
     from toolscope_core.check.pull_request_summary import pull_request_summary
+    from toolscope_core.check.token_growth import growth_limit
     from toolscope_core.embedding.vector_cache import VectorCache
     from toolscope_core.files.json_lines import write_whole
     from toolscope_core.llm.embedders import embedder_of
@@ -139,7 +143,7 @@ def check(
     limits = Limits(
         max_new_overlaps,
         max_tokens,
-        max_token_growth,
+        tuple(map(growth_limit, max_growth or ())),
         frozenset(one.value for one in fail_on or ()),
     )
     settings, files = read_environment(), input_files(catalogs)
@@ -203,11 +207,11 @@ def _tell(report: GateReport, items: Sequence[GateItem]) -> None:
             _tell_item(item)
         if len(cases) > _MOST_SHOWN:
             say(f"{section:8} and {len(cases) - _MOST_SHOWN} more; --summary lists them")
-    grown = [one for one in report.tokens.servers if one.name and one.growth > 0]
-    largest = max(grown, key=lambda one: one.growth, default=None)
-    where = f", most of it on {largest.name} ({largest.growth:+,})" if largest else ""
+    grown = [one for one in report.tokens.servers if one.name and one.grows]
+    largest = max(grown, key=lambda one: one.added, default=None)
+    where = f", most of it on {largest.name} ({largest.added:+,})" if largest else ""
     say(
-        f"about {total.now:,} tokens, {total.growth:+,} ({report.tokens.counted}){where}"
+        f"about {total.in_words} ({report.tokens.counted}){where}"
         f"{more(len(report.stale), 'decisions to look at again')}"
     )
 

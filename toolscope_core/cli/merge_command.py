@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolscope_core.catalog.formats.format_table import OFFERED
+from toolscope_core.catalog.formats.format_table import OFFERED, PROMPT_SHAPES
 from toolscope_core.catalog.isolation import read_files
+from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.catalog.scan.scanner import scan_catalog
+from toolscope_core.catalog.tokens import Costs, Size, SizeChange
 from toolscope_core.cli.inspect_commands import FailOn, some, tell_files, tell_findings, why_failing
 from toolscope_core.cli.model_options import (
     SAVED,
@@ -188,7 +190,7 @@ def merge(
         analysis.cached_judge.save()
     plan = readable_plan(plan, shape, fix, leave_out_refused)
     outgoing = [item.tool for item in plan.tools]
-    _tell_plan(plan)
+    _tell_plan(plan, options, analysis.syntheses.costs)
     _tell_toolset(json.loads(files["manifest.json"]))
     _tell_servers(plan.catalog)
     _tell_decisions(len(given), of_others)
@@ -235,7 +237,7 @@ def _tell_decisions(given: int, of_others: int) -> None:
         say(f"decisions: {given - of_others:,} of this catalog{unknown}")
 
 
-def _tell_plan(plan: MergePlan) -> None:
+def _tell_plan(plan: MergePlan, options: PlanConfig, costs: Costs) -> None:
     states = {
         state: sum(c.state == state for c in plan.clusters) for state in ("proposed", "stale")
     }
@@ -248,13 +250,25 @@ def _tell_plan(plan: MergePlan) -> None:
         f"{among}{more(states['stale'], 'to be looked at again')}"
         f"{more(len(plan.edited), 'edited')}{more(len(plan.removed), 'left out')}"
     )
+    if options.accept == "all" and options.routers:
+        _tell_larger(plan, costs)
+
+
+def _tell_larger(plan: MergePlan, costs: Costs) -> None:
+    """Say which routers nobody accepted because agents would have more to read, and why."""
+    from toolscope_core.merging.merge_sizes import growth_in_words, is_larger_router, merge_size
+
+    tools, shape = plan.catalog.by_id, PROMPT_SHAPES[0]
+    for one in plan.clusters:
+        if is_larger_router(one, size := merge_size(one, tools, shape, costs)):
+            why = growth_in_words(one, tools, size)
+            say(f"left to a person: {for_terminal(f'{one.document.name}, {why}')}")
 
 
 def _tell_toolset(manifest: JsonObject) -> None:
     tokens, toolsets = manifest["tokens"], len(manifest["toolsets"])
-    say(
-        f"about {tokens['before']:,} tokens before, {tokens['after']:,} after ({tokens['counted']})"
-    )
+    sizes = (Size(tokens[side], tokens["bytes"][side]) for side in ("before", "after"))
+    say(f"about {SizeChange('', *sizes).in_words} ({tokens['counted']})")
     if toolsets > 1:
         say(
             f"too many tools for one file: the toolset is in {toolsets}, by server; "

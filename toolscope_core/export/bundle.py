@@ -22,7 +22,7 @@ from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.formats.spreadsheets import relabel_csv, tools_csv
 from toolscope_core.catalog.formats.writers import write_toolset
 from toolscope_core.catalog.splitting import ToolsetPart, servers_of
-from toolscope_core.catalog.tokens import Costs, plan_tokens, tokenizer
+from toolscope_core.catalog.tokens import Costs, plan_size, tokenizer
 from toolscope_core.decisions.constraints import constraints, variants
 from toolscope_core.decisions.imported_decisions import decision_lines
 from toolscope_core.export.bundle_readme import readme_text
@@ -317,15 +317,20 @@ def _manifest(
 
 
 def _tokens(plan: MergePlan, shape: str, costs: Costs) -> JsonObject:
-    """Tokens of the toolset in the shape that totals are given in, and in the one it leaves in."""
+    """Tokens and bytes of the toolset in the shape that totals are given in, and in the one it
+    leaves in.
+    """
     total, *others = PROMPT_SHAPES
-    sums = [plan_tokens(plan, name, costs) for name in (total, *({shape} & set(others)))]
+    sums = [plan_size(plan, name, costs) for name in (total, *({shape} & set(others)))]
     return {
         "estimate": not tokenizer().exact,
         "counted": tokenizer().label,
-        "before": sums[0].before,
-        "after": sums[0].after,
-        "by_shape": {line.shape: {"before": line.before, "after": line.after} for line in sums},
+        "before": sums[0].before.tokens,
+        "after": sums[0].after.tokens,
+        "bytes": {"before": sums[0].before.bytes, "after": sums[0].after.bytes},
+        "by_shape": {
+            line.name: {"before": line.before.tokens, "after": line.after.tokens} for line in sums
+        },
     }
 
 

@@ -253,11 +253,14 @@ def model_doubts(
 
 
 def accept(
-    clusters: Sequence[Cluster], config: PlanConfig, blocked: frozenset[str]
+    clusters: Sequence[Cluster],
+    config: PlanConfig,
+    blocked: frozenset[str],
+    is_larger: Callable[[Cluster], bool] = lambda cluster: False,
 ) -> tuple[Cluster, ...]:
     """The clusters after the accept policy: ``auto`` takes the safe ones, ``all`` every proposed
-    one without a blocked member and not put forward by a person, ``none`` none beyond those that
-    people accepted.
+    one without a blocked member, not put forward by a person and not larger than its tools,
+    ``none`` none beyond those that people accepted.
     """
 
     def taken(cluster: Cluster) -> bool:
@@ -267,7 +270,7 @@ def accept(
             return False
         if config.accept == "auto":
             return cluster.safe
-        return not blocked.intersection(cluster.members)
+        return not blocked.intersection(cluster.members) and not is_larger(cluster)
 
     return tuple(replace(c, state="accepted") if taken(c) else c for c in clusters)
 

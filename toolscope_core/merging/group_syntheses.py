@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from types import MappingProxyType
 
+from toolscope_core.catalog.tokens import Costs
 from toolscope_core.judging.arguments.alignment import argument_map, unit_conflicts
 from toolscope_core.judging.arguments.defaults import silent_changes
 from toolscope_core.judging.guards import Companions, guards
@@ -27,13 +28,16 @@ Members = tuple[str, ...]
 
 
 class GroupSyntheses:
-    """For one catalog; members are ids, sorted. ``keepers`` are the shares of ``Keepers``."""
+    """For one catalog; members are ids, sorted. ``keepers`` are the shares of ``Keepers``,
+    ``costs`` the sizes of tools as they are and as merges would leave them.
+    """
 
     def __init__(
         self, catalog: Catalog, keepers: Mapping[str, float] = MappingProxyType({})
     ) -> None:
         self._catalog = catalog
         self.keepers = keepers
+        self.costs = Costs()
         self._tools = catalog.by_id
         self._blocked = catalog.blocked
         self._companions = Companions(catalog.tools)

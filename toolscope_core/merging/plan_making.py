@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from toolscope_core.catalog.document_variants import with_expanded
+from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.decisions.constraints import constraints, edits, variants
 from toolscope_core.decisions.log import versions_of
 from toolscope_core.merging.analysis import Analysis, bars_of, thresholds_of
@@ -13,6 +14,7 @@ from toolscope_core.merging.auto_accept import accept
 from toolscope_core.merging.clusters import Edits, apply_clusters, build_clusters
 from toolscope_core.merging.correction import weakest_of
 from toolscope_core.merging.grouping import groups_at, with_families
+from toolscope_core.merging.merge_sizes import is_larger_router, merge_size
 from toolscope_core.model.cluster import Cluster, Group
 from toolscope_core.model.configuration import MergeThresholds, PlanConfig
 from toolscope_core.model.decision import Constraints, Decision
@@ -77,8 +79,13 @@ def proposed(
 
 def plan_of(analysis: Analysis, proposals: Proposed, config: PlanConfig) -> MergePlan:
     """The plan of the proposals under an accept policy."""
-    catalog = analysis.catalog
-    clusters = accept(proposals.clusters, config, catalog.blocked)
+    catalog, tools, costs = analysis.catalog, analysis.catalog.by_id, analysis.syntheses.costs
+    clusters = accept(
+        proposals.clusters,
+        config,
+        catalog.blocked,
+        lambda one: is_larger_router(one, merge_size(one, tools, PROMPT_SHAPES[0], costs)),
+    )
     return apply_clusters(catalog, clusters, config.routers, proposals.edited, proposals.omitted)
 
 

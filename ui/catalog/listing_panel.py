@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.model.numbers import quantity
 from ui.catalog.implied_panel import implied_panel
@@ -32,7 +31,7 @@ def servers_table(catalog_id: int) -> None:
         return
     st.caption(
         "What does each server cost in every prompt? Tokens: "
-        f"{tokenizer().label}, as {PROMPT_SHAPES[0]}."
+        f"{tokenizer().label}, as {page_frame.workspace().catalogs.shape}."
     )
     st.dataframe(
         safe_text.columns(rows, ["name", "tools", "tokens", "description"])

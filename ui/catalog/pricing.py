@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.plan import MergedTool
 from ui.shared.cards.queue import is_family
@@ -57,7 +56,9 @@ class Pricing:
     def under(self, catalog_id: int, config: PlanConfig) -> ToolsetPrice:
         """What the plan leaves. Raises ``JobError`` before the analysis is finished."""
         plan = self._review.plan(catalog_id, config)
-        return self._prices.get((catalog_id, config), (plan,), lambda: self._price(plan.tools))
+        return self._prices.get(
+            (catalog_id, config, self._catalogs.shape), (plan,), lambda: self._price(plan.tools)
+        )
 
     def without_servers(self, catalog_id: int) -> ToolsetPrice:
         """What is left, as decided, once all servers are off that the advice names. Raises as
@@ -66,7 +67,7 @@ class Pricing:
         plan, advice = self._review.plan(catalog_id), self._servers.advice(catalog_id)
         gone = {one.server for one in advice.switch_off}
         return self._prices.get(
-            (catalog_id, "servers"),
+            (catalog_id, "servers", self._catalogs.shape),
             (plan, advice),
             lambda: self._price(item for item in plan.tools if item.tool.server not in gone),
         )
@@ -79,5 +80,6 @@ class Pricing:
         return MergeCounts(kinds["prune"], kinds["router"], kinds["family"], alike)
 
     def _price(self, items: Iterable[MergedTool]) -> ToolsetPrice:
-        costs = [self._catalogs.costs.of(item.tool, PROMPT_SHAPES[0]) for item in items]
+        shape = self._catalogs.shape
+        costs = [self._catalogs.costs.of(item.tool, shape) for item in items]
         return ToolsetPrice(len(costs), sum(costs))

@@ -50,9 +50,9 @@ class Documents:
         return Draft(self._analyses.required(catalog_id).synthesis_of(cluster).document)
 
     def preview(self, catalog_id: int, cluster: Cluster, draft: Draft) -> Card:
-        """The cluster as it would be with this document: kind, argument maps, tokens."""
+        """The cluster as it would be with this document: kind, argument maps, size."""
         analysis = self._analyses.required(catalog_id)
-        return card_of(analysis, with_draft(analysis, cluster, draft))
+        return card_of(analysis, with_draft(analysis, cluster, draft), self._catalogs.shape)
 
     def edit(self, catalog_id: int, cluster: Cluster, draft: Draft, reviewer: str) -> Decision:
         """Store an edited document for a cluster. Raises ``DecisionError`` for an invalid one."""

@@ -38,10 +38,13 @@ def validity_panel(figures: ExportFigures, chosen: str) -> str:
     )
     tokens = row.container(width=TOKENS_WIDTH)
     tokens.dataframe(
-        figures.tokens,
+        {
+            "format": [one.name for one in figures.sizes],
+            "before": [one.before.tokens for one in figures.sizes],
+            "after": [one.after.tokens for one in figures.sizes],
+        },
         hide_index=True,
         column_config={
-            "shape": "format",
             "before": st.column_config.NumberColumn(format="localized"),
             "after": st.column_config.NumberColumn(format="localized"),
         },

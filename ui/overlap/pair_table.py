@@ -8,7 +8,6 @@ from typing import Any
 
 import streamlit as st
 
-from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.kinds import OUTCOMES, outcome_word
@@ -48,9 +47,10 @@ def pair_panel(catalog_id: int) -> None:
         return
     cut = f"the {len(pairs.rows):,} strongest of " if len(pairs.rows) < pairs.matching else ""
     first = " Pairs with a selected tool come first." if chosen and not wanted.only else ""
+    shape, counted = page_frame.workspace().catalogs.shape, safe_text.untrusted(tokenizer().label)
     st.caption(
         f"Showing {cut}{pairs.matching:,} matching pairs of {pairs.total:,}.{first} Select a row. "
-        f"Token counts ({PROMPT_SHAPES[0]}): {safe_text.untrusted(tokenizer().label)}."
+        f"Token counts ({shape}): {counted}."
     )
     shown = _shown(catalog_id, pairs.rows[0])
     _table(catalog_id, pairs.rows, f"pairs_{catalog_id}_{wanted.key}", shown)

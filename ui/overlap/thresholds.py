@@ -90,14 +90,11 @@ class Thresholds:
         analysis = self._analyses.required(catalog_id)
         log = self._review.log(catalog_id)
         links, thresholds = constraints(analysis.catalog, log), thresholds_of(analysis, log)
+        tokens = self._tokens(catalog_id)
         return self._plans.get(
             catalog_id,
-            (analysis,),
-            lambda: (
-                analysis,
-                links,
-                effect(analysis, links, thresholds, self._tokens(catalog_id)),
-            ),
+            (analysis, tokens),
+            lambda: (analysis, links, effect(analysis, links, thresholds, tokens)),
             state=(links, thresholds),
         )
 

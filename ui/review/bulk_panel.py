@@ -62,21 +62,28 @@ def show_safe() -> None:
 
 
 def _waiting(catalog_id: int, listed: Listing) -> None:
+    larger = page_frame.workspace().review.larger_routers(catalog_id)
+    waiting = [one for one in listed.clusters if one.id not in larger]
     tick = st.segmented_control(
         "Tick at first", [BAR, SAFE], default=BAR, required=True, key="bulk_tick",
         persist_state="session",
     )  # fmt: skip
     if tick == SAFE:
         st.markdown(decision_buttons.batch_in_words(page_frame.workspace().review.safe(catalog_id)))
-        at_first = tuple(filter(is_safe, listed.clusters))
+        at_first = tuple(filter(is_safe, waiting))
     else:
-        at_first = _above_the_bar(listed)
-    clusters = [one for one in listed.clusters if is_untouched(one)]
+        at_first = _above_the_bar(waiting)
+    if left := len(listed.clusters) - len(waiting):
+        st.caption(
+            f"Not listed: {quantity(left, 'merge')} that would need a gateway and give agents more "
+            "to read. *Filter*, *Larger than its tools* lists them one by one."
+        )
+    clusters = [one for one in waiting if is_untouched(one)]
     if clusters:
         _table_with_buttons(catalog_id, listed, clusters, at_first)
 
 
-def _above_the_bar(listed: Listing) -> tuple[Cluster, ...]:
+def _above_the_bar(waiting: Sequence[Cluster]) -> tuple[Cluster, ...]:
     """The merges that the bar takes, as it is set."""
     bar, choice = st.columns([4, 8], gap="medium")
     at_least = bar.slider(
@@ -88,14 +95,14 @@ def _above_the_bar(listed: Listing) -> tuple[Cluster, ...]:
         default=[kind for kind in REASON_KINDS if kind not in ACCEPTABLE], key="bulk_without",
         persist_state="session",
     )  # fmt: skip
-    rows = taken(listed.clusters, at_least, without)
-    st.markdown(_in_words(listed, rows))
+    rows = taken(waiting, at_least, without)
+    st.markdown(_in_words(waiting, rows))
     return rows.clusters
 
 
-def _in_words(listed: Listing, rows: Taken) -> str:
+def _in_words(waiting: Sequence[Cluster], rows: Taken) -> str:
     """What the bar takes, and what it leaves out and why."""
-    text = f"Ticked: **{len(rows.clusters):,}** of {quantity(len(listed.clusters), 'cluster')}"
+    text = f"Ticked: **{len(rows.clusters):,}** of {quantity(len(waiting), 'cluster')}"
     tools = sum(len(one.members) for one in rows.clusters)
     if rows.clusters:
         text += f": {quantity(tools, 'tool')} become {len(rows.clusters):,}"

@@ -56,7 +56,8 @@ NOTHING = {
 }
 SHOWN = ("Waiting", *RELATIONS, LOOK_AGAIN, NEW, UNDECIDED, FLAGGED, *SETTLED)
 """What can be listed, by its value in the address."""
-FILTERS = ("review_server", "review_size", "review_kind", "review_objection", "review_share")
+_TOGGLES = ("review_share", "review_larger")
+FILTERS = ("review_server", "review_size", "review_kind", "review_objection", *_TOGGLES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +200,10 @@ def _filters(bar: DeltaGenerator, catalog_id: int) -> None:
             st.toggle(
                 "My share", key="review_share", on_change=forget_cluster, persist_state="session"
             )
+        st.toggle(
+            "Larger than its tools", key="review_larger", on_change=forget_cluster,
+            persist_state="session",
+        )  # fmt: skip
         st.button("Clear", key="review_clear", disabled=not chosen, on_click=_clear)
     bar.text_input(
         "Find", type="search", key="review_find", placeholder="find", width=130,
@@ -209,7 +214,7 @@ def _filters(bar: DeltaGenerator, catalog_id: int) -> None:
 def _clear() -> None:
     for key in FILTERS:
         st.session_state[key] = None
-    st.session_state["review_share"] = False
+    st.session_state.update(dict.fromkeys(_TOGGLES, False))
     forget_cluster()
 
 
@@ -229,8 +234,19 @@ def chosen_filters(catalog_id: int, is_open: bool = True) -> Filters:
         kind=value("review_kind"),
         kind_of_reason=value("review_objection"),
         ids=selection.tool_ids if selection and tool_selection.only() else None,
-        clusters=_own_share(catalog_id) if is_open and value("review_share") else None,
+        clusters=_chosen_clusters(catalog_id, is_open),
     )
+
+
+def _chosen_clusters(catalog_id: int, is_open: bool) -> frozenset[str] | None:
+    """The clusters that the toggles of the filter leave, by id; ``None`` for all."""
+    value, wanted = st.session_state.get, []
+    if is_open and value("review_share") and (own := _own_share(catalog_id)):
+        wanted.append(own)
+    if value("review_larger"):
+        sizes = page_frame.workspace().review.sizes(catalog_id)
+        wanted.append(frozenset(one for one, size in sizes.items() if size.grows))
+    return frozenset.intersection(*wanted) if wanted else None
 
 
 def _own_share(catalog_id: int) -> frozenset[str] | None:
@@ -274,7 +290,7 @@ def around(catalog_id: int, listed: Listing, blind: bool = False) -> queue_table
     review, selection = page_frame.workspace().review, tool_selection.selected(catalog_id)
     return queue_table.Around(
         {one.id: one.owner for one in page_frame.analysis().catalog.tools},
-        review.saved(catalog_id),
+        review.sizes(catalog_id),
         review.gaps(catalog_id),
         selection.tool_ids if selection else frozenset(),
         listed.show == "Same operation",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pandas as pd
 import streamlit as st
 
+from toolscope_core.catalog.tokens import SizeChange
 from toolscope_core.judging.relation_words import selector_in
 from toolscope_core.model.cluster import Cluster
 from ui.shared.cards.queue import all_members, short_kind
@@ -18,12 +19,12 @@ if TYPE_CHECKING:
 
 class Around(NamedTuple):
     """What the rows are drawn with: by tool its server (``owners``) and how far the judges differ
-    on it (``gaps``), by cluster the tokens it ``saved``, the ids of ``selected`` tools, whether
+    on it (``gaps``), by cluster its ``sizes``, the ids of ``selected`` tools, whether
     only ``families`` are listed, and whether the table is ``blind``: without what the judge says.
     """
 
     owners: Mapping[str, str]
-    saved: Mapping[str, int]
+    sizes: Mapping[str, SizeChange]
     gaps: Mapping[str, float]
     selected: Collection[str]
     families: bool = False
@@ -55,8 +56,8 @@ def _servers(cluster: Cluster, around: Around) -> str:
 
 
 def _tokens(cluster: Cluster, around: Around) -> int | None:
-    saved = around.saved.get(cluster.id)
-    return None if saved is None else -saved
+    size = around.sizes.get(cluster.id)
+    return None if size is None else size.added
 
 
 def _differs(cluster: Cluster, around: Around) -> str:
@@ -68,7 +69,7 @@ COLUMNS: Mapping[str, Column] = {
     "": Column(25, _mark, is_there=lambda listed, around: bool(around.selected)),
     "name": Column(120, lambda one, around: one.document.name),
     "kind": Column(116, lambda one, around: short_kind(one), True),
-    "tokens": Column(60, _tokens, True, lambda listed, around: bool(around.saved)),
+    "tokens": Column(60, _tokens, True, lambda listed, around: bool(around.sizes)),
     "server": Column(90, _servers, is_there=lambda listed, around: any(around.owners.values())),
     "gap": Column(50, _widest_gap, True, lambda listed, around: bool(around.gaps)),
     "weakest": Column(62, lambda one, around: round(one.weakest_edge, 2), True),

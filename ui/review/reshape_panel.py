@@ -14,6 +14,7 @@ from toolscope_core.model.tool import Tool
 from ui.review.queue_panel import Listing
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import argument_panel, decision_buttons, shortcuts
+from ui.shared.cards.cluster_card import size_badge
 from ui.shared.services.reshapes import APART, MOST_TOOLS, Parts, Reshaped
 from ui.shared.tools import tool_parts
 
@@ -175,7 +176,7 @@ def cluster_preview(catalog_id: int, cluster: Cluster, parts: Parts) -> None:
             st.markdown(f"**{safe_text.untrusted(cluster.document.name)}**", width="content")
             st.badge(kind_name(cluster).capitalize(), color="gray")
             st.badge(f"Weakest pair {cluster.weakest_edge:.2f}", color="gray")
-            st.badge(f"≈ {card.tokens_before:,} → {card.tokens_after:,} tokens", color="gray")
+            size_badge(card.size)
             for number in sorted({parts[one] for one in cluster.members if one in parts} - {APART}):
                 st.badge(f"Part {number}", color="blue")
         names = ", ".join(safe_text.untrusted(tool.name) for tool in card.tools)
@@ -183,9 +184,9 @@ def cluster_preview(catalog_id: int, cluster: Cluster, parts: Parts) -> None:
         text = cluster.document.description[:TEXT_SHOWN]
         st.caption(safe_text.untrusted(text) or "No description.")
         argument_panel.arguments(card)
-        if cluster.reasons:
-            with st.expander(f"What speaks against it ({len(cluster.reasons)})"):
-                st.markdown("\n".join(f"- {safe_text.sentence(one)}" for one in cluster.reasons))
+        if against := [*filter(None, [card.larger]), *cluster.reasons]:
+            with st.expander(f"What speaks against it ({len(against)})"):
+                st.markdown("\n".join(f"- {safe_text.sentence(one)}" for one in against))
 
 
 def _record(catalog_id: int, listed: Listing, seen: Reshaped) -> None:

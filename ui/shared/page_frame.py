@@ -12,6 +12,7 @@ from typing import Literal, NoReturn, TypeVar
 import streamlit as st
 from streamlit.errors import StreamlitSecretNotFoundError
 
+from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES, format_named
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.environment import (
     ApiKey,
@@ -65,7 +66,7 @@ def open_first_catalog() -> None:
     """Have the catalog ready that a visitor sees who names none."""
     newest = workspace().catalogs.newest()
     if newest and workspace().analyses.get(newest[0].id):
-        workspace().review.saved(newest[0].id)
+        workspace().review.sizes(newest[0].id)
 
 
 def _settings() -> Settings:
@@ -126,6 +127,14 @@ def frame(page: str) -> None:
             name = browser_state.remembered_name() or REVIEWER
             st.text_input("Your name", name, key="reviewer", persist_state="session")
             browser_state.remember(reviewer())
+        catalogs = workspace().catalogs
+        st.selectbox(
+            "Sizes for", PROMPT_SHAPES, PROMPT_SHAPES.index(catalogs.shape), key="shape",
+            format_func=lambda name: format_named(name).title,
+            on_change=lambda: catalogs.choose_shape(st.session_state["shape"]),
+            help="The API or client that you send tools to: tokens and bytes are those of tools as "
+            "it takes them. MCP is what servers tell a client.",
+        )  # fmt: skip
         judge = workspace().analyses.judge_of(records[st.session_state["catalog"]].id)
         color: Literal["gray", "blue"] = "gray" if judge == OFFLINE else "blue"
         label = safe_text.untrusted(judge)

@@ -109,7 +109,7 @@ def test_a_card_says_where_each_argument_comes_from_and_what_it_saves():
     review = work.review
     card = review.card(i, by_name(work, i, "find_mail"))
     assert card.canonical.id == card.cluster.canonical == "alpha/find_mail"
-    assert card.tokens_before > card.tokens_after > 0
+    assert card.size.before.tokens > card.size.after.tokens > 0
     assert [row.name for row in card.arguments] == ["q", "folder"]
     assert all(row.sources["beta/find_mail"] == row.name for row in card.arguments)
     assert card.pairs == len(card.evidence)

@@ -165,8 +165,8 @@ def test_on_request_the_toolset_says_what_was_accepted(work, catalog_id, variant
     changed = {one for one in plain if plain[one] != expanded[one]}
     assert changed == {"alpha/send_mail", "beta/get_weather"}
     assert expanded["alpha/send_mail"] == WRITTEN.expanded
-    assert work.service(Exports).figures(catalog_id, PlanConfig(expanded=True)).tokens_after != (
-        work.service(Exports).figures(catalog_id, PlanConfig()).tokens_after
+    assert work.service(Exports).figures(catalog_id, PlanConfig(expanded=True)).size != (
+        work.service(Exports).figures(catalog_id, PlanConfig()).size
     )
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+from toolscope_core.catalog.tokens import SizeChange
 from toolscope_core.evaluation.intervals import share_interval
 from toolscope_core.judging.guards import ALL_OR_NONE
 from toolscope_core.merging.analysis import Analysis
@@ -20,7 +21,6 @@ from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.tool import Tool, digest, sorted_ids
-from ui.shared.cards.cards import tokens_of
 from ui.shared.cards.queue import is_family, is_safe, reason_kind
 
 PAIR_VIEW = "By server pair"
@@ -216,16 +216,16 @@ def audit_of(batch: Batch, size: int, flags: Iterable[Decision]) -> BatchAudit:
     return BatchAudit(sample, answers, *share_interval(list(answers.values())))
 
 
-def safe_batch(catalog: Catalog, clusters: Sequence[Cluster]) -> SafeBatch:
-    """The waiting ``clusters`` as safe ones and others."""
+def safe_batch(
+    catalog: Catalog, clusters: Sequence[Cluster], sizes: Mapping[str, SizeChange]
+) -> SafeBatch:
+    """The waiting ``clusters`` as safe ones and others; ``sizes`` by cluster id."""
     tools = catalog.by_id
     safe, saved, left = [], 0, dict.fromkeys(_DOUBTS, 0)
     for cluster in clusters:
         if is_safe(cluster):
-            first = sorted(cluster.members, key=lambda member: member != cluster.canonical)
-            before, after = tokens_of([tools[member] for member in first], cluster.document)
             safe.append(cluster)
-            saved += before - after
+            saved -= sizes[cluster.id].added
             continue
         servers = {tools[member].server for member in cluster.members}
         holds = (

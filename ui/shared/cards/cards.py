@@ -9,10 +9,11 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.catalog.tokens import tool_tokens
+from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
+from toolscope_core.catalog.tokens import SizeChange
 from toolscope_core.judging.relation_words import FamilySelector, selector_in, unmatched_reasons_in
 from toolscope_core.merging.analysis import Analysis
-from toolscope_core.merging.clusters import documented
+from toolscope_core.merging.merge_sizes import growth_in_words, merge_size
 from toolscope_core.merging.model_verdicts import Disagreement, disagreements
 from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove
 from toolscope_core.model.catalog import Finding
@@ -49,15 +50,15 @@ class Card:
     others do not say, ``selector`` what tells the members of a family apart. ``loosest`` is the
     member that the judge is least sure of, empty where there are but two. ``drop_in`` is the
     member that could stay alone if the servers work on the same data, the canonical if it can;
-    empty where none can, or one does. Tokens are estimates.
+    empty where none can, or one does. ``larger`` says by how much it grows and where, empty where
+    it does not.
     """
 
     cluster: Cluster
     tools: tuple[Tool, ...]
     newcomers: tuple[Tool, ...]
     findings: Mapping[str, tuple[Finding, ...]]
-    tokens_before: int
-    tokens_after: int
+    size: SizeChange
     arguments: tuple[ArgumentRow, ...]
     evidence: tuple[Verdict, ...]
     pairs: int
@@ -66,6 +67,7 @@ class Card:
     selector: FamilySelector | None = None
     loosest: str = ""
     drop_in: str = ""
+    larger: str = ""
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -76,11 +78,6 @@ class Card:
             for reason in self.cluster.reasons
             if reason not in self.unmatched and not (family and reason.startswith(family))
         )
-
-    @property
-    def tokens_added(self) -> int:
-        """How many tokens the merged tool takes beyond those of the members; mostly below 0."""
-        return self.tokens_after - self.tokens_before
 
     @property
     def canonical(self) -> Tool:
@@ -98,8 +95,8 @@ class Card:
         return self.tools[1:]
 
 
-def card_of(analysis: Analysis, cluster: Cluster) -> Card:
-    """The card of one cluster of a plan on this analysis."""
+def card_of(analysis: Analysis, cluster: Cluster, shape: str = PROMPT_SHAPES[0]) -> Card:
+    """The card of one cluster of a plan on this analysis, with sizes in a ``shape`` of prompts."""
     rows, tools = analysis.rows, analysis.catalog.tools
     order = sorted(cluster.members, key=lambda member: (member != cluster.canonical, member))
     members = tuple(tools[rows[member]] for member in order)
@@ -110,7 +107,8 @@ def card_of(analysis: Analysis, cluster: Cluster) -> Card:
         analysis.family_probabilities(pairs) if family else analysis.probabilities(pairs)
     )
     weakest = np.argsort(probabilities, kind="stable")[:EVIDENCE_SHOWN]
-    before, after = tokens_of(members, cluster.document)
+    by_id = analysis.catalog.by_id
+    size = merge_size(cluster, by_id, shape, analysis.syntheses.costs)
     return Card(
         cluster=cluster,
         tools=members,
@@ -119,8 +117,7 @@ def card_of(analysis: Analysis, cluster: Cluster) -> Card:
             tool_id: tuple(f for f in analysis.catalog.findings if f.tool_id == tool_id)
             for tool_id in shown
         },
-        tokens_before=before,
-        tokens_after=after,
+        size=size,
         arguments=argument_rows(cluster.document, cluster.arguments),
         evidence=tuple(analysis.verdict(pairs[row]) for row in weakest),
         pairs=len(pairs),
@@ -129,6 +126,7 @@ def card_of(analysis: Analysis, cluster: Cluster) -> Card:
         selector=selector_in(cluster) if family else None,
         loosest=_loosest(cluster.members, pairs, probabilities),
         drop_in=_drop_in(analysis, cluster),
+        larger=growth_in_words(cluster, by_id, size),
     )
 
 
@@ -154,12 +152,6 @@ def _loosest(
             total[pair.left] += probability
             total[pair.right] += probability
     return min(members, key=lambda one: (total[one], one))
-
-
-def tokens_of(members: Sequence[Tool], document: Document) -> tuple[int, int]:
-    """What the members cost, and what one tool with the document costs in their place."""
-    after = tool_tokens(documented(members[0], document))
-    return sum(tool_tokens(tool) for tool in members), after
 
 
 def _disagreements(analysis: Analysis, pairs: Sequence[Pair]) -> tuple[Disagreement, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from toolscope_core.catalog.tokens import tokenizer
+from toolscope_core.catalog.tokens import SizeChange, tokenizer
 from toolscope_core.judging.relation_words import FamilySelector
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.cluster import Cluster, State
@@ -50,12 +50,16 @@ def title(card: Card, blind: bool = False) -> None:
             return
         kind_badge(cluster)
         st.badge(f"Weakest pair {cluster.weakest_edge:.2f}", color="gray")
-        tokens = f"≈ {card.tokens_before:,} → {card.tokens_after:,} tokens"
-        st.badge(
-            f"+{card.tokens_added:,} tokens" if card.tokens_added > 0 else tokens,
-            color="red" if card.tokens_added > 0 else "gray",
-            help=f"{tokens}, {tokenizer().label}",
-        )
+        size_badge(card.size)
+
+
+def size_badge(size: SizeChange) -> None:
+    """What agents have to read before and after, in red where that is more."""
+    st.badge(
+        f"≈ {size.in_words}",
+        color="red" if size.grows else "gray",
+        help=f"In every prompt, as {size.name}. Tokens: {tokenizer().label}.",
+    )
 
 
 def kind_badge(cluster: Cluster) -> None:
@@ -84,8 +88,7 @@ def show_reasons_against(card: Card) -> None:
     if card.newcomers:
         names = ", ".join(map(_named, card.newcomers))
         st.info(f"New since this was accepted: {names}. Accept adds it, Keep apart leaves it out.")
-    larger = f"the merged tool takes {card.tokens_added:,} tokens more than the tools it replaces"
-    doubts = [larger, *card.doubts] if card.tokens_added > 0 else card.doubts
+    doubts = filter(None, [card.larger, *card.doubts])
     reasons = [f"- :small[{safe_text.sentence(reason)}]" for reason in doubts]
     if reasons:
         st.markdown("\n".join(["**Check before you accept:**", "", *reasons]))
@@ -213,7 +216,7 @@ def differing(card: Card) -> None:
 
 
 def effect(card: Card, before: Cluster) -> None:
-    """What an edited document changes: kind, tokens, arguments that would be lost."""
+    """What an edited document changes: kind, size, arguments that would be lost."""
     after = card.cluster
     if len(after.members) == 1:
         st.badge(SINGLE_KINDS[after.kind], color="green" if after.kind == "prune" else "violet")
@@ -227,7 +230,9 @@ def effect(card: Card, before: Cluster) -> None:
             "parameters: it needs a gateway, and is exported only where you use one. An edit of "
             "the description alone keeps it a drop-in."
         )
-    st.caption(f"About {card.tokens_before:,} → {card.tokens_after:,} tokens ({tokenizer().label})")
+    size_badge(card.size)
+    if card.larger:
+        st.markdown(f":small[{safe_text.sentence(card.larger)}]")
     for alpha in after.arguments:
         for sentence in (*alpha.lossy, *(f"{k}: {why}" for k, why in alpha.dropped.items())):
             st.warning(safe_text.untrusted(f"Calls to {alpha.tool_id}: {sentence}"))

@@ -175,8 +175,8 @@ class PairLists:
     def matching(self, catalog_id: int, wanted: PairFilter) -> PairList:
         """The strongest candidate pairs that pass the filter; the last few lists are kept."""
         analysis = self._analyses.required(catalog_id)
-        lists = self._lists.get(catalog_id, (analysis,), lambda: ResultCache(LISTS_KEPT))
         tokens = self._catalogs.tokens(catalog_id)
+        lists = self._lists.get(catalog_id, (analysis, tokens), lambda: ResultCache(LISTS_KEPT))
         return lists.get(wanted, (), lambda: pair_list(analysis, wanted, tokens))
 
     def counts(self, catalog_id: int) -> PairCounts:

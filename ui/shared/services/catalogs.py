@@ -20,11 +20,15 @@ from toolscope_core.store import (
     load_catalog,
     rename_catalog,
     save_catalog,
+    setting_as,
+    write_setting,
 )
 from ui.shared.services.result_cache import ResultCache
 
 if TYPE_CHECKING:
     from toolscope_core.catalog.sources import Source
+
+_SHAPE = "shape of prompts"
 
 
 class Catalogs:
@@ -97,9 +101,21 @@ class Catalogs:
             self._open[catalog_id] = load_catalog(self._store, catalog_id)
         return self._open[catalog_id]
 
-    def tokens(self, catalog_id: int, shape: str = PROMPT_SHAPES[0]) -> dict[str, int]:
-        """What each tool costs in every prompt, by id."""
-        tools = self.open(catalog_id).tools
+    @property
+    def shape(self) -> str:
+        """The shape in which the tools stand in prompts of the client that people chose, of
+        ``PROMPT_SHAPES``, by default the first.
+        """
+        chosen = setting_as(self._store, _SHAPE, lambda saved: str(saved["shape"]))
+        return chosen if chosen in PROMPT_SHAPES else PROMPT_SHAPES[0]
+
+    def choose_shape(self, shape: str) -> None:
+        """Show all sizes as tools are sent in this shape."""
+        write_setting(self._store, _SHAPE, {"shape": shape})
+
+    def tokens(self, catalog_id: int) -> dict[str, int]:
+        """What each tool costs in every prompt of the chosen client, by id."""
+        tools, shape = self.open(catalog_id).tools, self.shape
         return self._tokens.get(
             (catalog_id, shape), (), lambda: {t.id: self.costs.of(t, shape) for t in tools}
         )

@@ -17,7 +17,7 @@ from toolscope_core.catalog.formats.target_table import MATRIX, target_named
 from toolscope_core.catalog.scan.cleaning import hidden_in
 from toolscope_core.catalog.scan.hidden import cleaned
 from toolscope_core.catalog.splitting import servers_of
-from toolscope_core.catalog.tokens import Costs, PlanTokens, plan_tokens, tokenizer
+from toolscope_core.catalog.tokens import Costs, SizeChange, plan_size, tokenizer
 from toolscope_core.check.text_mentions import TextMention, gone_names, mentions_in
 from toolscope_core.export.bundle import bundle_files, named_toolsets, zipped
 from toolscope_core.export.checked_plan import (
@@ -119,7 +119,8 @@ class ExportFigures:
     ``clusters`` counts those of the plan, of which the waiting ones stay unmerged; ``withheld``
     are the accepted ones left out because they need a gateway. ``matrix`` has a line a target,
     ``violations`` are by target's name the rules that the tools break, ``refusals`` those of the
-    chosen one's that stand against the download; ``tokens`` has a line for each shape in prompts.
+    chosen one's that stand against the download; ``sizes`` has one for each shape in prompts, and
+    ``size`` is that of the chosen one, of the first where that is none.
     ``hostile`` are ids of tools that go out with the text for which the scan blocks them.
     ``edited`` counts single tools that go out under people's document, ``held_back`` are ids of
     those that do not, ``removed`` of those left out; ``unreadable`` says in sentences what is held
@@ -131,14 +132,13 @@ class ExportFigures:
 
     tools_before: int
     tools_after: int
-    tokens_before: int
-    tokens_after: int
+    size: SizeChange
     merges: tuple[MergeLine, ...]
     clusters: ClusterCounts
     withheld: int
     dangling: tuple[Dangling, ...]
     counted: str
-    tokens: tuple[PlanTokens, ...]
+    sizes: tuple[SizeChange, ...]
     matrix: tuple[MatrixLine, ...]
     violations: Mapping[str, tuple[RuleViolation, ...]]
     toolsets: Mapping[str, tuple[ToolsetLine, ...]]
@@ -267,7 +267,7 @@ def figures_of(
     shared = _shared_names(plan, target)
     plan = readable_plan(plan, shape, fix, leave_out)
     names = {item.tool.id: item.tool.name for item in plan.tools}
-    tokens = tuple(plan_tokens(plan, name, costs) for name in PROMPT_SHAPES)
+    sizes = {name: plan_size(plan, name, costs) for name in PROMPT_SHAPES}
     against = {name: broken_rules(plan, name, fix and name == target) for name in (*MATRIX, target)}
     applied = plan.applied
     taken = {cluster.id for cluster in applied}
@@ -275,14 +275,13 @@ def figures_of(
     return ExportFigures(
         tools_before=len(plan.catalog.tools),
         tools_after=len(plan.tools),
-        tokens_before=tokens[0].before,
-        tokens_after=tokens[0].after,
+        size=sizes.get(target, sizes[PROMPT_SHAPES[0]]),
         merges=tuple(_line(cluster, names[cluster.canonical]) for cluster in applied),
         clusters=cluster_counts(plan.clusters),
         withheld=sum(cluster.id not in taken for cluster in accepted),
         dangling=plan.dangling,
         counted=tokenizer().label,
-        tokens=tokens,
+        sizes=tuple(sizes.values()),
         matrix=tuple(_matrix_line(name, against[name]) for name in MATRIX),
         violations=against,
         toolsets={name: lines for name in against if (lines := toolset_lines(plan, name, costs))},

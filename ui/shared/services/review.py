@@ -8,11 +8,13 @@ from functools import partial
 from typing import Any
 
 from toolscope_core.catalog.document_variants import with_expanded
+from toolscope_core.catalog.tokens import SizeChange
 from toolscope_core.decisions.actions import WITH_RELATION
 from toolscope_core.decisions.constraints import suspended_decisions, variants
 from toolscope_core.decisions.log import active, admit
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.group_syntheses import cluster_id
+from toolscope_core.merging.merge_sizes import is_larger_router, merge_size
 from toolscope_core.merging.model_verdicts import Disagreement, disagreements
 from toolscope_core.merging.plan_making import Proposed, alone, plan_of, proposed
 from toolscope_core.model.cluster import Cluster
@@ -23,7 +25,7 @@ from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import digest
 from toolscope_core.store import CatalogRecord, Store, append_decision, now
 from ui.shared.cards.batches import SafeBatch, ServerPairProposals, safe_batch, server_pairs
-from ui.shared.cards.cards import Card, card_of, tokens_of
+from ui.shared.cards.cards import Card, card_of
 from ui.shared.cards.queue import (
     Order,
     Part,
@@ -54,8 +56,8 @@ class Review:
         self._disagreements: ResultCache[tuple[Disagreement, ...]] = ResultCache()
         self._safe: ResultCache[SafeBatch] = ResultCache()
         self._server_pairs: ResultCache[tuple[ServerPairProposals, ...]] = ResultCache()
-        self._saved: ResultCache[Mapping[str, int]] = ResultCache(most=4)
-        self._saved_by_one: ResultCache[int] = ResultCache()
+        self._sizes: ResultCache[Mapping[str, SizeChange]] = ResultCache(most=4)
+        self._size_of_one: ResultCache[SizeChange] = ResultCache()
 
     def log(self, catalog_id: int) -> tuple[Decision, ...]:
         """Everything anybody decided, oldest first."""
@@ -104,7 +106,7 @@ class Review:
         """
         plan = self.plan(catalog_id)
         waiting = of_show(filter(waits, plan.clusters), show)
-        saved = self.saved(catalog_id)
+        saved = {one: -size.added for one, size in self.sizes(catalog_id).items()}
         gaps = self.gaps(catalog_id) if by == "disagreement" else {}
         ordered = in_order(waiting, by, saved, gaps, learned or {}, calls or {})
         place = {cluster: number for number, cluster in enumerate(order)}
@@ -122,24 +124,29 @@ class Review:
         before, now = (self._catalogs.open(one.id) for one in (earlier[0], record))
         return new_proposals(waiting, now, before)
 
-    def saved(self, catalog_id: int) -> Mapping[str, int]:
-        """By cluster id the tokens that merging it saves in every prompt, below 0 where it adds
-        some; only what a decision has changed is counted again.
+    def sizes(self, catalog_id: int) -> Mapping[str, SizeChange]:
+        """By cluster id what merging it makes of what agents read, for the chosen client; only what
+        a decision has changed is counted again.
         """
-        plan = self.plan(catalog_id)
-        tools = plan.catalog.by_id
+        plan, shape = self.plan(catalog_id), self._catalogs.shape
+        costs, tools = self._analyses.required(catalog_id).syntheses.costs, plan.catalog.by_id
 
-        def count(one: Cluster) -> int:
-            before, after = tokens_of([tools[member] for member in one.members], one.document)
-            return before - after
-
-        def counted() -> dict[str, int]:
+        def counted() -> dict[str, SizeChange]:
             return {
-                one.id: self._saved_by_one.get(one.id, (one.document,), partial(count, one))
+                one.id: self._size_of_one.get(
+                    (one.id, shape),
+                    (one.document,),
+                    partial(merge_size, one, tools, shape, costs),
+                )
                 for one in plan.clusters
             }
 
-        return self._saved.get(catalog_id, (plan,), counted)
+        return self._sizes.get((catalog_id, shape), (plan,), counted)
+
+    def larger_routers(self, catalog_id: int) -> frozenset[str]:
+        """The ids of the proposals that are in no batch: see ``is_larger_router``."""
+        sizes, clusters = self.sizes(catalog_id), self.plan(catalog_id).clusters
+        return frozenset(one.id for one in clusters if is_larger_router(one, sizes[one.id]))
 
     def disagreements(self, catalog_id: int) -> tuple[Disagreement, ...]:
         """The pairs on which the model and the offline judge differ, the widest gap first."""
@@ -169,7 +176,7 @@ class Review:
 
     def card(self, catalog_id: int, cluster: Cluster) -> Card:
         """Everything a person looks at before deciding on ``cluster``."""
-        return card_of(self._analyses.required(catalog_id), cluster)
+        return card_of(self._analyses.required(catalog_id), cluster, self._catalogs.shape)
 
     def standing(self, catalog_id: int) -> tuple[Decision, ...]:
         """The decisions that hold, newest first."""
@@ -257,11 +264,16 @@ class Review:
         return tuple(made), tuple(refused)
 
     def server_pairs(self, catalog_id: int) -> tuple[ServerPairProposals, ...]:
-        """The pairs of servers between which two or more duplicates wait."""
+        """The pairs of servers between which two or more duplicates wait; larger routers are left
+        to the queue.
+        """
         analysis, plan = self._analyses.required(catalog_id), self.plan(catalog_id)
-        return self._server_pairs.get(
-            catalog_id, (plan,), lambda: server_pairs(analysis, self.queue(catalog_id))
-        )
+
+        def made() -> tuple[ServerPairProposals, ...]:
+            larger = self.larger_routers(catalog_id)
+            return server_pairs(analysis, [c for c in self.queue(catalog_id) if c.id not in larger])
+
+        return self._server_pairs.get((catalog_id, self._catalogs.shape), (plan,), made)
 
     def server_pair_of(self, catalog_id: int, cluster: Cluster) -> ServerPairProposals | None:
         """The pair of servers that the cluster is to be decided with, if there is one."""
@@ -272,7 +284,9 @@ class Review:
         """What may be accepted without a look now: the list for ``accept_safe``."""
         plan = self.plan(catalog_id)
         return self._safe.get(
-            catalog_id, (plan,), lambda: safe_batch(plan.catalog, self.queue(catalog_id))
+            (catalog_id, self._catalogs.shape),
+            (plan,),
+            lambda: safe_batch(plan.catalog, self.queue(catalog_id), self.sizes(catalog_id)),
         )
 
     def about(self, catalog_id: int, decision: Decision) -> str | None:

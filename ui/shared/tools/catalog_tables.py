@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.formats.spreadsheets import csv_bytes, tools_csv
 from toolscope_core.model.catalog import Catalog, Problem
 from toolscope_core.model.plan import MergedTool
@@ -97,23 +96,17 @@ class CatalogTables:
         self._servers: ResultCache[tuple[ServerRow, ...]] = ResultCache()
 
     def tools(
-        self,
-        catalog_id: int,
-        find: str = "",
-        server: str | None = None,
-        shape: str = PROMPT_SHAPES[0],
+        self, catalog_id: int, find: str = "", server: str | None = None
     ) -> tuple[ToolRow, ...]:
-        """Rows of the tools that hold every word of ``find``, of one server if given; tokens are
-        those of ``shape``.
-        """
-        catalog, tokens = self._catalogs.open(catalog_id), self._catalogs.tokens(catalog_id, shape)
-        rows = self._rows.get((catalog_id, shape), (), lambda: tool_rows(catalog, tokens))
+        """Rows of the tools that hold every word of ``find``, of one server if given."""
+        catalog, tokens = self._catalogs.open(catalog_id), self._catalogs.tokens(catalog_id)
+        rows = self._rows.get(catalog_id, (tokens,), lambda: tool_rows(catalog, tokens))
         return matching(rows, find, server)
 
-    def servers(self, catalog_id: int, shape: str = PROMPT_SHAPES[0]) -> tuple[ServerRow, ...]:
-        """Rows of the servers, the largest first; tokens are those of ``shape``."""
-        catalog, tokens = self._catalogs.open(catalog_id), self._catalogs.tokens(catalog_id, shape)
-        return self._servers.get((catalog_id, shape), (), lambda: server_rows(catalog, tokens))
+    def servers(self, catalog_id: int) -> tuple[ServerRow, ...]:
+        """Rows of the servers, the largest first."""
+        catalog, tokens = self._catalogs.open(catalog_id), self._catalogs.tokens(catalog_id)
+        return self._servers.get(catalog_id, (tokens,), lambda: server_rows(catalog, tokens))
 
     def csv(self, catalog_id: int) -> bytes:
         """All tools as CSV, safe to open in a spreadsheet."""

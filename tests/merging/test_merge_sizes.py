@@ -1,0 +1,71 @@
+"""How much agents have to read before and after a merge, and where it grows."""
+
+from dataclasses import replace
+
+import pytest
+
+from toolscope_core.catalog.tokens import Costs, tool_size
+from toolscope_core.merging.auto_accept import accept
+from toolscope_core.merging.clusters import build_clusters, documented
+from toolscope_core.merging.merge_sizes import growth_in_words, is_larger_router, merge_size
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.cluster import Group
+from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.decision import Constraints
+from toolscope_core.model.tool import Tool
+
+SHAPE = "openai-chat"
+SERVERS = ("paper-shelf-2024", "preprint-mirror-7", "thesis-vault-xl")
+ALL = PlanConfig(accept="all", routers=True)
+
+
+def merged(*texts):
+    """A cluster of tools on as many servers, which needs a gateway, and the tools by id."""
+    schema = {"type": "object", "properties": {"q": {"type": "string"}}}
+    tools = tuple(
+        Tool(f"{server}/find", "find", text, server, schema)
+        for server, text in zip(SERVERS, texts, strict=False)
+    )
+    group = Group(tuple(tool.id for tool in tools), 0.95, unfit=frozenset(t.id for t in tools))
+    (cluster,) = build_clusters(Catalog(tools), [group], Constraints(), {}, 0.9)
+    assert cluster.kind == "router" and cluster.selector == "server"
+    return cluster, {tool.id: tool for tool in tools}
+
+
+@pytest.mark.parametrize("shape", ["openai-chat", "mcp"])
+def test_a_merge_takes_what_its_one_tool_takes_in_place_of_its_members(shape):
+    cluster, tools = merged("Find it.", "Look it up.")
+    size = merge_size(cluster, tools, shape, Costs())
+    one, other = (tool_size(tool, shape) for tool in tools.values())
+    assert size.before == one + other and size.name == shape
+    assert size.after == tool_size(documented(tools[cluster.canonical], cluster.document), shape)
+
+
+def test_what_grows_is_named_where_the_merged_tool_is_larger():
+    short, tools = merged("Find it.", "Look it up.")
+    size = merge_size(short, tools, SHAPE, Costs())
+    words = growth_in_words(short, tools, size)
+    assert size.grows and words.startswith(f"larger than the tools it replaces: {size.in_words}; ")
+    assert "the description of `server` (+" in words and "the enum of `server` (+" in words
+    long, tools = merged(*["Find what people wrote about a subject, the newest first. " * 9] * 3)
+    size = merge_size(long, tools, SHAPE, Costs())
+    assert not size.grows and growth_in_words(long, tools, size) == ""
+
+
+def test_texts_for_single_values_are_named_by_themselves():
+    plain = "Find it."
+    cluster, tools = merged(plain, f'{plain} Use the syntax ti:"words" AND au:"name".')
+    words = growth_in_words(cluster, tools, merge_size(cluster, tools, SHAPE, Costs()))
+    assert "what the description says of single tools (+" in words
+
+
+def test_a_router_that_is_larger_is_accepted_by_no_policy():
+    cluster, tools = merged("Find it.", "Look it up.")
+
+    def is_larger(one):
+        return is_larger_router(one, merge_size(one, tools, SHAPE, Costs()))
+
+    assert accept([cluster], ALL, frozenset())[0].state == "accepted"
+    assert accept([cluster], ALL, frozenset(), is_larger)[0].state == "proposed"
+    assert not is_larger(replace(cluster, state="accepted")), "a person has accepted it"
+    assert not is_larger(replace(cluster, kind="prune"))
