@@ -45,7 +45,7 @@ def test_what_grows_is_named_where_the_merged_tool_is_larger():
     short, tools = merged("Find it.", "Look it up.")
     size = merge_size(short, tools, SHAPE, Costs())
     words = growth_in_words(short, tools, size)
-    assert size.grows and words.startswith(f"larger than the tools it replaces: {size.in_words}; ")
+    assert size.grows and words.startswith("more to read than the tools it replaces; ")
     assert "the description of `server` (+" in words and "the enum of `server` (+" in words
     long, tools = merged(*["Find what people wrote about a subject, the newest first. " * 9] * 3)
     size = merge_size(long, tools, SHAPE, Costs())

@@ -261,8 +261,8 @@ def _tell_larger(plan: MergePlan, costs: Costs) -> None:
     tools, shape = plan.catalog.by_id, PROMPT_SHAPES[0]
     for one in plan.clusters:
         if is_larger_router(one, size := merge_size(one, tools, shape, costs)):
-            why = growth_in_words(one, tools, size)
-            say(f"left to a person: {for_terminal(f'{one.document.name}, {why}')}")
+            why = f"{one.document.name}, {size.in_words}: {growth_in_words(one, tools, size)}"
+            say(f"left to a person: {for_terminal(why)}")
 
 
 def _tell_toolset(manifest: JsonObject) -> None:

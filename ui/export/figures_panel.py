@@ -6,29 +6,27 @@ import streamlit as st
 
 from toolscope_core.model.numbers import quantity
 from ui.shared import safe_text
-from ui.shared.cards.cluster_card import size_badge
 from ui.shared.services.exports import ExportFigures
 
 NAMED = 4
 
 
 def figures_panel(figures: ExportFigures) -> None:
-    """Tools, tokens and merges, and a notice for each thing that somebody may not expect."""
-    size, columns = figures.size, st.columns([2, 3, 2])
+    """Tools, tokens, bytes and merges, and a notice for each thing that somebody may not expect."""
+    size = figures.size
     tokens = f"Tokens per prompt as {size.name} ({figures.counted})"
     for column, (label, before, after) in zip(
-        columns,
+        st.columns([2, 3, 2, 2]),
         (
             ("Tools", figures.tools_before, figures.tools_after),
             (tokens, size.before.tokens, size.after.tokens),
+            ("Bytes per prompt", size.before.bytes, size.after.bytes),
             ("Merges", 0, len(figures.merges)),
         ),
         strict=True,
     ):
         value = f"{before:,} → {after:,}" if before else f"{after:,}"
         column.metric(label, value, after - before if before else None, delta_color="inverse")
-    with columns[1]:
-        size_badge(size)
     _left_out(figures)
     if figures.unreadable:
         rest = len(figures.unreadable) - NAMED

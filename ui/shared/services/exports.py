@@ -120,7 +120,7 @@ class ExportFigures:
     are the accepted ones left out because they need a gateway. ``matrix`` has a line a target,
     ``violations`` are by target's name the rules that the tools break, ``refusals`` those of the
     chosen one's that stand against the download; ``sizes`` has one for each shape in prompts, and
-    ``size`` is that of the chosen one, of the first where that is none.
+    ``size`` is that of the chosen one, of ``sizes_for`` where that is none.
     ``hostile`` are ids of tools that go out with the text for which the scan blocks them.
     ``edited`` counts single tools that go out under people's document, ``held_back`` are ids of
     those that do not, ``removed`` of those left out; ``unreadable`` says in sentences what is held
@@ -165,6 +165,7 @@ class Exports:
     """Bundles of analysed catalogs; changes nothing."""
 
     def __init__(self, work: Workspace) -> None:
+        self._catalogs = work.catalogs
         self._analyses = work.analyses
         self._review = work.review
         self._costs = Costs()
@@ -175,11 +176,12 @@ class Exports:
         self, catalog_id: int, config: PlanConfig, shape: str | None = None, fix: bool = False
     ) -> ExportFigures:
         """What the bundle would hold, in figures; ``shape`` defaults to the input's."""
-        plan = self._review.plan(catalog_id, config)
+        plan, sizes_for = self._review.plan(catalog_id, config), self._catalogs.shape
+        leave_out = config.leave_out_refused
         return self._figures.get(
-            (catalog_id, config, shape, fix),
+            (catalog_id, config, shape, fix, sizes_for),
             (plan,),
-            lambda: figures_of(plan, shape, fix, self._costs, config.leave_out_refused),
+            lambda: figures_of(plan, shape, fix, self._costs, leave_out, sizes_for),
         )
 
     def ways(self, catalog_id: int, routers: bool, target: str) -> tuple[Way, ...]:
@@ -257,7 +259,12 @@ def _label(form: RecordFormat) -> str:
 
 
 def figures_of(
-    plan: MergePlan, shape: str | None, fix: bool, costs: Costs, leave_out: bool = False
+    plan: MergePlan,
+    shape: str | None,
+    fix: bool,
+    costs: Costs,
+    leave_out: bool = False,
+    sizes_for: str = PROMPT_SHAPES[0],
 ) -> ExportFigures:
     """The figures of a plan written in ``shape``, ``None`` for the one it came in; ``fix`` applies
     the fixes offered for it, ``leave_out`` drops what it still refuses. Raises ``ExportError`` for
@@ -275,7 +282,7 @@ def figures_of(
     return ExportFigures(
         tools_before=len(plan.catalog.tools),
         tools_after=len(plan.tools),
-        size=sizes.get(target, sizes[PROMPT_SHAPES[0]]),
+        size=sizes.get(shape or sizes_for, sizes[sizes_for]),
         merges=tuple(_line(cluster, names[cluster.canonical]) for cluster in applied),
         clusters=cluster_counts(plan.clusters),
         withheld=sum(cluster.id not in taken for cluster in accepted),
