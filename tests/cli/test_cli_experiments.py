@@ -209,8 +209,9 @@ def test_a_worker_is_given_the_whole_pool_of_a_request(first_tool, tmp_path):
     assert all(point["precision"]["mean"] in (0.0, 1.0) for point in own)
 
 
-def test_a_model_selects_and_is_asked_once(model_server):
-    """It takes the first tool that it is shown, or none."""
+@pytest.fixture
+def selecting(model_server):
+    """An endpoint that takes the first tool that it is shown."""
 
     def answer(body):
         user = body["messages"][-1]["content"]
@@ -218,14 +219,57 @@ def test_a_model_selects_and_is_asked_once(model_server):
         return {"answers": [{"question": one, "tool": 1} for one in question_ids]}
 
     model_server.answer = answer
+    return model_server
+
+
+def test_a_model_selects_and_is_asked_once(selecting):
     arguments = ("evaluate", EXAMPLE, "--queries", QUERIES, "--at", "5", "--decompose", "steps")
     arguments += ("--select", "model")
     first = run(*arguments).output
-    calls = len(model_server.received)
+    calls = len(selecting.received)
     assert calls == 23 + 2 + 3 + 3, "one for each job"
-    assert model_server.received[0].user.count("--- begin tool") == 5
+    assert selecting.received[0].user.count("--- begin tool") == 5
     assert run(*arguments).output == first
-    assert len(model_server.received) == calls, "the ledger has the answers"
+    assert len(selecting.received) == calls, "the ledger has the answers"
     paused = run(*arguments, "--at", "4", "--budget-calls", 1, code=2)
     assert "paused: budget: 1 calls" in paused.stderr
     assert re.search(r"^csr@5 +0\.\d+", first, re.MULTILINE)
+
+
+def test_answers_of_a_file_are_replayed_without_a_key_and_a_store(
+    selecting, small, tmp_path, monkeypatch
+):
+    file = tmp_path / "answers.jsonl"
+    arguments = ("evaluate", small, "--queries", QUERIES, "--skip-unknown", "--at", "5")
+    arguments += (
+        "--decompose",
+        "steps",
+        "--select",
+        "model",
+        "--rerank",
+        "none",
+        "--answers",
+        file,
+    )
+    first = run(*arguments).output
+    lines, calls = file.read_bytes(), len(selecting.received)
+    assert calls == len(lines.splitlines()) > 0
+    monkeypatch.setenv("TOOLSCOPE_STORE_URL", f"sqlite:///{tmp_path / 'other.db'}")
+    for name in ("TOOLSCOPE_BASE_URL", "TOOLSCOPE_MODEL"):
+        monkeypatch.delenv(name)
+    assert run(*arguments, "--replay").output == first
+    stale = run(*arguments, "--replay", "--model", "another", code=1).stderr
+    assert "selection: " in stale and "another" in stale and "give the command without" in stale
+    assert len(selecting.received) == calls, "nobody was asked again"
+    done = run(
+        "evaluate",
+        small,
+        "--queries",
+        QUERIES,
+        "--select",
+        "model",
+        "--skip-unknown",
+        "--replay",
+        code=2,
+    )
+    assert "give it with --answers" in done.stderr

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from toolscope_core import __version__
+from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.cli.model_options import SAVED, AskRequest, asks_model
 from toolscope_core.cli.terminal import (
     BundlePath,
@@ -27,12 +28,13 @@ from toolscope_core.cli.terminal import (
 from toolscope_core.files.whole_files import read_file
 from toolscope_core.model.configuration import AgentConfig, ConnectionLimits
 from toolscope_core.model.environment import Settings, read_environment
-from toolscope_core.model.errors import ModelStopError, PausedError
-from toolscope_core.model.numbers import quantity
+from toolscope_core.model.errors import ConfigError, ModelStopError, PausedError
+from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.tool import digest
 
 if TYPE_CHECKING:
     from toolscope_core.evaluation.agent.agent_report import AgentReport
+    from toolscope_core.evaluation.agent.episode_rows import Episodes
     from toolscope_core.evaluation.agent.paid_turns import PaidTurns
     from toolscope_core.evaluation.agent.toolset_pair import (
         AgentEstimate,
@@ -136,6 +138,10 @@ def agent_run(
     from toolscope_core.mcp.gateway.configured_servers import keys_given
     from toolscope_core.mcp.servers.server_definitions import read_configurations
 
+    if ask.answers is not None:
+        raise ConfigError(
+            f"--answers: agent-run keeps all that was answered in --out; commit {out}"
+        )
     at_once = concurrency or (1 if reset else DEFAULT.concurrency)
     agent = AgentConfig(turns, k, allow_changes, at_once, request_deadline, turn_tokens, reset)
     limits = ConnectionLimits(start_seconds=timeout, answer_seconds=call_timeout)
@@ -183,6 +189,8 @@ def _work(
         judging = replace(run.ask, model=run.judge)
         judge = stack.enter_context(_paid_turns(judging, settings, config)) if run.judge else None
         file = EpisodeFile(run.out, _run_key(run, config, turns))
+        if run.ask.replay:
+            _refuse_open(pair, file.read(pair.by_id), run.out)
         agent = ConfiguredAgent(turns, config, lambda tools: tool_search(tools, settings), judge)
         try:
             return work_with_both(pair, originals, agent, file, __version__, progress())
@@ -192,6 +200,18 @@ def _work(
                 f"{error}; {kept} of {total} are kept in {run.out}: the same command goes on from "
                 "there"
             ) from None
+
+
+def _refuse_open(pair: ToolsetPair, episodes: Episodes, out: Path) -> None:
+    """End with 1 where the file lacks an episode of a query and a toolset, and name each."""
+    missing = [
+        f"{for_terminal(query)}, {name}"
+        for query in pair.by_id
+        for name in pair.bundles
+        if (query, name) not in episodes
+    ]
+    why = f"{out} has no episode of {quantity(len(missing), 'request')}: {listed(missing, 10)}"
+    fail_for(why if missing else "")
 
 
 @contextmanager
@@ -208,10 +228,11 @@ def _paid_turns(ask: AskRequest, settings: Settings, config: AgentConfig) -> Ite
 def _run_key(run: _Run, config: AgentConfig, turns: PaidTurns) -> str:
     """The same for runs whose episodes may stand side by side."""
     from toolscope_core.files.archives import bundle_folder
+    from toolscope_core.llm.run_configuration import prompts
 
     with bundle_folder(run.bundle) as folder:
         manifest = read_file(folder / "manifest.json").decode("utf-8", "replace")
-    models = turns.model.name, turns.model.origin, run.judge
+    models = turns.model.name, turns.model.origin, run.judge, prompts("agent")
     return digest(manifest, *models, asdict(replace(config, concurrency=1)))[:16]
 
 

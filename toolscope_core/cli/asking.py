@@ -17,6 +17,8 @@ from toolscope_core.cli.model_options import AskRequest
 from toolscope_core.cli.terminal import fail_for
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.llm import EndpointModel
+from toolscope_core.llm.answer_file import AnswerFile, FileRequests
+from toolscope_core.llm.chat import USUAL_PATH
 from toolscope_core.llm.document_answers import ask_for_documents, with_documents
 from toolscope_core.llm.merge_questions import ask_for_verdicts, verdicts_on
 from toolscope_core.llm.requests import RunBudget, Terms
@@ -148,17 +150,57 @@ def asking(
     request: AskRequest, settings: Settings, progress: Progress
 ) -> Iterator[tuple[Endpoint, ModelRequests]]:
     """Someone to ask. At the end it raises ``PausedError`` or ``ModelStopError`` where questions
-    stay open, and ends the command with 1 where too many answers cannot be used.
+    stay open, and ends the command with 1 where too many answers cannot be used, or a file that is
+    replayed lacks one.
     """
+    file = _answer_file(request)
+    if file is not None and request.replay:
+        request = _as_recorded(request, file, settings)
     with model_access(request, settings) as access:
-        asker = ModelRequests(access.model, access.ledger, access.terms, progress)
+        ledger, terms = (None, None) if request.replay else (access.ledger, access.terms)
+        if file is None:
+            asker = ModelRequests(access.model, access.ledger, access.terms, progress)
+        else:
+            asker = FileRequests(access.model, ledger, terms, progress, file)
         yield access.endpoint, asker
+        if file is not None and request.replay:
+            fail_for(file.open_in_words)
+        elif file is not None:
+            file.write(is_whole=asker.state == "done")
         kept = f"what was answered is kept in {access.place}: the same command goes on from there"
     if asker.state == "paused":
         raise PausedError(f"paused: {asker.message}; {kept}")
     if asker.state == "stopped":
         raise ModelStopError(f"{asker.message}; {kept}")
     fail_for(asker.too_many_unusable)
+
+
+def _answer_file(request: AskRequest) -> AnswerFile | None:
+    """The file of answers of this command, one for all that it asks."""
+    if request.answers is None:
+        if request.replay:
+            raise ConfigError("--replay takes the answers of a file; give it with --answers")
+        return None
+    place = request.answers
+    place.file = place.file or AnswerFile(place.path, needed=request.replay)
+    return place.file
+
+
+def _as_recorded(request: AskRequest, file: AnswerFile, settings: Settings) -> AskRequest:
+    """The request, with what neither it nor the environment says of the model from the file."""
+    line = next(iter(file.lines.values()), None)
+    if line is None:
+        return request
+    place = f"{line.origin}{line.parameters.get('path', USUAL_PATH)}"
+    return replace(
+        request,
+        model=request.model or settings.model or line.model,
+        base_url=request.base_url or settings.base_url or place,
+        temperature=line.parameters.get("temperature")
+        if request.temperature is None
+        else request.temperature,
+        reasoning=request.reasoning or line.parameters.get("reasoning"),
+    )
 
 
 @contextmanager

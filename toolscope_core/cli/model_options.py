@@ -6,12 +6,16 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import wraps
-from typing import Annotated, Any, Literal, TypeVar, get_type_hints
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hints
 
 import typer
 
 from toolscope_core.model.configuration import REASONING_EFFORTS, Endpoint, ReasoningEffort
 from toolscope_core.model.errors import ConfigError
+
+if TYPE_CHECKING:
+    from toolscope_core.llm.answer_file import AnswerFile
 
 R = TypeVar("R")
 Judge = Literal["offline", "llm"]
@@ -21,6 +25,18 @@ ChosenJudge = Annotated[
 Paper = Annotated[
     bool, typer.Option("--paper", help="Ask about every candidate pair and every cluster.")
 ]
+
+
+@dataclass(slots=True)
+class AnswerPlace:
+    """Where a command keeps the answers of its model, and the file once it is read."""
+
+    path: Path
+    file: AnswerFile | None = None
+
+
+def _answer_place(path: str) -> AnswerPlace:
+    return AnswerPlace(Path(path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +82,37 @@ class AskRequest:
         ),
     ] = None
 
+    answers: Annotated[
+        AnswerPlace | None,
+        typer.Option(
+            parser=_answer_place,
+            metavar="FILE",
+            help="JSON Lines of the model's answers, to be committed: what it has is not asked, "
+            "and what was asked is written there.",
+        ),
+    ] = None
+    replay: Annotated[
+        bool,
+        typer.Option(
+            "--replay",
+            help="Ask nothing and need no key: exit with 1 where --answers lacks one, and say why.",
+        ),
+    ] = False
+
     @property
     def given(self) -> dict[str, object]:
-        """What is not ``None``, by field."""
+        """What is not ``None`` or off, by field."""
         values = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {name: value for name, value in values.items() if value is not None}
+        return {
+            name: value
+            for name, value in values.items()
+            if value is not None and value is not False
+        }
 
     def applied(self, endpoint: Endpoint) -> Endpoint:
         """The endpoint with what was given in place of its own."""
-        given: dict[str, Any] = self.given
+        files = ("answers", "replay")
+        given: dict[str, Any] = {k: v for k, v in self.given.items() if k not in files}
         if "budget_calls" in given:
             given["budget"] = replace(endpoint.budget, calls=given.pop("budget_calls"))
         return replace(endpoint, **given)

@@ -174,11 +174,15 @@ def test_a_run_that_the_budget_stopped_goes_on_and_repeats_nothing(agent, endpoi
     stopped = agent("--budget-calls", 5, "--concurrency", 1, code=2).output
     assert re.search(r"the budget is used up; 2 of 6 are kept in .*run\.jsonl", stopped)
     first = (tmp_path / "run.jsonl").read_text()
+    missing = agent("--replay", code=1).stderr
+    assert "has no episode of 4 requests: q2, as it is" in missing and len(endpoint.received) == 5
     output = agent("--concurrency", 1).output
     assert (tmp_path / "run.jsonl").read_text().startswith(first)
     assert len(rows(tmp_path)) == 6 and len(endpoint.received) == 5 + 2 * 4
     calls = len(endpoint.received)
-    assert agent().output == output and len(endpoint.received) == calls
+    assert agent().output == agent("--replay").output == output
+    assert len(endpoint.received) == calls
+    assert "commit " in agent("--answers", "a.jsonl", code=2).stderr
 
 
 def test_a_line_that_was_not_written_to_its_end_is_done_again(agent, endpoint, tmp_path):

@@ -37,8 +37,8 @@ class EpisodeFile:
         for line, row in self._rows():
             if row.get("run") != self._run:
                 raise ConfigError(
-                    f"{self._path}, line {line} is of another run: another bundle, model, query or "
-                    "setting; give another file with --out"
+                    f"{self._path}, line {line} is of another run: another bundle, model, prompt, "
+                    "query or setting; give another file with --out"
                 )
             query = queries.get(str(row.get("query")))
             content = row.get("text"), row.get("expected")

@@ -1,0 +1,224 @@
+"""A model's answers in a file of the repository: written by who has a key, replayed by who has not.
+
+A line is one answer: what was asked in words, by which prompt, of which model, and the key that the
+ledger has for it. Lines are sorted, so that a change of answers is a change of lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from toolscope_core.catalog.scan.hidden import for_terminal
+from toolscope_core.files.json_lines import lines_of, read_rows, write_whole
+from toolscope_core.llm.requests.model_requests import ModelRequests
+from toolscope_core.llm.requests.request_workers import Terms
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.numbers import listed, quantity
+from toolscope_core.model.protocols import (
+    Answer,
+    Call,
+    ChatModel,
+    Ledger,
+    Progress,
+    Task,
+    question_key,
+)
+from toolscope_core.model.tool import JsonObject, Tool, canonical_json, sorted_ids
+
+Item = TypeVar("Item")
+_OPTION = "--answers"
+_HASH, _TEXT, _NAMED = 8, 80, 10
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerLine:
+    """One answer: ``texts`` and the ids of ``tools`` say what was asked about, ``subjects`` are the
+    beginnings of the hashes that the answer depends on.
+    """
+
+    task: str
+    version: str
+    texts: tuple[str, ...]
+    tools: tuple[str, ...]
+    subjects: tuple[str, ...]
+    model: str
+    origin: str
+    parameters: JsonObject
+    key: str
+    value: JsonObject = field(default_factory=dict)
+
+    @property
+    def asked_of(self) -> tuple[str, str, JsonObject]:
+        return self.model, self.origin, self.parameters
+
+    @property
+    def about(self) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+        return self.task, self.texts, self.tools
+
+    def asks_as(self, other: AnswerLine) -> bool:
+        """Whether both ask the same, of whichever tools."""
+        return (self.task, self.texts) == (other.task, other.texts)
+
+
+class AnswerFile:
+    """The file at ``path``, and what a command has asked so far. Raises ``ConfigError`` for a file
+    that holds something else, or is not there although it is ``needed``.
+    """
+
+    def __init__(self, path: Path, needed: bool = False) -> None:
+        self._path = path
+        self.lines = {one.key: one for one in _read(path)} if needed or path.exists() else {}
+        self._asked: dict[str, AnswerLine] = {}
+        self._open: dict[str, str] = {}
+
+    def note(
+        self,
+        task: Task[Item],
+        items: Sequence[Item],
+        answers: Sequence[Answer | None],
+        by: ChatModel,
+    ) -> None:
+        """Remember what was answered, and which question is open and why."""
+        for item, answer in zip(items, answers, strict=True):
+            line = _line(task, item, by, answer.value if answer else None)
+            if answer is not None and answer.value is not None:
+                self._asked[line.key] = line
+            else:
+                self._open[line.key] = (
+                    f"{_in_words(line)}: {for_terminal(self._why_open(item, line))}"
+                )
+
+    def write(self, is_whole: bool) -> None:
+        """Write what was asked, and unless that ``is_whole`` the other lines too. Raises
+        ``ExportError``.
+        """
+        lines = {**({} if is_whole else self.lines), **self._asked}
+        rows = sorted(lines.values(), key=lambda one: (one.about, one.key))
+        write_whole(self._path, lines_of(map(asdict, rows)), _OPTION)
+
+    @property
+    def open_in_words(self) -> str:
+        """Each question that has no answer, and why; empty where all have one."""
+        if not self._open:
+            return ""
+        return (
+            f"{self._path} has no answer to {quantity(len(self._open), 'question')}:\n  "
+            f"{listed(self._open.values(), _NAMED, between=chr(10) + '  ')}\n"
+            "give the command without --replay where there is a key, and commit the file"
+        )
+
+    def _why_open(self, item: object, line: AnswerLine) -> str:
+        """Why there is no answer to this question, from the answer to the one nearest to it."""
+        about = [one for one in self.lines.values() if one.about == line.about]
+        if not about:
+            about = [one for one in self.lines.values() if line.texts and one.asks_as(line)]
+        if not about:
+            return "not asked before"
+        was = about[0]
+        if was.version != line.version:
+            return f"the prompt has version {line.version} now, not {was.version}"
+        if was.asked_of != line.asked_of:
+            now, before = (canonical_json(one.asked_of) for one in (line, was))
+            return f"asked of {now} now, not of {before}"
+        changed = [one.id for one in _tools(item) if not _hashes(one) & {*was.subjects}]
+        return f"changed, or new to it: {listed(changed)}" if changed else "fewer or other tools"
+
+
+class FileLedger:
+    """The answers of a file, and of the ledger ``behind`` it, if any, which keeps new ones."""
+
+    def __init__(self, file: AnswerFile, behind: Ledger | None) -> None:
+        self._lines, self._behind = file.lines, behind
+
+    def answers(self, keys: Sequence[str]) -> Mapping[str, Answer]:
+        """See ``Ledger``."""
+        kept = self._behind.answers(keys) if self._behind else {}
+        return {**kept, **{key: _answer(self._lines[key]) for key in keys if key in self._lines}}
+
+    def commit(self, call: Call, answers: Sequence[Answer]) -> None:
+        """See ``Ledger``."""
+        if self._behind:
+            self._behind.commit(call, answers)
+
+
+class FileRequests(ModelRequests):
+    """Requests whose answers are those of a file first, and are noted in it."""
+
+    def __init__(
+        self,
+        model: ChatModel,
+        ledger: Ledger | None,
+        terms: Terms | None,
+        progress: Progress,
+        file: AnswerFile,
+    ) -> None:
+        super().__init__(model, FileLedger(file, ledger), terms, progress)
+        self._file = file
+
+    def __call__(self, task: Task[Item], items: Sequence[Item]) -> list[Answer | None]:
+        """See ``ModelRequests``."""
+        answers = super().__call__(task, items)
+        self._file.note(task, items, answers, self._model)
+        return answers
+
+
+def _read(path: Path) -> Iterator[AnswerLine]:
+    for number, row in read_rows(path):
+        try:
+            lists = {name: tuple(map(str, row[name])) for name in ("texts", "tools", "subjects")}
+            line = AnswerLine(**{**row, **lists})
+            is_whole = isinstance(line.value, dict) and isinstance(line.key, str)
+        except (KeyError, TypeError):
+            is_whole = False
+        if not is_whole:
+            raise ConfigError(f"{path}, line {number} is no answer of a model; write the file anew")
+        yield line
+
+
+def _line(task: Task[Item], item: Item, by: ChatModel, value: JsonObject | None) -> AnswerLine:
+    subjects = task.subjects(item)
+    return AnswerLine(
+        task=task.name,
+        version=task.version,
+        texts=tuple(one for one in _values(item) if isinstance(one, str)),
+        tools=sorted_ids(tool.id for tool in _tools(item)),
+        subjects=tuple(one[:_HASH] for one in subjects),
+        model=by.name,
+        origin=by.origin,
+        parameters=dict(by.parameters),
+        key=question_key(task.name, task.version, subjects, by),
+        value=value or {},
+    )
+
+
+def _answer(line: AnswerLine) -> Answer:
+    return Answer(
+        line.key, line.task, line.version, line.subjects, line.model, line.origin, line.value
+    )
+
+
+def _values(item: object) -> list[object]:
+    """The item, or what its fields hold."""
+    if isinstance(item, Tool) or not is_dataclass(item):
+        return [item]
+    return [getattr(item, one.name) for one in fields(item)]
+
+
+def _tools(item: object) -> list[Tool]:
+    """The tools that a question is about."""
+    values = _values(item)
+    inner = [one for value in values if isinstance(value, tuple) for one in value]
+    return [one for one in (*values, *inner) if isinstance(one, Tool)]
+
+
+def _hashes(tool: Tool) -> set[str]:
+    return {tool.content_hash[:_HASH], tool.fingerprint[:_HASH]}
+
+
+def _in_words(line: AnswerLine) -> str:
+    """What was asked, in one line."""
+    text = " / ".join(" ".join(one.split())[:_TEXT] for one in dict.fromkeys(line.texts))
+    return f"{line.task}: {text or listed(line.tools)}"
