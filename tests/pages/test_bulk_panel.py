@@ -3,6 +3,7 @@
 import pytest
 
 from tests.ui.services.small_workspace import by_name
+from ui.shared.services.review import Review
 
 
 @pytest.fixture
@@ -54,3 +55,13 @@ def test_what_is_not_ticked_is_left_alone(page):
     assert page.button("bulk_accept_").label == "Accept the 1 ticked"
     page.press("bulk_accept_")
     assert page.review.progress(1).accepted == 1
+
+
+def test_a_larger_router_cannot_be_ticked(page, monkeypatch):
+    mail = by_name(page.work, 1, "send_mail").id
+    monkeypatch.setattr(Review, "larger_routers", lambda self, catalog_id: frozenset({mail}))
+    page.at.run()
+    assert "Not listed: 1 merge that would need a gateway" in page.text
+    key = table_key(page)
+    table = next(one.value for one in page.at.dataframe if one.key == key)
+    assert set(table["name"]) == {"get_weather", "list_files"}

@@ -2,12 +2,23 @@ from dataclasses import replace
 
 import pytest
 
-from tests.ui.services.small_workspace import MAIL, SUM, TEXT, by_name, on, open_workspace, tool
+from tests.ui.services.small_workspace import (
+    MAIL,
+    SUM,
+    TEXT,
+    WEATHER,
+    by_name,
+    on,
+    open_workspace,
+    tool,
+)
 from toolscope_core.decisions.log import version_of
 from toolscope_core.model.argument_map import ArgumentMap, ArgumentMove
 from toolscope_core.model.catalog import Finding
 from toolscope_core.model.cluster import Document
+from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import StaleDecisionError
+from ui.catalog.pricing import Pricing
 from ui.shared.cards.cards import argument_rows
 
 
@@ -160,3 +171,40 @@ def test_a_tool_with_hidden_text_is_not_offered_as_canonical():
 def replace_findings(card, tool_id):
     bad = Finding(tool_id, "block", "hidden", "description", "hidden characters")
     return replace(card, findings={**card.findings, tool_id: (bad,)})
+
+
+def test_sizes_are_those_of_the_chosen_client():
+    work, i = open_workspace()
+    weather = by_name(work, i, "get_weather")
+
+    def seen():
+        card, prices = work.review.card(i, weather).size, work.service(Pricing)
+        assert work.review.sizes(i)[weather.id] == card
+        assert sum(work.catalogs.tokens(i).values()) == prices.today(i).tokens
+        return card.name, card.after.tokens, prices.today(i).tokens
+
+    first = seen()
+    work.catalogs.choose_shape("anthropic")
+    other = seen()
+    assert (first[0], other[0]) == ("openai-chat", "anthropic")
+    assert other[1] < first[1] and other[2] < first[2]
+    work.close()
+
+
+def test_a_router_that_gives_agents_more_to_read_is_in_no_batch(stores_apart):
+    owners = [f"station-{number}-of-the-north-and-west-coast" for number in (1, 2)]
+    schema = {"text": {"type": "string", "description": "What people say of it. " * 30}}
+    notes = tool("", "write_note", "Write a note.", **schema)
+    work, i = open_workspace(
+        *(on(owner, one) for owner in owners for one in (WEATHER, MAIL, notes))
+    )
+    review, names = work.review, {c.id: c.document.name for c in work.review.queue(i)}
+    larger = {"get_weather", "send_mail"}
+    assert {names[one] for one in review.larger_routers(i)} == larger
+    assert next(names[one.id] for one in review.queue(i, by="surest")) == "write_note"
+    assert review.server_pairs(i) == (), "one proposal is left, which is no pair's"
+    (accepted,) = review.plan(i, PlanConfig(accept="all", routers=True)).applied
+    assert accepted.document.name == "write_note"
+    review.decide(i, "accept", by_name(work, i, "get_weather"), "ann")
+    assert {names[one] for one in review.larger_routers(i)} == {"send_mail"}
+    work.close()
