@@ -109,6 +109,7 @@ def test_a_copy_in_disguised_letters_is_kept_out(tmp_path):
 
 
 def test_the_clean_copy_alone_would_have_been_merged(tmp_path):
-    catalog = read(("a-mirror", [record(TEXT)]), ("post-office", [record(TEXT)]))
+    long = f"{TEXT} The letter is printed, put into an envelope, stamped and posted on that day."
+    catalog = read(("a-mirror", [record(long)]), ("post-office", [record(long)]))
     assert catalog.blocked == frozenset()
     assert len(planned(catalog, tmp_path, "all").applied) == 1

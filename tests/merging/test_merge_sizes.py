@@ -7,7 +7,12 @@ import pytest
 from toolscope_core.catalog.tokens import Costs, tool_size
 from toolscope_core.merging.auto_accept import accept
 from toolscope_core.merging.clusters import build_clusters, documented
-from toolscope_core.merging.merge_sizes import growth_in_words, is_larger_router, merge_size
+from toolscope_core.merging.merge_sizes import (
+    _growing_parts,
+    growth_in_words,
+    is_larger_router,
+    merge_size,
+)
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Group
 from toolscope_core.model.configuration import PlanConfig
@@ -45,8 +50,11 @@ def test_what_grows_is_named_where_the_merged_tool_is_larger():
     short, tools = merged("Find it.", "Look it up.")
     size = merge_size(short, tools, SHAPE, Costs())
     words = growth_in_words(short, tools, size)
-    assert size.grows and words.startswith("more to read than the tools it replaces; ")
+    assert size.grows and words.startswith("more to read than what it replaces; ")
     assert "the description of `server` (+" in words and "the enum of `server` (+" in words
+    parts = _growing_parts(short, tools)
+    of_server = {f"the {part} of `server`" for part in ("description", "enum", "type")}
+    assert set(parts) == {"the description", *of_server}, "not the argument that both have"
     long, tools = merged(*["Find what people wrote about a subject, the newest first. " * 9] * 3)
     size = merge_size(long, tools, SHAPE, Costs())
     assert not size.grows and growth_in_words(long, tools, size) == ""

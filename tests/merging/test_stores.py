@@ -23,6 +23,12 @@ from toolscope_core.model.tool import Tool
 TEXT = {"type": "string"}
 RECURSIVE = {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/block"}]}
 
+LONG = (
+    "Each entity has a name, a kind and a list of what is known of it, in the order of learning. "
+    * 2
+)
+"""So that one tool with a selector is less to read than two."""
+
 
 def record(name, description, definitions=None, **properties):
     schema = {"type": "object", "properties": properties, "required": list(properties)}
@@ -39,8 +45,8 @@ FILES = [
     record("write_file", "Write a text to a file.", path=TEXT, content=TEXT),
 ]
 MEMORY = [
-    record("create_entities", "Create entities in the knowledge graph.", names=TEXT),
-    record("read_graph", "Read the whole knowledge graph."),
+    record("create_entities", f"Create entities in the knowledge graph. {LONG}", names=TEXT),
+    record("read_graph", f"Read the whole knowledge graph. {LONG}"),
     record("add_block", "Add a block to an entity.", {"block": RECURSIVE}, block=RECURSIVE),
 ]
 SUMS = [record("add", "Add two numbers and return the sum.", a=TEXT, b=TEXT)]

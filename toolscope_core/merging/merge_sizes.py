@@ -30,7 +30,7 @@ def is_larger_router(cluster: Cluster, size: SizeChange) -> bool:
 
 
 def growth_in_words(cluster: Cluster, tools: Mapping[str, Tool], size: SizeChange) -> str:
-    """``more to read than the tools it replaces; what grows most: the enum of `action` (+11)``;
+    """``more to read than what it replaces; what grows most: the enum of `action` (+11)``;
     empty where it does not grow. Parts are counted each by itself, so that their sum is only about
     the growth of the whole.
     """
@@ -39,7 +39,7 @@ def growth_in_words(cluster: Cluster, tools: Mapping[str, Tool], size: SizeChang
     grown = _growing_parts(cluster, tools).most_common(_NAMED)
     parts = enumerated(f"{part} (+{tokens:,})" for part, tokens in grown)
     most = f"; what grows most: {parts}" if parts else ""
-    return f"more to read than the tools it replaces{most}"
+    return f"more to read than what it replaces{most}"
 
 
 def _growing_parts(cluster: Cluster, tools: Mapping[str, Tool]) -> Counter[str]:
