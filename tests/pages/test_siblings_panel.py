@@ -29,6 +29,8 @@ def test_a_pair_is_offered_its_own_words_in_front_and_what_that_does(page):
     assert "Words that only one says: **goal** / **origin**" in page.text
     with_words_in_front(page)
     assert fields(page)[f"Description of {END.name}"] == f"Goal: {TEXT_OF_BOTH}"
+    longer = page.work.catalogs.described(1, {END.id: f"Goal: {TEXT_OF_BOTH}", START.id: ""})
+    assert longer.before.tokens > longer.after.tokens and ":red-badge[≈ " in page.text
     assert "Similarity **0.9" in page.text and "1 of 1 pair wait" in page.text
     assert "No query set or document variant has a request" in page.text
 

@@ -17,6 +17,7 @@ from toolscope_core.rps.telling_apart import COLLIDE, LEAST, SiblingPair
 from ui.documents.siblings import Siblings, SiblingsCard
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons
+from ui.shared.cards.cluster_card import size_badge
 from ui.shared.models import ask_panel
 from ui.shared.pairs.pair_panel import pair_link
 
@@ -140,6 +141,7 @@ def _card(catalog_id: int, card: SiblingsCard, onward: str) -> None:
                 safe_text.sentence(f"`{tool.name}`: {violation.message}{more}"),
                 icon=":material/rule:",
             )
+    size_badge(page_frame.workspace().catalogs.described(catalog_id, texts))
     _effect(card, work.effect(catalog_id, card.siblings.pair, texts))
     with st.container(horizontal=True):
         st.button(

@@ -14,6 +14,7 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Augmentation, digest
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons
+from ui.shared.cards.cluster_card import size_badge
 from ui.shared.models import ask_panel
 from ui.shared.services.reviewed_variants import NONE, Variants, VariantView
 
@@ -153,6 +154,8 @@ def _card(catalog_id: int, view: VariantView, onward: str) -> None:
             if (text := _question(question, f"{suffix}_{number}"))
         ]
         edited = replace(shown, expanded=expanded.strip(), questions=tuple(questions))
+        texts = {view.tool.id: edited.expanded}
+        size_badge(page_frame.workspace().catalogs.described(catalog_id, texts))
         st.caption(_effect(page_frame.current().id, view, edited))
         with st.container(horizontal=True):
             st.button(

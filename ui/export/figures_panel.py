@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from toolscope_core.catalog.tokens import KILO
 from toolscope_core.model.numbers import quantity
 from ui.shared import safe_text
 from ui.shared.services.exports import ExportFigures
@@ -12,21 +13,23 @@ NAMED = 4
 
 
 def figures_panel(figures: ExportFigures) -> None:
-    """Tools, tokens, bytes and merges, and a notice for each thing that somebody may not expect."""
+    """Tools, tokens, kB and merges, and a notice for each thing that somebody may not expect."""
     size = figures.size
     tokens = f"Tokens per prompt as {size.name} ({figures.counted})"
+    kilobytes = [round(one.bytes / KILO, 1) for one in (size.before, size.after)]
     for column, (label, before, after) in zip(
         st.columns([2, 3, 2, 2]),
         (
             ("Tools", figures.tools_before, figures.tools_after),
             (tokens, size.before.tokens, size.after.tokens),
-            ("Bytes per prompt", size.before.bytes, size.after.bytes),
+            ("kB per prompt", *kilobytes),
             ("Merges", 0, len(figures.merges)),
         ),
         strict=True,
     ):
         value = f"{before:,} → {after:,}" if before else f"{after:,}"
-        column.metric(label, value, after - before if before else None, delta_color="inverse")
+        change = round(after - before, 1) if before else None
+        column.metric(label, value, change, delta_color="inverse")
     _left_out(figures)
     if figures.unreadable:
         rest = len(figures.unreadable) - NAMED

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
-from toolscope_core.catalog.tokens import Costs
+from toolscope_core.catalog.tokens import Costs, SizeChange
 from toolscope_core.model.address_keys import tool_key
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import CatalogError, StoreError
@@ -119,6 +120,12 @@ class Catalogs:
         return self._tokens.get(
             (catalog_id, shape), (), lambda: {t.id: self.costs.of(t, shape) for t in tools}
         )
+
+    def described(self, catalog_id: int, texts: Mapping[str, str]) -> SizeChange:
+        """What other descriptions, by tool id, make of the size of their tools as they came in."""
+        tools = [self.open(catalog_id).by_id[one] for one in texts]
+        others = (replace(tool, description=texts[tool.id]) for tool in tools)
+        return self.costs.change(tools, others, self.shape)
 
     def named(self, catalog_id: int, key: str) -> str | None:
         """The id of the tool that a link names; ``None`` where this catalog has none such."""
