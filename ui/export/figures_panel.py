@@ -17,16 +17,14 @@ def figures_panel(figures: ExportFigures) -> None:
     size = figures.size
     tokens = f"Tokens per prompt as {size.name} ({figures.counted})"
     kilobytes = [round(one.bytes / KILO, 1) for one in (size.before, size.after)]
-    for column, (label, before, after) in zip(
-        st.columns([2, 3, 2, 2]),
-        (
-            ("Tools", figures.tools_before, figures.tools_after),
-            (tokens, size.before.tokens, size.after.tokens),
-            ("kB per prompt", *kilobytes),
-            ("Merges", 0, len(figures.merges)),
-        ),
-        strict=True,
-    ):
+    rows: tuple[tuple[str, float, float], ...] = (
+        ("Tools", figures.tools_before, figures.tools_after),
+        (tokens, size.before.tokens, size.after.tokens),
+        ("kB per prompt", kilobytes[0], kilobytes[1]),
+        ("Merges", 0, len(figures.merges)),
+    )
+    columns = st.columns([2, 3, 2, 2])
+    for column, (label, before, after) in zip(columns, rows, strict=True):
         value = f"{before:,} → {after:,}" if before else f"{after:,}"
         change = round(after - before, 1) if before else None
         column.metric(label, value, change, delta_color="inverse")
