@@ -118,6 +118,17 @@ def test_a_merge_is_measured_with_its_gold_calls_and_every_query(bundle):
     assert report["result"]["after"]["metrics"] == report["merged"]["metrics"]
 
 
+def test_each_merge_of_a_bundle_is_a_row(bundle):
+    arguments = ("evaluate", EXAMPLE, "--queries", QUERIES, "--bundle", bundle, "--at", "5")
+    rows = [row for row in run(*arguments, "--each-change").output.splitlines() if " + " in row]
+    changes = run_json(*arguments, "--each-change")["changes"]
+    assert len(rows) == len(changes) > 3
+    assert all("after Holm; not enough queries to tell (n = " in row for row in rows)
+    assert rows[0].startswith(f"{' + '.join(changes[0]['tools'])}: {changes[0]['queries']} quer")
+    refused = run(*arguments[:4], "--each-change", code=2).output
+    assert "--each-change is of merges; give --bundle" in refused
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [

@@ -68,7 +68,8 @@ def test_wins_and_losses_by_hand():
 def test_a_rate_says_its_interval_and_n_and_few_queries_say_so():
     assert rate_text(8, 10) == "0.800 [0.490, 0.943] (n = 10)"
     assert rate_text(0, 0) == "no rate (n = 0)"
-    assert effect_text(2, 1, 1.0) == "not enough queries to tell (n = 3)"
-    assert effect_text(5, 0, 0.0625) == "not enough queries to tell (n = 5)", "p is .0625 at best"
-    sure = "rate of gains 1.000 [0.610, 1.000] (n = 6), exact sign test p 0.031 after Holm"
-    assert effect_text(6, 0, 2 / 2**6) == sure
+    assert effect_text(2, 1, 1) == "not enough queries to tell (n = 3)"
+    assert effect_text(5, 0, 1) == "not enough queries to tell (n = 5)", "p is .0625 at best"
+    rate = "rate of wins 1.000 [0.610, 1.000] (n = 6), exact McNemar p 0.031"
+    assert effect_text(6, 0, 12) == f"{rate}, at most 0.375 after Holm over 12 changes"
+    assert effect_text(6, 0, 99).endswith("at most 1.000 after Holm over 99 changes")

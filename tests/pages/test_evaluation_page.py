@@ -11,6 +11,7 @@ from toolscope_core.store import keep_result, open_experiment
 from ui.evaluation.evaluations import Evaluations, Wanted
 from ui.shared.services.experiments import Experiments
 from ui.shared.services.loaded_queries import LoadedQueries
+from ui.shared.services.measured_changes import MeasuredChanges
 
 QUERIES = [
     {
@@ -198,15 +199,34 @@ def test_synthetic_requests_are_called_so(page):
 
 def test_what_was_measured_stands_where_people_decide(page):
     number = measure(page, after="all proposals")
-    mails = by_name(page.work, page.catalog_id, "send_mail")
-    page.open("review", cluster=mails.id)
-    assert f"Measured (experiment {number}): 1 query of the query set moves" in page.text
-    assert "1 gain, 0 lose; b need two of these tools" in page.text
-    assert "not enough queries to tell (n = 1): “" in page.text
+    rain = by_name(page.work, page.catalog_id, "get_weather")
     pair = Pair.of("alpha/send_mail", "beta/send_mail")
     page.open("overlap", pair=pair_key(pair))
     assert f"1 query of experiment {number} confuses these two" in page.text
-    rain = by_name(page.work, page.catalog_id, "get_weather")
     work = page.work.service(Experiments)
-    assert work.effect_of(page.catalog_id, ("x", "y")) is None
     assert work.confusion_of(page.catalog_id, Pair.of(*rain.members)) is None
+
+
+def test_a_card_says_what_its_merge_does_to_the_requests_there_are(page):
+    mails = by_name(page.work, page.catalog_id, "send_mail")
+    page.open("review", cluster=mails.id)
+    assert "Measuring: requests before and after this change" in page.text
+    work = page.work.service(MeasuredChanges)
+    page.work.analyses.wait(work.job(page.catalog_id).id)
+    page.at.run()
+    assert "2 requests with these tools: **1 won, 0 lost**; not enough queries" in page.text
+    assert "1 of them need two of these tools" in page.text
+    assert list(table(page, "request")["request"]) == ["send a mail to a person"]
+
+
+def test_what_is_measured_is_kept_until_the_requests_are_others(page):
+    mails, i = by_name(page.work, page.catalog_id, "send_mail"), page.catalog_id
+    work = page.work.service(MeasuredChanges)
+    change = work.merge(i, mails)
+    effect = work.run(i, change)
+    assert work.effect(i, change) is effect
+    page.work.service(LoadedQueries).delete(i, "q.jsonl")
+    assert work.effect(i, change).touched == 0, "there is none left"
+    row = json.dumps({"query": "post it", "gold": ["beta/send_mail"]})
+    page.work.service(LoadedQueries).add(i, row.encode(), "other.jsonl")
+    assert work.effect(i, change) is None

@@ -1,10 +1,14 @@
 """Documents, *Tell apart*: pairs worked through one by one, with what new descriptions do."""
 
+import json
+
 import pytest
 
 from tests.ui.services.small_workspace import tool
-from tests.ui.services.test_siblings import END, OTHER, PAIR, START, TEXT_OF_BOTH
+from tests.ui.services.test_siblings import END, OTHER, PAIR, QUERIES, START, TEXT_OF_BOTH
 from ui.documents.siblings import Siblings
+from ui.shared.services.loaded_queries import LoadedQueries
+from ui.shared.services.measured_changes import MeasuredChanges
 
 
 @pytest.fixture
@@ -33,6 +37,19 @@ def test_a_pair_is_offered_its_own_words_in_front_and_what_that_does(page):
     assert longer.before.tokens > longer.after.tokens and ":red-badge[≈ " in page.text
     assert "Similarity **0.9" in page.text and "1 of 1 pair wait" in page.text
     assert "No query set or document variant has a request" in page.text
+
+
+def test_new_descriptions_are_measured_in_the_whole_catalog(page):
+    i = page.catalog_id
+    rows = "\n".join(map(json.dumps, QUERIES))
+    page.work.service(LoadedQueries).add(i, rows.encode(), "q.jsonl")
+    page.at.run()
+    assert page.work.service(MeasuredChanges).job(i) is None, "nothing is changed yet"
+    with_words_in_front(page)
+    page.work.analyses.wait(page.work.service(MeasuredChanges).job(i).id)
+    page.at.run()
+    assert "3 requests with these tools: **" in page.text
+    assert "not enough queries to tell (n = " in page.text
 
 
 def test_what_is_saved_leaves_the_list_and_an_undo_brings_it_back(page):

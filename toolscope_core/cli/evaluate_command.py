@@ -36,6 +36,7 @@ from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 
 if TYPE_CHECKING:
+    from toolscope_core.evaluation.change_effects import ComparedChange
     from toolscope_core.evaluation.comparison import Comparison
 
 MOST_RANKED = 1_000
@@ -90,6 +91,14 @@ def evaluate(
             "how many merges are right and wrong."
         ),
     ] = None,
+    each_change: Annotated[
+        bool,
+        typer.Option(
+            "--each-change",
+            help="With --bundle: what each merge alone does to the queries that meet its tools, "
+            "with p-values after Holm.",
+        ),
+    ] = False,
     knobs: SearchKnobs = DEFAULT_SEARCH,
     searched: SearchedTools = ALL_TOOLS,
     ask: AskRequest = SAVED,
@@ -98,18 +107,21 @@ def evaluate(
     """Measure how well queries find their tools or servers, before and after a merge."""
     from toolscope_core.cli.plan_evaluation import plan_evaluation, tell_plans
     from toolscope_core.cli.searcher import search_options
+    from toolscope_core.evaluation.change_effects import PLACES
     from toolscope_core.rps.planner import PlanOptions
 
     wanted = _least_recalls(least or [])
     ks = sorted({*_cutoffs(cutoffs), *wanted})
-    k = per_job if plan else max(ks)
+    k = per_job if plan else max(*ks, PLACES * each_change)
     search = search_options(k, searched, knobs, ask, asks="model" in (select, worker))
-    options = EvaluationOptions(search, tuple(ks), bundle, skip_unknown, select, labels)
+    options = EvaluationOptions(
+        search, tuple(ks), bundle, skip_unknown, select, labels, each_change
+    )
     if plan:
-        if wanted or select or labels or searched.servers:
+        if wanted or select or labels or each_change or searched.servers:
             raise ConfigError(
-                "--plan measures sets of tools; leave out --min-recall, --select, --labels and "
-                "--servers"
+                "--plan measures sets of tools; leave out --min-recall, --select, --labels, "
+                "--each-change and --servers"
             )
         ways = PlanOptions(worker, iterative, is_filtered)
         sides = plan_evaluation(catalogs, queries, search, ways, bundle, skip_unknown)
@@ -151,6 +163,8 @@ def _tell_evaluation(report: EvaluationReport) -> None:
             f"{len(report.labelled.wrong):,} wrong{f' ({wrong})' if wrong else ''}; "
             f"{report.labelled.missed:,} left apart that may be merged"
         )
+    for change in report.changes or ():
+        _tell_change(change)
     say("[95 % bootstrap intervals over queries; p-values paired, corrected by Holm]")
 
 
@@ -167,6 +181,19 @@ def _tell_comparison(comparison: Comparison) -> None:
     won, lost = comparison.count("won"), comparison.count("lost")
     unchanged = comparison.count("unchanged")
     say(f"{quantity(won, 'query')} won, {lost:,} lost, {unchanged:,} unchanged")
+
+
+def _tell_change(one: ComparedChange) -> None:
+    from toolscope_core.evaluation.intervals import rate_text, too_few_text
+
+    effect = one.effect
+    won, lost = len(effect.won), len(effect.lost)
+    few = too_few_text(won + lost)
+    say(
+        f"{' + '.join(one.change.replaced)}: {quantity(effect.touched, 'query')}, {won:,} won, "
+        f"{lost:,} lost, rate of wins {rate_text(won, won + lost)}, p {effect.p:.3f}, "
+        f"{one.corrected_p:.3f} after Holm{f'; {few}' if few else ''}"
+    )
 
 
 def _cutoffs(text: str) -> list[int]:

@@ -17,6 +17,7 @@ from toolscope_core.model.tool import JsonObject
 
 if TYPE_CHECKING:
     from toolscope_core.cli.searcher import QueryRankings, SearchedCatalog, SearchOptions
+    from toolscope_core.evaluation.change_effects import ComparedChange
     from toolscope_core.evaluation.comparison import Comparison
     from toolscope_core.evaluation.metrics import Gold
     from toolscope_core.evaluation.over_merging import LabelledMerges
@@ -29,7 +30,8 @@ class EvaluationOptions:
     """What is measured: at each of ``cutoffs``, after the merge too where a ``bundle`` is given;
     ``skip_unknown`` leaves queries out whose gold answers the catalog does not have. ``select``
     says who takes tools of those that are found: see ``Searcher.selection_rates``. ``labels`` are
-    pairs of which people said whether they may be merged.
+    pairs of which people said whether they may be merged; ``each_change`` measures every merge of
+    the bundle alone too.
     """
 
     search: SearchOptions
@@ -38,6 +40,7 @@ class EvaluationOptions:
     skip_unknown: bool
     select: Selection | None
     labels: Path | None
+    each_change: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,8 @@ class EvaluationReport:
     ``whole`` of those that were searched whole since they have no steps; ``augmented`` is the
     number of tools with a document variant, ``unknown_variants`` of variants of no tool;
     ``from_tools`` is the share of places that a tool led to, of servers less than 1. Where tools
-    were searched before and after, the ``comparison`` has every query, tokens and gold calls.
+    were searched before and after, the ``comparison`` has every query, tokens and gold calls;
+    ``changes`` are the merges, each alone, where they were asked for.
     """
 
     queries: int
@@ -64,11 +68,12 @@ class EvaluationReport:
     rows_after: tuple[MetricRow, ...] = ()
     comparison: Comparison | None = None
     labelled: LabelledMerges | None = None
+    changes: tuple[ComparedChange, ...] | None = None
     p: Mapping[str, float] = field(default_factory=dict)
 
     def as_json(self) -> JsonObject:
         """Everything; before and after a merge each query too."""
-        from toolscope_core.evaluation.results import comparison_result
+        from toolscope_core.evaluation.results import change_rows, comparison_result
 
         before = {row.name: asdict(row.interval) for row in self.rows}
         after = {row.name: asdict(row.interval) for row in self.rows_after}
@@ -79,6 +84,7 @@ class EvaluationReport:
             **({"merged": {"tools": self.tools_after, "metrics": after}} if after else {}),
             **({"p": dict(self.p)} if self.p else {}),
             **({"labelled": asdict(self.labelled)} if self.labelled else {}),
+            **({} if self.changes is None else {"changes": change_rows(self.changes)}),
             **({"result": comparison_result(self.comparison, (), ())} if self.comparison else {}),
         }
 
@@ -110,6 +116,8 @@ def evaluation(
 
     if options.labels and (options.bundle is None or options.search.servers):
         raise ConfigError("--labels are of merges; give --bundle, and leave out --servers")
+    if options.each_change and (options.bundle is None or options.search.servers):
+        raise ConfigError("--each-change is of merges; give --bundle, and leave out --servers")
     if options.select and options.search.servers:
         raise ConfigError("--select takes tools, not servers; leave out --servers or --select")
     searched = searched_catalog(catalogs, options.search)
@@ -143,7 +151,16 @@ def evaluation(
     )
     if options.bundle is None:
         return report
-    return _with_merge(report, kept, searched, rankings, options.bundle, options)
+    report = _with_merge(report, kept, searched, rankings, options.bundle, options)
+    if not options.each_change:
+        return report
+    from toolscope_core.evaluation.change_effects import Searched, compared_changes, merges_of
+    from toolscope_core.evaluation.measured_toolsets import augmented, merged_toolset
+
+    merged = augmented(merged_toolset(options.bundle, searched.catalog), searched.variants.by_id)
+    before = Searched(searched.catalog.tools, kept, rankings.requests, rankings.names)
+    changes = compared_changes(before, tuple(merges_of(merged)), searcher.ranker, progress())
+    return replace(report, changes=changes)
 
 
 def _with_merge(

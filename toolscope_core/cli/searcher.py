@@ -177,6 +177,11 @@ class Searcher:
         """The search for tools."""
         return self._setup(self._model()).open(self._catalog.tools, self._progress)
 
+    @cached_property
+    def ranker(self) -> ToolsetRanker:
+        """The same search for many requests on several toolsets."""
+        return ToolsetRanker(self._setup(self._model()))
+
     def _setup(self, learned: LearnedModel | None) -> SearchSetup:
         config, servers = self._options.config, self._catalog.servers
         return SearchSetup(self._embedder, self._cache, config, self._scorer, learned, servers)
@@ -252,8 +257,7 @@ class Searcher:
 
         tools, requests = self._catalog.tools, rankings.requests
         if by == "best":
-            ranker = ToolsetRanker(self._setup(self._model()))
-            by_job = job_rankings(tools, requests, ranker, self._progress)
+            by_job = job_rankings(tools, requests, self.ranker, self._progress)
             return offline_rates(requests, by_job, rankings.names, golds, cutoffs)
         with asking(self._options.ask, self._settings, self._progress) as (_, model):
             choice = partial(selected_by_model, tools, requests, model)

@@ -1,12 +1,34 @@
-"""Which queries confuse two tools: one is found where the other is the answer."""
+"""Which tools are found where others are asked for: pairs that queries confuse, and a matrix."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from toolscope_core.evaluation.metrics import Gold, best_places
+from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.model.pair import Pair
+from toolscope_core.model.tool import JsonObject
+
+NONE, NOT_A_TOOL = "none", "not a tool"
+"""What a request that needs no tool asks for, and an empty place holds; and what one asks for that
+the toolset does not have.
+"""
+_NOTHING: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class FoundInstead:
+    """What a request asks for, and what stands in its place: ids of tools, or one of the two names
+    above; the same twice where the request finds what it asks for.
+    """
+
+    asked: str
+    found: str
+
+    @property
+    def is_wrong(self) -> bool:
+        return self.asked != self.found
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +69,102 @@ def pair_confusions(
         for pair, places in queries.items()
     ]
     return tuple(sorted(confused, key=lambda one: (-one.cost, one.pair.left, one.pair.right)))
+
+
+def asked_and_found(
+    query: Query,
+    ranking: Sequence[str],
+    tools: Collection[str],
+    equal: Mapping[str, str] = _NOTHING,
+) -> tuple[FoundInstead, ...]:
+    """For each need of a request what is found for it. Of n needs the first n places count, without
+    tools that it allows and further answers of one need; what they hold beside answers stands in
+    the place of the needs that they do not serve.
+
+    ``tools`` are ids of the toolset; those that ``equal`` leads to one name count as one.
+    """
+    needs = list(dict.fromkeys(frozenset(equal.get(a, a) for a in need) for need in query.gold))
+    wanted = {one for need in needs for one in need}
+    ranked = list(dict.fromkeys(equal.get(one, one) for one in ranking))
+    if query.needs_none:
+        first = next((one for one in ranked if one not in query.allowed), NONE)
+        return (FoundInstead(NONE, first),)
+    open_needs, strangers = sorted(needs, key=len), list[str]()
+    served: list[FoundInstead] = []
+    skipped = {equal.get(one, one) for one in query.allowed} - wanted
+    for one in ranked:
+        if len(strangers) == len(open_needs):
+            break
+        need = next((need for need in open_needs if one in need), None)
+        if need is not None:
+            open_needs.remove(need)
+            served.append(FoundInstead(one, one))
+        elif one not in wanted and one not in skipped:
+            strangers.append(one)
+    places = {one: place for place, one in enumerate(ranked)}
+    strangers += [NONE] * (len(open_needs) - len(strangers))
+    known = {*tools, *equal.values()}
+    missed = (
+        min(need & known, key=lambda one: (places.get(one, len(places)), one), default=NOT_A_TOOL)
+        for need in open_needs
+    )
+    return (*served, *map(FoundInstead, missed, strangers))
+
+
+def is_right(query: Query, ranking: Sequence[str]) -> bool:
+    """Whether nothing that a request does not need stands above what it needs."""
+    return not any(one.is_wrong for one in asked_and_found(query, ranking, ()))
+
+
+def confusion_matrix(
+    queries: Iterable[Query],
+    rankings: Iterable[Sequence[str]],
+    tools: Collection[str],
+    equal: Mapping[str, str] = _NOTHING,
+) -> dict[FoundInstead, tuple[int, ...]]:
+    """The cells that have a query, with the places of these; by what is asked for, then found."""
+    cells: dict[FoundInstead, list[int]] = {}
+    for place, (query, ranking) in enumerate(zip(queries, rankings, strict=True)):
+        for one in dict.fromkeys(asked_and_found(query, ranking, tools, equal)):
+            cells.setdefault(one, []).append(place)
+    order = sorted(cells, key=lambda one: (one.asked, one.found))
+    return {one: tuple(cells[one]) for one in order}
+
+
+def case_rows(
+    queries: Sequence[Query],
+    rankings: Iterable[Sequence[str]],
+    tools: Collection[str],
+    equal: Mapping[str, str] = _NOTHING,
+) -> Iterator[JsonObject]:
+    """Queries as the rows of a file of cases, which is a query set: what each asks for under
+    ``gold``, what is not wrong beside it under ``allowed``, and what was found in its place under
+    ``forbidden``. Where tools are ``equal``, all that count as one are in ``gold``.
+    """
+    same: dict[str, set[str]] = {}
+    for one, name in equal.items():
+        same.setdefault(name, {name}).add(one)
+
+    def copies(ids: Iterable[str]) -> list[str]:
+        return sorted({b for a in ids for b in same.get(equal.get(a, a), {a})})
+
+    for query, ranking in zip(queries, rankings, strict=True):
+        found = asked_and_found(query, ranking, tools, equal)
+        wrong = {one.found for one in found if one.is_wrong} - {NONE}
+        yield {
+            "id": query.id,
+            "query": query.text,
+            "gold": [copies(need) for need in query.gold],
+            "allowed": copies(query.allowed),
+            "forbidden": copies(wrong),
+        }
+
+
+def failed_case(
+    case: Query, ranking: Sequence[str], tools: Collection[str]
+) -> tuple[FoundInstead, ...]:
+    """What a case finds in the place of what it asks for; nothing where it holds. A tool that it
+    forbids is never allowed; one that needs no tool fails by those alone.
+    """
+    wrong = [one for one in asked_and_found(case, ranking, tools) if one.is_wrong]
+    return tuple(one for one in wrong if not case.needs_none or one.found in case.forbidden)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from toolscope_core.model.numbers import quantity
+
 RESAMPLES = 2_000
 SEED = 20_251
 SURE = 0.05
@@ -63,14 +65,21 @@ def discordant_p(won: int, lost: int) -> float:
     return float(binomtest(won, won + lost).pvalue) if won + lost else 1.0
 
 
-def effect_text(won: int, lost: int, corrected_p: float) -> str:
-    """How sure wins and losses are: the rate of wins among them with a p-value that was corrected
-    for the number of changes, or that there are too few to reach ``SURE`` whatever they say.
+def too_few_text(moved: int) -> str:
+    """That so many wins and losses are too few to reach ``SURE`` whatever they say; else empty."""
+    few = discordant_p(moved, 0) >= SURE
+    return f"not enough queries to tell (n = {moved:,})" if few else ""
+
+
+def effect_text(won: int, lost: int, changes: int) -> str:
+    """How sure wins and losses of one of so many ``changes`` are: the rate of wins among them with
+    its p-value, and the highest that this may be after Holm's correction; or that they are too few.
     """
-    moved = won + lost
-    if discordant_p(moved, 0) >= SURE:
-        return f"not enough queries to tell (n = {moved:,})"
-    return f"rate of gains {rate_text(won, moved)}, exact sign test p {corrected_p:.3f} after Holm"
+    p = discordant_p(won, lost)
+    return too_few_text(won + lost) or (
+        f"rate of wins {rate_text(won, won + lost)}, exact McNemar p {p:.3f}, "
+        f"at most {min(1.0, p * changes):.3f} after Holm over {quantity(changes, 'change')}"
+    )
 
 
 def paired_p(before: Sequence[float], after: Sequence[float]) -> float:

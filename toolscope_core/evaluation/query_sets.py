@@ -17,7 +17,7 @@ from toolscope_core.files.whole_files import read_file
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import JsonObject
 
-LISTS = ("gold", "gold_tools", "gold_servers", "steps", "calls", "allowed")
+LISTS = ("gold", "gold_tools", "gold_servers", "steps", "calls", "allowed", "forbidden")
 FIELDS = ("id", "query", "expected", *LISTS)
 """What is read of a row; any other field may stand beside them."""
 _MOST_NAMED = 5
@@ -28,7 +28,8 @@ class Query:
     """A request with what answers it: for each need the ids of which any one does. ``servers`` are
     the same of names of servers, where the set says them, and ``steps`` its parts in order.
     ``calls`` are the gold calls as the set has them, ``expected`` what makes an answer right (see
-    ``expected_answers``), and ``allowed`` the ids of tools that are not wrong beside those of gold.
+    ``expected_answers``), ``allowed`` the ids of tools that are not wrong beside those of gold, and
+    ``forbidden`` of those that may not be found; ``needs_none`` where the set says that no tool is.
     """
 
     id: str
@@ -39,6 +40,8 @@ class Query:
     calls: tuple[Any, ...] = field(default=(), hash=False)
     expected: Any = field(default=None, hash=False)
     allowed: frozenset[str] = frozenset()
+    forbidden: frozenset[str] = frozenset()
+    needs_none: bool = False
 
     def server_gold(self, owners: Mapping[str, str]) -> Gold:
         """For each need the servers of which any one serves it: those the set says, else the
@@ -89,8 +92,9 @@ def queries_of(content: bytes, name: str) -> QuerySet:
     Lines. ``query`` is the request; ``gold`` has tool ids, or lists of ids of which one is enough;
     ``gold_servers`` the same of servers; ``gold_tools`` names of tools, each with the servers of
     which any one has it at the same place of ``gold_servers``; ``steps`` the request's parts;
-    ``calls`` the gold calls, in any form that ``relabel`` reads; ``expected`` the right answer, and
-    ``allowed`` ids of tools that may be called too.
+    ``calls`` the gold calls, in any form that ``relabel`` reads; ``expected`` the right answer,
+    ``allowed`` ids of tools that may be called too, and ``forbidden`` of those that may not. An
+    empty list under ``gold`` says that no tool is needed.
     In CSV a list is JSON, or texts with ``;`` between them. Queries without an id are numbered.
 
     Raises ``ConfigError`` for a file that is not UTF-8, or CSV without the column ``query``.
@@ -225,9 +229,19 @@ def _query(row: JsonObject, number: int) -> Query:
     calls = row.get("calls") or []
     if not isinstance(calls, list):
         raise ConfigError(f"`calls` is {_short(calls)}; give a list of calls")
-    allowed = frozenset().union(*_needs(row, "allowed"))
-    expected = row.get("expected")
-    return Query(str(given), text, gold, servers, _steps(row), tuple(calls), expected, allowed)
+    forbidden = frozenset().union(*_needs(row, "forbidden"))
+    return Query(
+        id=str(given),
+        text=text,
+        gold=gold,
+        servers=servers,
+        steps=_steps(row),
+        calls=tuple(calls),
+        expected=row.get("expected"),
+        allowed=frozenset().union(*_needs(row, "allowed")) - forbidden,
+        forbidden=forbidden,
+        needs_none=row.get("gold") == [] and not (gold or servers),
+    )
 
 
 def _needs(row: JsonObject, name: str) -> tuple[frozenset[str], ...]:
@@ -243,6 +257,7 @@ def _needs(row: JsonObject, name: str) -> tuple[frozenset[str], ...]:
 _WANTED = {
     "gold": "tool ids",
     "allowed": "tool ids",
+    "forbidden": "tool ids",
     "gold_servers": "names of servers",
     "gold_tools": "names of tools, each with its servers at the same place of gold_servers",
 }

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from toolscope_core.evaluation.change_effects import ComparedChange
 from toolscope_core.evaluation.comparison import Comparison, Measured, Trial
 from toolscope_core.evaluation.confusions import PairConfusion
 from toolscope_core.evaluation.merge_effects import MergeEffect
@@ -79,6 +80,24 @@ def comparison_result(
             for one in confusions
         ],
     }
+
+
+def change_rows(changes: Sequence[ComparedChange]) -> list[JsonObject]:
+    """Each change with the ids of the queries that it wins and loses; ``rate`` is that of wins."""
+    return [
+        {
+            "tools": list(one.change.replaced),
+            "queries": one.effect.touched,
+            "right_before": one.effect.right,
+            "won": [query.id for query in one.effect.won],
+            "lost": [query.id for query in one.effect.lost],
+            "joined": one.effect.joined,
+            "p": one.effect.p,
+            "p_holm": one.corrected_p,
+            "rate": dict(zip(("mean", "low", "high"), one.effect.rate, strict=True)),
+        }
+        for one in changes
+    ]
 
 
 def measured_result(one: Measured) -> JsonObject:

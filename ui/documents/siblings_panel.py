@@ -18,6 +18,7 @@ from ui.documents.siblings import Siblings, SiblingsCard
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.cards.cluster_card import size_badge
+from ui.shared.cards.change_effect_panel import rewrite_effect
 from ui.shared.models import ask_panel
 from ui.shared.pairs.pair_panel import pair_link
 
@@ -110,10 +111,11 @@ def _chosen(
     )
     order = list(by_key)
     onward = order[(order.index(chosen) + 1) % len(order)]
-    _card(catalog_id, page_frame.service(Siblings).card(catalog_id, by_key[chosen]), onward)
+    card = page_frame.service(Siblings).card(catalog_id, by_key[chosen])
+    _card(catalog_id, card, onward, len(pairs))
 
 
-def _card(catalog_id: int, card: SiblingsCard, onward: str) -> None:
+def _card(catalog_id: int, card: SiblingsCard, onward: str, pairs: int) -> None:
     starts = {NOW: card.standing}
     starts |= {one.rewrite.way: one.rewrite.descriptions for one in card.rewrites}
     winning = [one.rewrite.way for one in card.rewrites if one.wins]
@@ -143,6 +145,8 @@ def _card(catalog_id: int, card: SiblingsCard, onward: str) -> None:
             )
     size_badge(page_frame.workspace().catalogs.described(catalog_id, texts))
     _effect(card, work.effect(catalog_id, card.siblings.pair, texts))
+    if any(texts[tool.id] != tool.description for tool in card.tools):
+        rewrite_effect(catalog_id, card.siblings.pair, texts, pairs)
     with st.container(horizontal=True):
         st.button(
             "Save both",

@@ -20,7 +20,6 @@ from ui.shared.cards import (
     decision_trail,
     shortcuts,
 )
-from ui.shared.cards.measured_effects import merge_line
 from ui.shared.cards.queue import all_members
 from ui.shared.tools import tool_selection
 
@@ -120,8 +119,10 @@ def one_job_panel(catalog_id: int, shown: Cluster, suffix: str, onward: str) -> 
 def _further(catalog_id: int, card: Card, key: str, blind: bool) -> None:
     """What can be looked at below: queries that move, the other server, the verdicts."""
     shown = card.cluster
-    if not blind:
-        merge_line(catalog_id, shown.members)
+    if not blind and shown.kind != "unknown":
+        from ui.shared.cards import change_effect_panel  # with what searches
+
+        change_effect_panel.merge_effect(catalog_id, shown)
     with st.container(horizontal=True, vertical_alignment="center"):
         together = page_frame.workspace().review.server_pair_of(catalog_id, shown)
         if together is not None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from toolscope_core.evaluation.intervals import discordant_p, holm
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.errors import StoreError
 from toolscope_core.model.numbers import listed
@@ -46,8 +45,7 @@ _SEARCHED = ("rerank", "split", "knob")
 @dataclass(frozen=True, slots=True)
 class MergeRow:
     """A merge with what it does: the sum of what nDCG gains over its queries. ``joins`` are the
-    queries that need two of its tools; ``texts`` what the queries that move ask; ``corrected_p`` is
-    that of the exact sign test, by Holm over the merges of the experiment.
+    queries that need two of its tools.
     """
 
     tool: str
@@ -57,8 +55,6 @@ class MergeRow:
     hurt: int
     queries: str
     joins: str
-    texts: tuple[str, ...]
-    corrected_p: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +73,8 @@ class ConfusionRow:
 
 @dataclass(frozen=True, slots=True)
 class _Findings:
-    """What a comparison found of merges, by their members, and of pairs; ``missed`` as in
-    ``missed_tools``.
-    """
+    """What a comparison found of pairs; ``missed`` as in ``missed_tools``."""
 
-    merges: Mapping[tuple[str, ...], MergeRow]
     confusions: Mapping[Pair, ConfusionRow]
     missed: Mapping[str, str]
 
@@ -117,17 +110,6 @@ class Experiments:
         """Delete an experiment."""
         delete_experiment(self._store, number)
 
-    def effect_of(self, catalog_id: int, members: Sequence[str]) -> tuple[int, MergeRow] | None:
-        """What the newest comparison on this version that left out the merge of these tools found,
-        with the experiment's number; ``None`` where none did.
-        """
-        wanted = tuple(sorted(members))
-        for number in self._comparisons(catalog_id):
-            effect = self._findings(number).merges.get(wanted)
-            if effect is not None:
-                return number, effect
-        return None
-
     def confusion_of(self, catalog_id: int, pair: Pair) -> tuple[int, ConfusionRow] | None:
         """The queries of the newest comparison on this version that confuse two tools, with its
         number; ``None`` where none does.
@@ -159,18 +141,15 @@ class Experiments:
             try:
                 result = self.get(number).result or {}
             except StoreError:
-                return _Findings({}, {}, {})
-            merges = {tuple(sorted(row.members)): row for row in merge_rows(result)}
+                return _Findings({}, {})
             confusions = {Pair.of(row.left, row.right): row for row in confusion_rows(result)}
-            return _Findings(merges, confusions, missed_tools(result))
+            return _Findings(confusions, missed_tools(result))
 
         return self._read.get(number, (), read)
 
 
 def merge_rows(result: JsonObject) -> list[MergeRow]:
     """The merges that queries meet, that which harms most first."""
-    texts = {one["id"]: one["query"] for one in result["queries"]}
-    corrected = holm([discordant_p(row["helped"], row["hurt"]) for row in result["merges"]])
     return [
         MergeRow(
             row["tool"],
@@ -180,10 +159,8 @@ def merge_rows(result: JsonObject) -> list[MergeRow]:
             row["hurt"],
             listed([one["id"] for one in row["queries"] if _changes(one)], 5),
             listed(row["joins"], 5),
-            tuple(texts[one["id"]] for one in row["queries"] if _changes(one)),
-            p,
         )
-        for row, p in zip(result["merges"], corrected, strict=True)
+        for row in result["merges"]
     ]
 
 

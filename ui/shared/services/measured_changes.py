@@ -1,0 +1,92 @@
+"""Changes of a toolset on the screen: what each does to the requests there are, as a job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from toolscope_core.evaluation.change_effects import (
+    PLACES,
+    Change,
+    ChangeEffect,
+    Searched,
+    change_effect,
+)
+from toolscope_core.evaluation.comparison import Trial, request_of
+from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.evaluation.ranking import ToolsetRanker
+from toolscope_core.merging.clusters import documented
+from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.pair import Pair
+from toolscope_core.model.protocols import Progress, silent
+from toolscope_core.model.search_configuration import RetrievalConfig
+from toolscope_core.store import Job
+from ui.shared.services.loaded_queries import LoadedQueries
+from ui.shared.services.result_cache import ResultCache
+from ui.shared.services.searches import Searches
+from ui.shared.services.workspace import Workspace
+
+JOB_KIND = "effect of a change"
+MOST_QUERIES = 2_000
+"""Of larger query sets the first so many requests are searched."""
+
+
+class MeasuredChanges:
+    """What single changes do to the requests of all query sets of a catalog."""
+
+    def __init__(self, work: Workspace) -> None:
+        self._analyses = work.analyses
+        self._queries = work.service(LoadedQueries)
+        self._searches = work.service(Searches)
+        self._before: ResultCache[tuple[Searched, ToolsetRanker]] = ResultCache(most=2)
+        self._effects: ResultCache[ChangeEffect | None] = ResultCache(most=500)
+
+    def merge(self, catalog_id: int, cluster: Cluster) -> Change:
+        """The merge of a cluster, whoever accepted it."""
+        tools = self._analyses.required(catalog_id).catalog.by_id
+        merged = documented(tools[cluster.canonical], cluster.document)
+        return Change(cluster.members, (merged,))
+
+    def rewrite(self, catalog_id: int, pair: Pair, descriptions: Mapping[str, str]) -> Change:
+        """Other descriptions of two tools, by their ids."""
+        tools = self._analyses.required(catalog_id).catalog.by_id
+        ids = (pair.left, pair.right)
+        return Change(ids, tuple(replace(tools[a], description=descriptions[a]) for a in ids))
+
+    def effect(self, catalog_id: int, change: Change) -> ChangeEffect | None:
+        """What a change does; ``None`` where it is not measured yet: ``start`` it."""
+        queries = self._asked(catalog_id)
+        if not queries:
+            return ChangeEffect(0, 0, (), ())
+        key, catalog = (catalog_id, change.version), self._analyses.required(catalog_id).catalog
+        return self._effects.get(key, (catalog,), lambda: None, state=queries)
+
+    def start(self, catalog_id: int, change: Change) -> str:
+        """Measure in the background; returns the job's id (that of a running one, if any)."""
+        return self._analyses.background(
+            catalog_id, JOB_KIND, lambda progress: self.run(catalog_id, change, progress)
+        )
+
+    def run(self, catalog_id: int, change: Change, progress: Progress = silent) -> ChangeEffect:
+        """Measure here and now, and keep it. Requests are searched as a merge is measured."""
+        queries, catalog = self._asked(catalog_id), self._analyses.required(catalog_id).catalog
+
+        def search() -> tuple[Searched, ToolsetRanker]:
+            ranker = self._searches.ranker(RetrievalConfig())
+            trial = Trial.of(catalog, queries, request_of("rules"), (PLACES,))
+            return Searched.of(trial, ranker, progress), ranker
+
+        before, ranker = self._before.get(catalog_id, (catalog,), search, state=queries)
+        effect = change_effect(before, change, ranker, progress)
+        self._effects.put((catalog_id, change.version), (catalog,), effect, state=queries)
+        return effect
+
+    def job(self, catalog_id: int) -> Job | None:
+        """The latest measuring of a change of this catalog."""
+        return self._analyses.job(catalog_id, JOB_KIND)
+
+    def _asked(self, catalog_id: int) -> tuple[Query, ...]:
+        """The requests with gold answers of all query sets."""
+        sets = self._queries.sets(catalog_id)
+        judged = [one for view in sets for one in view.content.queries if one.gold]
+        return tuple(judged[:MOST_QUERIES])
