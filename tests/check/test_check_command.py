@@ -92,6 +92,30 @@ def test_texts_that_name_a_tool_that_is_gone_are_told_with_line_and_new_name(her
     assert "is no folder" in run("check", *arguments[:3], "--texts", "none", code=2).stderr
 
 
+def test_cases_fail_where_another_tool_is_found_than_before(here):
+    near = replace(
+        SUM, id="gamma/mail_sum", name="mail_sum", server="gamma", description="Send a mail."
+    )
+    write_catalog(here / "tools.json", *BEFORE.tools, near)
+    (here / "cases.jsonl").write_text(
+        '{"id": "1", "query": "Send a mail", "gold": [["alpha/send_mail", "beta/send_mail"]]}\n'
+        '{"id": "2", "query": "Add up numbers", "gold": ["alpha/get_weather"]}\n'
+        '{"id": "3", "query": "Send a mail sum", "gold": [], "forbidden": ["gamma/mail_sum"]}\n'
+    )
+    asked = ("check", "tools.json", "--baseline", "bundle", "--cases", "cases.jsonl")
+    done = run(*asked, "--max-new-confusions", 1, "--junit", "j.xml", code=1)
+    assert "3 cases replayed: 3 not as asked, 2 new confusions" in done.stdout
+    assert "2 new confusions, at most 1 allowed" in done.stderr
+    told = "confusion alpha/send_mail, gamma/mail_sum: the second is found for a request that asks"
+    assert told in done.stdout and "needs alpha/send_mail or beta/send_mail" in done.stdout
+    assert "gamma/mail_sum: is found for a request that forbids it" in done.stdout
+    assert ET.parse(here / "j.xml").getroot().get("failures") == "2"
+    run(*asked, "--max-new-confusions", 2)
+    same = run("check", "bundle", "--baseline", "bundle", "--cases", "cases.jsonl")
+    assert "3 cases replayed: 1 not as asked, 0 new confusions" in same.stdout
+    assert "give --cases" in run(*asked[:4], "--max-new-confusions", 1, code=2).stderr
+
+
 def test_the_reports_are_written_and_equal_each_time(here):
     def written():
         options = ("--summary", "out/s.md", "--junit", "out/j.xml", "--sarif", "out/r.sarif")

@@ -6,8 +6,8 @@ import pytest
 
 from tests.evaluation.shelf import CATALOG, MERGED, QUERIES, TOOLS, KnownOrder, trial
 from toolscope_core.evaluation.change_effects import (
-    Change,
     Searched,
+    ToolsetChange,
     change_effect,
     compared_changes,
     merges_of,
@@ -15,7 +15,7 @@ from toolscope_core.evaluation.change_effects import (
 from toolscope_core.evaluation.measured_toolsets import of_plan
 from toolscope_core.evaluation.results import change_rows
 
-SEARCH_IS_FIND = Change(("find", "search"), (TOOLS["find"],))
+SEARCH_IS_FIND = ToolsetChange(("find", "search"), (TOOLS["find"],))
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def test_a_merge_wins_the_requests_that_only_its_members_stood_in_the_way_of(bef
 
 def test_a_request_that_was_right_and_is_not_is_lost(before, ranker):
     once = replace(before, rankings=(*before.rankings[:3], ("weather",)))
-    effect = change_effect(once, Change(("weather",), (TOOLS["weather"],)), ranker)
+    effect = change_effect(once, ToolsetChange(("weather",), (TOOLS["weather"],)), ranker)
     assert effect.lost == QUERIES[3:4] and effect.won == ()
     assert (effect.right, effect.gain, effect.p) == (1, -1, 1.0)
 
@@ -45,20 +45,20 @@ def test_a_request_that_was_right_and_is_not_is_lost(before, ranker):
 def test_only_requests_that_meet_the_tools_are_searched_again(before, ranker):
     some = replace(before, rankings=tuple(ranking[:3] for ranking in before.rankings))
     ranker.asked.clear()
-    effect = change_effect(some, Change(("weather",), (TOOLS["weather"],)), ranker)
+    effect = change_effect(some, ToolsetChange(("weather",), (TOOLS["weather"],)), ranker)
     assert ranker.asked == [["rain?"]] and effect.touched == 1
 
 
 def test_a_tool_under_another_text_is_a_change_of_its_own():
-    same = Change(("mail",), (TOOLS["mail"],))
+    same = ToolsetChange(("mail",), (TOOLS["mail"],))
     assert same.applied_to(CATALOG.tools).phi == {}
-    other = Change(("mail",), (replace(TOOLS["mail"], description="Send."),))
-    assert other.version != same.version == Change(("mail",), (TOOLS["mail"],)).version
+    other = ToolsetChange(("mail",), (replace(TOOLS["mail"], description="Send."),))
+    assert other.version != same.version == ToolsetChange(("mail",), (TOOLS["mail"],)).version
 
 
 def test_every_merge_of_a_toolset_is_told_with_its_p_values(before, ranker):
     assert list(merges_of(of_plan(MERGED, "merged"))) == [SEARCH_IS_FIND]
-    bad = Change(("weather",), (TOOLS["weather"],))
+    bad = ToolsetChange(("weather",), (TOOLS["weather"],))
     once = replace(before, rankings=(*before.rankings[:3], ("weather",)))
     rows = change_rows(compared_changes(once, [SEARCH_IS_FIND, bad], ranker))
     assert [row["tools"] for row in rows] == [["weather"], ["find", "search"]]

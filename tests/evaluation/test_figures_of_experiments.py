@@ -1,13 +1,23 @@
 """Confusions, over-merging and requests made from descriptions."""
 
+import json
 from dataclasses import replace
 
 import pytest
 
 from tests.evaluation.shelf import CATALOG, MERGED, QUERIES, TOOLS
-from toolscope_core.evaluation.confusions import pair_confusions
+from toolscope_core.evaluation.confusions import (
+    FoundInstead,
+    asked_and_found,
+    case_rows,
+    confusion_matrix,
+    failed_case,
+    is_right,
+    pair_confusions,
+)
 from toolscope_core.evaluation.measured_toolsets import as_it_is, of_plan
 from toolscope_core.evaluation.over_merging import forbidden_merges, joined_queries
+from toolscope_core.evaluation.query_sets import Query, queries_of
 from toolscope_core.evaluation.synthetic import MOST, synthetic_queries
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.pair import Pair
@@ -30,6 +40,64 @@ def test_an_answer_that_is_not_found_is_confused_with_all_that_is():
     (one, other) = pair_confusions([(frozenset({"z"}),)], [["a", "b"]])
     assert (one.pair, one.cost) == (Pair.of("a", "z"), 1.0)
     assert (other.pair, other.cost) == (Pair.of("b", "z"), 0.5)
+
+
+def found(gold, ranking, tools="abcdxyz", equal=None, **query):
+    needs = tuple(map(frozenset, gold))
+    asked = Query("1", "text", needs, needs_none=not gold, **query)
+    return [(one.asked, one.found) for one in asked_and_found(asked, ranking, tools, equal or {})]
+
+
+@pytest.mark.parametrize(
+    ("gold", "ranking", "instead"),
+    [
+        (["b"], "ab", [("b", "a")]),
+        (["bc"], "cab", [("c", "c")]),
+        (["b"], "ac", [("b", "a")]),
+        (["b"], "", [("b", "none")]),
+        (["q"], "ab", [("not a tool", "a")]),
+        ([], "ab", [("none", "a")]),
+        ([], "", [("none", "none")]),
+        (["a", "b"], "xab", [("a", "a"), ("b", "x")]),
+        (["a", "b"], "axyb", [("a", "a"), ("b", "x")]),
+        (["ac", "b"], "acb", [("a", "a"), ("b", "b")]),
+        (["ab", "a"], "ab", [("a", "a"), ("b", "b")]),
+    ],
+)
+def test_what_is_found_in_the_place_of_what_is_asked_for(gold, ranking, instead):
+    assert found(gold, ranking) == instead
+
+
+def test_what_a_request_allows_stands_in_nobodys_way_and_equal_tools_are_one():
+    assert found(["b"], "ab", allowed=frozenset("a")) == [("b", "b")]
+    assert found([], "ab", allowed=frozenset("a")) == [("none", "b")]
+    equal = {"b": "d", "c": "d", "d": "d"}
+    assert found(["b"], "ca", equal=equal) == [("d", "d")]
+    assert found(["b", "c"], "cda", equal=equal) == [("d", "d")], "they are one need then"
+    assert is_right(Query("1", "", (frozenset("ab"),)), "ba")
+    assert not is_right(Query("1", "", (frozenset("ab"),)), "xa")
+
+
+def test_cells_hold_their_queries_and_cases_what_was_found_instead():
+    queries = (*QUERIES[:2], Query("n", "hello", needs_none=True))
+    rankings = (("find", "search"), ("find", "search", "mail"), ("mail",))
+    assert confusion_matrix(queries, rankings, TOOLS) == {
+        FoundInstead("find", "find"): (1,),
+        FoundInstead("mail", "search"): (1,),
+        FoundInstead("none", "mail"): (2,),
+        FoundInstead("search", "find"): (0,),
+    }
+    rows = list(case_rows(queries, rankings, TOOLS))
+    assert [row["forbidden"] for row in rows] == [["find"], ["search"], ["mail"]]
+    content = "\n".join(map(json.dumps, rows)).encode()
+    cases = queries_of(content, "cases.jsonl").queries
+    assert [one.gold for one in cases] == [one.gold for one in queries]
+    wrong = [failed_case(*both, TOOLS) for both in zip(cases, rankings, strict=True)]
+    assert [[one.found for one in some] for some in wrong] == [["find"], ["search"], ["mail"]]
+    assert failed_case(cases[2], ("book",), TOOLS) == (), "only what it forbids"
+    equal = {"find": "find", "search": "find"}
+    (row, *_) = case_rows(queries, rankings, TOOLS, equal)
+    assert (row["gold"], row["forbidden"]) == ([["find", "search"]], [])
 
 
 def test_merging_what_a_query_needs_or_people_forbid_is_counted():

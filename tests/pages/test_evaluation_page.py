@@ -113,6 +113,24 @@ def test_pairs_that_queries_confuse_are_a_table(page):
     assert f"**{len(rows)} pair" in page.text
 
 
+def test_what_is_found_instead_is_a_matrix_whose_queries_are_saved_as_cases(page):
+    rows = [*QUERIES, {"id": "n", "query": "tell a joke about a city", "gold": []}]
+    content = "\n".join(map(json.dumps, rows)).encode()
+    page.work.service(LoadedQueries).add(page.catalog_id, content, "q.jsonl")
+    measure(page)
+    page.open("evaluation", evaluation_view="Confusions")
+    matrix = table(page, "asked for")
+    assert list(matrix["asked for"])[-2:] == ["none", "not a tool"]
+    asked_none = matrix[matrix["asked for"] == "none"].iloc[0]
+    assert asked_none.dropna().tolist()[1:] == [1], "something is found for the joke"
+    right = r"Queries that find what they ask for: 0\."
+    assert rf"{right}333" in page.text and "n = 3" in page.text
+    mails = by_name(page.work, page.catalog_id, "send_mail")
+    page.review.decide(page.catalog_id, "accept", mails, "ann")
+    page.at.toggle(key="equal_as_one").set_value(True).run()
+    assert rf"{right}667" in page.text, "the merged mails count as one"
+
+
 @pytest.mark.parametrize(("view", "kind"), [("Stress", "stress"), ("Sweep", "sweep")])
 def test_series_have_a_picture_and_a_table(page, view, kind):
     measure(page, kind=kind)

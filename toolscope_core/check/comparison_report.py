@@ -2,18 +2,21 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, get_args
 
 from toolscope_core.check.baseline import Baseline
 from toolscope_core.check.lost_names import gone_tools, new_danglings
 from toolscope_core.check.matched import Matched, matched
+from toolscope_core.check.new_confusions import ReplayedCases, replayed_cases
 from toolscope_core.check.new_findings import new_findings
 from toolscope_core.check.new_pairs import NewPairs, PairJudge, new_pairs
 from toolscope_core.check.stale_decisions import StaleDecision, stale_decisions
 from toolscope_core.check.text_mentions import TextMention, gone_names, mentions_below
 from toolscope_core.check.token_growth import GrowthLimit, TokenGrowth, token_growth
+from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.evaluation.ranking import Ranker
 from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
@@ -30,6 +33,7 @@ Check = Literal[
     "changed",
     "block",
     "warn",
+    "confusion",
     "tokens",
     "findability",
 ]
@@ -42,17 +46,18 @@ ON_REQUEST: tuple[Check, ...] = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What makes a catalog fail: more new overlaps or tokens than these, and any case of the checks
-    in ``fail_on``. Nothing by default.
+    """What makes a catalog fail: more new overlaps, confusions or tokens than these, and any case
+    of the checks in ``fail_on``. Nothing by default.
     """
 
     new_overlaps: int | None = None
+    new_confusions: int | None = None
     tokens: int | None = None
     growth: tuple[GrowthLimit, ...] = ()
     fail_on: frozenset[Check] = frozenset()
 
     def __post_init__(self) -> None:
-        for name in ("new_overlaps", "tokens"):
+        for name in ("new_overlaps", "new_confusions", "tokens"):
             value = getattr(self, name)
             if value is not None and value < 0:
                 raise ConfigError(f"--max-{name.replace('_', '-')} is {value}; give 0 or more")
@@ -74,6 +79,7 @@ class GateReport:
     stale: tuple[StaleDecision, ...]
     findings: tuple[Finding, ...]
     mentions: tuple[TextMention, ...] = ()
+    replayed: ReplayedCases = field(default_factory=ReplayedCases)
 
     @property
     def counts(self) -> dict[Check, int]:
@@ -90,6 +96,7 @@ class GateReport:
             "changed": len(self.tools.changes.changed),
             "block": severities["block"],
             "warn": severities["warn"],
+            "confusion": len(self.replayed.new),
             "tokens": max(0, self.tokens.total.added),
         }
 
@@ -128,6 +135,14 @@ def with_texts(report: GateReport, baseline: Baseline, texts: Sequence[Path]) ->
     return replace(report, mentions=mentions_below(texts, gone_names(rows, still)))
 
 
+def with_cases(
+    report: GateReport, baseline: Baseline, cases: Sequence[Query], ranker: Ranker
+) -> GateReport:
+    """The report with what these cases find now and did not before."""
+    before, now = baseline.catalog, report.catalog
+    return replace(report, replayed=replayed_cases(before, now, report.tools, cases, ranker))
+
+
 def failures(report: GateReport, limits: Limits) -> tuple[Failure, ...]:
     """The checks that are failed, each once for each limit."""
     return tuple(_failures(report, limits))
@@ -144,6 +159,7 @@ _IN_WORDS: dict[Check, str] = {
     "changed": "changed tool",
     "block": "new block finding",
     "warn": "new warn finding",
+    "confusion": "new confusion",
 }
 _PLURALS: dict[Check, str] = {
     "problem": "records that cannot be read",
@@ -161,13 +177,16 @@ def counted(check: Check, count: int) -> str:
 
 
 def _failures(report: GateReport, limits: Limits) -> Iterator[Failure]:
-    overlaps, tokens = report.counts["overlap"], report.tokens.total
-    if limits.new_overlaps is not None and overlaps > limits.new_overlaps:
-        allowed = f"at most {limits.new_overlaps:,} allowed"
-        yield Failure("overlap", f"{counted('overlap', overlaps)}, {allowed}")
+    tokens = report.tokens.total
+    most: dict[Check, int | None] = {
+        "overlap": limits.new_overlaps,
+        "confusion": limits.new_confusions,
+    }
     for check in ON_REQUEST:
-        seen = check == "overlap" and limits.new_overlaps is not None
-        if check in limits.fail_on and not seen and (count := report.counts[check]):
+        count, highest = report.counts[check], most.get(check)
+        if highest is not None and count > highest:
+            yield Failure(check, f"{counted(check, count)}, at most {highest:,} allowed")
+        elif highest is None and check in limits.fail_on and count:
             yield Failure(check, counted(check, count))
     now = tokens.after.tokens
     if limits.tokens is not None and now > limits.tokens:

@@ -7,10 +7,12 @@ from urllib.parse import quote, urlencode
 
 from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.check.comparison_report import Check, Failure, GateReport
+from toolscope_core.check.new_confusions import CaseConfusion
 from toolscope_core.check.stale_decisions import StaleDecision
 from toolscope_core.check.version_changes import both_sides
 from toolscope_core.check.versions.diff import ToolChange
 from toolscope_core.check.versions.fields import FieldChange
+from toolscope_core.evaluation.confusions import NONE, NOT_A_TOOL
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.catalog import Problem
 from toolscope_core.model.environment import origin_of
@@ -49,6 +51,7 @@ TITLES: Mapping[Section, str] = {
     "changed": "Changed tools",
     "block": "New block findings",
     "warn": "New warn findings",
+    "confusion": "Cases that find another tool now",
     "tokens": "Tokens",
 }
 """Each kind of case with its title, in the order of every report."""
@@ -87,6 +90,7 @@ def gate_items(
         *(_changed(change) for change in report.tools.changes.changed),
         *_findings(report, "block"),
         *_findings(report, "warn"),
+        *(_confusion(one) for one in report.replayed.new),
         *(GateItem("tokens", (), one.reason) for one in failures if one.check == "tokens"),
     )
 
@@ -173,6 +177,22 @@ def _findings(report: GateReport, section: Literal["block", "warn"]) -> Iterator
         if item.severity == section:
             details = filter(None, (item.message, item.excerpt))
             yield _item(section, (item.tool_id,), item.code, details)
+
+
+def _confusion(one: CaseConfusion) -> GateItem:
+    """The tool that is asked for, then the one that is found; the case where neither is a tool."""
+    asked, found = one.instead.asked, one.instead.found
+    ids = [name for name in (asked, found) if name not in (NONE, NOT_A_TOOL)] or [one.case.id]
+    if asked == NONE:
+        says = "is found for a request that forbids it"
+    elif asked == NOT_A_TOOL:
+        says = "what a request asks for is not there any more"
+    elif found == NONE:
+        says = "is not found for a request that asks for it"
+    else:
+        says = "the second is found for a request that asks for the first"
+    needs = " and ".join(" or ".join(sorted(need)) for need in one.case.gold)
+    return _item("confusion", ids, says, filter(None, (one.case.text, needs and f"needs {needs}")))
 
 
 def _line(text: str) -> str:

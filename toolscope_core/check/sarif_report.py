@@ -21,9 +21,7 @@ MOST_RESULTS = 5_000
 _LONGEST = 1_000
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS: Mapping[Section, str] = {
-    **dict.fromkeys(
-        ("problem", "overlap", "dangling", "text", "breaking", "stale", "block"), "warning"
-    ),
+    **dict.fromkeys(TITLES, "warning"),
     **dict.fromkeys(("family", "unsure", "changed", "warn", "tokens"), "note"),
 }
 _HELP: Mapping[Section, str] = {
@@ -38,6 +36,7 @@ _HELP: Mapping[Section, str] = {
     "changed": "A tool is not as it was accepted.",
     "block": "Hidden text, or text that redefines another tool.",
     "warn": "Text that addresses the model, or other things to look at.",
+    "confusion": "A request that found its tool finds another one.",
     "tokens": "The catalog costs more tokens than allowed.",
 }
 

@@ -28,7 +28,9 @@ from toolscope_core.cli.terminal import (
 from toolscope_core.files.whole_files import read_file
 from toolscope_core.model.configuration import AnalysisConfig
 from toolscope_core.model.environment import read_environment
+from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.search_configuration import RetrievalConfig
 
 if TYPE_CHECKING:
     from toolscope_core.check.comparison_report import Failure, GateReport
@@ -52,6 +54,7 @@ class FailFor(StrEnum):
     changed = "changed"
     block = "block"
     warn = "warn"
+    confusion = "confusion"
 
 
 @app.command()
@@ -94,6 +97,20 @@ def check(
         ),
     ] = None,
     queries: OwnQueries = None,
+    cases: Annotated[
+        Path | None,
+        typer.Option(
+            help="Requests to replay without a model: JSONL with `query`, `gold`, `allowed` and "
+            "`forbidden`, as Evaluation saves them; any query set."
+        ),
+    ] = None,
+    max_new_confusions: Annotated[
+        int | None,
+        typer.Option(
+            help="With --cases: exit with 1 where more of them find another tool than this that "
+            "did not before."
+        ),
+    ] = None,
     summary: Annotated[
         Path | None, typer.Option(help="Write the report as Markdown, for a pull request.")
     ] = None,
@@ -129,6 +146,7 @@ def check(
         Limits,
         compare,
         failures,
+        with_cases,
         with_texts,
     )
     from toolscope_core.check.gate_items import AppPlace, gate_items
@@ -140,8 +158,11 @@ def check(
     from toolscope_core.files.json_lines import write_whole
     from toolscope_core.llm.embedders import embedder_of
 
+    if max_new_confusions is not None and cases is None:
+        raise ConfigError("--max-new-confusions is of cases; give --cases")
     limits = Limits(
         max_new_overlaps,
+        max_new_confusions,
         max_tokens,
         tuple(map(growth_limit, max_growth or ())),
         frozenset(one.value for one in fail_on or ()),
@@ -155,6 +176,13 @@ def check(
     config = AnalysisConfig(threshold)
     judge = PairJudge(encoder, VectorCache(settings.cache_dir), config, progress())
     report = with_texts(compare(catalog, accepted, judge), accepted, texts or ())
+    if cases is not None:
+        from toolscope_core.evaluation.query_sets import read_queries
+        from toolscope_core.evaluation.ranking import ToolsetRanker
+        from toolscope_core.retrieval.client_search import SearchSetup
+
+        ranker = ToolsetRanker(SearchSetup(encoder, judge.cache, RetrievalConfig()))
+        report = with_cases(report, accepted, read_queries(cases), ranker)
     failed = failures(report, limits)
     least = least_findability(min_findability or ())
     if least and (reason := findability_below(catalog, least, queries, embedder)):
@@ -214,6 +242,10 @@ def _tell(report: GateReport, items: Sequence[GateItem]) -> None:
         f"about {total.in_words} ({report.tokens.counted}){where}"
         f"{more(len(report.stale), 'decisions to look at again')}"
     )
+    if report.replayed.cases:
+        new = quantity(len(report.replayed.new), "new confusion")
+        replayed = quantity(report.replayed.cases, "case")
+        say(f"{replayed} replayed: {report.replayed.failed:,} not as asked, {new}")
 
 
 def _tell_item(item: GateItem) -> None:

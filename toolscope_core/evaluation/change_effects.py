@@ -21,7 +21,7 @@ PLACES = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ToolsetChange:
     """The tools with the ids ``replaced`` become ``tools``: one that they are merged into, or the
     same under other descriptions.
     """
@@ -58,7 +58,7 @@ class Searched:
         rankings = ranker.rankings(tools, trial.requests, PLACES, progress)
         return cls(tools, trial.queries, trial.requests, rankings)
 
-    def touched_by(self, change: Change) -> tuple[int, ...]:
+    def touched_by(self, change: ToolsetChange) -> tuple[int, ...]:
         """The places of the queries that need a tool which changes, or find one."""
         gone = set(change.replaced)
         return tuple(
@@ -98,7 +98,7 @@ class ChangeEffect:
 
 
 def change_effect(
-    before: Searched, change: Change, ranker: Ranker, progress: Progress = silent
+    before: Searched, change: ToolsetChange, ranker: Ranker, progress: Progress = silent
 ) -> ChangeEffect:
     """The effect of one change: only the queries that it touches are searched again."""
     touched, after = before.touched_by(change), change.applied_to(before.tools)
@@ -117,7 +117,7 @@ def change_effect(
     )
 
 
-def merges_of(toolset: Toolset) -> Iterator[Change]:
+def merges_of(toolset: Toolset) -> Iterator[ToolsetChange]:
     """The merges that a toolset was made with, each as a change of its own, in the order of ids."""
     members: dict[str, list[str]] = {}
     for old, new in sorted(toolset.phi.items()):
@@ -126,20 +126,20 @@ def merges_of(toolset: Toolset) -> Iterator[Change]:
     by_id = toolset.by_id
     for new, old_ids in sorted(members.items()):
         if len(old_ids) > 1:
-            yield Change(tuple(old_ids), (by_id[new],))
+            yield ToolsetChange(tuple(old_ids), (by_id[new],))
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedChange:
     """A change with what it does; ``corrected_p`` is after Holm over all that are compared."""
 
-    change: Change
+    change: ToolsetChange
     effect: ChangeEffect
     corrected_p: float
 
 
 def compared_changes(
-    before: Searched, changes: Sequence[Change], ranker: Ranker, progress: Progress = silent
+    before: Searched, changes: Sequence[ToolsetChange], ranker: Ranker, progress: Progress = silent
 ) -> tuple[ComparedChange, ...]:
     """Each change alone, that which loses most first. Reports ``Step("merges", …)`` in changes."""
     effects = []

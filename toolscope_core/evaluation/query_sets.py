@@ -94,7 +94,7 @@ def queries_of(content: bytes, name: str) -> QuerySet:
     which any one has it at the same place of ``gold_servers``; ``steps`` the request's parts;
     ``calls`` the gold calls, in any form that ``relabel`` reads; ``expected`` the right answer,
     ``allowed`` ids of tools that may be called too, and ``forbidden`` of those that may not. An
-    empty list under ``gold`` says that no tool is needed.
+    empty list under ``gold``, or none beside ``forbidden``, says that no tool is needed.
     In CSV a list is JSON, or texts with ``;`` between them. Queries without an id are numbered.
 
     Raises ``ConfigError`` for a file that is not UTF-8, or CSV without the column ``query``.
@@ -240,7 +240,7 @@ def _query(row: JsonObject, number: int) -> Query:
         expected=row.get("expected"),
         allowed=frozenset().union(*_needs(row, "allowed")) - forbidden,
         forbidden=forbidden,
-        needs_none=row.get("gold") == [] and not (gold or servers),
+        needs_none=not (gold or servers) and (row.get("gold") == [] or bool(forbidden)),
     )
 
 

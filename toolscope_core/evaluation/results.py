@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from toolscope_core.evaluation.change_effects import ComparedChange
+from toolscope_core.evaluation.change_effects import PLACES, ComparedChange
 from toolscope_core.evaluation.comparison import Comparison, Measured, Trial
 from toolscope_core.evaluation.confusions import PairConfusion
 from toolscope_core.evaluation.merge_effects import MergeEffect
 from toolscope_core.evaluation.over_merging import forbidden_merges, joined_queries
+from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.evaluation.stress import LEVELS, StressPoint, split_gains
 from toolscope_core.evaluation.sweeps import AblationRow, SweepPoint
 from toolscope_core.model.pair import Pair
@@ -22,10 +23,12 @@ def comparison_result(
     effects: Sequence[MergeEffect],
     confusions: Sequence[PairConfusion],
     never: Collection[Pair] = (),
+    needing_none: Iterable[tuple[Query, Sequence[str]]] = (),
 ) -> JsonObject:
-    """Both toolsets with their metrics, every query, every merge that a query meets, the pairs that
-    queries confuse before the merge, and what was merged though queries need both or people said
-    *never*.
+    """Both toolsets with their metrics, every query with what it finds before the merge, every
+    merge that a query meets, the pairs that queries confuse before it, and what was merged though
+    queries need both or people said *never*. ``needing_none`` are the queries that need no tool,
+    with what they find.
     """
     queries = comparison.queries
     after = comparison.after.toolset
@@ -38,18 +41,17 @@ def comparison_result(
         "joined": [queries[place].query.id for place in joined],
         "forbidden": [[one.left, one.right] for one in forbidden_merges(after, never)],
         "never": len(never),
+        "needing_none": [_found(query, ranking) for query, ranking in needing_none],
         "queries": [
             {
-                "id": one.query.id,
-                "query": one.query.text,
-                "gold": [sorted(need) for need in one.query.gold],
+                **_found(one.query, ranking),
                 "outcome": one.outcome,
                 "ndcg_before": round(one.before, 6),
                 "ndcg_after": round(one.after, 6),
                 "places_before": list(one.places_before),
                 "places_after": list(one.places_after),
             }
-            for one in queries
+            for one, ranking in zip(queries, comparison.before.rankings, strict=True)
         ],
         "merges": [
             {
@@ -80,6 +82,35 @@ def comparison_result(
             for one in confusions
         ],
     }
+
+
+def _found(query: Query, ranking: Sequence[str]) -> JsonObject:
+    return {
+        "id": query.id,
+        "query": query.text,
+        "gold": [sorted(need) for need in query.gold],
+        "allowed": sorted(query.allowed),
+        "found": list(ranking[:PLACES]),
+    }
+
+
+def searched_queries(result: JsonObject) -> tuple[tuple[Query, ...], tuple[Sequence[str], ...]]:
+    """The queries of a comparison, those that need no tool last, and what each finds before the
+    merge: none where it was measured before this was kept.
+    """
+    rows = [*result["queries"], *result.get("needing_none", ())]
+    queries = (
+        Query(
+            row["id"],
+            row["query"],
+            tuple(map(frozenset, row["gold"])),
+            allowed=frozenset(row["allowed"]),
+            needs_none=not row["gold"],
+        )
+        for row in rows
+        if "found" in row
+    )
+    return tuple(queries), tuple(row["found"] for row in rows if "found" in row)
 
 
 def change_rows(changes: Sequence[ComparedChange]) -> list[JsonObject]:

@@ -17,8 +17,8 @@ from toolscope_core.rps.telling_apart import COLLIDE, LEAST, SiblingPair
 from ui.documents.siblings import Siblings, SiblingsCard
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons
-from ui.shared.cards.cluster_card import size_badge
 from ui.shared.cards.change_effect_panel import rewrite_effect
+from ui.shared.cards.cluster_card import size_badge
 from ui.shared.models import ask_panel
 from ui.shared.pairs.pair_panel import pair_link
 

@@ -9,6 +9,7 @@ import streamlit as st
 
 from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.tool import JsonObject
+from ui.evaluation.confusion_matrix_panel import confusion_matrix_panel
 from ui.evaluation.evaluations import Evaluations
 from ui.evaluation.measure_panel import measured
 from ui.shared import page_frame, safe_text
@@ -250,7 +251,7 @@ def _taken_back(row: MergeRow) -> None:
 
 
 def confusions_panel(catalog_id: int) -> None:
-    """The pairs of tools that queries confuse before the merge."""
+    """What is found where another tool is asked for, before the merge, and pairs so confused."""
     experiment = measured(
         catalog_id,
         "comparison",
@@ -259,6 +260,8 @@ def confusions_panel(catalog_id: int) -> None:
     )
     if experiment is None:
         return
+    confusion_matrix_panel(catalog_id, experiment.result or {})
+    st.subheader("Pairs", anchor=False)
     rows = confusion_rows(experiment.result or {})[:MOST_ROWS]
     if not rows:
         st.caption("No query finds another tool above its answer.")

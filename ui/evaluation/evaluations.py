@@ -12,6 +12,7 @@ from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.formats.spreadsheets import csv_bytes
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.decisions.constraints import constraints
+from toolscope_core.evaluation.change_effects import PLACES
 from toolscope_core.evaluation.comparison import SPLIT_NAMES, Trial, compared, measured, request_of
 from toolscope_core.evaluation.confusions import pair_confusions
 from toolscope_core.evaluation.merge_effects import MergeEffect, merge_effects
@@ -199,6 +200,15 @@ class Evaluations:
             )
         return self._review.decide(catalog_id, "reject", cluster, reviewer)
 
+    def equal_tools(self, catalog_id: int) -> dict[str, str]:
+        """By id the tool that stands for it: those of accepted merges, and members of a family."""
+        return {
+            member: cluster.canonical
+            for cluster in self._review.plan(catalog_id).clusters
+            if cluster.state == "accepted" or cluster.relation == "parametric"
+            for member in cluster.members
+        }
+
     def _merge_of(self, catalog_id: int, members: Sequence[str]) -> Cluster | None:
         clusters = self._review.plan(catalog_id, PlanConfig(accept="all")).clusters
         return next((one for one in clusters if sorted(one.members) == sorted(members)), None)
@@ -244,7 +254,14 @@ class Evaluations:
         confused = pair_confusions(first.golds, first.rankings)[:MOST_CONFUSIONS]
         second = replace(second, toolset=after)
         never = constraints(trial.catalog, self._review.log(catalog_id)).cannot
-        return comparison_result(compared(trial, first, second), effects, confused, never)
+        unneeded = [q for q in self.queries_of(catalog_id, wanted.queries) if q.needs_none]
+        requests = list(map(request_of(wanted.split), unneeded))
+        rankings = ranker.rankings(before.tools, requests, PLACES, progress) if requests else ()
+        comparison, needing_none = (
+            compared(trial, first, second),
+            zip(unneeded, rankings, strict=True),
+        )
+        return comparison_result(comparison, effects, confused, never, needing_none)
 
     def _sweep(
         self,

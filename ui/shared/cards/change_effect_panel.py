@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from toolscope_core.evaluation.change_effects import Change
+from toolscope_core.evaluation.change_effects import ToolsetChange
 from toolscope_core.evaluation.intervals import effect_text, rate_text
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.model.cluster import Cluster
@@ -38,7 +38,7 @@ def rewrite_effect(
     change_effect(catalog_id, change, pairs)
 
 
-def change_effect(catalog_id: int, change: Change, changes: int) -> None:
+def change_effect(catalog_id: int, change: ToolsetChange, changes: int) -> None:
     """What a change does, one of so many that are tried; measured first where that is not done."""
     work = page_frame.service(MeasuredChanges)
     effect = work.effect(catalog_id, change)

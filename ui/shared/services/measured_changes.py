@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from toolscope_core.evaluation.change_effects import (
     PLACES,
-    Change,
     ChangeEffect,
     Searched,
+    ToolsetChange,
     change_effect,
 )
 from toolscope_core.evaluation.comparison import Trial, request_of
@@ -41,19 +41,23 @@ class MeasuredChanges:
         self._before: ResultCache[tuple[Searched, ToolsetRanker]] = ResultCache(most=2)
         self._effects: ResultCache[ChangeEffect | None] = ResultCache(most=500)
 
-    def merge(self, catalog_id: int, cluster: Cluster) -> Change:
+    def merge(self, catalog_id: int, cluster: Cluster) -> ToolsetChange:
         """The merge of a cluster, whoever accepted it."""
         tools = self._analyses.required(catalog_id).catalog.by_id
         merged = documented(tools[cluster.canonical], cluster.document)
-        return Change(cluster.members, (merged,))
+        return ToolsetChange(cluster.members, (merged,))
 
-    def rewrite(self, catalog_id: int, pair: Pair, descriptions: Mapping[str, str]) -> Change:
+    def rewrite(
+        self, catalog_id: int, pair: Pair, descriptions: Mapping[str, str]
+    ) -> ToolsetChange:
         """Other descriptions of two tools, by their ids."""
         tools = self._analyses.required(catalog_id).catalog.by_id
         ids = (pair.left, pair.right)
-        return Change(ids, tuple(replace(tools[a], description=descriptions[a]) for a in ids))
+        return ToolsetChange(
+            ids, tuple(replace(tools[a], description=descriptions[a]) for a in ids)
+        )
 
-    def effect(self, catalog_id: int, change: Change) -> ChangeEffect | None:
+    def effect(self, catalog_id: int, change: ToolsetChange) -> ChangeEffect | None:
         """What a change does; ``None`` where it is not measured yet: ``start`` it."""
         queries = self._asked(catalog_id)
         if not queries:
@@ -61,13 +65,15 @@ class MeasuredChanges:
         key, catalog = (catalog_id, change.version), self._analyses.required(catalog_id).catalog
         return self._effects.get(key, (catalog,), lambda: None, state=queries)
 
-    def start(self, catalog_id: int, change: Change) -> str:
+    def start(self, catalog_id: int, change: ToolsetChange) -> str:
         """Measure in the background; returns the job's id (that of a running one, if any)."""
         return self._analyses.background(
             catalog_id, JOB_KIND, lambda progress: self.run(catalog_id, change, progress)
         )
 
-    def run(self, catalog_id: int, change: Change, progress: Progress = silent) -> ChangeEffect:
+    def run(
+        self, catalog_id: int, change: ToolsetChange, progress: Progress = silent
+    ) -> ChangeEffect:
         """Measure here and now, and keep it. Requests are searched as a merge is measured."""
         queries, catalog = self._asked(catalog_id), self._analyses.required(catalog_id).catalog
 

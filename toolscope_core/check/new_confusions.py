@@ -1,0 +1,65 @@
+"""Cases replayed on a catalog and its baseline: which find another tool that did not before."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from toolscope_core.check.matched import Matched
+from toolscope_core.evaluation.change_effects import PLACES
+from toolscope_core.evaluation.comparison import request_of
+from toolscope_core.evaluation.confusions import FoundInstead, failed_case
+from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.evaluation.ranking import Ranker
+from toolscope_core.model.catalog import Catalog
+
+
+@dataclass(frozen=True, slots=True)
+class CaseConfusion:
+    """A case by the ids of today, and what it finds in the place of what it asks for."""
+
+    case: Query
+    instead: FoundInstead
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayedCases:
+    """How many cases there are and fail, and what in them is confused that was not before."""
+
+    cases: int = 0
+    failed: int = 0
+    new: tuple[CaseConfusion, ...] = ()
+
+
+def replayed_cases(
+    before: Catalog, now: Catalog, tools: Matched, cases: Sequence[Query], ranker: Ranker
+) -> ReplayedCases:
+    """Cases searched in both catalogs, split by rule. A case may name a tool by its id of before,
+    where it has another one now.
+    """
+    names = {old: new for new, old in tools.before.items()}
+    moved = [_with_names(case, names, now.by_id) for case in cases]
+    requests = list(map(request_of("rules"), moved))
+    rankings = ranker.rankings(now.tools, requests, PLACES)
+    old_rankings = [
+        [names.get(one, one) for one in ranking]
+        for ranking in ranker.rankings(before.tools, requests, PLACES)
+    ]
+    old_ids = {names.get(tool.id, tool.id) for tool in before.tools}
+    failed, new = 0, []
+    for case, ranking, old_ranking in zip(moved, rankings, old_rankings, strict=True):
+        found = failed_case(case, ranking, now.by_id)
+        failed += bool(found)
+        known = failed_case(case, old_ranking, old_ids)
+        new += [CaseConfusion(case, one) for one in found if one not in known]
+    return ReplayedCases(len(cases), failed, tuple(new))
+
+
+def _with_names(case: Query, names: Mapping[str, str], ids: Collection[str]) -> Query:
+    def named(some: Collection[str]) -> frozenset[str]:
+        return frozenset(one if one in ids else names.get(one, one) for one in some)
+
+    return replace(
+        case,
+        gold=tuple(map(named, case.gold)),
+        allowed=named(case.allowed),
+        forbidden=named(case.forbidden),
+    )
