@@ -228,7 +228,7 @@ def test_what_was_measured_stands_where_people_decide(page):
 def test_a_card_says_what_its_merge_does_to_the_requests_there_are(page):
     mails = by_name(page.work, page.catalog_id, "send_mail")
     page.open("review", cluster=mails.id)
-    assert "Measuring: requests before and after this change" in page.text
+    assert "Before and after this change: being measured" in page.text
     work = page.work.service(MeasuredChanges)
     page.work.analyses.wait(work.job(page.catalog_id).id)
     page.at.run()
@@ -241,8 +241,8 @@ def test_what_is_measured_is_kept_until_the_requests_are_others(page):
     mails, i = by_name(page.work, page.catalog_id, "send_mail"), page.catalog_id
     work = page.work.service(MeasuredChanges)
     change = work.merge(i, mails)
-    effect = work.run(i, change)
-    assert work.effect(i, change) is effect
+    work.run(i, [change])
+    assert work.effect(i, change) is work.effect(i, change) is not None
     page.work.service(LoadedQueries).delete(i, "q.jsonl")
     assert work.effect(i, change).touched == 0, "there is none left"
     row = json.dumps({"query": "post it", "gold": ["beta/send_mail"]})

@@ -70,7 +70,7 @@ def review_card(catalog_id: int, listed: Listing, blind: bool) -> None:
         _change_line(card, listed, blind)
         if not blind:
             one_job_panel(catalog_id, shown, suffix, listed.onward)
-    _further(catalog_id, card, f"all_{suffix}", blind)
+    _further(catalog_id, card, listed, blind)
     sticky_question.start_at_top(shown.id)
 
 
@@ -116,18 +116,18 @@ def one_job_panel(catalog_id: int, shown: Cluster, suffix: str, onward: str) -> 
             )  # fmt: skip
 
 
-def _further(catalog_id: int, card: Card, key: str, blind: bool) -> None:
+def _further(catalog_id: int, card: Card, listed: Listing, blind: bool) -> None:
     """What can be looked at below: queries that move, the other server, the verdicts."""
     shown = card.cluster
     if not blind and shown.kind != "unknown":
         from ui.shared.cards import change_effect_panel  # with what searches
 
-        change_effect_panel.merge_effect(catalog_id, shown)
+        change_effect_panel.merge_effect(catalog_id, listed.clusters[listed.place :])
     with st.container(horizontal=True, vertical_alignment="center"):
         together = page_frame.workspace().review.server_pair_of(catalog_id, shown)
         if together is not None:
             server_pair_panel.open_link(together)
-        members = all_members(shown)
+        members, key = all_members(shown), f"all_{suffix_of(listed)}"
         tool_selection.select_button(catalog_id, members, "a cluster", key, "Select members")
     if not blind:
         cluster_graph_panel.cluster_graph(catalog_id, shown)

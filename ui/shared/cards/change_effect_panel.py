@@ -10,11 +10,15 @@ from toolscope_core.evaluation.change_effects import ToolsetChange
 from toolscope_core.evaluation.intervals import effect_text, rate_text
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.errors import JobError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair
 from ui.shared import page_frame, safe_text
 from ui.shared.services.measured_changes import MeasuredChanges
 
+AHEAD = 4
+"""Proposals that are measured together: the one on the card and those that come next."""
+LOOK_AGAIN = "2s"
 ABOUT = (
     "A request is right where no tool that it does not need stands above one that it needs. "
     "Searched are the requests of all query sets, in the catalog as it is and with this change "
@@ -23,11 +27,13 @@ ABOUT = (
 )
 
 
-def merge_effect(catalog_id: int, cluster: Cluster) -> None:
-    """What the merge of a cluster does, as one of those in the plan."""
+def merge_effect(catalog_id: int, clusters: Sequence[Cluster]) -> None:
+    """What the merge of the first of some clusters does, as one of those in the plan; the others
+    are measured after it, since they are looked at next.
+    """
+    work = page_frame.service(MeasuredChanges)
     merges = len(page_frame.workspace().review.plan(catalog_id).clusters)
-    change = page_frame.service(MeasuredChanges).merge(catalog_id, cluster)
-    change_effect(catalog_id, change, merges)
+    _shown(catalog_id, [work.merge(catalog_id, one) for one in clusters[:AHEAD]], merges)
 
 
 def rewrite_effect(
@@ -35,20 +41,31 @@ def rewrite_effect(
 ) -> None:
     """What other descriptions of two tools do, as one of so many pairs."""
     change = page_frame.service(MeasuredChanges).rewrite(catalog_id, pair, descriptions)
-    change_effect(catalog_id, change, pairs)
+    _shown(catalog_id, [change], pairs)
 
 
-def change_effect(catalog_id: int, change: ToolsetChange, changes: int) -> None:
+def _shown(catalog_id: int, wanted: Sequence[ToolsetChange], changes: int) -> None:
+    """Draw the first of the changes that are wanted; until it is measured only this looks again, as
+    the keys of a page rest while all of it is drawn.
+    """
+    is_measured = page_frame.service(MeasuredChanges).effect(catalog_id, wanted[0]) is not None
+    st.fragment(_effect, run_every=None if is_measured else LOOK_AGAIN)(catalog_id, wanted, changes)
+
+
+def _effect(catalog_id: int, wanted: Sequence[ToolsetChange], changes: int) -> None:
     """What a change does, one of so many that are tried; measured first where that is not done."""
     work = page_frame.service(MeasuredChanges)
-    effect = work.effect(catalog_id, change)
+    effect = work.effect(catalog_id, wanted[0])
+    job = work.job(catalog_id)
+    is_failed = job is not None and not job.live and job.state != "done"
+    if effect is None and job is not None and is_failed:
+        safe_text.show_error(JobError(job.message))
+        if not st.button("Retry", icon=":material/replay:", key="measure_change"):
+            return
+    if effect is None or not (is_failed or work.are_measured(catalog_id, wanted)):
+        work.start(catalog_id, wanted)
     if effect is None:
-        page_frame.job_started_once(
-            work.job(catalog_id),
-            lambda: work.start(catalog_id, change),
-            "Measuring: requests before and after this change.",
-            "measure_change",
-        )
+        st.caption(":material/hourglass_empty: Before and after this change: being measured.")
         return
     won, lost = len(effect.won), len(effect.lost)
     joined = f"; {effect.joined:,} of them need two of these tools" if effect.joined else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from toolscope_core.evaluation.change_effects import (
@@ -65,16 +65,20 @@ class MeasuredChanges:
         key, catalog = (catalog_id, change.version), self._analyses.required(catalog_id).catalog
         return self._effects.get(key, (catalog,), lambda: None, state=queries)
 
-    def start(self, catalog_id: int, change: ToolsetChange) -> str:
+    def are_measured(self, catalog_id: int, changes: Sequence[ToolsetChange]) -> bool:
+        """Whether the effect of each change is known."""
+        return all(self.effect(catalog_id, change) is not None for change in changes)
+
+    def start(self, catalog_id: int, changes: Sequence[ToolsetChange]) -> str:
         """Measure in the background; returns the job's id (that of a running one, if any)."""
         return self._analyses.background(
-            catalog_id, JOB_KIND, lambda progress: self.run(catalog_id, change, progress)
+            catalog_id, JOB_KIND, lambda progress: self.run(catalog_id, changes, progress)
         )
 
     def run(
-        self, catalog_id: int, change: ToolsetChange, progress: Progress = silent
-    ) -> ChangeEffect:
-        """Measure here and now, and keep it. Requests are searched as a merge is measured."""
+        self, catalog_id: int, changes: Sequence[ToolsetChange], progress: Progress = silent
+    ) -> None:
+        """Measure here and now what is not known yet. Requests are searched as for a merge."""
         queries, catalog = self._asked(catalog_id), self._analyses.required(catalog_id).catalog
 
         def search() -> tuple[Searched, ToolsetRanker]:
@@ -83,9 +87,11 @@ class MeasuredChanges:
             return Searched.of(trial, ranker, progress), ranker
 
         before, ranker = self._before.get(catalog_id, (catalog,), search, state=queries)
-        effect = change_effect(before, change, ranker, progress)
-        self._effects.put((catalog_id, change.version), (catalog,), effect, state=queries)
-        return effect
+        for change in changes:
+            if self.effect(catalog_id, change) is None:
+                effect = change_effect(before, change, ranker, progress)
+                key = (catalog_id, change.version)
+                self._effects.put(key, (catalog,), effect, state=queries)
 
     def job(self, catalog_id: int) -> Job | None:
         """The latest measuring of a change of this catalog."""
