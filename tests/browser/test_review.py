@@ -191,6 +191,13 @@ def test_a_key_held_down_acts_once(watched):
     page.keyboard.up("j")
     watched.settled()
     assert page.url == second
+    looks = 'one => { one.dataset.testScriptState = "running" }'
+    page.get_by_test_id("stApp").evaluate(looks)  # as a part does that waits for a figure
+    page.keyboard.press("k")
+    page.wait_for_timeout(100)
+    assert page.url == second
+    page.get_by_test_id("stApp").evaluate(looks.replace("running", "notRunning"))
+    expect(page).not_to_have_url(second)
 
 
 @pytest.mark.nightly

@@ -14,7 +14,8 @@ with the rest.
 JS = """
 const LARGEST_SHARE = 0.35
 let last = null
-export default function ({ data }) {
+const sizes = new ResizeObserver(() => place())
+function place() {
   const main = document.querySelector('[data-testid="stMain"]')
   const own = document.querySelector('.st-key-QUESTION')
   const block = own?.closest('[data-testid="stLayoutWrapper"]')
@@ -32,6 +33,16 @@ export default function ({ data }) {
   })
   // what a key or a link leads to stands between the name and the keys, not under them
   main.style.scrollPadding = `${bar + (small ? own.offsetHeight : 0)}px 0 ${keys}px`
+  return { main, own, block, bar, keys, edge }
+}
+export default function ({ data }) {
+  const placed = place()
+  if (!placed) return
+  const { main, own, block, bar, keys, edge } = placed
+  sizes.disconnect()
+  for (const one of [own, document.querySelector('[data-testid="stBottom"]')]) {
+    if (one) sizes.observe(one)
+  }
   if (data.card === last) return
   last = data.card
   const top = block.parentElement.getBoundingClientRect().top - edge.top

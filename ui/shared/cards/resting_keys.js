@@ -11,6 +11,7 @@ const HOLDS_FOCUS =
   'input, textarea, select, [contenteditable="true"], [role="combobox"], .stDataFrame';
 const NOT_DRAWN = '[data-testid="stSkeleton"], .stDataFrame:not(:has(canvas))';
 const LINE = '[class*="st-key-part_"]';
+const QUESTION = ".st-key-question";
 
 const entered = new WeakSet();
 let stop = () => {};
@@ -21,6 +22,9 @@ export default function () {
   const works = () => app.dataset.testScriptState !== "notRunning";
   let rests = false;
   let acted = false; // a key did something, and the script has not run to its end since
+  let pointed = false; // so did a click, for all that is known here
+  let early = null; // a key that came while a part of the page looked for news
+  const question = () => document.querySelector(QUESTION)?.textContent;
 
   // Before anything else: a list that Escape closes is still open here.
   const decide = (event) => {
@@ -34,6 +38,8 @@ export default function () {
       document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true }));
       return;
     }
+    const news = works() && !acted && !pointed && !event.repeat;
+    if (letter && news && !covered && !holds) early = { event, target, question: question() };
     rests = letter
       ? Boolean(waits || covered || holds || document.querySelector(PANEL))
       : event.key === "Escape" && Boolean(waits || covered);
@@ -44,18 +50,26 @@ export default function () {
   const noteAct = (event) => { acted ||= !rests && event.defaultPrevented && event.key !== "Tab"; };
   const onChange = (records = []) => {
     if (works()) return; // until then a panel may hold what stood in its place
-    if (records.some((one) => one.type === "attributes")) acted = false;
+    if (records.some((one) => one.type === "attributes")) {
+      acted = pointed = false;
+      const waited = early;
+      early = null;
+      if (waited && waited.question === question()) again(waited); // the card is the same
+    }
     document.querySelectorAll(`${PANEL}, ${POPOVER}`).forEach(enter);
   };
 
   const watch = new MutationObserver(onChange);
   watch.observe(document.body, { subtree: true, childList: true });
   watch.observe(app, { attributeFilter: ["data-test-script-state"] });
+  const notePointer = () => { pointed = true; };
+  addEventListener("pointerdown", notePointer, true);
   addEventListener("keydown", decide, true);
   document.documentElement.addEventListener("keydown", hold);
   addEventListener("keydown", noteAct);
   stop = () => {
     watch.disconnect();
+    removeEventListener("pointerdown", notePointer, true);
     removeEventListener("keydown", decide, true);
     document.documentElement.removeEventListener("keydown", hold);
     removeEventListener("keydown", noteAct);
@@ -70,6 +84,12 @@ function enter(panel) {
   if (panel.contains(document.activeElement)) return;
   panel.tabIndex = -1;
   (panel.querySelector(FIELD) ?? panel).focus();
+}
+
+// The key once more, where it was pressed.
+function again({ event: { key, code }, target }) {
+  const at = target.isConnected ? target : document.activeElement;
+  at.dispatchEvent(new KeyboardEvent("keydown", { key, code, bubbles: true, composed: true }));
 }
 
 // A digit puts the tool of a line into that part, 0 apart, and goes on to the next line.
