@@ -6,6 +6,7 @@ from ui.review import bulk_panel, one_by_one_panel, queue_panel, server_pair_pan
 from ui.shared import page_frame
 from ui.shared.cards import decision_buttons, shortcuts
 from ui.shared.cards.batches import PAIR_VIEW
+from ui.shared.services.usage_evidence import UsageEvidence
 
 VIEWS = {
     "One by one": one_by_one_panel.one_by_one_panel,
@@ -23,10 +24,12 @@ review, catalog_id = page_frame.workspace().review, page_frame.current().id
 progress, safe = review.progress(catalog_id), review.safe(catalog_id)
 with head:
     new = len(queue_panel.new_clusters(catalog_id))
+    bad = len(page_frame.service(UsageEvidence).went_bad(catalog_id))
     st.progress(
         progress.decided / max(progress.total, 1),
         f"{progress.decided:,} of {progress.total:,} reviewed: {progress.accepted:,} accepted, "
-        f"{progress.rejected:,} kept apart{f', {new:,} new' if new else ''}",
+        f"{progress.rejected:,} kept apart{f', {new:,} new' if new else ''}"
+        f"{f', {bad:,} went bad' if bad else ''}",
     )
     st.button(
         f"Accept safe merges ({len(safe.clusters):,})…",

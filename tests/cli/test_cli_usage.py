@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from tests.support.json_files import read_json, write_json
 from tests.usage.test_trace_formats import LOG, OPENAI, lines
+from toolscope_core.catalog.isolation import read_files
 from toolscope_core.cli import app
 
 CATALOG = {
@@ -34,23 +35,47 @@ def test_calls_are_counted_over_all_files(files):
     done = usage(*files, "--unused-days", ".5")
     assert done.exit_code == 0
     assert done.stdout.splitlines() == [
-        "3 calls of 1 tool, 2026-01-01 to 2026-01-02",
+        "3 calls of 1 tool, 2026-01-01 to 2026-01-03; 1 call of tools that are not in this catalog",
         "  a/read: Called 3 times, 1 failed, last on 2026-01-02",
-        "1 tool unused for 0.5 days:",
+        "2 tools unused for 0.5 days:",
+        "  a/read",
         "  b/write",
     ]
-    assert "cover 1.0 days, too few" in usage(*files).stdout
+    assert "cover 2.0 days, too few" in usage(*files).stdout
 
 
 def test_all_figures_as_json_and_requests_where_they_are_asked_for(files, tmp_path):
     queries = tmp_path / "q.jsonl"
     report = json.loads(usage(*files, "--json").stdout)
     assert report["by_id"] == {
-        "a/read": {"calls": 3, "errors": 1, "last": "2026-01-02T10:00:00+00:00"}
+        "a/read": {
+            "calls": 3,
+            "errors": 1,
+            "malformed": 0,
+            "last": "2026-01-02T10:00:00+00:00",
+            "days": {"": [1, 0], "2026-01-01": [1, 0], "2026-01-02": [1, 1]},
+        }
     }
     assert not queries.exists()
     assert "1 query written" in usage(*files, "--queries", queries).stdout
     assert read_json(queries) == {"id": "t1", "query": "Read a.txt", "gold": ["a/read"]}
+
+
+def test_calls_before_and_after_each_merge_that_a_file_accepts(files, tmp_path):
+    ids, decisions = ["a/read", "b/write"], tmp_path / "decisions.jsonl"
+    one = {"seq": 1, "at": "2026-01-02T00:00:00+00:00", "reviewer": "ann", "action": "accept"}
+    tools = read_files([tmp_path / "c.json"]).by_id
+    prints = [tools[one].fingerprint for one in ids]
+    write_json(decisions, {**one, "ids": ids, "members": prints, "detail": {}})
+    said = usage(*files, "--decisions", decisions).stdout
+    assert "merged: a/read, b/write: not enough calls to tell (n = 0)" in said
+    rows = [{**LOG[0], "at": f"2026-01-0{1 + late}", "outcome": ["ok", "error"][late > 1]}
+            for late in (0, 2) for _ in range(9)]  # fmt: skip
+    (tmp_path / "log.jsonl").write_bytes(lines(rows))
+    said = usage(*files, "--decisions", decisions)
+    assert "went bad: a/read, b/write: share of calls" in said.stdout
+    report = json.loads(usage(*files, "--decisions", decisions, "--json").stdout)
+    assert report["merges"]["a/read, b/write"]["after"] == [9, 9]
 
 
 def test_what_cannot_be_used_is_said(files, tmp_path):

@@ -4,6 +4,8 @@ from dataclasses import replace
 
 from tests.pages.screen import open_page, words
 from tests.ui.services.small_workspace import MAIL, SUM, TOOLS, by_name, catalog, on
+from tests.ui.services.test_usage_evidence import bad_log
+from ui.catalog.usage_logs import UsageLogs
 
 CHANGED = replace(MAIL, description="Send a mail to a person now.")
 NEXT = (CHANGED, *TOOLS[1:], on("gamma", SUM))
@@ -71,6 +73,23 @@ def test_the_links_narrow_the_queue_to_their_part(monkeypatch, work):
     assert app.get("progress")[0].proto.text.endswith(", 1 new")
     app = open_page(monkeypatch, work, "review", show="New proposals")
     assert "1 of 1 shown" in words(app) and "**add\\_numbers**" in words(app)
+
+
+def test_a_merge_that_went_bad_is_looked_at_before_what_changed(monkeypatch, work):
+    record = next_version(work)
+    merged = by_name(work, record.id, "get_weather")
+    log = bad_log(merged.members[0])
+    work.service(UsageLogs).add(record.id, log, "calls.jsonl")
+    app = open_page(monkeypatch, work, part="Usage")
+    assert "show=Look+again" in links(app)["Look again: 1 merge went bad"]
+    app = open_page(monkeypatch, work, "review", show="Look again")
+    assert [*app.dataframe[0].value["name"]] == ["get_weather", "send_mail"]
+    assert ", 1 went bad" in app.get("progress")[0].proto.text
+    assert "Went bad: share of calls that failed" in app.error[0].value
+    assert not [one for one in app.button if (one.key or "").startswith("accept_" + merged.id)]
+    next(one for one in app.button if (one.key or "").startswith("take_back_")).click().run()
+    assert [*app.dataframe[0].value["name"]] == ["send_mail"]
+    assert by_name(work, record.id, "get_weather").state == "proposed"
 
 
 def test_before_the_analysis_the_guide_says_what_is_known(monkeypatch, work):

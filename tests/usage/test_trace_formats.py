@@ -96,11 +96,28 @@ def test_every_kind_gives_the_same_call_and_request(content, failed, at):
     assert trace.requests == ASKED
 
 
-def test_a_gateways_log_says_which_original_did_it():
-    assert read_trace(lines(LOG), "log").calls == (
+def test_a_gateways_log_says_which_original_did_it_and_what_it_refused():
+    held = {**LOG[2], "outcome": "held"}
+    assert read_trace(lines([*LOG, held]), "log").calls == (
         TracedCall("get", "a/read", False, "2026-01-01T10:00:00+00:00"),
         TracedCall("get", "a/read", True, "2026-01-02T10:00:00+00:00"),
+        TracedCall("get", "", False, "2026-01-03T10:00:00+00:00", malformed=True),
     )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "malformed"), [('{"a": 1', True), ("[" * 100_000, True), ("", False), (7, False)]
+)
+def test_arguments_that_are_no_json_make_a_call_malformed_and_not_failed(arguments, malformed):
+    for rows in (
+        [{"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "read"}}]}],
+        [{"type": "function_call", "name": "read", "call_id": "1"}],
+    ):
+        place = rows[0].get("tool_calls", rows)[0]
+        place.get("function", place)["arguments"] = arguments
+        rows.append({"role": "tool", "tool_call_id": "1", "status": "error"})
+        (call,) = read_trace(json.dumps(rows).encode(), "t").calls
+        assert (call.malformed, call.failed) == (malformed, not malformed)
 
 
 def test_what_is_no_trace_is_refused_with_its_place():
@@ -161,7 +178,8 @@ def test_figures_say_which_copy_is_used():
         "b/read": 1,
     }
     assert figures.of("a/read").last == day(9)
-    assert figures.unknown == {"read": 1}
+    assert {one: counts.calls for one, counts in figures.unknown.items()} == {"read": 1}
+    assert figures.of("a/read").days == {"2026-01-08": (1, 0), "2026-01-09": (1, 0)}
     assert (figures.first, figures.last, figures.days) == (day(1), day(10), 9.0)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +13,11 @@ from toolscope_core.cli.terminal import app, errors_as_sentences, say, say_json
 from toolscope_core.files.whole_files import read_file
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
+
+if TYPE_CHECKING:
+    from toolscope_core.evaluation.calls_after_merges import CallsAfterMerge
+    from toolscope_core.model.catalog import Catalog
+    from toolscope_core.usage.call_counts import CatalogCallCounts
 
 SHOWN = 20
 
@@ -34,6 +40,13 @@ def usage(
     unused_days: Annotated[
         float, typer.Option(help="List tools that nobody called in so many days.")
     ] = 30.0,
+    decisions: Annotated[
+        Path | None,
+        typer.Option(
+            help="A decisions.jsonl, as a bundle holds it: the calls before and after each merge "
+            "that it accepts."
+        ),
+    ] = None,
     queries: Annotated[
         Path | None,
         typer.Option(
@@ -57,15 +70,18 @@ def usage(
 
     if not unused_days > 0:
         raise ConfigError(f"--unused-days is {unused_days:g}; give more than 0")
-    tools = read_files(catalog).tools
+    loaded = read_files(catalog)
+    tools = loaded.tools
     traces = [read_trace(_content(log), str(log)) for log in logs]
     figures = add_counts(count_calls(trace, tools) for trace in traces)
     rows = query_rows((one for trace in traces for one in trace.requests), tools)
     if queries is not None:
         write_rows(queries, rows)
     unused = figures.unused(tools, unused_days)
+    merges = _calls_after(figures, loaded, decisions)
     if as_json:
-        say_json({**asdict(figures), "unused": unused})
+        after = {key: {**asdict(one), "went_bad": one.went_bad} for key, one in merges.items()}
+        say_json({**asdict(figures), "unused": unused, "merges": after})
         return
     say(catalog_count_line(figures))
     most = sorted(figures.by_id.items(), key=lambda one: (-one[1].calls, one[0]))
@@ -73,6 +89,7 @@ def usage(
         say(f"  {tool_id}: {tool_count_line(one)}")
     if len(most) > SHOWN:
         say(f"  … and {len(most) - SHOWN} more; --json lists all")
+    _say_merges(merges)
     if unused:
         say(f"{quantity(len(unused), 'tool')} unused for {unused_days:g} days:")
         for tool_id in unused:
@@ -81,6 +98,31 @@ def usage(
         say(f"the logs cover {figures.days:.1f} days, too few to say what is unused")
     if queries is not None:
         say(f"{quantity(len(rows), 'query')} written: {queries}")
+
+
+def _calls_after(
+    figures: CatalogCallCounts, catalog: Catalog, decisions: Path | None
+) -> dict[str, CallsAfterMerge]:
+    """By the ids of its tools the calls before and after each merge that was accepted, none without
+    a file of decisions.
+    """
+    if decisions is None:
+        return {}
+    from toolscope_core.decisions.imported_decisions import read_decisions
+    from toolscope_core.decisions.log import active
+    from toolscope_core.evaluation.calls_after_merges import DatedMerge, calls_after_merges
+
+    merges = {
+        ", ".join(one.ids): DatedMerge(one.ids, "", one.at)
+        for one in active(read_decisions(catalog, decisions))
+        if one.action == "accept"
+    }
+    return calls_after_merges(figures, catalog.tools, merges)
+
+
+def _say_merges(merges: Mapping[str, CallsAfterMerge]) -> None:
+    for key, calls in sorted(merges.items(), key=lambda one: (one[1].corrected_p, one[0])):
+        say(f"{'went bad' if calls.went_bad else 'merged'}: {key}: {calls.in_words}")
 
 
 def _content(path: Path) -> bytes:

@@ -65,6 +65,16 @@ def discordant_p(won: int, lost: int) -> float:
     return float(binomtest(won, won + lost).pvalue) if won + lost else 1.0
 
 
+def higher_share_p(before: int, of_before: int, after: int, of_after: int) -> float:
+    """The exact one-sided p-value of a share that is no higher after than before (Fisher's test of
+    the numbers, each of so many).
+    """
+    from scipy.stats import fisher_exact
+
+    table = [[after, of_after - after], [before, of_before - before]]
+    return float(fisher_exact(table, alternative="greater").pvalue)
+
+
 def too_few_text(moved: int) -> str:
     """That so many wins and losses are too few to reach ``SURE`` whatever they say; else empty."""
     few = discordant_p(moved, 0) >= SURE

@@ -1,7 +1,7 @@
 """How often each tool of a catalog was called, how often that failed, and when last."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -11,20 +11,23 @@ from toolscope_core.model.tool import Tool
 from toolscope_core.model.unicode_forms import letters_and_digits
 from toolscope_core.usage.traced_calls import CallTrace, TracedCall, TracedRequest
 
-CLIENT_PREFIX = re.compile(r"mcp__(.+?)__(.+)")
+CLIENT_PREFIX = re.compile(r"^mcp__(.+?)__(.+)$")
 """How Claude Code calls the tool of a server."""
 _DATE = len("2026-01-01")
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCallCounts:
-    """Calls of one tool, those that failed, and when the last one was (ISO 8601, empty where no
-    trace says).
+    """Calls of one tool, those that failed, those that were malformed, and when the last one was
+    (ISO 8601, empty where no trace says). ``days`` are the calls of each day (in UTC; empty where
+    no trace says), and how many of them failed or were malformed.
     """
 
     calls: int = 0
     errors: int = 0
+    malformed: int = 0
     last: str = ""
+    days: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,7 @@ class CatalogCallCounts:
     """
 
     by_id: Mapping[str, ToolCallCounts] = field(default_factory=dict)
-    unknown: Mapping[str, int] = field(default_factory=dict)
+    unknown: Mapping[str, ToolCallCounts] = field(default_factory=dict)
     first: str = ""
     last: str = ""
 
@@ -74,26 +77,22 @@ class CatalogCallCounts:
 def count_calls(trace: CallTrace, tools: Sequence[Tool]) -> CatalogCallCounts:
     """The figures of one trace against a catalog's tools."""
     names = _Names(tools)
-    return add_counts(_count_one(call, names.of(call)) for call in trace.calls)
+    calls: defaultdict[str, list[TracedCall]] = defaultdict(list)
+    strange: defaultdict[str, list[TracedCall]] = defaultdict(list)
+    for call in trace.calls:
+        tool_id = names.of(call)
+        (strange[call.tool] if tool_id is None else calls[tool_id]).append(call)
+    times = [call.at for call in trace.calls if call.at] or [""]
+    return CatalogCallCounts(_counted(calls), _counted(strange), min(times), max(times))
 
 
 def add_counts(figures: Iterable[CatalogCallCounts]) -> CatalogCallCounts:
     """The figures of several logs as one."""
-    by_id: dict[str, ToolCallCounts] = {}
-    unknown: Counter[str] = Counter()
-    times: list[str] = []
-    for one in figures:
-        unknown.update(one.unknown)
-        times += [one.first, one.last]
-        for tool_id, usage in one.by_id.items():
-            by_id[tool_id] = _added(by_id.get(tool_id, ToolCallCounts()), usage)
-    known_times = [time for time in times if time] or [""]
-    return CatalogCallCounts(
-        dict(sorted(by_id.items())),
-        dict(sorted(unknown.items())),
-        min(known_times),
-        max(known_times),
-    )
+    figures = list(figures)
+    times = [time for one in figures for time in (one.first, one.last) if time] or [""]
+    by_id = _added_by_name(one.by_id for one in figures)
+    unknown = _added_by_name(one.unknown for one in figures)
+    return CatalogCallCounts(by_id, unknown, min(times), max(times))
 
 
 def query_rows(requests: Iterable[TracedRequest], tools: Sequence[Tool]) -> list[dict[str, object]]:
@@ -138,19 +137,47 @@ class _Names:
         return self._by_name.get(call.tool)
 
 
-def _count_one(call: TracedCall, tool_id: str | None) -> CatalogCallCounts:
-    """The figures of one call, of a tool of the catalog or of no such tool."""
-    if tool_id is None:
-        return CatalogCallCounts({}, {call.tool: 1}, call.at, call.at)
-    return CatalogCallCounts(
-        {tool_id: ToolCallCounts(1, int(call.failed), call.at)}, {}, call.at, call.at
-    )
-
-
-def _added(one: ToolCallCounts, other: ToolCallCounts) -> ToolCallCounts:
+def add_tool_counts(counts: Iterable[ToolCallCounts]) -> ToolCallCounts:
+    """Several counts as one."""
+    counts = list(counts)
+    calls, bad = Counter[str](), Counter[str]()
+    for one in counts:
+        for day, (number, bad_number) in one.days.items():
+            calls[day] += number
+            bad[day] += bad_number
     return ToolCallCounts(
-        one.calls + other.calls, one.errors + other.errors, max(one.last, other.last)
+        sum(one.calls for one in counts),
+        sum(one.errors for one in counts),
+        sum(one.malformed for one in counts),
+        max((one.last for one in counts), default=""),
+        {day: (calls[day], bad[day]) for day in sorted(calls)},
     )
+
+
+def _counted(calls: Mapping[str, Sequence[TracedCall]]) -> dict[str, ToolCallCounts]:
+    """The figures of calls, by what each name or id was called for."""
+    counts = {}
+    for name, own in sorted(calls.items()):
+        days = Counter(call.at[:_DATE] for call in own)
+        bad = Counter(call.at[:_DATE] for call in own if call.failed or call.malformed)
+        counts[name] = ToolCallCounts(
+            len(own),
+            sum(call.failed for call in own),
+            sum(call.malformed for call in own),
+            max(call.at for call in own),
+            {day: (days[day], bad[day]) for day in sorted(days)},
+        )
+    return counts
+
+
+def _added_by_name(
+    figures: Iterable[Mapping[str, ToolCallCounts]],
+) -> dict[str, ToolCallCounts]:
+    counts: defaultdict[str, list[ToolCallCounts]] = defaultdict(list)
+    for one in figures:
+        for name, own in one.items():
+            counts[name].append(own)
+    return {name: add_tool_counts(own) for name, own in sorted(counts.items())}
 
 
 def tool_count_line(usage: ToolCallCounts) -> str:
@@ -158,6 +185,7 @@ def tool_count_line(usage: ToolCallCounts) -> str:
     if not usage.calls:
         return "Never called in the logs"
     failed = f", {usage.errors:,} failed" if usage.errors else ""
+    failed += f", {usage.malformed:,} malformed" if usage.malformed else ""
     last = f", last on {usage.last[:_DATE]}" if usage.last else ""
     return f"Called {quantity(usage.calls, 'time')}{failed}{last}"
 
@@ -166,6 +194,6 @@ def catalog_count_line(figures: CatalogCallCounts) -> str:
     """What logs say of all tools together."""
     tools = quantity(len(figures.by_id), "tool")
     when = f", {figures.first[:_DATE]} to {figures.last[:_DATE]}" if figures.first else ""
-    strange = sum(figures.unknown.values())
+    strange = sum(one.calls for one in figures.unknown.values())
     more = f"; {quantity(strange, 'call')} of tools that are not in this catalog" if strange else ""
     return f"{quantity(figures.calls, 'call')} of {tools}{when}{more}"

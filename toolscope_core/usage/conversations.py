@@ -1,5 +1,6 @@
 """Calls and requests of a conversation: messages of OpenAI (chat and responses) or Anthropic."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -19,24 +20,26 @@ class _Reading:
     places: dict[str, int] = field(default_factory=dict)
     requests: list[TracedRequest] = field(default_factory=list)
 
-    def call(self, name: Any, number: Any, at: str) -> None:
+    def call(self, made: Message, number: Any, at: str) -> None:
+        name = made.get("name")
         if not isinstance(name, str) or not name:
             return
         self.places[str(number)] = len(self.calls)
-        self.calls.append(TracedCall(name, at=at))
+        self.calls.append(TracedCall(name, at=at, malformed=_is_no_json(made.get("arguments"))))
         if self.requests:
             last = self.requests[-1]
             self.requests[-1] = replace(last, tools=(*last.tools, name))
 
     def failed(self, number: Any) -> None:
         place = self.places.get(str(number))
-        if place is not None:
+        if place is not None and not self.calls[place].malformed:
             self.calls[place] = replace(self.calls[place], failed=True)
 
 
 def conversation(messages: Sequence[Message]) -> CallTrace:
     """The calls of the messages with the requests that led to them; whether a call failed is read
-    from its result, where that says so (Anthropic's ``is_error``).
+    from its result, where that says so (Anthropic's ``is_error``), and whether it was malformed
+    from its arguments, where they are a text (OpenAI's).
     """
     reading = _Reading()
     for message in messages:
@@ -48,18 +51,28 @@ def conversation(messages: Sequence[Message]) -> CallTrace:
                 reading.requests.append(TracedRequest(text))
         for call in objects_in(message.get("tool_calls")):
             function = call.get("function")
-            name = function.get("name") if isinstance(function, dict) else call.get("name")
-            reading.call(name, call.get("id"), at)
+            reading.call(function if isinstance(function, dict) else call, call.get("id"), at)
         if message.get("type") == "function_call":
-            reading.call(message.get("name"), message.get("call_id"), at)
+            reading.call(message, message.get("call_id"), at)
         if message.get("is_error") is True or message.get("status") == "error":
             reading.failed(message.get("tool_call_id") or message.get("call_id"))
         for block in blocks:
             if block.get("type") == "tool_use":
-                reading.call(block.get("name"), block.get("id"), at)
+                reading.call(block, block.get("id"), at)
             elif block.get("type") == "tool_result" and block.get("is_error") is True:
                 reading.failed(block.get("tool_use_id"))
     return CallTrace(tuple(reading.calls), tuple(reading.requests))
+
+
+def _is_no_json(arguments: Any) -> bool:
+    """Whether arguments that were written as a text cannot be read; none at all can."""
+    if not isinstance(arguments, str) or not arguments:
+        return False
+    try:
+        json.loads(arguments)
+    except (ValueError, RecursionError):
+        return True
+    return False
 
 
 def _blocks(content: Any) -> list[Message]:

@@ -17,7 +17,7 @@ from toolscope_core.usage.spans import spans_of, trace_of_spans
 from toolscope_core.usage.traced_calls import CallTrace, TracedCall, utc_time
 
 _FAILED = frozenset({"error", "failed"})
-_NO_CALL = frozenset({"refused", "cancelled", "waiting"})
+_NO_CALL = frozenset({"held", "cancelled", "waiting"})
 
 
 def read_trace(content: bytes, label: str) -> CallTrace:
@@ -84,9 +84,10 @@ def _traces(records: Iterable[Any]) -> Iterator[CallTrace]:
 
 
 def _logged(row: Mapping[str, Any]) -> list[TracedCall]:
-    """A line of a gateway's log; none for a call that no original got."""
+    """A line of a gateway's log; none for a call that was withheld or ended early."""
     outcome = str(row["outcome"])
     if outcome in _NO_CALL:
         return []
     original, tool = str(row.get("original") or ""), str(row["tool"])
-    return [TracedCall(tool, original, outcome in _FAILED, utc_time(row.get("at")))]
+    at = utc_time(row.get("at"))
+    return [TracedCall(tool, original, outcome in _FAILED, at, outcome == "refused")]

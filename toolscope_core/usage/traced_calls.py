@@ -8,13 +8,16 @@ from typing import Any
 @dataclass(frozen=True, slots=True)
 class TracedCall:
     """One call: ``tool`` by the name that was called; ``original`` the id of the tool that a
-    gateway passed it to, else empty. ``at`` is ISO 8601 in UTC, empty where the trace does not say.
+    gateway passed it to, else empty. ``malformed``: no tool got it, as its name or its arguments
+    were refused or are no JSON; such a call is not ``failed``. ``at`` is ISO 8601 in UTC, empty
+    where the trace does not say.
     """
 
     tool: str
     original: str = ""
     failed: bool = False
     at: str = ""
+    malformed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

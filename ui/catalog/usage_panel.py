@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.errors import ConfigError, JobError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.usage.call_counts import catalog_count_line, tool_count_line
 from ui.catalog.usage_logs import MOST_BYTES, UsageLogs, UsagePreview
 from ui.shared import kept_failure, page_frame, safe_text
 from ui.shared.cards import decision_buttons
+from ui.shared.cards.queue import PARTS
 from ui.shared.services.usage_evidence import UNUSED_DAYS, UsageEvidence
 from ui.shared.tools import leave_out
 
@@ -57,6 +58,7 @@ def _figures(catalog_id: int) -> None:
                 "server": tool.server,
                 "calls": figures.of(tool.id).calls,
                 "failed": figures.of(tool.id).errors,
+                "malformed": figures.of(tool.id).malformed,
                 "last": figures.of(tool.id).last[:10],
             }
             for tool in ordered[:SHOWN]
@@ -64,6 +66,7 @@ def _figures(catalog_id: int) -> None:
         hide_index=True,
         alt="Calls by tool, the most used first",
     )
+    _merges(catalog_id)
     unused = page_frame.service(UsageEvidence).unused(catalog_id)
     if not unused:
         too_short = figures.days < UNUSED_DAYS
@@ -94,6 +97,40 @@ def _figures(catalog_id: int) -> None:
         )
         leave_out.leave_out_panel(catalog_id, unused, "unused")
     decision_buttons.notice()
+
+
+def _merges(catalog_id: int) -> None:
+    """Calls before and after each accepted merge, those that went bad first."""
+    try:
+        calls = page_frame.service(UsageEvidence).after_merges(catalog_id)
+    except JobError:
+        return
+    if not calls:
+        return
+    accepted = page_frame.workspace().settled.clusters(catalog_id, "accepted")
+    names = {one.cluster.id: one.cluster.document.name for one in accepted}
+    ordered = sorted(calls, key=lambda one: (calls[one].corrected_p, names[one]))
+    st.dataframe(
+        [
+            {
+                "merge": names[one],
+                "calls before": calls[one].before[0],
+                "calls after": calls[one].after[0],
+                "went bad": calls[one].went_bad,
+                "failed or malformed": calls[one].in_words,
+            }
+            for one in ordered[:SHOWN]
+        ],
+        hide_index=True,
+        alt="Calls before and after each accepted merge, those that went bad first",
+    )
+    st.caption(
+        "Before and after the day on which the merge was accepted. The logs say that calls fail "
+        "more often since, not that the merge is why."
+    )
+    if bad := sum(one.went_bad for one in calls.values()):
+        link = f"{PARTS['again']}: {quantity(bad, 'merge')} went bad"
+        page_frame.page_link("review", link, {"show": PARTS["again"]})
 
 
 def _form(catalog_id: int) -> None:

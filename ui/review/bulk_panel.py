@@ -48,7 +48,7 @@ def bulk_panel(catalog_id: int, listed: Listing) -> None:
     if not listed.clusters:
         waiting = page_frame.workspace().review.progress(catalog_id).waiting
         queue_panel.nothing_listed(listed, waiting)
-    elif listed.is_open:
+    elif listed.show not in queue_panel.SETTLED:
         _waiting(catalog_id, listed)
     else:
         _settled(catalog_id, listed)

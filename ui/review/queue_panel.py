@@ -48,7 +48,7 @@ FLAGGED, UNDECIDED = "Flagged", "Undecided"
 RELATIONS: dict[str, Show] = {"Same job": "duplicates", "Same operation": "families"}
 SETTLED: dict[str, SettledState] = {"Accepted": "accepted", "Kept apart": "rejected"}
 NOTHING = {
-    LOOK_AGAIN: "No tool has changed since a decision on it.",
+    LOOK_AGAIN: "No tool has changed since a decision on it, and no merge went bad by the logs.",
     NEW: "No proposal came since you opened the queue, or with this version of the catalog.",
     FLAGGED: "Nothing is flagged.",
     "Accepted": "Nothing is accepted.",
@@ -75,8 +75,8 @@ class Listing:
 
     @property
     def is_open(self) -> bool:
-        """Whether the clusters wait for a decision."""
-        return self.show not in SETTLED
+        """Whether the shown cluster waits for a decision."""
+        return self.show not in SETTLED and waits(self.shown)
 
     @property
     def shown(self) -> Cluster:
@@ -148,7 +148,8 @@ def _clusters(catalog_id: int, order: list[str], by: Order, show: str) -> tuple[
     relation = RELATIONS.get(show, "all")
     waiting = work.review.queue(catalog_id, order, by, relation, learned, calls)
     if show == LOOK_AGAIN:
-        return tuple(one for one in waiting if one.state == "stale")
+        bad = work.service(UsageEvidence).went_bad(catalog_id)
+        return (*bad, *(one for one in waiting if one.state == "stale"))
     if show == NEW:
         new = new_clusters(catalog_id)
         return tuple(one for one in waiting if one.id in new)
@@ -170,10 +171,11 @@ def new_clusters(catalog_id: int) -> set[str]:
 
 
 def settled(catalog_id: int, listed: Listing) -> SettledCluster | None:
-    """The shown cluster with what settled it, where the list is one of decided clusters."""
-    if listed.is_open:
+    """The shown cluster with what settled it, where the list has decided clusters."""
+    if listed.show not in (*SETTLED, LOOK_AGAIN):
         return None
-    decided = page_frame.workspace().settled.clusters(catalog_id, SETTLED[listed.show])
+    state = SETTLED.get(listed.show, "accepted")
+    decided = page_frame.workspace().settled.clusters(catalog_id, state)
     return next((one for one in decided if one.cluster.id == listed.shown.id), None)
 
 

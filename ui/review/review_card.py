@@ -20,6 +20,7 @@ from ui.shared.cards import (
     decision_trail,
     shortcuts,
 )
+from ui.shared.cards.measured_effects import calls_line
 from ui.shared.cards.queue import all_members
 from ui.shared.tools import tool_selection
 
@@ -43,6 +44,7 @@ def review_card(catalog_id: int, listed: Listing, blind: bool) -> None:
         elif open_to_change:
             cluster_card.question(card)
     _flags(catalog_id, listed)
+    calls_line(catalog_id, shown)
     if shown.state == "stale":
         from ui.shared.cards import changed_since  # with what compares versions
 

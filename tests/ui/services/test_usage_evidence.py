@@ -41,6 +41,8 @@ def test_logs_are_added_once_and_forgotten():
     unused = work.service(UsageEvidence).unused(catalog)
     assert "gamma/send_mail" in unused
     assert not {MAIL.id, BETA.id} & set(unused)
+    assert figures.of(BETA.id).days == {"2026-01-01": (1, 0), "2026-03-01": (1, 0)}
+    assert figures.of(MAIL.id).days == {"2026-02-27": (1, 1)}
     work.service(UsageEvidence).delete(catalog, work.service(UsageEvidence).logs(catalog)[0].key)
     assert work.service(UsageEvidence).figures(catalog).calls == 1
 
@@ -51,6 +53,27 @@ def test_the_queue_may_begin_with_what_is_used_most():
     calls = dict.fromkeys(weather.members, 5)
     assert work.review.queue(catalog, by="used", calls=calls)[0] == weather
     assert work.review.queue(catalog, by="used", calls={MAIL.id: 11})[0] != weather
+
+
+def bad_log(mail):
+    """Calls of the mail tools: right long ago, failed or refused in days to come."""
+    early, late = "2020-01-01T00:00:00Z", "2999-01-01T00:00:00Z"
+    refused = called("", late, "refused")
+    return log(*[called(mail, early)] * 9, *[called(mail, late, "error"), refused] * 6)
+
+
+def test_a_merge_that_went_bad_is_known_until_it_is_taken_back():
+    work, catalog = open_workspace()
+    usage, cluster = work.service(UsageEvidence), by_name(work, catalog, "send_mail")
+    assert usage.after_merges(catalog) == {}
+    work.service(UsageLogs).add(catalog, bad_log(MAIL.id), "log.jsonl")
+    assert usage.went_bad(catalog) == ()
+    decision = work.review.decide(catalog, "accept", cluster, "ann")
+    (bad,) = usage.went_bad(catalog)
+    assert bad.members == cluster.members
+    assert usage.after_merges(catalog)[bad.id].after == (12, 12)
+    work.review.undo(catalog, "ann", decision.seq)
+    assert usage.went_bad(catalog) == ()
 
 
 def test_logs_go_with_their_catalog():

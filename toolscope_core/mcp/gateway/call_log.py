@@ -14,9 +14,9 @@ from toolscope_core.mcp.gateway.routing import Original
 from toolscope_core.model.errors import ExportError
 from toolscope_core.model.tool import JsonObject, canonical_json
 
-Outcome = Literal["ok", "error", "refused", "failed", "cancelled"]
-"""*error*: the original said so; *refused*: the gateway did not pass the call on; *failed*: the
-original's server did not answer."""
+Outcome = Literal["ok", "error", "refused", "held", "failed", "cancelled"]
+"""*error*: the original said so; *refused*: no original takes the call as it is; *held*: the tool
+is held back, whatever the call; *failed*: the original's server did not answer."""
 
 
 NAMELESS = "a client without a name"

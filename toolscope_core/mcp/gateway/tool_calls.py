@@ -35,6 +35,10 @@ class _Refused(Exception):  # noqa: N818 - it is no error of the program
     """The call is not passed on; the message is for the agent's model."""
 
 
+class _Held(_Refused):
+    """The tool is held back, so the call may be right."""
+
+
 @dataclass(slots=True)
 class ToolCalls:
     """Passes calls on. ``old_names`` says whether names of before the merge answer too."""
@@ -70,7 +74,8 @@ class ToolCalls:
             result = await self._passed_on(call, context, params)
             call.outcome = "error" if result.get("isError") else "ok"
         except _Refused as error:
-            call.outcome, result = "refused", tool_error(str(error))
+            call.outcome = "held" if isinstance(error, _Held) else "refused"
+            result = tool_error(str(error))
         except ToolScopeError as error:
             call.outcome, result = "failed", tool_error(str(error))
         except anyio.get_cancelled_exc_class():
@@ -105,7 +110,7 @@ class ToolCalls:
         server = await self.servers.ready(original.server, requests)
         held = self.held_tools.why_held(original)
         if held:
-            raise _Refused(held)
+            raise _Held(held)
         declared = self.held_tools.tool(original)
         against = misplaced_arguments(route, original, call.arguments, declared)
         _refuse_arguments(route, against)
@@ -141,12 +146,12 @@ class ToolCalls:
         route = self.table.routes.get(call.tool)
         if route is None:
             if waits := self.held_tools.why_new(call.tool):
-                raise _Refused(waits)
+                raise _Held(waits)
             near = get_close_matches(call.tool, self.table.routes, n=3)
             meant = f"; did you mean {', '.join(near)}?" if near else ""
             raise _Refused(f"there is no tool {call.tool!r}{meant}")
         if route.obstacle:
-            raise _Refused(f"{route.name} is held back: {route.obstacle}")
+            raise _Held(f"{route.name} is held back: {route.obstacle}")
         return route
 
 

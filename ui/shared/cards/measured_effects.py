@@ -1,4 +1,4 @@
-"""What an experiment found about one pair, where people decide on it."""
+"""What an experiment says of one pair, and logs of one merge, where people decide on it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,23 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.pair import Pair
 from ui.shared import page_frame, safe_text
 from ui.shared.services.experiments import Experiments
+from ui.shared.services.usage_evidence import UsageEvidence
 
 MOST_SHOWN = 3
+
+
+def calls_line(catalog_id: int, cluster: Cluster) -> None:
+    """What share of calls failed before and after an accepted merge, if there are logs."""
+    calls = page_frame.service(UsageEvidence).after_merges(catalog_id).get(cluster.id)
+    if calls is not None and calls.went_bad:
+        st.error(f"Went bad: {calls.in_words}.", icon=":material/trending_down:")
+    elif calls is not None:
+        st.caption(f"By the logs: {calls.in_words}.")
 
 
 def confused_line(catalog_id: int, pair: Pair) -> None:

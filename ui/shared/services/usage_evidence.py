@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from toolscope_core.evaluation.calls_after_merges import (
+    CallsAfterMerge,
+    DatedMerge,
+    calls_after_merges,
+)
+from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.tool import JsonObject
 from toolscope_core.store import (
     UsageLog,
@@ -27,7 +36,10 @@ class UsageEvidence:
     def __init__(self, work: Workspace) -> None:
         self._store = work.store
         self._catalogs = work.catalogs
+        self._settled = work.settled
+        self._review = work.review
         self._figures: ResultCache[CatalogCallCounts] = ResultCache(most=16)
+        self._after: ResultCache[Mapping[str, CallsAfterMerge]] = ResultCache(most=16)
 
     def logs(self, catalog_id: int) -> tuple[UsageLog, ...]:
         """The logs of a catalog, in the order in which they were added."""
@@ -46,6 +58,33 @@ class UsageEvidence:
             state=usage_log_keys(self._store, catalog_id),
         )
 
+    def after_merges(self, catalog_id: int) -> Mapping[str, CallsAfterMerge]:
+        """Calls before and after each accepted merge that a decision stands for, by cluster id;
+        none without logs. Raises ``JobError`` before the analysis is finished.
+        """
+        figures = self.figures(catalog_id)
+        if not figures.by_id and not figures.unknown:
+            return {}
+
+        def made() -> Mapping[str, CallsAfterMerge]:
+            merges = {
+                one.cluster.id: DatedMerge(
+                    one.cluster.members, one.cluster.document.name, one.decision.at
+                )
+                for one in self._settled.clusters(catalog_id, "accepted")
+                if one.decision is not None
+            }
+            return calls_after_merges(figures, self._catalogs.open(catalog_id).tools, merges)
+
+        return self._after.get(catalog_id, (figures, self._review.plan(catalog_id)), made)
+
+    def went_bad(self, catalog_id: int) -> tuple[Cluster, ...]:
+        """The accepted merges after which more calls fail or are malformed, the surest first."""
+        bad = {key: one for key, one in self.after_merges(catalog_id).items() if one.went_bad}
+        accepted = self._settled.clusters(catalog_id, "accepted") if bad else ()
+        clusters = (one.cluster for one in accepted if one.cluster.id in bad)
+        return tuple(sorted(clusters, key=lambda one: bad[one.id].corrected_p))
+
     def unused(self, catalog_id: int, days: int = UNUSED_DAYS) -> tuple[str, ...]:
         """The ids of tools that nobody called in so many days, sorted; none where the logs do not
         cover that time.
@@ -56,8 +95,8 @@ class UsageEvidence:
 def as_json(figures: CatalogCallCounts) -> JsonObject:
     """Plain values, for the store."""
     return {
-        "tools": {one: [use.calls, use.errors, use.last] for one, use in figures.by_id.items()},
-        "unknown": dict(figures.unknown),
+        "tools": {one: asdict(counts) for one, counts in figures.by_id.items()},
+        "unknown": {one: asdict(counts) for one, counts in figures.unknown.items()},
         "first": figures.first,
         "last": figures.last,
     }
@@ -66,11 +105,7 @@ def as_json(figures: CatalogCallCounts) -> JsonObject:
 def of_json(value: JsonObject) -> CatalogCallCounts:
     """What ``as_json`` gave; empty for anything else, such as a damaged row."""
     try:
-        tools = {
-            str(one): ToolCallCounts(int(calls), int(errors), utc_time(last))
-            for one, (calls, errors, last) in value["tools"].items()
-        }
-        unknown = {str(one): int(count) for one, count in value["unknown"].items()}
+        tools, unknown = _counts(value["tools"]), _counts(value["unknown"])
     except (KeyError, TypeError, ValueError, AttributeError):
         return CatalogCallCounts()
     first, last = utc_time(value.get("first")), utc_time(value.get("last"))
@@ -79,3 +114,19 @@ def of_json(value: JsonObject) -> CatalogCallCounts:
         if first and last
         else CatalogCallCounts(tools, unknown)
     )
+
+
+def _counts(value: JsonObject) -> dict[str, ToolCallCounts]:
+    return {
+        str(name): ToolCallCounts(
+            int(own["calls"]),
+            int(own["errors"]),
+            int(own["malformed"]),
+            utc_time(own["last"]),
+            {
+                utc_time(day)[:10]: (int(calls), int(bad))
+                for day, (calls, bad) in own["days"].items()
+            },
+        )
+        for name, own in value.items()
+    }

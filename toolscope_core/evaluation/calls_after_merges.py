@@ -1,0 +1,101 @@
+"""Calls of tools before and after they were merged: what share failed or was malformed."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from toolscope_core.evaluation.intervals import SURE, higher_share_p, holm, rate_text
+from toolscope_core.model.tool import Tool
+from toolscope_core.usage.call_counts import (
+    CLIENT_PREFIX,
+    CatalogCallCounts,
+    ToolCallCounts,
+    add_tool_counts,
+)
+from toolscope_core.usage.traced_calls import utc_time
+
+_DATE = len("2026-01-01")
+
+
+@dataclass(frozen=True, slots=True)
+class DatedMerge:
+    """Tools (ids) that became one called ``name``, and when that was decided (ISO 8601)."""
+
+    members: Collection[str]
+    name: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallsAfterMerge:
+    """Calls of the members and of the merged tool on the days ``before`` the one of the decision
+    and ``after`` it: how many, and how many of them failed or were malformed. ``corrected_p`` is of
+    no higher share after, corrected for the number of merges (Holm).
+    """
+
+    before: tuple[int, int]
+    after: tuple[int, int]
+    corrected_p: float = 1.0
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there are enough calls to reach ``SURE``, if all went well before and all that
+        came after did not.
+        """
+        before, after = self.before[0], self.after[0]
+        return higher_share_p(0, before, after, after) < SURE
+
+    @property
+    def went_bad(self) -> bool:
+        return self.corrected_p < SURE
+
+    @property
+    def in_words(self) -> str:
+        if not self.is_known:
+            return f"not enough calls to tell (n = {min(self.before[0], self.after[0]):,})"
+        before, after = (rate_text(bad, calls) for calls, bad in (self.before, self.after))
+        return (
+            f"share of calls that failed or were malformed {before} before, {after} after, "
+            f"Fisher's exact test p {self.corrected_p:.3f} after Holm"
+        )
+
+
+def calls_after_merges(
+    figures: CatalogCallCounts, tools: Iterable[Tool], merges: Mapping[str, DatedMerge]
+) -> dict[str, CallsAfterMerge]:
+    """By the key of each merge. A call by a name that means no single tool of the catalog counts
+    for the merge that alone has this name; the day of the decision and calls without a time count
+    for neither side.
+    """
+    names = {tool.id: tool.name for tool in tools}
+    owners = Counter(names.values())
+    by_name: defaultdict[str, list[ToolCallCounts]] = defaultdict(list)
+    for name, counts in figures.unknown.items():
+        by_name[CLIENT_PREFIX.sub(r"\2", name)].append(counts)
+    found: dict[str, CallsAfterMerge] = {}
+    for key, merge in merges.items():
+        own = Counter(names[member] for member in merge.members if member in names)
+        known = [figures.of(member) for member in merge.members]
+        unsaid = [by_name[one] for one in {*own, merge.name} if owners[one] == own[one]]
+        days = add_tool_counts([*known, *(one for counts in unsaid for one in counts)]).days
+        decided = utc_time(merge.at)[:_DATE]
+        before = [counts for day, counts in days.items() if "" < day < decided]
+        after = [counts for day, counts in days.items() if day > decided]
+        found[key] = CallsAfterMerge(_total(before), _total(after))
+    known_keys = [key for key, one in found.items() if one.is_known]
+    p_values = holm([_p(found[key]) for key in known_keys])
+    for key, p in zip(known_keys, p_values, strict=True):
+        found[key] = CallsAfterMerge(found[key].before, found[key].after, p)
+    return found
+
+
+def _p(one: CallsAfterMerge) -> float:
+    (calls_before, bad_before), (calls_after, bad_after) = one.before, one.after
+    return higher_share_p(bad_before, calls_before, bad_after, calls_after)
+
+
+def _total(counts: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    counts = list(counts)
+    return sum(calls for calls, _ in counts), sum(bad for _, bad in counts)
