@@ -35,7 +35,8 @@ def test_calls_are_counted_over_all_files(files):
     done = usage(*files, "--unused-days", ".5")
     assert done.exit_code == 0
     assert done.stdout.splitlines() == [
-        "3 calls of 1 tool, 2026-01-01 to 2026-01-03; 1 call of tools that are not in this catalog",
+        "3 calls of 1 tool, 2026-01-01 to 2026-01-03; 1 call of tools that are not in this "
+        "catalog, or share a name",
         "  a/read: Called 3 times, 1 failed, last on 2026-01-02",
         "2 tools unused for 0.5 days:",
         "  a/read",

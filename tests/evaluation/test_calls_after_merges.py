@@ -36,6 +36,7 @@ def test_a_merge_goes_bad_where_more_calls_fail_or_are_malformed_after_its_day()
         *calls(LATE, 8, 6, 6),
     )["merge"]
     assert (one.before, one.after) == ((40, 1), (20, 12))
+    assert (one.of_members[A.id].before, one.of_members[B.id].after) == ((20, 1), (0, 0))
     worse = sum(comb(13, bad) * comb(47, 20 - bad) for bad in (12, 13))
     assert one.corrected_p == pytest.approx(worse / comb(60, 20))
     assert one.went_bad

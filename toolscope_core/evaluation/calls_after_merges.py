@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from toolscope_core.evaluation.intervals import SURE, higher_share_p, holm, rate_text
 from toolscope_core.model.tool import Tool
@@ -29,14 +29,27 @@ class DatedMerge:
 
 
 @dataclass(frozen=True, slots=True)
-class CallsAfterMerge:
-    """Calls of the members and of the merged tool on the days ``before`` the one of the decision
-    and ``after`` it: how many, and how many of them failed or were malformed. ``corrected_p`` is of
-    no higher share after, corrected for the number of merges (Holm).
+class CallsAround:
+    """Calls on the days ``before`` the one of a decision and ``after`` it: how many, and how many
+    of them failed or were malformed.
     """
 
     before: tuple[int, int]
     after: tuple[int, int]
+
+    @property
+    def rates(self) -> tuple[str, str]:
+        """The share that failed or was malformed, before and after."""
+        return rate_text(*self.before[::-1]), rate_text(*self.after[::-1])
+
+
+@dataclass(frozen=True, slots=True)
+class CallsAfterMerge(CallsAround):
+    """Calls of all members and of the merged tool, and those ``of_members`` alone by id.
+    ``corrected_p`` is of no higher share after, corrected for the number of merges (Holm).
+    """
+
+    of_members: Mapping[str, CallsAround]
     corrected_p: float = 1.0
 
     @property
@@ -52,14 +65,16 @@ class CallsAfterMerge:
         return self.corrected_p < SURE
 
     @property
-    def in_words(self) -> str:
+    def how_sure(self) -> str:
         if not self.is_known:
             return f"not enough calls to tell (n = {min(self.before[0], self.after[0]):,})"
-        before, after = (rate_text(bad, calls) for calls, bad in (self.before, self.after))
-        return (
-            f"share of calls that failed or were malformed {before} before, {after} after, "
-            f"Fisher's exact test p {self.corrected_p:.3f} after Holm"
-        )
+        return f"Fisher's exact test p {self.corrected_p:.3f} after Holm"
+
+    @property
+    def in_words(self) -> str:
+        before, after = self.rates
+        shares = f"share of calls that failed or were malformed {before} before, {after} after"
+        return f"{shares}, {self.how_sure}" if self.is_known else self.how_sure
 
 
 def calls_after_merges(
@@ -77,18 +92,24 @@ def calls_after_merges(
     found: dict[str, CallsAfterMerge] = {}
     for key, merge in merges.items():
         own = Counter(names[member] for member in merge.members if member in names)
-        known = [figures.of(member) for member in merge.members]
+        known = {member: figures.of(member) for member in merge.members}
         unsaid = [by_name[one] for one in {*own, merge.name} if owners[one] == own[one]]
-        days = add_tool_counts([*known, *(one for counts in unsaid for one in counts)]).days
-        decided = utc_time(merge.at)[:_DATE]
-        before = [counts for day, counts in days.items() if "" < day < decided]
-        after = [counts for day, counts in days.items() if day > decided]
-        found[key] = CallsAfterMerge(_total(before), _total(after))
+        all_calls = [*known.values(), *(one for counts in unsaid for one in counts)]
+        day = utc_time(merge.at)[:_DATE]
+        of_members = {member: _around(counts, day) for member, counts in known.items()}
+        around = _around(add_tool_counts(all_calls), day)
+        found[key] = CallsAfterMerge(around.before, around.after, of_members)
     known_keys = [key for key, one in found.items() if one.is_known]
     p_values = holm([_p(found[key]) for key in known_keys])
     for key, p in zip(known_keys, p_values, strict=True):
-        found[key] = CallsAfterMerge(found[key].before, found[key].after, p)
+        found[key] = replace(found[key], corrected_p=p)
     return found
+
+
+def _around(counts: ToolCallCounts, decided: str) -> CallsAround:
+    before = [own for day, own in counts.days.items() if "" < day < decided]
+    after = [own for day, own in counts.days.items() if day > decided]
+    return CallsAround(_total(before), _total(after))
 
 
 def _p(one: CallsAfterMerge) -> float:

@@ -195,5 +195,9 @@ def catalog_count_line(figures: CatalogCallCounts) -> str:
     tools = quantity(len(figures.by_id), "tool")
     when = f", {figures.first[:_DATE]} to {figures.last[:_DATE]}" if figures.first else ""
     strange = sum(one.calls for one in figures.unknown.values())
-    more = f"; {quantity(strange, 'call')} of tools that are not in this catalog" if strange else ""
+    more = (
+        f"; {quantity(strange, 'call')} of tools that are not in this catalog, or share a name"
+        if strange
+        else ""
+    )
     return f"{quantity(figures.calls, 'call')} of {tools}{when}{more}"

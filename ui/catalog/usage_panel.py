@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from toolscope_core.evaluation.calls_after_merges import CallsAround
 from toolscope_core.model.errors import ConfigError, JobError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.usage.call_counts import catalog_count_line, tool_count_line
@@ -109,28 +110,30 @@ def _merges(catalog_id: int) -> None:
         return
     accepted = page_frame.workspace().settled.clusters(catalog_id, "accepted")
     names = {one.cluster.id: one.cluster.document.name for one in accepted}
-    ordered = sorted(calls, key=lambda one: (calls[one].corrected_p, names[one]))
+    rows = []
+    for one in sorted(calls, key=lambda one: (calls[one].corrected_p, names[one])):
+        merge = calls[one]
+        said = f"{'went bad, ' if merge.went_bad else ''}{merge.how_sure}"
+        rows.append(_sides(names[one], "all together", merge) | {"what they say": said})
+        members = merge.of_members.items()
+        rows += [_sides(names[one], *member) | {"what they say": ""} for member in members]
     st.dataframe(
-        [
-            {
-                "merge": names[one],
-                "calls before": calls[one].before[0],
-                "calls after": calls[one].after[0],
-                "went bad": calls[one].went_bad,
-                "failed or malformed": calls[one].in_words,
-            }
-            for one in ordered[:SHOWN]
-        ],
+        rows[:SHOWN],
         hide_index=True,
         alt="Calls before and after each accepted merge, those that went bad first",
     )
     st.caption(
-        "Before and after the day on which the merge was accepted. The logs say that calls fail "
-        "more often since, not that the merge is why."
+        "The share of calls that failed or were malformed, before and after the day on which the "
+        "merge was accepted. Logs say that more calls fail since, not that the merge is why."
     )
-    if bad := sum(one.went_bad for one in calls.values()):
-        link = f"{PARTS['again']}: {quantity(bad, 'merge')} went bad"
+    if number := sum(one.went_bad for one in calls.values()):
+        link = f"{PARTS['again']}: {quantity(number, 'merge')} went bad"
         page_frame.page_link("review", link, {"show": PARTS["again"]})
+
+
+def _sides(merge: str, tool: str, calls: CallsAround) -> dict[str, str]:
+    before, after = calls.rates
+    return {"merge": merge, "tool": tool, "bad calls before": before, "bad calls after": after}
 
 
 def _form(catalog_id: int) -> None:
