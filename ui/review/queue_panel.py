@@ -138,17 +138,21 @@ def _orders(catalog_id: int) -> dict[Order, str]:
 def _clusters(catalog_id: int, order: list[str], by: Order, show: str) -> tuple[Cluster, ...]:
     """The clusters of which ``show`` says what they are, in the order of the session."""
     work = page_frame.workspace()
+    places = {cluster_id: number for number, cluster_id in enumerate(order)}
+
+    def place(cluster: Cluster) -> int:
+        return places.get(cluster.id, len(places))
+
     if show in SETTLED:
         settled = [one.cluster for one in work.settled.clusters(catalog_id, SETTLED[show])]
-        place = {cluster_id: number for number, cluster_id in enumerate(order)}
-        return tuple(sorted(settled, key=lambda one: place.get(one.id, len(place))))
+        return tuple(sorted(settled, key=place))
     learned = work.service(LearnedJudge).of_clusters(catalog_id) if by == "learned" else None
     used = work.service(UsageEvidence).figures(catalog_id).by_id if by == "used" else {}
     calls = {one: usage.calls for one, usage in used.items()}
     relation = RELATIONS.get(show, "all")
     waiting = work.review.queue(catalog_id, order, by, relation, learned, calls)
     if show == LOOK_AGAIN:
-        bad = work.service(UsageEvidence).went_bad(catalog_id)
+        bad = sorted(work.service(UsageEvidence).went_bad(catalog_id), key=place)
         return (*bad, *(one for one in waiting if one.state == "stale"))
     if show == NEW:
         new = new_clusters(catalog_id)
