@@ -1,6 +1,7 @@
 # make app      set everything up and open the app on the bundled example
 # make test     all tests but those of the night
-# make check    format, lint, types, tests with coverage: what CI runs
+# make check    format, lint, types and `make test`: what CI runs
+# make coverage the same tests, and how much of the core they run
 # make lowest   the tests of the core with the oldest libraries that are allowed
 # make release  build the package, check and install it
 # make nightly  whole catalogs merged, properties on random seeds, documents at random, clients of
@@ -19,7 +20,7 @@ PYTEST := $(BIN)/python -m pytest -n $(or $(WORKERS),2) --dist loadfile --no-loa
 
 export HF_HUB_OFFLINE ?= 1
 
-.PHONY: app test check lowest release nightly docs clean
+.PHONY: app test check coverage lowest release nightly docs clean
 
 app: $(VENV)/.app
 	$(BIN)/python -m toolscope_core prepare
@@ -32,7 +33,10 @@ check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(PYTEST) --cov --cov-report=term --durations=10
+	$(MAKE) test
+
+coverage: $(VENV)/.dev
+	$(PYTEST) --cov --cov-report=term
 
 OLDEST := $(VENV)-oldest
 CORE := catalog check decisions embedding evaluation export judging merging retrieval store tool2vec
@@ -53,6 +57,7 @@ release: $(VENV)/.dev
 
 nightly: $(VENV)/.dev
 	$(MAKE) lowest
+	$(MAKE) coverage
 	$(PYTEST) -m "nightly or hypothesis" --hypothesis-profile=nightly --hypothesis-seed=random
 	$(BIN)/python -m benchmarks.mutated_documents
 	$(BIN)/python -m benchmarks.openapi_directory $(OPENAPI)

@@ -32,6 +32,7 @@ def click(watched, column, row, columns, rows):
     return said
 
 
+@pytest.mark.nightly  # tests/pages/test_heatmap.py goes this way by day
 def test_clicks_go_down_three_levels_and_a_reload_stays_there(watched):
     page = open_heatmap(watched)
     expect(page.locator(".js-plotly-plot .ytick").first).to_be_visible()

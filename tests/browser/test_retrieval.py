@@ -10,6 +10,7 @@ from tests.browser.test_main_job import PROPOSALS
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 
+@pytest.mark.nightly  # tests/pages/test_retrieval_page.py goes this way by day
 def test_a_request_is_typed_compared_and_shared(watched):
     page = watched.open("")
     expect(page.get_by_text(PROPOSALS).first).to_be_visible(timeout=120_000)

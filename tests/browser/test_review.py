@@ -165,6 +165,7 @@ def test_a_popover_a_drawer_a_list_and_a_table_keep_the_keys_to_themselves(watch
     untouched(watched)
 
 
+@pytest.mark.nightly  # tests/pages/test_families.py goes this way by day
 def test_a_family_looked_at_as_one_job_is_closed_by_escape(watched):
     page = watched.open("review", catalog="Example", show="Same operation")
     page.get_by_role("button", name="One job").click()
@@ -238,6 +239,7 @@ def test_the_head_of_a_column_sets_the_order_of_the_keys(watched):
     assert follows(names(), first), "the order it had"
 
 
+@pytest.mark.nightly  # tests/pages/test_server_pairs.py goes this way by day
 def test_proposals_between_two_servers_are_a_table_whose_rows_open(watched):
     servers = server_pair_key("attic-archive", "cellar-files")
     page = watched.open("review", catalog="Example", queue_view="By+server+pair", servers=servers)

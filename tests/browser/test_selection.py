@@ -20,6 +20,7 @@ def tick(watched, *rows):
     return watched.settled()
 
 
+@pytest.mark.nightly  # tests/pages/test_selection.py goes this way by day
 def test_a_selection_goes_through_the_pages_and_survives_a_reload(watched):
     page = watched.open("", part="Tools")
     tick(watched, 1, 2)

@@ -74,6 +74,7 @@ def panel(watched, page, label):
     return watched.settled()
 
 
+@pytest.mark.nightly  # tests/pages/test_settings_page.py goes its steps by day
 def test_from_the_settings_to_a_plan_and_back_to_offline(watched, model):
     page = watched.open("", catalog="Example")
     expect(page.get_by_text(PROPOSALS).first).to_be_visible(timeout=120_000)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.test_accessibility import serious_findings
 from tests.browser.test_main_job import PROPOSALS
 from toolscope_core.evaluation.example import example_path
 
@@ -18,7 +19,14 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 TASKS = "look confusion switch decide edit measure export version restore colleague".split()
 
 
-def picture(page, task):
+def look(watched, task, findings):
+    """Take the picture, and note what axe-core finds: a task by light, the next by dark."""
+    scheme = ("light", "dark")[TASKS.index(task) % 2]
+    watched.page.emulate_media(color_scheme=scheme)
+    watched.page.mouse.move(0, 0)
+    watched.page.evaluate("document.activeElement.blur()")
+    page = watched.settled()
+    findings += serious_findings(page, scheme)
     folder = os.environ.get("TOOLSCOPE_PICTURES")
     if folder:
         page.screenshot(path=Path(folder) / f"{TASKS.index(task) + 1:02}-{task}.png")
@@ -29,6 +37,7 @@ def reviewed(page, number):
 
 
 def test_ten_tasks_of_a_first_day(watched, tmp_path):
+    findings = []
     file = tmp_path / "team.json"
     file.write_bytes(Path(example_path()).read_bytes())
     page = watched.upload(file)
@@ -41,21 +50,19 @@ def test_ten_tasks_of_a_first_day(watched, tmp_path):
     expect(main.get_by_text("ToolScope shows which of your AI agent's tools")).to_be_visible()
     for price in ("Today", "Without code", "With a gateway", "Servers switched off"):
         expect(main.get_by_text(price, exact=True).first).to_be_visible()
-    picture(page, "look")
+    look(watched, "look", findings)
 
     expect(main.get_by_text("Worst confusions")).to_be_visible()
     main.get_by_role("link", name=re.compile("^list_files.* and list_files")).click()
     expect(page.locator("h1")).to_have_text("Overlap")
     expect(page.locator("h3").first).to_have_text("list_files and list_files")
-    watched.settled()
-    picture(page, "confusion")
+    look(watched, "confusion", findings)
 
     page = watched.open("", catalog="team")
     main.get_by_role("link", name=re.compile("^Switch off day-clock")).click()
     page.get_by_role("button", name="Switch day-clock off").click()
     expect(page.get_by_text(re.compile("day-clock is switched off")).first).to_be_visible()
-    watched.settled()
-    picture(page, "switch")
+    look(watched, "switch", findings)
 
     page = watched.open("review", catalog="team")
     decided = int(page.get_by_text(re.compile(r"^\d+ of \d+ reviewed")).inner_text().split()[0])
@@ -64,8 +71,7 @@ def test_ten_tasks_of_a_first_day(watched, tmp_path):
         decided += 1
         page.keyboard.press(key)
         expect(reviewed(page, decided)).to_be_visible()
-        watched.settled()
-    picture(page, "decide")
+        look(watched, "decide", findings)
 
     page = watched.open("documents", catalog="team")
     text = page.locator('[class*="st-key-description_"] textarea')
@@ -73,8 +79,7 @@ def test_ten_tasks_of_a_first_day(watched, tmp_path):
     text.press("Control+Enter")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Saved the document")).to_be_visible()
-    watched.settled()
-    picture(page, "edit")
+    look(watched, "edit", findings)
 
     page = watched.open("", catalog="team", part="Query+sets")
     page.locator('input[type="file"]').last.set_input_files(
@@ -86,13 +91,11 @@ def test_ten_tasks_of_a_first_day(watched, tmp_path):
     page = watched.open("evaluation", catalog="team")
     page.get_by_role("button", name="Measure").click()
     expect(page.get_by_text(re.compile("quer(y|ies) won"))).to_be_visible(timeout=120_000)
-    watched.settled()
-    picture(page, "measure")
+    look(watched, "measure", findings)
 
     page = watched.open("export", catalog="team")
     page.get_by_role("radio", name="Claude Code").click()
-    watched.settled()
-    picture(page, "export")
+    look(watched, "export", findings)
     with page.expect_download(timeout=60_000) as caught:
         page.get_by_role("button", name="Download the zip").click()
     assert "README.md" in zipfile.ZipFile(caught.value.path()).namelist()
@@ -103,8 +106,7 @@ def test_ten_tasks_of_a_first_day(watched, tmp_path):
     page.get_by_role("button", name=re.compile("^Add as version 2")).click()
     expect(page.get_by_text(re.compile("version 2")).first).to_be_visible()
     expect(page.get_by_text(PROPOSALS).first).to_be_visible(timeout=120_000)
-    watched.settled()
-    picture(page, "version")
+    look(watched, "version", findings)
 
     page = watched.open("history", catalog="team")
     table = page.get_by_test_id("stDataFrame").first
@@ -112,8 +114,7 @@ def test_ten_tasks_of_a_first_day(watched, tmp_path):
     page.get_by_role("button", name="Restore to before it").click()
     page.get_by_role("button", name="Restore", exact=True).click()
     expect(page.get_by_text(re.compile("The toolset is as decision"))).to_be_visible()
-    watched.settled()
-    picture(page, "restore")
+    look(watched, "restore", findings)
 
     page = watched.open("review", catalog="team", show="Waiting")
     name = page.get_by_label("Your name")
@@ -125,4 +126,5 @@ def test_ten_tasks_of_a_first_day(watched, tmp_path):
     page.keyboard.press("x")
     expect(reviewed(page, decided + 1)).to_be_visible()
     page = watched.open("history", catalog="team")
-    picture(page, "colleague")
+    look(watched, "colleague", findings)
+    assert findings == []
