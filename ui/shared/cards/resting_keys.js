@@ -12,6 +12,7 @@ const HOLDS_FOCUS =
 const NOT_DRAWN = '[data-testid="stSkeleton"], .stDataFrame:not(:has(canvas))';
 const LINE = '[class*="st-key-part_"]';
 const QUESTION = ".st-key-question";
+const LONGEST_ANSWER = 5_000; // ms; keys that rest for longer would seem broken
 
 const entered = new WeakSet();
 let stop = () => {};
@@ -21,10 +22,10 @@ export default function () {
   const app = document.querySelector('[data-testid="stApp"]');
   const works = () => app.dataset.testScriptState !== "notRunning";
   let rests = false;
-  let acted = false; // a key did something, and the script has not run to its end since
-  let pointed = false; // so did a click, for all that is known here
+  let acted = null; // when a key did something that the page has not answered, and to which card
   let early = null; // a key that came while a part of the page looked for news
-  const question = () => document.querySelector(QUESTION)?.textContent;
+  const card = () => location.href + document.querySelector(QUESTION)?.textContent;
+  const isAnswering = () => acted && performance.now() - acted.at < LONGEST_ANSWER;
 
   // Before anything else: a list that Escape closes is still open here.
   const decide = (event) => {
@@ -32,14 +33,14 @@ export default function () {
     const target = event.composedPath()[0];
     const holds = target.closest?.(HOLDS_FOCUS) && !target.matches(TOGGLES);
     const covered = document.querySelector(COVERS);
-    const waits = event.repeat || acted || works();
+    const waits = event.repeat || isAnswering() || works();
     if (event.key === "Escape" && !covered && target.closest?.(`${PANEL} .stDataFrame`)) {
       event.stopImmediatePropagation(); // it would take the ticks away and close nothing
       document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true }));
       return;
     }
-    const news = works() && !acted && !pointed && !event.repeat;
-    if (letter && news && !covered && !holds) early = { event, target, question: question() };
+    const news = works() && !isAnswering() && !event.repeat;
+    if (letter && news && !covered && !holds) early = { event, target, card: card() };
     rests = letter
       ? Boolean(waits || covered || holds || document.querySelector(PANEL))
       : event.key === "Escape" && Boolean(waits || covered);
@@ -47,14 +48,19 @@ export default function () {
   };
   // After every field and before Streamlit, which listens at the document.
   const hold = (event) => rests && event.stopPropagation();
-  const noteAct = (event) => { acted ||= !rests && event.defaultPrevented && event.key !== "Tab"; };
+  const noteAct = (event) => {
+    const acts = !rests && event.defaultPrevented && event.key !== "Tab";
+    if (acts) acted = { at: performance.now(), card: card() };
+  };
   const onChange = (records = []) => {
     if (works()) return; // until then a panel may hold what stood in its place
-    if (records.some((one) => one.type === "attributes")) {
-      acted = pointed = false;
+    const hasRun = records.some((one) => one.type === "attributes");
+    // a short run may pass without a word: then another card is the answer
+    if (hasRun || (acted && acted.card !== card())) acted = null;
+    if (hasRun && early) {
       const waited = early;
       early = null;
-      if (waited && waited.question === question()) again(waited); // the card is the same
+      if (waited.card === card()) again(waited);
     }
     document.querySelectorAll(`${PANEL}, ${POPOVER}`).forEach(enter);
   };
@@ -62,14 +68,11 @@ export default function () {
   const watch = new MutationObserver(onChange);
   watch.observe(document.body, { subtree: true, childList: true });
   watch.observe(app, { attributeFilter: ["data-test-script-state"] });
-  const notePointer = () => { pointed = true; };
-  addEventListener("pointerdown", notePointer, true);
   addEventListener("keydown", decide, true);
   document.documentElement.addEventListener("keydown", hold);
   addEventListener("keydown", noteAct);
   stop = () => {
     watch.disconnect();
-    removeEventListener("pointerdown", notePointer, true);
     removeEventListener("keydown", decide, true);
     document.documentElement.removeEventListener("keydown", hold);
     removeEventListener("keydown", noteAct);
