@@ -31,8 +31,6 @@ from benchmarks.papers.paper_sets import PaperSet, PaperTable
 from toolscope_core.cli.asking import asking
 from toolscope_core.cli.model_options import AskRequest
 from toolscope_core.llm.requests.model_requests import Asker
-from toolscope_core.model.environment import read_environment
-from toolscope_core.model.protocols import silent
 from toolscope_core.model.tool import JsonObject
 
 TABLES: Mapping[str, PaperTable] = {
@@ -65,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not given.json:
         print_machine()
     request = AskRequest(given.model, given.base_url)
-    with asking(request, read_environment(), silent) if given.model else nullcontext() as access:
+    with asking(request) if given.model else nullcontext() as access:
         asker = access[1] if access else None
         for name in given.tables or TABLES:
             print_table(name, given.sets, asker, as_json=given.json)

@@ -13,12 +13,11 @@ import typer
 
 from toolscope_core import __version__
 from toolscope_core.catalog.scan.hidden import for_terminal
-from toolscope_core.cli.model_options import SAVED, AskRequest, asks_model
+from toolscope_core.cli.model_options import SAVED, AskRequest
 from toolscope_core.cli.terminal import (
     BundlePath,
     ServerKeys,
-    app,
-    errors_as_sentences,
+    command,
     fail_for,
     progress,
     say,
@@ -27,7 +26,7 @@ from toolscope_core.cli.terminal import (
 )
 from toolscope_core.files.whole_files import read_file
 from toolscope_core.model.configuration import AgentConfig, ConnectionLimits
-from toolscope_core.model.environment import Settings, read_environment
+from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError, ModelStopError, PausedError
 from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.tool import digest
@@ -47,9 +46,7 @@ LABEL = 30
 Side = Literal["as-it-is", "merged"]
 
 
-@app.command()
-@errors_as_sentences
-@asks_model
+@command()
 def agent_run(
     bundle: BundlePath,
     config: Annotated[
@@ -185,9 +182,9 @@ def _work(
     from toolscope_core.mcp.gateway.served_search import tool_search
 
     settings = read_environment()
-    with _paid_turns(run.ask, settings, config) as turns, ExitStack() as stack:
+    with _paid_turns(run.ask, config) as turns, ExitStack() as stack:
         judging = replace(run.ask, model=run.judge)
-        judge = stack.enter_context(_paid_turns(judging, settings, config)) if run.judge else None
+        judge = stack.enter_context(_paid_turns(judging, config)) if run.judge else None
         file = EpisodeFile(run.out, _run_key(run, config, turns))
         if run.ask.replay:
             _refuse_open(pair, file.read(pair.by_id), run.out)
@@ -215,12 +212,12 @@ def _refuse_open(pair: ToolsetPair, episodes: Episodes, out: Path) -> None:
 
 
 @contextmanager
-def _paid_turns(ask: AskRequest, settings: Settings, config: AgentConfig) -> Iterator[PaidTurns]:
+def _paid_turns(ask: AskRequest, config: AgentConfig) -> Iterator[PaidTurns]:
     from toolscope_core.cli.asking import model_access
     from toolscope_core.evaluation.agent.paid_turns import PaidTurns
     from toolscope_core.llm.tool_calling import ToolCallingModel
 
-    with model_access(ask, settings) as access:
+    with model_access(ask) as access:
         model = ToolCallingModel(access.model)
         yield PaidTurns(model, access.ledger, access.terms, config.turn_tokens)
 

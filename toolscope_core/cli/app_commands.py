@@ -10,13 +10,12 @@ from typing import Annotated
 
 import typer
 
-from toolscope_core.cli.terminal import app, errors_as_sentences, progress, say
+from toolscope_core.cli.terminal import command, progress, say
 from toolscope_core.files.app_folder import app_folder
 from toolscope_core.model.environment import read_environment
 
 
-@app.command()
-@errors_as_sentences
+@command()
 def prepare() -> None:
     """Put the bundled example into the app's store, analysed."""
     sys.path.insert(0, str(app_folder()))
@@ -28,8 +27,7 @@ def prepare() -> None:
     say(f"{record.name}: {record.tools} tools, analysed; store: {work.store.place}")
 
 
-@app.command("app")
-@errors_as_sentences
+@command("app")
 def open_app(
     port: Annotated[int, typer.Option(help="The port that the app listens on.")] = 8501,
 ) -> None:

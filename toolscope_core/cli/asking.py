@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from toolscope_core.cli.model_options import AskRequest
-from toolscope_core.cli.terminal import fail_for
+from toolscope_core.cli.terminal import fail_for, progress
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.llm import EndpointModel
 from toolscope_core.llm.answer_file import AnswerFile, FileRequests
@@ -29,10 +29,9 @@ from toolscope_core.llm.tool_grades import grade_tools
 from toolscope_core.merging.pipeline import Analysis, plan_merge, with_verdicts
 from toolscope_core.model.configuration import Endpoint, PlanConfig, QuestionConfig
 from toolscope_core.model.decision import Decision
-from toolscope_core.model.environment import Settings, key_for
+from toolscope_core.model.environment import Settings, key_for, read_environment
 from toolscope_core.model.errors import ConfigError, ModelStopError, PausedError
 from toolscope_core.model.pair import Pair
-from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.rps.variant_writing import variants_of_model
 from toolscope_core.tool2vec.estimates import Estimates, judging_estimates, question_estimates
 from toolscope_core.tool2vec.query_writing import queries_of_model
@@ -50,8 +49,6 @@ def with_model_verdicts(
     log: Sequence[Decision],
     questions: QuestionConfig,
     request: AskRequest,
-    settings: Settings,
-    progress: Progress = silent,
     worded: PlanConfig | None = None,
 ) -> Analysis:
     """The analysis with what the model says of it, and with its documents for the clusters of the
@@ -60,7 +57,7 @@ def with_model_verdicts(
     Ends as ``asking`` does.
     """
     links = constraints(analysis.catalog, log)
-    with asking(request, settings, progress) as (endpoint, asker):
+    with asking(request) as (endpoint, asker):
         verdicts = ask_for_verdicts(analysis, links, asker, questions)
         run_config = configuration("judge", endpoint, analysis.catalog, analysis, questions)
         if worded:
@@ -71,27 +68,20 @@ def with_model_verdicts(
     return with_verdicts(analysis, replace(verdicts, configuration=run_config))
 
 
-def with_verdicts_on(
-    analysis: Analysis,
-    pairs: Sequence[Pair],
-    request: AskRequest,
-    settings: Settings,
-    progress: Progress,
-) -> Analysis:
+def with_verdicts_on(analysis: Analysis, pairs: Sequence[Pair], request: AskRequest) -> Analysis:
     """The analysis with the model's verdicts on these pairs. Ends as ``asking`` does."""
-    with asking(request, settings, progress) as (_, asker):
+    with asking(request) as (_, asker):
         return replace(analysis, model_verdicts=verdicts_on(analysis, pairs, asker))
 
 
-def estimates_of(
-    analysis: Analysis, paper: bool, request: AskRequest, settings: Settings
-) -> Mapping[str, Estimates]:
+def estimates_of(analysis: Analysis, paper: bool, request: AskRequest) -> Mapping[str, Estimates]:
     """What judging, grading, and writing documents and variants would take, by kind; sends
     nothing.
     """
-    from toolscope_core.store import StoredLedger
+    from toolscope_core.store import Store, StoredLedger
 
-    with _store(settings) as store:
+    settings = read_environment()
+    with closing(Store(settings.store_url)) as store:
         ledger, endpoint = StoredLedger(store), _endpoint(request, settings, store)
         model_terms = (model_without_key(endpoint), ledger, endpoint.prices)
         catalog, links = analysis.catalog, constraints(analysis.catalog, ())
@@ -106,13 +96,12 @@ def estimates_of(
         }
 
 
-def generating_estimates(
-    questions: Sequence[DraftQuestion], request: AskRequest, settings: Settings
-) -> Estimates:
+def generating_estimates(questions: Sequence[DraftQuestion], request: AskRequest) -> Estimates:
     """What writing queries would take; sends nothing."""
-    from toolscope_core.store import StoredLedger
+    from toolscope_core.store import Store, StoredLedger
 
-    with _store(settings) as store:
+    settings = read_environment()
+    with closing(Store(settings.store_url)) as store:
         endpoint = _endpoint(request, settings, store)
         model, ledger = model_without_key(endpoint), StoredLedger(store)
         ask = partial(queries_of_model, questions)
@@ -133,11 +122,12 @@ class ModelAccess:
 
 
 @contextmanager
-def model_access(request: AskRequest, settings: Settings) -> Iterator[ModelAccess]:
+def model_access(request: AskRequest) -> Iterator[ModelAccess]:
     """Access to the model for one run. Raises ``ConfigError`` where none is chosen."""
-    from toolscope_core.store import StoredLedger
+    from toolscope_core.store import Store, StoredLedger
 
-    with _store(settings) as store:
+    settings = read_environment()
+    with closing(Store(settings.store_url)) as store:
         endpoint = _endpoint(request, settings, store)
         model = EndpointModel(endpoint, key_for(endpoint.origin, settings.keys))
         budget = RunBudget(endpoint.budget, endpoint.prices)
@@ -146,22 +136,20 @@ def model_access(request: AskRequest, settings: Settings) -> Iterator[ModelAcces
 
 
 @contextmanager
-def asking(
-    request: AskRequest, settings: Settings, progress: Progress
-) -> Iterator[tuple[Endpoint, ModelRequests]]:
+def asking(request: AskRequest) -> Iterator[tuple[Endpoint, ModelRequests]]:
     """Someone to ask. At the end it raises ``PausedError`` or ``ModelStopError`` where questions
     stay open, and ends the command with 1 where too many answers cannot be used, or a file that is
     replayed lacks one.
     """
     file = _answer_file(request)
     if file is not None and request.replay:
-        request = _as_recorded(request, file, settings)
-    with model_access(request, settings) as access:
+        request = _as_recorded(request, file)
+    with model_access(request) as access:
         ledger, terms = (None, None) if request.replay else (access.ledger, access.terms)
         if file is None:
-            asker = ModelRequests(access.model, access.ledger, access.terms, progress)
+            asker = ModelRequests(access.model, access.ledger, access.terms, progress())
         else:
-            asker = FileRequests(access.model, ledger, terms, progress, file)
+            asker = FileRequests(access.model, ledger, terms, progress(), file)
         yield access.endpoint, asker
         if file is not None and request.replay:
             fail_for(file.open_in_words)
@@ -186,12 +174,12 @@ def _answer_file(request: AskRequest) -> AnswerFile | None:
     return place.file
 
 
-def _as_recorded(request: AskRequest, file: AnswerFile, settings: Settings) -> AskRequest:
+def _as_recorded(request: AskRequest, file: AnswerFile) -> AskRequest:
     """The request, with what neither it nor the environment says of the model from the file."""
     line = next(iter(file.lines.values()), None)
     if line is None:
         return request
-    place = f"{line.origin}{line.parameters.get('path', USUAL_PATH)}"
+    settings, place = read_environment(), f"{line.origin}{line.parameters.get('path', USUAL_PATH)}"
     return replace(
         request,
         model=request.model or settings.model or line.model,
@@ -201,17 +189,6 @@ def _as_recorded(request: AskRequest, file: AnswerFile, settings: Settings) -> A
         else request.temperature,
         reasoning=request.reasoning or line.parameters.get("reasoning"),
     )
-
-
-@contextmanager
-def _store(settings: Settings) -> Iterator[Store]:
-    from toolscope_core.store import Store
-
-    store = Store(settings.store_url)
-    try:
-        yield store
-    finally:
-        store.close()
 
 
 def _endpoint(request: AskRequest, settings: Settings, store: Store) -> Endpoint:

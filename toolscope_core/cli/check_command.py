@@ -10,16 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolscope_core.catalog.scan.hidden import for_terminal
-from toolscope_core.cli.findability_options import (
-    OwnQueries,
-    findability_below,
-    least_findability,
-)
+from toolscope_core.cli.findability_options import OwnQueries, findability_below, least_findability
 from toolscope_core.cli.terminal import (
     Catalogs,
     EmbedderName,
-    app,
-    errors_as_sentences,
+    command,
     fail_for,
     more,
     progress,
@@ -57,8 +52,7 @@ class FailFor(StrEnum):
     confusion = "confusion"
 
 
-@app.command()
-@errors_as_sentences
+@command()
 def check(
     catalogs: Catalogs,
     baseline: Annotated[

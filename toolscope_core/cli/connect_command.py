@@ -12,15 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolscope_core.cli.terminal import (
-    app,
-    errors_as_sentences,
-    fail_for,
-    more,
-    progress,
-    say,
-    say_json,
-)
+from toolscope_core.cli.terminal import command, fail_for, more, progress, say, say_json
 from toolscope_core.model.configuration import ConnectionLimits, ready_within
 from toolscope_core.model.errors import CatalogError, ConfigError
 from toolscope_core.model.numbers import quantity
@@ -31,8 +23,7 @@ if TYPE_CHECKING:
     from toolscope_core.model.catalog import Catalog
 
 
-@app.command()
-@errors_as_sentences
+@command()
 def connect(
     configurations: Annotated[
         list[str],

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolscope_core.cli.model_options import SAVED, AskRequest, asks_model
+from toolscope_core.cli.model_options import SAVED, AskRequest
 from toolscope_core.cli.query_evaluation import EvaluationOptions, EvaluationReport, evaluation
 from toolscope_core.cli.search_options import (
     ALL_TOOLS,
@@ -21,17 +21,8 @@ from toolscope_core.cli.search_options import (
     SearchKnobs,
     Selection,
     Worker,
-    searches,
 )
-from toolscope_core.cli.terminal import (
-    Catalogs,
-    app,
-    errors_as_sentences,
-    fail_for,
-    interval_text,
-    more,
-    say,
-)
+from toolscope_core.cli.terminal import Catalogs, command, fail_for, interval_text, more, say
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 
@@ -42,10 +33,7 @@ if TYPE_CHECKING:
 MOST_RANKED = 1_000
 
 
-@app.command()
-@errors_as_sentences
-@asks_model
-@searches
+@command()
 def evaluate(
     catalogs: Catalogs,
     queries: Annotated[

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
-from toolscope_core.cli.model_options import SAVED, AskRequest, asks_model
+from toolscope_core.cli.model_options import SAVED, AskRequest
 from toolscope_core.cli.search_options import (
     ASKING,
     DEFAULT_SEARCH,
@@ -19,14 +19,12 @@ from toolscope_core.cli.search_options import (
     SearchKnobs,
     Selection,
     Splits,
-    tunes_search,
 )
 from toolscope_core.cli.terminal import (
     Catalogs,
     EmbedderName,
     VariantsFile,
-    app,
-    errors_as_sentences,
+    command,
     interval_text,
     progress,
     say,
@@ -65,6 +63,29 @@ SkipUnknown = Annotated[
     bool, typer.Option(help="Leave out queries whose answers the catalog does not have.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Everything, as JSON.")]
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentFiles:
+    """The requests and texts that are measured with, each as an option."""
+
+    queries: Queries = None
+    decomposition: Decompose = "rules"
+    skip_unknown: SkipUnknown = False
+    variants: VariantsFile = None
+    embedder: EmbedderName = None
+
+    def laboratory(self, catalogs: Sequence[Path], split: Split | None = None) -> Laboratory:
+        """The catalog with its requests, split as the option says or as it is given."""
+        from toolscope_core.evaluation.laboratory import ExperimentOptions, Laboratory
+
+        files = (self.queries, split or self.decomposition, self.skip_unknown)
+        options = ExperimentOptions(*files, self.embedder, self.variants)
+        return Laboratory(catalogs, options, read_environment())
+
+
+SYNTHETIC = ExperimentFiles()
+"""Nothing was given: requests are made from the descriptions."""
 Routers = Annotated[
     bool,
     typer.Option("--routers", help="Take those too that need a gateway, as all of the paper do."),
@@ -77,17 +98,15 @@ Threshold = Annotated[
 ]
 
 
-@app.command()
-@errors_as_sentences
-@asks_model
+@command()
 def stress(
     catalogs: Catalogs,
-    queries: Queries = None,
+    files: ExperimentFiles = SYNTHETIC,
     bundle: Annotated[
         Path | None,
         typer.Option(help="Folder that merge wrote, or Export's zip: its toolset as well."),
     ] = None,
-    decompositions: Annotated[
+    decomposition: Annotated[
         list[str] | None,
         typer.Option(
             "--decompose",
@@ -107,9 +126,6 @@ def stress(
     alpha: Annotated[
         float, typer.Option(help="Weight of the dense score; 1 as in Retrieval-Plan-Select.")
     ] = RetrievalConfig().dense_weight,
-    skip_unknown: SkipUnknown = False,
-    variants: VariantsFile = None,
-    embedder: EmbedderName = None,
     ask: AskRequest = SAVED,
     as_json: AsJson = False,
 ) -> None:
@@ -117,26 +133,24 @@ def stress(
     (Retrieval-Plan-Select, tables 6 to 8).
     """
     from toolscope_core.cli.searcher import SearchOptions
-    from toolscope_core.evaluation.laboratory import ExperimentOptions, Laboratory
 
-    options = ExperimentOptions(queries, "none", skip_unknown, embedder, variants)
-    laboratory = Laboratory(catalogs, options, read_environment())
+    laboratory = files.laboratory(catalogs, "none")
     config = RetrievalConfig(dense_weight=alpha, rerank="none")
     ways: dict[Decomposition, SearchOptions] = {
         way: SearchOptions(
             decomposition=way,
             config=config,
-            embedder=embedder,
+            embedder=files.embedder,
             splits=splits if way in ("steps", *ASKING) else None,
             ask=ask,
         )
-        for way in ("none", *_split_ways(decompositions or ["rules"]))
+        for way in ("none", *_split_ways(decomposition or ["rules"]))
     }
     result = _stressed(laboratory, ways, bundle, select)
     if as_json:
         say_json(result)
         return
-    _say_source(queries, len(result["queries"]))
+    _say_source(files.queries, len(result["queries"]))
     for name, points in result["toolsets"].items():
         _say_stress(name, points)
 
@@ -164,7 +178,7 @@ def _stressed(
 
     trial, trials = laboratory.trial((1,)), {}
     for way, options in ways.items():
-        searcher = Searcher(laboratory.catalog, options, read_environment(), progress())
+        searcher = Searcher(laboratory.catalog, options, progress())
         trials[way] = replace(trial, requests=tuple(searcher.requests(trial.queries)))
     toolsets = [as_it_is(laboratory.catalog)]
     if bundle:
@@ -193,7 +207,7 @@ def _chooser(
     from toolscope_core.cli.asking import asking
     from toolscope_core.rps.workers import taken_of_pools
 
-    with asking(ask, read_environment(), progress()) as (_, asker):
+    with asking(ask) as (_, asker):
         yield partial(taken_of_pools, toolset.tools, trial.requests, asker)
 
 
@@ -207,9 +221,7 @@ def _say_stress(name: str, points: Sequence[JsonObject]) -> None:
         say(f"  {point['noise']:8} {point['distractors']:3}  {figures}  {p_text}")
 
 
-@app.command()
-@errors_as_sentences
-@tunes_search
+@command()
 def sweep(
     catalogs: Catalogs,
     setting: Annotated[
@@ -234,16 +246,11 @@ def sweep(
     ] = "auto",
     routers: Routers = False,
     threshold: Threshold = None,
-    queries: Queries = None,
     knobs: SearchKnobs = DEFAULT_SEARCH,
-    decomposition: Decompose = "rules",
-    skip_unknown: SkipUnknown = False,
-    variants: VariantsFile = None,
-    embedder: EmbedderName = None,
+    files: ExperimentFiles = SYNTHETIC,
     as_json: AsJson = False,
 ) -> None:
     """Move one setting and measure each value: size, recall, gold calls that run."""
-    from toolscope_core.evaluation.laboratory import ExperimentOptions, Laboratory
     from toolscope_core.evaluation.metrics import METRIC_NAMES, SWEPT_METRICS
     from toolscope_core.evaluation.results import sweep_point
     from toolscope_core.evaluation.sweeps import Standing, encoder_points, setting_points
@@ -251,9 +258,7 @@ def sweep(
 
     if bool(encoders) != (setting == "encoder"):
         raise ConfigError("--move encoder and --encoder go together; give both, or neither")
-    config = knobs.config()
-    options = ExperimentOptions(queries, decomposition, skip_unknown, embedder, variants)
-    laboratory = Laboratory(catalogs, options, read_environment())
+    config, laboratory = knobs.config(), files.laboratory(catalogs)
     trial = laboratory.trial((ENCODERS_K if encoders else 1,))
     plan_config = PlanConfig(accept=accept, routers=routers)
     standing = Standing(trial, (), laboratory.tokens, plan_config, config, ENCODERS_K)
@@ -275,7 +280,7 @@ def sweep(
     if as_json:
         say_json(result)
         return
-    _say_source(queries, result["queries"])
+    _say_source(files.queries, result["queries"])
     names = "".join(f"{METRIC_NAMES[metric] + '@k':22}" for metric in SWEPT_METRICS)
     say(f"{setting:>10}  tools  smaller  {names}TCCR")
     for point in result["points"]:
@@ -287,27 +292,20 @@ def sweep(
         )
 
 
-@app.command()
-@errors_as_sentences
+@command()
 def ablation(
     catalogs: Catalogs,
-    queries: Queries = None,
+    files: ExperimentFiles = SYNTHETIC,
     threshold: Threshold = None,
-    decomposition: Decompose = "rules",
-    skip_unknown: SkipUnknown = False,
-    variants: VariantsFile = None,
-    embedder: EmbedderName = None,
     as_json: AsJson = False,
 ) -> None:
     """Switch reranker, merger and correction on and off (ToolScope, table 3): the merger takes all
     proposals, drop-in or with those that need a gateway too.
     """
-    from toolscope_core.evaluation.laboratory import ExperimentOptions, Laboratory
     from toolscope_core.evaluation.results import ablation_row
     from toolscope_core.evaluation.sweeps import Standing, ablation_rows
 
-    options = ExperimentOptions(queries, decomposition, skip_unknown, embedder, variants)
-    laboratory = Laboratory(catalogs, options, read_environment())
+    laboratory = files.laboratory(catalogs)
     trial, size = laboratory.trial((5, 10, 30)), len(laboratory.catalog.tools)
     analysis, standing = (
         laboratory.analysis(threshold, progress()),
@@ -320,7 +318,7 @@ def ablation(
     if as_json:
         say_json({"queries": len(trial.queries), "rows": rows})
         return
-    _say_source(queries, len(trial.queries))
+    _say_source(files.queries, len(trial.queries))
     shown = ("csr@5", "csr@30", "recall@10")
     names = "".join(f"{name:22}" for name in shown)
     say(f"reranker  merger    correction  tools  smaller  {names}TCCR   UCC")

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolscope_core.catalog.isolation import read_files
-from toolscope_core.cli.model_options import SAVED, AskRequest, asks_model
+from toolscope_core.cli.model_options import SAVED, AskRequest
 from toolscope_core.cli.terminal import (
     MOST_TOLD,
     Catalogs,
     EmbedderName,
     KeepDoubtful,
-    app,
-    errors_as_sentences,
+    command,
     more,
     progress,
     say,
@@ -55,9 +54,7 @@ class QueryDrafts:
         return list(dict.fromkeys([*(one.text for one in self.people), *shown]))
 
 
-@app.command()
-@errors_as_sentences
-@asks_model
+@command()
 def generate_queries(
     catalogs: Catalogs,
     out: Annotated[Path, typer.Option(help="The query file: JSONL with `id`, `query` and `gold`.")],
@@ -89,11 +86,10 @@ def generate_queries(
     from toolscope_core.tool2vec.query_writing import checked_queries, queries_of_model, query_rows
 
     draft = partial(_drafts, catalogs, examples, QueryGeneration(count, seed), embedder)
-    settings = read_environment()
     if only_estimate:
-        tell_estimates("queries", generating_estimates(draft().questions, ask, settings))
+        tell_estimates("queries", generating_estimates(draft().questions, ask))
         return
-    with asking(ask, settings, progress()) as (_, asker):
+    with asking(ask) as (_, asker):
         drafts = draft()
         written = queries_of_model(drafts.questions, asker)
     checked = checked_queries(QueryChecks(drafts.catalog), written, drafts.existing)

@@ -20,8 +20,7 @@ from toolscope_core.cli.findability_options import (
 )
 from toolscope_core.cli.terminal import (
     Catalogs,
-    app,
-    errors_as_sentences,
+    command,
     fail_for,
     progress,
     say,
@@ -46,8 +45,7 @@ FailOn = Literal["block", "warn"]
 """The least severity of a finding that makes ``inspect`` and ``merge`` fail."""
 
 
-@app.command()
-@errors_as_sentences
+@command()
 def inspect(
     catalogs: Catalogs,
     as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
@@ -78,8 +76,7 @@ def inspect(
     fail_for(why_failing(catalog.findings, fail_on) if fail_on else "")
 
 
-@app.command()
-@errors_as_sentences
+@command()
 def diff(
     old: Annotated[Path, typer.Argument(help="Catalog file or folder as it was.")],
     new: Annotated[Path, typer.Argument(help="Catalog file or folder as it is now.")],

@@ -10,19 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolscope_core.catalog.isolation import read_files
-from toolscope_core.cli.model_options import (
-    SAVED,
-    AskRequest,
-    ChosenJudge,
-    Paper,
-    asks_model,
-    refuse_offline,
-)
+from toolscope_core.cli.model_options import SAVED, AskRequest, ChosenJudge, Paper, refuse_offline
 from toolscope_core.cli.terminal import (
     Catalogs,
     Threshold,
-    app,
-    errors_as_sentences,
+    command,
     more,
     progress,
     say,
@@ -42,9 +34,7 @@ if TYPE_CHECKING:
     from toolscope_core.model.tool import JsonObject
 
 
-@app.command()
-@errors_as_sentences
-@asks_model
+@command()
 def judge(
     catalogs: Catalogs,
     pairs: Annotated[Path, typer.Option(help="JSONL with `left` and `right` tool ids.")],
@@ -66,7 +56,7 @@ def judge(
     if judge == "llm":
         from toolscope_core.cli.asking import with_verdicts_on
 
-        analysis = with_verdicts_on(analysis, wanted, ask, read_environment(), progress())
+        analysis = with_verdicts_on(analysis, wanted, ask)
     verdicts = analysis.verdicts(wanted)
     write_rows(out, [verdict_row(*row, one) for row, one in zip(rows, verdicts, strict=True)])
     counts = Counter(verdict.outcome for verdict in verdicts)
@@ -79,9 +69,7 @@ def judge(
         tell_spent(by_model.judge, by_model.spent)
 
 
-@app.command()
-@errors_as_sentences
-@asks_model
+@command()
 def quality(
     catalogs: Catalogs,
     out: Annotated[Path, typer.Option(help="JSONL of grades, by tool.")],
@@ -93,7 +81,7 @@ def quality(
     from toolscope_core.llm.tool_grades import grade_tools
 
     catalog = read_files(catalogs)
-    with asking(ask, read_environment(), progress()) as (_, asker):
+    with asking(ask) as (_, asker):
         grades = grade_tools(catalog, asker)
     write_rows(
         out, [_grade_row(tool.id, grades.get(tool.id), asker.name) for tool in catalog.tools]
@@ -105,9 +93,7 @@ def quality(
     tell_spent(asker.name, asker.spent)
 
 
-@app.command()
-@errors_as_sentences
-@asks_model
+@command()
 def estimate(
     catalogs: Catalogs,
     threshold: Threshold = None,
@@ -118,7 +104,7 @@ def estimate(
     from toolscope_core.cli.asking import estimates_of
 
     analysis = _analysis(read_files(catalogs), AnalysisConfig(threshold=threshold))
-    estimates_by_kind = estimates_of(analysis, paper, ask, read_environment())
+    estimates_by_kind = estimates_of(analysis, paper, ask)
     for kind, estimates in estimates_by_kind.items():
         tell_estimates(kind, estimates)
     questions, tokens = estimates_by_kind["judge"].saved

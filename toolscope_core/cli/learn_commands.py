@@ -13,8 +13,7 @@ from toolscope_core.catalog.isolation import read_files
 from toolscope_core.cli.terminal import (
     Catalogs,
     EmbedderName,
-    app,
-    errors_as_sentences,
+    command,
     interval_text,
     more,
     progress,
@@ -37,8 +36,7 @@ SHOWN = tuple(f"{one}@{k}" for one in ("recall", "ndcg") for k in (3, 5, 7, 10))
 """Tables 1, 2 and A.4 of Tool2Vec, and at ten places."""
 
 
-@app.command()
-@errors_as_sentences
+@command()
 def learn(
     catalogs: Catalogs,
     queries: LoggedQueries,
@@ -113,8 +111,7 @@ def learn(
     say(f"model: {out}")
 
 
-@app.command("tune-embedder")
-@errors_as_sentences
+@command("tune-embedder")
 def tune_embedder(
     catalogs: Catalogs,
     queries: LoggedQueries,

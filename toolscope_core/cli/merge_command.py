@@ -16,20 +16,12 @@ from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.catalog.tokens import Costs, Size, SizeChange
 from toolscope_core.cli.inspect_commands import FailOn, some, tell_files, tell_findings, why_failing
-from toolscope_core.cli.model_options import (
-    SAVED,
-    AskRequest,
-    ChosenJudge,
-    Paper,
-    asks_model,
-    refuse_offline,
-)
+from toolscope_core.cli.model_options import SAVED, AskRequest, ChosenJudge, Paper, refuse_offline
 from toolscope_core.cli.terminal import (
     Catalogs,
     EmbedderName,
     Threshold,
-    app,
-    errors_as_sentences,
+    command,
     fail_for,
     more,
     progress,
@@ -64,9 +56,7 @@ def _offered(name: str) -> str:
     return name
 
 
-@app.command()
-@errors_as_sentences
-@asks_model
+@command()
 def merge(
     catalogs: Catalogs,
     out: Annotated[Path, typer.Option(help="Folder for the bundle; an old bundle is replaced.")],
@@ -180,7 +170,7 @@ def merge(
         from toolscope_core.llm.document_answers import with_edits
 
         questions, worded = QuestionConfig(paper=paper), options if documents else None
-        analysis = with_model_verdicts(analysis, log, questions, ask, settings, show, worded)
+        analysis = with_model_verdicts(analysis, log, questions, ask, worded)
         log = with_edits(analysis, log)
     log = _without_servers(analysis, log, options) if by_server else log
     plan = plan_merge(analysis, log, options)

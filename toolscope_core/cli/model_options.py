@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -17,7 +15,6 @@ from toolscope_core.model.errors import ConfigError
 if TYPE_CHECKING:
     from toolscope_core.llm.answer_file import AnswerFile
 
-R = TypeVar("R")
 Judge = Literal["offline", "llm"]
 ChosenJudge = Annotated[
     Judge, typer.Option("--judge", help="The judge: offline, or a model as well.")
@@ -120,39 +117,6 @@ class AskRequest:
 
 SAVED = AskRequest()
 """Nothing was given."""
-
-
-def asks_model(command: Callable[..., R]) -> Callable[..., R]:
-    """The command with the options of an ``AskRequest`` in place of its parameter ``ask``."""
-    return with_options(command, "ask", AskRequest)
-
-
-def with_options(command: Callable[..., R], parameter: str, form: type[Any]) -> Callable[..., R]:
-    """The command with an option for each field of ``form`` in place of a parameter, but for those
-    that it has by itself.
-    """
-    own = inspect.signature(command, eval_str=True).parameters
-    hints = get_type_hints(form, include_extras=True)
-    options = {
-        one.name: own[parameter].replace(
-            name=one.name, annotation=hints[one.name], default=one.default
-        )
-        for one in fields(form)
-        if one.name not in own
-    }
-
-    @wraps(command)
-    def run(**values: Any) -> R:
-        given = form(**{name: values.pop(name) for name in options})
-        return command(**values, **{parameter: given})
-
-    parameters = [
-        one
-        for name, old in own.items()
-        for one in (options.values() if name == parameter else [old])
-    ]
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    return run
 
 
 def refuse_offline(judge: Judge, given: Sequence[str]) -> None:

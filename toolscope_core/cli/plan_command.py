@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolscope_core.cli.model_options import SAVED, AskRequest, asks_model
+from toolscope_core.cli.model_options import SAVED, AskRequest
 from toolscope_core.cli.search_options import (
     DEFAULT_SEARCH,
     Decompose,
@@ -19,18 +19,17 @@ from toolscope_core.cli.search_options import (
     SearchKnobs,
     Worker,
     catalogs_and_request,
-    tunes_search,
 )
 from toolscope_core.cli.terminal import (
     EmbedderName,
     VariantsFile,
-    app,
-    errors_as_sentences,
+    command,
     progress,
     say,
     say_json,
+    spent_json,
+    spent_text,
 )
-from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import JsonObject
@@ -55,23 +54,17 @@ class PlanReport:
     seconds: float
 
     def as_json(self) -> JsonObject:
-        """The trace and what it took; ``questions`` count whether or not the answer was known,
-        ``calls`` and tokens are what was paid for now.
-        """
-        counts = ("questions", "calls", "tokens_in", "tokens_out")
+        """The trace and what it took."""
         return {
             **self.plan.as_json(),
             "searches": self.searches,
-            **{count: sum(getattr(one, count) for one in self.spent) for count in counts},
+            **spent_json(self.spent),
             "tools_shown": self.tools_shown,
             "seconds": round(self.seconds, 3),
         }
 
 
-@app.command()
-@errors_as_sentences
-@asks_model
-@tunes_search
+@command()
 def plan_request(
     catalogs: Annotated[
         list[str],
@@ -114,9 +107,7 @@ def plan_request(
         say(f"left out: {name}, {reason}")
     say(
         f"{quantity(len(report.plan.tool_ids), 'tool')}; {quantity(report.searches, 'ranking')}, "
-        f"{quantity(took['questions'], 'question')} to a model in "
-        f"{quantity(took['calls'], 'call')} ({took['tokens_in']:,} tokens in, "
-        f"{took['tokens_out']:,} out), {quantity(report.tools_shown, 'tool')} shown to it, "
+        f"{spent_text(took)}, {quantity(report.tools_shown, 'tool')} shown to it, "
         f"{report.seconds:.2f} s"
     )
 
@@ -134,7 +125,7 @@ def _plan(
     if options.decomposition == "steps":
         raise ConfigError("recorded steps are of the queries of a file; take another --decompose")
     catalog = searched_catalog(catalogs, options).catalog
-    searcher = Searcher(catalog, options, read_environment(), progress())
+    searcher = Searcher(catalog, options, progress())
     _ = searcher.tools  # loads and indexes, which is not the plan's time
     start = time.perf_counter()
     requests = searcher.requests([Query("", request)])

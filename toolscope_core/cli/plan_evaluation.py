@@ -9,12 +9,18 @@ from pathlib import Path
 from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.cli.searcher import Searcher, SearchOptions, searched_catalog
-from toolscope_core.cli.terminal import interval_text, progress, say, say_json
+from toolscope_core.cli.terminal import (
+    interval_text,
+    progress,
+    say,
+    say_json,
+    spent_json,
+    spent_text,
+)
 from toolscope_core.evaluation.measured_toolsets import as_it_is, augmented, merged_toolset
 from toolscope_core.evaluation.query_sets import read_queries, relabelled, with_gold_among
 from toolscope_core.merging.model_verdicts import Spent
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import JsonObject
@@ -31,9 +37,7 @@ class PlannedSide:
     spent: tuple[Spent, ...]
 
     def as_json(self) -> JsonObject:
-        counts = ("questions", "calls", "tokens_in", "tokens_out")
-        sums = {count: sum(getattr(one, count) for one in self.spent) for count in counts}
-        return {"toolset": self.name, **self.figures.as_json(), **sums}
+        return {"toolset": self.name, **self.figures.as_json(), **spent_json(self.spent)}
 
 
 def plan_evaluation(
@@ -59,9 +63,7 @@ def plan_evaluation(
     costs, sides = Costs(), []
     for toolset in toolsets:
         catalog = Catalog(toolset.tools) if toolset.phi else searched.catalog
-        searcher = Searcher(
-            catalog, search, read_environment(), progress(), toolset.phi, searched.catalog
-        )
+        searcher = Searcher(catalog, search, progress(), toolset.phi, searched.catalog)
         plans = searcher.plans(searcher.requests(kept), plan_options)
         golds = [query.gold for query in relabelled(kept, toolset.phi)]
         figures = plan_figures(plans, golds, lambda tool: costs.of(tool, PROMPT_SHAPES[0]))
@@ -75,7 +77,7 @@ def tell_plans(sides: Sequence[PlannedSide], *, as_json: bool) -> None:
         say_json({"sides": [side.as_json() for side in sides]})
         return
     for side in sides:
-        own, spent = side.figures, side.as_json()
+        own = side.figures
         say(f"{side.name}: {quantity(own.queries, 'query')}")
         for name in ("precision", "recall", "f1", "exact"):
             say(f"  {name:10} {interval_text(*astuple(getattr(own, name)))}")
@@ -83,9 +85,5 @@ def tell_plans(sides: Sequence[PlannedSide], *, as_json: bool) -> None:
             f"  a query: {own.jobs:.1f} jobs, {own.searches:.1f} rankings, {own.tools_called:.1f} "
             f"tools called of {own.tools_shown:.1f} shown ({own.tokens_shown:,.0f} tokens)"
         )
-        say(
-            f"  {quantity(spent['questions'], 'question')} to a model in "
-            f"{quantity(spent['calls'], 'call')} ({spent['tokens_in']:,} tokens in, "
-            f"{spent['tokens_out']:,} out)"
-        )
+        say(f"  {spent_text(spent_json(side.spent))}")
     say("[95 % bootstrap intervals over queries]")

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from toolscope_core.cli.search_options import Selection
 from toolscope_core.cli.terminal import progress
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import JsonObject
 
@@ -131,7 +130,7 @@ def evaluation(
             f"no query of {queries} has a gold answer in the catalog; give tool ids under `gold`, "
             "or names of servers under `gold_servers` with --servers"
         )
-    searcher = Searcher(searched.catalog, options.search, read_environment(), progress())
+    searcher = Searcher(searched.catalog, options.search, progress())
     rankings = searcher.rankings(kept)
     golds = list(map(gold_of, kept))
     rows = metric_rows(golds, rankings.names, options.cutoffs)
@@ -184,9 +183,7 @@ def _with_merge(
     catalog = searched.catalog
     toolset = augmented(merged_toolset(bundle, catalog), searched.variants.by_id)
     merged = Catalog(toolset.tools)
-    searcher = Searcher(
-        merged, options.search, read_environment(), progress(), toolset.phi, catalog
-    )
+    searcher = Searcher(merged, options.search, progress(), toolset.phi, catalog)
     rankings_after = searcher.rankings(queries)
     report = replace(report, tools_after=len(merged.tools))
     if options.search.servers:

@@ -7,12 +7,11 @@ from typing import Annotated
 
 import typer
 
-from toolscope_core.cli.terminal import app, errors_as_sentences, say
+from toolscope_core.cli.terminal import command, say
 from toolscope_core.model.numbers import quantity
 
 
-@app.command()
-@errors_as_sentences
+@command()
 def relabel(
     queries: Annotated[Path, typer.Argument(help="JSONL with `gold` ids and `calls`.")],
     bundle: Annotated[Path, typer.Option(help="Folder that merge wrote, or Export's zip.")],

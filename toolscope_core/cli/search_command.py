@@ -8,24 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolscope_core.cli.model_options import SAVED, AskRequest, asks_model
+from toolscope_core.cli.model_options import SAVED, AskRequest
 from toolscope_core.cli.search_options import (
     ALL_TOOLS,
     DEFAULT_SEARCH,
     SearchedTools,
     SearchKnobs,
     catalogs_and_request,
-    searches,
 )
-from toolscope_core.cli.terminal import (
-    app,
-    errors_as_sentences,
-    more,
-    progress,
-    say,
-    say_error,
-)
-from toolscope_core.model.environment import read_environment
+from toolscope_core.cli.terminal import command, more, progress, say, say_error
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 
@@ -42,10 +33,7 @@ NOTICED = 300
 """Texts whose encoding a person notices: about two seconds."""
 
 
-@app.command()
-@errors_as_sentences
-@asks_model
-@searches
+@command()
 def search(
     catalogs: Annotated[
         list[str],
@@ -88,7 +76,7 @@ def _answer(catalogs: Sequence[Path], request: str, options: SearchOptions) -> N
         raise ConfigError("recorded steps are of the queries of a file; give --queries")
     catalog = searched_catalog(catalogs, options).catalog
     words_first = _words_first(request, catalog, options.k) if not options.servers else progress()
-    searcher = Searcher(catalog, options, read_environment(), words_first)
+    searcher = Searcher(catalog, options, words_first)
     (tool_request,) = searcher.requests([Query("", request)])
     tools: tuple[RankedTool, ...] = ()
     if options.servers:
@@ -142,7 +130,7 @@ def _write_rankings(
 
     catalog = searched_catalog(catalogs, options).catalog
     query_set = read_queries(queries)
-    rankings = Searcher(catalog, options, read_environment(), progress()).rankings(query_set)
+    rankings = Searcher(catalog, options, progress()).rankings(query_set)
     rows = zip(query_set, rankings.requests, rankings.names, rankings.scores, strict=True)
     write_rows(
         out,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 import typer
 
-from toolscope_core.cli.model_options import with_options
 from toolscope_core.cli.terminal import EmbedderName, VariantsFile
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.search_configuration import (
@@ -21,7 +20,6 @@ from toolscope_core.model.search_configuration import (
     RetrievalConfig,
 )
 
-R = TypeVar("R")
 Decomposition = Literal["none", "rules", "steps", "dummy", "context"]
 """How a request is split into sub-queries."""
 ASKING: tuple[Decomposition, ...] = ("dummy", "context")
@@ -171,18 +169,6 @@ class SearchedTools:
 
 DEFAULT_SEARCH, ALL_TOOLS = SearchKnobs(), SearchedTools()
 """Nothing was given."""
-
-
-def searches(command: Callable[..., R]) -> Callable[..., R]:
-    """The command with the options of ``SearchKnobs`` and ``SearchedTools`` in place of its
-    parameters ``knobs`` and ``searched``.
-    """
-    return tunes_search(with_options(command, "searched", SearchedTools))
-
-
-def tunes_search(command: Callable[..., R]) -> Callable[..., R]:
-    """The command with the options of ``SearchKnobs`` in place of its parameter ``knobs``."""
-    return with_options(command, "knobs", SearchKnobs)
 
 
 def trained_model(model: str | None, *, asks: bool) -> Path | None:

@@ -28,7 +28,7 @@ from toolscope_core.files.folders import MODEL_PROGRAM, why_not_ours
 from toolscope_core.llm.embedders import embedder_of, scorer_of
 from toolscope_core.merging.model_verdicts import Spent
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.environment import Settings
+from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Embedder, Progress, silent
 from toolscope_core.model.search_configuration import RetrievalConfig
@@ -159,12 +159,11 @@ class Searcher:
         self,
         catalog: Catalog,
         options: SearchOptions,
-        settings: Settings,
         progress: Progress = silent,
         phi: Mapping[str, str | None] | None = None,
         former: Catalog | None = None,
     ) -> None:
-        self._catalog, self._options, self._settings = catalog, options, settings
+        self._catalog, self._options, settings = catalog, options, read_environment()
         self._progress, self._phi, self._former = progress, phi, former
         self._embedder: Embedder = embedder_of(settings, options.embedder)
         self._cache = VectorCache(settings.cache_dir)
@@ -259,7 +258,7 @@ class Searcher:
         if by == "best":
             by_job = job_rankings(tools, requests, self.ranker, self._progress)
             return offline_rates(requests, by_job, rankings.names, golds, cutoffs)
-        with asking(self._options.ask, self._settings, self._progress) as (_, model):
+        with asking(self._options.ask) as (_, model):
             choice = partial(selected_by_model, tools, requests, model)
             return selection_rates(choice, rankings.names, golds, cutoffs)
 
@@ -276,7 +275,7 @@ class Searcher:
         if options.worker == "best":
             planner = offline_planner(self._catalog, retriever, k, options)
             return planner.plans(requests, self._progress)
-        with asking(self._options.ask, self._settings, self._progress) as (_, asker):
+        with asking(self._options.ask) as (_, asker):
             planner = model_planner(self._catalog, retriever, k, options, asker)
             plans = planner.plans(requests, self._progress)
             self.spent += asker.spent
@@ -304,7 +303,7 @@ class Searcher:
             return [recorded.get(one.id, ()) for one in queries]
         if kind == "steps":
             return [one.steps for one in queries]
-        with asking(self._options.ask, self._settings, self._progress) as (_, model):
+        with asking(self._options.ask) as (_, model):
             in_view = self._nearest(texts) if kind == "context" else [()] * len(texts)
             splits = splits_of_model(texts, in_view, kind, model)
             self.spent += model.spent

@@ -14,8 +14,7 @@ from toolscope_core import __version__
 from toolscope_core.cli.terminal import (
     BundlePath,
     ServerKeys,
-    app,
-    errors_as_sentences,
+    command,
     fail_for,
     say,
     say_error,
@@ -33,8 +32,7 @@ if TYPE_CHECKING:
     from toolscope_core.mcp.gateway.serve_check import ServerState
 
 
-@app.command()
-@errors_as_sentences
+@command()
 def serve(
     bundle: BundlePath,
     config: Annotated[

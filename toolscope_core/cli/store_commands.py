@@ -7,15 +7,14 @@ from typing import Annotated
 
 import typer
 
-from toolscope_core.cli.terminal import app, errors_as_sentences, progress, say
+from toolscope_core.cli.terminal import command, progress, say
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.numbers import quantity
 
 PASSWORDS = "A password may be left out: PGPASSWORD or a password file gives it."
 
 
-@app.command("copy-store")
-@errors_as_sentences
+@command("copy-store")
 def copy_store(
     source: Annotated[str, typer.Argument(help=f"URL of the store to copy. {PASSWORDS}")],
     target: Annotated[str, typer.Argument(help="URL of the new store: a file or a server.")],
@@ -31,8 +30,7 @@ def copy_store(
     say(f"copied {places}; every table was read again and is the same")
 
 
-@app.command("upgrade-store")
-@errors_as_sentences
+@command("upgrade-store")
 def upgrade_store() -> None:
     """Bring the store of an earlier ToolScope up to date, once you have a backup of it."""
     from toolscope_core.store import Store

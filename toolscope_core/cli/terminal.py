@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar, get_type_hints
 
 import typer
 
@@ -87,16 +89,52 @@ Threshold = Annotated[
 ]
 
 
-def errors_as_sentences(command: Callable[P, R]) -> Callable[P, R]:
-    @wraps(command)
+def command(name: str | None = None) -> Callable[[Callable[..., R]], Callable[..., R]]:
+    """What adds a function to the app: its errors are sentences, and a parameter whose default is a
+    form (a dataclass) is an option for each of its fields, but for those that are there already.
+    """
+    return lambda function: app.command(name)(_errors_as_sentences(_with_options(function)))
+
+
+def _errors_as_sentences(function: Callable[P, R]) -> Callable[P, R]:
+    @wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             with missing_packages_in_words():
-                return command(*args, **kwargs)
+                return function(*args, **kwargs)
         except ToolScopeError as error:
             say_error(str(error))
             raise typer.Exit(2) from error
 
+    return run
+
+
+def _with_options(function: Callable[..., R]) -> Callable[..., R]:
+    defaults = {k: one.default for k, one in inspect.signature(function).parameters.items()}
+    forms: dict[str, type[Any]] = {k: type(one) for k, one in defaults.items() if is_dataclass(one)}
+    if not forms:
+        return function
+    own = inspect.signature(function, eval_str=True).parameters
+    names, options = set(own), dict[str, list[inspect.Parameter]]()
+    for parameter, form in forms.items():
+        hints = get_type_hints(form, include_extras=True)
+        options[parameter] = [
+            own[parameter].replace(name=one.name, annotation=hints[one.name], default=one.default)
+            for one in fields(form)
+            if one.name not in names
+        ]
+        names |= {one.name for one in options[parameter]}
+
+    @wraps(function)
+    def run(**values: Any) -> R:
+        given = {
+            parameter: form(**{one.name: values.pop(one.name) for one in options[parameter]})
+            for parameter, form in forms.items()
+        }
+        return function(**values, **given)
+
+    in_order = [one for name, old in own.items() for one in options.get(name, [old])]
+    run.__signature__ = inspect.Signature(in_order)  # type: ignore[attr-defined]
     return run
 
 
@@ -158,14 +196,33 @@ def progress() -> Progress:
 
 def tell_spent(model: str, spent: Sequence[Spent]) -> None:
     """What all tasks together took of the model."""
+    from toolscope_core.merging.model_verdicts import spent_in_all
 
-    def total(what: str) -> int:
-        return sum(getattr(one, what) for one in spent)
-
+    all_tasks = spent_in_all(spent)
     say(
-        f"{model}: {quantity(total('questions'), 'question')}, {total('reused'):,} known before"
-        f"{more(total('unanalysed'), 'unanalysed')}; {quantity(total('calls'), 'call')}, "
-        f"{total('tokens_in'):,} tokens in, {total('tokens_out'):,} out"
+        f"{model}: {quantity(all_tasks.questions, 'question')}, {all_tasks.reused:,} known before"
+        f"{more(all_tasks.unanalysed, 'unanalysed')}; {quantity(all_tasks.calls, 'call')}, "
+        f"{all_tasks.tokens_in:,} tokens in, {all_tasks.tokens_out:,} out"
+    )
+
+
+def spent_json(spent: Iterable[Spent]) -> dict[str, int]:
+    """What questions to a model took: ``questions`` count whether or not the answer was known,
+    calls and tokens are what was paid for now.
+    """
+    from toolscope_core.merging.model_verdicts import spent_in_all
+
+    all_tasks = spent_in_all(spent)
+    counts = ("questions", "calls", "tokens_in", "tokens_out")
+    return {name: getattr(all_tasks, name) for name in counts}
+
+
+def spent_text(spent: Mapping[str, Any]) -> str:
+    """The counts of ``spent_json``, in words."""
+    return (
+        f"{quantity(spent['questions'], 'question')} to a model in "
+        f"{quantity(spent['calls'], 'call')} ({spent['tokens_in']:,} tokens in, "
+        f"{spent['tokens_out']:,} out)"
     )
 
 

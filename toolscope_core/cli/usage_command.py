@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolscope_core.cli.terminal import app, errors_as_sentences, say, say_json
+from toolscope_core.cli.terminal import command, say, say_json
 from toolscope_core.files.whole_files import read_file
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 SHOWN = 20
 
 
-@app.command()
-@errors_as_sentences
+@command()
 def usage(
     logs: Annotated[
         list[Path],

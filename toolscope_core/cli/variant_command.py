@@ -8,25 +8,20 @@ from typing import Annotated
 import typer
 
 from toolscope_core.catalog.isolation import read_files
-from toolscope_core.cli.model_options import SAVED, AskRequest, asks_model
+from toolscope_core.cli.model_options import SAVED, AskRequest
 from toolscope_core.cli.terminal import (
     Catalogs,
     KeepDoubtful,
-    app,
-    errors_as_sentences,
+    command,
     more,
-    progress,
     say,
     tell_doubtful,
     tell_spent,
 )
-from toolscope_core.model.environment import read_environment
 from toolscope_core.model.numbers import quantity
 
 
-@app.command()
-@errors_as_sentences
-@asks_model
+@command()
 def augment(
     catalogs: Catalogs,
     out: Annotated[Path, typer.Option(help="JSONL of document variants, for --variants.")],
@@ -46,7 +41,7 @@ def augment(
     catalog = read_files(catalogs)
     asker, unknown = None, 0
     if source is None:
-        with asking(ask, read_environment(), progress()) as (_, asker):
+        with asking(ask) as (_, asker):
             variants = variants_of_model(catalog.tools, asker)
     else:
         loaded = read_variants(source, catalog)

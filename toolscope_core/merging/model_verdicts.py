@@ -6,7 +6,7 @@ would then be accepted without a person is held against the offline judge in ``d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
@@ -84,6 +84,13 @@ class Spent:
     tokens_in: int = 0
     tokens_out: int = 0
     cost: float | None = None
+
+
+def spent_in_all(spent: Iterable[Spent]) -> Spent:
+    """The counts of all tasks together, without their cost."""
+    rows = list(spent)
+    counts = ("questions", "reused", "unanalysed", "calls", "tokens_in", "tokens_out")
+    return Spent("all", **{name: sum(getattr(one, name) for one in rows) for name in counts})
 
 
 @dataclass(frozen=True, slots=True)
