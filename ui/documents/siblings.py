@@ -6,20 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from toolscope_core.decisions.constraints import constraints
+from toolscope_core.embedding.tool_text import tool_text
 from toolscope_core.merging.faithful import Violation
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Augmentation, Tool
-from toolscope_core.rps.rewrites import (
-    MeasuredRewrite,
-    TellingEffect,
-    answers_of,
-    best_rewrites,
-    effects_of,
-    offline_rewrites,
-)
+from toolscope_core.rps.rewrites import MeasuredRewrite, answers_of, best_rewrites, offline_rewrites
 from toolscope_core.rps.telling_apart import (
     COLLIDE,
     SiblingPair,
@@ -120,15 +114,12 @@ class Siblings:
         """What speaks against descriptions, by tool id."""
         return description_violations(self._analyses.required(catalog_id).catalog, descriptions)
 
-    def effect(self, catalog_id: int, pair: Pair, descriptions: Mapping[str, str]) -> TellingEffect:
-        """What descriptions would do, against those that came in: to the texts that the merge and
-        the search embed, and to requests that only one of the two answers. Those are of the query
-        sets, and the questions of accepted document variants.
-        """
+    def similarity(self, catalog_id: int, descriptions: Mapping[str, str]) -> float:
+        """The cosine of the texts of two tools with these descriptions."""
         by_id = self._analyses.required(catalog_id).catalog.by_id
-        tools, answers = (by_id[pair.left], by_id[pair.right]), self._requests(catalog_id, pair)
-        (effect,) = effects_of(tools, [descriptions], answers, self._analyses.embed)
-        return effect
+        tools = (replace(by_id[one], description=text) for one, text in descriptions.items())
+        left, right = self._analyses.embed([tool_text(one) for one in tools])
+        return float(left @ right)
 
     def save(
         self, catalog_id: int, descriptions: Mapping[str, str], reviewer: str
@@ -166,7 +157,9 @@ class Siblings:
         return best_rewrites((left, right), rewrites, answers, self._analyses.embed)
 
     def _requests(self, catalog_id: int, pair: Pair) -> list[tuple[str, str]]:
-        """Requests that exactly one of the two answers, each with that one: 200 at most."""
+        """Requests of query sets and accepted document variants that exactly one of the two
+        answers, each with that one: 200 at most.
+        """
         sets = self._queries.sets(catalog_id)
         answers = dict(answers_of(pair, [one for view in sets for one in view.content.queries]))
         accepted = self._variants.accepted(catalog_id)

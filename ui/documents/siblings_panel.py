@@ -12,8 +12,9 @@ from toolscope_core.model.decision import Decision
 from toolscope_core.model.kinds import RELATIONS
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Tool, digest
-from toolscope_core.rps.rewrites import MeasuredRewrite, TellingEffect
+from toolscope_core.rps.rewrites import MeasuredRewrite
 from toolscope_core.rps.telling_apart import COLLIDE, LEAST, SiblingPair
+from ui.documents.choice_panel import chosen_key, show_violations
 from ui.documents.siblings import Siblings, SiblingsCard
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons
@@ -24,8 +25,6 @@ from ui.shared.pairs.pair_panel import pair_link
 
 WAITING, EDITED, ALL = "waiting", "edited", "all"
 NOW = "as they are"
-MOST_OPTIONS = 500
-MOST_QUERIES = 12
 AT = "telling_apart"
 """Session key: the pair that is looked at."""
 ABOUT = (
@@ -51,7 +50,7 @@ def siblings_panel(catalog_id: int) -> None:
     kept = [one for one in pairs if shown in (ALL, _state(one, edited))]
     waiting = sum(_state(one, edited) == WAITING for one in pairs)
     if kept:
-        _chosen(catalog_id, kept[:MOST_OPTIONS], bar)
+        _chosen(catalog_id, kept, bar)
     else:
         st.info("No pair is left here.", icon=":material/check_circle:")
     st.caption(f"{waiting:,} of {quantity(len(pairs), 'pair')} wait, {len(kept):,} shown.")
@@ -96,21 +95,12 @@ def _chosen(
     catalog_id: int, pairs: Sequence[SiblingPair], bar: st.delta_generator.DeltaGenerator
 ) -> None:
     by_key = {pair_key(one.pair): one for one in pairs}
-    if st.session_state.get(AT) not in by_key:
-        st.session_state[AT] = next(iter(by_key))
     names = page_frame.analysis().catalog.by_id
-    chosen = bar.selectbox(
-        f"Pair ({len(pairs):,})",
-        list(by_key),
-        key=AT,
-        format_func=lambda key: (
-            f"{names[by_key[key].pair.left].name} and {names[by_key[key].pair.right].name} "
-            f"({by_key[key].similarity:.2f})"
-        ),
-        width=480,
-    )
-    order = list(by_key)
-    onward = order[(order.index(chosen) + 1) % len(order)]
+    labels = {
+        key: f"{names[one.pair.left].name} and {names[one.pair.right].name} ({one.similarity:.2f})"
+        for key, one in by_key.items()
+    }
+    chosen, onward = chosen_key(bar, "Pair", labels, AT)
     card = page_frame.service(Siblings).card(catalog_id, by_key[chosen])
     _card(catalog_id, card, onward, len(pairs))
 
@@ -137,15 +127,11 @@ def _card(catalog_id: int, card: SiblingsCard, onward: str, pairs: int) -> None:
     work = page_frame.service(Siblings)
     violations = work.violations(catalog_id, texts)
     for tool in card.tools:
-        for violation in violations[tool.id]:
-            more = "" if violation.excerpt in violation.message else f": {violation.excerpt}"
-            st.warning(
-                safe_text.sentence(f"`{tool.name}`: {violation.message}{more}"),
-                icon=":material/rule:",
-            )
+        show_violations(violations[tool.id], tool.name)
     size_badge(page_frame.workspace().catalogs.described(catalog_id, texts))
-    _effect(card, work.effect(catalog_id, card.siblings.pair, texts))
     if any(texts[tool.id] != tool.description for tool in card.tools):
+        similarity = work.similarity(catalog_id, texts)
+        st.markdown(f"Similarity **{card.siblings.similarity:.2f} → {similarity:.2f}**.")
         rewrite_effect(catalog_id, card.siblings.pair, texts, pairs)
     with st.container(horizontal=True):
         st.button(
@@ -205,44 +191,6 @@ def _field(tool: Tool, texts: Mapping[str, str], suffix: str) -> str:
     )
     st.html(safe_text.word_diff(tool.description, text))
     return text.strip()
-
-
-def _effect(card: SiblingsCard, effect: TellingEffect) -> None:
-    """The similarity before and after, and the requests that only one of the two answers."""
-    before, after = effect.right
-    parts = [f"Similarity **{effect.before:.2f} → {effect.after:.2f}**"]
-    if effect.queries:
-        parts.append(
-            f"requests nearer to the right tool **{before} → {after}** of {len(effect.queries):,}"
-        )
-    st.markdown(
-        f"{'; '.join(parts)}.",
-        help="Against the descriptions as they came in. Requests are those of the query sets, and "
-        "the questions of accepted document variants, that only one of the two answers.",
-    )
-    if not effect.queries:
-        st.caption("No query set or document variant has a request that only one of them answers.")
-        return
-    names = {tool.id: tool.name for tool in card.tools}
-    st.dataframe(
-        [
-            {
-                "request": one.text,
-                "right tool": names[one.right],
-                "before": round(one.before, 3),
-                "after": round(one.after, 3),
-            }
-            for one in effect.queries[:MOST_QUERIES]
-        ],
-        hide_index=True,
-        column_config={
-            "before": st.column_config.NumberColumn(
-                format="%+.3f", help="How much nearer the right tool is; below 0 it is the other."
-            ),
-            "after": st.column_config.NumberColumn(format="%+.3f"),
-        },
-        alt="Requests that only one of the two tools answers",
-    )
 
 
 def _go(onward: str) -> None:

@@ -12,6 +12,7 @@ from toolscope_core.evaluation.intervals import rate_text
 from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Augmentation, digest
+from ui.documents.choice_panel import chosen_key, show_violations
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.cards.cluster_card import size_badge
@@ -19,7 +20,6 @@ from ui.shared.models import ask_panel
 from ui.shared.services.reviewed_variants import NONE, Variants, VariantView
 
 SHOWS = ("waiting", "with warnings", "accepted", "edited", "rejected")
-MOST_OPTIONS = 500
 NAMED = 5
 ABOUT = (
     "An expanded description and questions that a tool answers. Searches read them beside what the "
@@ -118,16 +118,10 @@ def _review(catalog_id: int, views: Sequence[VariantView]) -> None:
     if not kept:
         st.info("No variant matches.")
         return
-    order = sorted(kept, key=lambda one: kept[one].state != "waiting")[:MOST_OPTIONS]
-    if st.session_state.get("variant_tool") not in order:
-        st.session_state["variant_tool"] = order[0]
-    chosen = bar.selectbox(
-        f"Tool ({len(kept):,})",
-        order,
-        key="variant_tool",
-        format_func=lambda one: f"{one} ({kept[one].state})",
-    )
-    _card(catalog_id, kept[chosen], order[(order.index(chosen) + 1) % len(order)])
+    order = sorted(kept, key=lambda one: kept[one].state != "waiting")
+    labels = {one: f"{one} ({kept[one].state})" for one in order}
+    chosen, onward = chosen_key(bar, "Tool", labels, "variant_tool")
+    _card(catalog_id, kept[chosen], onward)
 
 
 def _card(catalog_id: int, view: VariantView, onward: str) -> None:
@@ -139,9 +133,7 @@ def _card(catalog_id: int, view: VariantView, onward: str) -> None:
         st.write(safe_text.untrusted(view.tool.description) or "*no description*")
         st.markdown("**What the variant changes**")
         st.html(safe_text.word_diff(view.tool.description, shown.expanded))
-        for violation in view.violations:
-            more = "" if violation.excerpt in violation.message else f": {violation.excerpt}"
-            st.warning(safe_text.sentence(f"{violation.message}{more}"), icon=":material/rule:")
+        show_violations(view.violations)
     with right:
         st.caption(f"{view.state}, from {safe_text.untrusted(view.source)}")
         expanded = st.text_area(
