@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.test_main_job import PROPOSALS
+from tests.browser.test_hostile_catalog import PROPOSALS
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 

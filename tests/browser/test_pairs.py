@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.test_main_job import PROPOSALS
+from tests.browser.test_hostile_catalog import PROPOSALS
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
@@ -38,31 +38,3 @@ def test_a_collision_leads_to_its_pair_which_survives_a_reload(watched):
     page.get_by_text("Most similar tools", exact=True).click()
     expect(page.get_by_text("Select a row to compare")).to_be_visible()
     assert page.url == link
-
-
-@pytest.mark.nightly  # tests/pages/test_families.py goes this way by day
-def test_two_tools_that_nothing_proposes_are_sent_to_review(watched):
-    page = watched.open("overlap", catalog="Example")
-    page.get_by_text("Compare any two tools").click()
-    for side, name in (
-        ("Tool A", "pinboard-notes/tag_note"),
-        ("Tool B", "attic-archive/get_usage"),
-    ):
-        page.get_by_label(f"Search for {side}").fill(name.split("/")[1])
-        page.keyboard.press("Enter")
-        watched.settled()
-        page.get_by_label(side, exact=True).click()
-        page.get_by_role("option", name=name, exact=True).click()
-        watched.settled()
-    page.get_by_role("button", name="Compare", exact=True).click()
-    expect(page.locator("h3").first).to_have_text("get_usage and tag_note")
-    page.keyboard.press("Escape")
-    page.get_by_role("button", name="Send to review").click()
-    expect(page.get_by_text("Cluster: proposed")).to_be_visible()
-    link = page.url
-    page.get_by_text("Open in Review").click()
-    expect(page.locator("h1")).to_have_text("Review")
-    expect(page.get_by_text("a person put it forward").first).to_be_visible()
-    page.goto(link)
-    page.get_by_role("button", name="Undo").click()
-    expect(page.get_by_role("button", name="Send to review")).to_be_visible()

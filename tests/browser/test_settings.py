@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.test_main_job import BAD, EVIL, PROPOSALS
+from tests.browser.test_hostile_catalog import BAD, EVIL, PROPOSALS
 from tests.support.model_server import ModelServer
 from tests.support.replies import answering, same_verb, served
 

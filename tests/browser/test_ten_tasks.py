@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.test_accessibility import serious_findings
-from tests.browser.test_main_job import PROPOSALS
+from tests.browser.test_hostile_catalog import PROPOSALS
 from toolscope_core.evaluation.example import example_path
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
@@ -36,6 +36,7 @@ def reviewed(page, number):
     return page.get_by_text(re.compile(rf"^{number} of \d+ reviewed"))
 
 
+@pytest.mark.case(44)
 def test_ten_tasks_of_a_first_day(watched, tmp_path):
     findings = []
     file = tmp_path / "team.json"

@@ -11,7 +11,6 @@ from jsonschema import Draft202012Validator
 from referencing import Registry
 from typer.testing import CliRunner
 
-from tests.support.bundle_names import FILES
 from tests.support.catalogs import accepting, example_catalog
 from tests.support.json_files import read_json, read_lines, write_json, write_lines
 from toolscope_core import __version__
@@ -21,7 +20,6 @@ from toolscope_core.cli import app
 from toolscope_core.evaluation.example import example_path
 from toolscope_core.merging.calls import map_call, unmap_call
 from toolscope_core.merging.relabelling import read_relabelling
-from toolscope_core.model.kinds import outcome_word
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = str(example_path())
@@ -76,18 +74,6 @@ def test_the_version_is_the_one_of_the_package():
     assert "Usage: toolscope" in run("--help").stdout
 
 
-@pytest.mark.parametrize(
-    "shape", ["openai-chat", "openai-responses", "anthropic", "mcp", "gemini", "neutral"]
-)
-def test_every_format_is_written_and_read_back(tmp_path, shape):
-    run("merge", EXAMPLE, "--out", tmp_path / "b", "--accept", "auto", "--format", shape, "--fix")
-    toolset = tmp_path / "b" / "toolset.json"
-    tools = read_json(tmp_path / "b" / "relabel.json")["entries"]
-    found = read_catalog(load_paths([toolset]))
-    assert len(found.tools) == len({row["new_id"] for row in tools})
-    assert found.problems == ()
-
-
 def test_a_violated_format_is_refused_with_the_list_and_mended_with_fix(tmp_path):
     names = ["look.up", *(f"n {n}" for n in range(11)), "Fine", "fine"]
     tools = [{"name": name, "description": f"Does {name}."} for name in names]
@@ -124,22 +110,6 @@ def test_one_tool_that_no_client_of_mcp_reads_is_held_back_and_the_others_are_wr
     assert [tool["name"] for tool in written["tools"]] == ["weigh"]
     plain = run("merge", file, "--out", tmp_path / "b", "--accept", "none")
     assert ("2 tools in, 2 out" in plain.stdout, plain.stderr) == (True, "")
-
-
-def test_three_hundred_tools_leave_in_three_files_for_a_limit_of_128(tmp_path):
-    tools = [
-        {"name": f"do_{n}", "description": f"Does {n}.", "server": f"s{n % 20:02}"}
-        for n in range(300)
-    ]
-    file = write_json(tmp_path / "tools.json", tools)
-    merging = ("merge", file, "--out", tmp_path / "b", "--accept", "none")
-    merging += ("--format", "openai-chat")
-    refused = run(*merging, code=2)
-    assert "3 files, one for each agent" in refused.output
-    done = run(*merging, "--fix")
-    assert "the toolset is in 3, by server" in done.output
-    found = [len(read_catalog(load_paths([p])).tools) for p in (tmp_path / "b").glob("toolset-*")]
-    assert sorted(found) == [60, 120, 120]
 
 
 def test_the_accept_policies_take_more_and_more(tmp_path):
@@ -183,33 +153,12 @@ def test_decisions_of_another_catalog_are_counted_and_alone_refused(tmp_path):
     assert "decisions: 1 of this catalog, 1 of tools that this catalog does not have" in done.output
 
 
-@pytest.mark.case(57)
-def test_equal_runs_write_equal_bytes(tmp_path):
-    for name in ("one", "two"):
-        run("merge", EXAMPLE, "--out", tmp_path / name)
-    for file in FILES:
-        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
-
-
 def judge(catalog, pairs, folder):
     """What is said of the pairs, and a row for each."""
     rows = [{"left": left, "right": right} for left, right in pairs]
     asked, out = write_lines(folder / "pairs.jsonl", *rows), folder / "out" / "verdicts.jsonl"
     output = run("judge", catalog, "--pairs", asked, "--out", out).output
     return output, read_lines(out)
-
-
-def test_judge_answers_in_the_order_asked(tmp_path):
-    ids = [tool.id for tool in example_catalog().tools]
-    pairs = [(ids[5], ids[2]), (ids[0], ids[1]), (ids[1], ids[0])]
-    output, rows = judge(EXAMPLE, pairs, tmp_path)
-    assert [(row["left"], row["right"]) for row in rows] == pairs
-    assert rows[1]["probability"] == rows[2]["probability"]
-    verdicts = [row["verdict"] for row in rows]
-    assert all(row["evidence"] for row in rows)
-    words = ("merge", "family", "unsure", "keep")
-    counts = "; ".join(f"{verdicts.count(word)} {outcome_word(word)}" for word in words)
-    assert f"3 pairs: {counts}; verdicts: " in output
 
 
 def test_judge_tells_a_family_and_who_serves_whom_by_the_order_asked(tmp_path):
@@ -344,16 +293,6 @@ def test_relabel_prints_counts_and_every_shrink(relabel, bundle):
     assert new[0]["gold"] == [clusters[0]["canonical"]]
     assert "2 queries, 1 changed, 1 shrunk, 1 unknown" in done.output
     assert all(member in done.output for member in members)
-
-
-def test_relabel_understands_names_and_counts_what_it_does_not(relabel, bundle):
-    entries = read_json(bundle / "relabel.json")["entries"]
-    names = [entry["old_name"] for entry in entries]
-    gone = next(e for e in entries if e["status"] == "merged" and names.count(e["old_name"]) == 1)
-    calls = [{"name": gone["old_name"], "arguments": {}}, {"name": "nobody", "arguments": {}}]
-    done, (row,) = relabel({"calls": calls})
-    assert [call["name"] for call in row["calls"]] == [gone["new_name"], "nobody"]
-    assert "1 call not understood" in done.output
 
 
 @pytest.mark.parametrize(
