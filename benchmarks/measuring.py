@@ -28,7 +28,7 @@ from toolscope_core.merging.pipeline import Analysis, analyse
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AnalysisConfig
 from toolscope_core.model.environment import read_environment
-from toolscope_core.model.protocols import Embedder, Vectors
+from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.tool import JsonObject, Tool
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -73,9 +73,9 @@ def vectors_of(tools: Sequence[Tool]) -> Vectors:
     return embed_cached(compared_texts(tools), MiniLmEmbedder(), user_cache())
 
 
-def analysis_of(catalog: Catalog, embedder: Embedder | None = None) -> Analysis:
+def analysis_of(catalog: Catalog) -> Analysis:
     """A catalog analysed as the command line does."""
-    return analyse(catalog, AnalysisConfig(), embedder or MiniLmEmbedder(), user_cache())
+    return analyse(catalog, AnalysisConfig(), MiniLmEmbedder(), user_cache())
 
 
 def parser_of(doc: str | None) -> argparse.ArgumentParser:

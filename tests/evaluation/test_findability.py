@@ -53,10 +53,3 @@ def test_a_tool_is_found_for_a_share_of_its_requests_and_the_others_stand_before
     )
     assert mean_share(rows) == 5 / 6
     assert mean_share(()) == 1.0
-
-
-def test_tools_that_are_one_count_as_one():
-    requests = own_requests([SEND, POST])
-    one = {"a/send": "mail", "b/post": "mail"}
-    rows = findability(ByWords(SEND, POST), requests, first=1, equal=one)
-    assert [row.hits for row in rows] == [2, 2]

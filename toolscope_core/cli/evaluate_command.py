@@ -22,9 +22,9 @@ from toolscope_core.cli.search_options import (
     Selection,
     Worker,
 )
-from toolscope_core.cli.terminal import Catalogs, command, fail_for, interval_text, more, say
+from toolscope_core.cli.terminal import Catalogs, command, fail_for, more, say
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.model.numbers import quantity
+from toolscope_core.model.numbers import interval_text, quantity
 
 if TYPE_CHECKING:
     from toolscope_core.evaluation.change_effects import ComparedChange

@@ -25,7 +25,6 @@ from toolscope_core.cli.terminal import (
     EmbedderName,
     VariantsFile,
     command,
-    interval_text,
     progress,
     say,
     say_json,
@@ -33,6 +32,7 @@ from toolscope_core.cli.terminal import (
 from toolscope_core.model.configuration import AcceptPolicy, Knob, PlanConfig, Split
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.numbers import interval_text
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import JsonObject
 

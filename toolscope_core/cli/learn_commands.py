@@ -14,14 +14,13 @@ from toolscope_core.cli.terminal import (
     Catalogs,
     EmbedderName,
     command,
-    interval_text,
     more,
     progress,
     say,
 )
 from toolscope_core.model.configuration import FirstStageName, LearningMethod
 from toolscope_core.model.environment import read_environment
-from toolscope_core.model.numbers import quantity
+from toolscope_core.model.numbers import interval_text, quantity
 
 if TYPE_CHECKING:
     from toolscope_core.tool2vec.learned_model import LearnedModel

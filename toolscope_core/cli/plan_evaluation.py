@@ -10,7 +10,6 @@ from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.cli.searcher import Searcher, SearchOptions, searched_catalog
 from toolscope_core.cli.terminal import (
-    interval_text,
     progress,
     say,
     say_json,
@@ -22,7 +21,7 @@ from toolscope_core.evaluation.query_sets import read_queries, relabelled, with_
 from toolscope_core.merging.model_verdicts import Spent
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.model.numbers import quantity
+from toolscope_core.model.numbers import interval_text, quantity
 from toolscope_core.model.tool import JsonObject
 from toolscope_core.rps.plan_figures import PlanFigures, plan_figures
 from toolscope_core.rps.planner import PlanOptions

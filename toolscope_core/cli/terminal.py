@@ -170,10 +170,6 @@ def more(count: int, what: str, one: str = "") -> str:
     return f", {count:,} {one if one and count == 1 else what}" if count else ""
 
 
-def interval_text(mean: float, low: float, high: float) -> str:
-    return f"{mean:.3f} [{low:.3f}, {high:.3f}]"
-
-
 def tell_doubtful(reasons: Sequence[str]) -> None:
     """The first of what a model wrote that something speaks against, and how many more."""
     for reason in reasons[:MOST_TOLD]:

@@ -74,20 +74,16 @@ def findability(
     search: SearchableTools,
     requests: Mapping[str, OwnRequests],
     first: int = FIRST,
-    equal: Mapping[str, str] | None = None,
     progress: Progress = silent,
 ) -> tuple[Findability, ...]:
-    """The findability of each tool that has requests, the worst first, then by id. Tools that
-    ``equal`` leads to one name, such as the copies of a proposed merge, count as one.
-    """
-    same = equal or {}
+    """The findability of each tool that has requests, the worst first, then by id."""
     texts = list(dict.fromkeys(text for one in requests.values() for text in one.texts))
     ranked = search.search_each([ToolRequest(text) for text in texts], first, progress)
     rankings = {
         text: [place.tool_id for place in places]
         for text, places in zip(texts, ranked, strict=True)
     }
-    rows = (_findability(tool_id, own, rankings, same) for tool_id, own in requests.items())
+    rows = (_findability(tool_id, own, rankings) for tool_id, own in requests.items())
     return tuple(sorted(rows, key=lambda row: (row.share, row.tool_id)))
 
 
@@ -116,14 +112,8 @@ def _findability(
     tool_id: str,
     own: OwnRequests,
     rankings: Mapping[str, Sequence[str]],
-    same: Mapping[str, str],
 ) -> Findability:
-    name = same.get(tool_id, tool_id)
-    missed = [
-        rankings[text]
-        for text in own.texts
-        if name not in {same.get(one, one) for one in rankings[text]}
-    ]
+    missed = [rankings[text] for text in own.texts if tool_id not in rankings[text]]
     before = Counter(one for ranking in missed for one in ranking)
     most = sorted(before.items(), key=lambda item: (-item[1], item[0]))[:_STANDING_BEFORE]
     hits = len(own.texts) - len(missed)

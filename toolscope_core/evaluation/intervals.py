@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.model.numbers import quantity
+from toolscope_core.model.numbers import interval_text, quantity
 
 RESAMPLES = 2_000
 SEED = 20_251
@@ -52,8 +52,8 @@ def share_interval(answers: Sequence[bool]) -> tuple[float, float, float]:
 
 def rate_text(right: int, total: int) -> str:
     """A rate as it is said everywhere: its value, 95 % interval (Wilson's) and n."""
-    mean, low, high = share_interval([True] * right + [False] * (total - right))
-    return f"{mean:.3f} [{low:.3f}, {high:.3f}] (n = {total:,})" if total else "no rate (n = 0)"
+    share = share_interval([True] * right + [False] * (total - right))
+    return f"{interval_text(*share)} (n = {total:,})" if total else "no rate (n = 0)"
 
 
 def discordant_p(won: int, lost: int) -> float:

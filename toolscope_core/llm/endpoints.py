@@ -29,7 +29,7 @@ class Endpoints:
 
     def get(self) -> Endpoint | None:
         """``None`` where none was chosen."""
-        endpoint = setting_as(self._store, SETTING, _endpoint) or default_endpoint(self._settings)
+        endpoint = setting_as(self._store, SETTING, _endpoint) or _of_environment(self._settings)
         return endpoint and self.priced(endpoint)
 
     def save(self, endpoint: Endpoint) -> None:
@@ -79,14 +79,6 @@ class Endpoints:
         return key_for(endpoint.origin, self._settings.keys)
 
 
-def default_endpoint(
-    settings: Settings, base_url: str | None = None, model: str | None = None
-) -> Endpoint | None:
-    """The endpoint given, what is missing from the environment; ``None`` if it misses there."""
-    base_url, model = base_url or settings.base_url, model or settings.model
-    return Endpoint(base_url, model) if base_url and model else None
-
-
 def on_this_machine(origin: str) -> bool:
     """Whether an origin is loopback, where models are asked without a key."""
     host = urlsplit(origin).hostname or ""
@@ -94,6 +86,11 @@ def on_this_machine(origin: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost" or host.endswith(".localhost")
+
+
+def _of_environment(settings: Settings) -> Endpoint | None:
+    base_url, model = settings.base_url, settings.model
+    return Endpoint(base_url, model) if base_url and model else None
 
 
 def _endpoint(saved: JsonObject) -> Endpoint:

@@ -19,6 +19,11 @@ def quantity(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else plural(noun)}"
 
 
+def interval_text(mean: float, low: float, high: float) -> str:
+    """``0.812 [0.700, 0.901]``: a rate or a mean, and its interval."""
+    return f"{mean:.3f} [{low:.3f}, {high:.3f}]"
+
+
 def listed(parts: Iterable[str], most: int = 4, *, between: str = ", ", nouns: str = "") -> str:
     """The first ``most`` parts, and how many more there are: ``a, b and 3 more pairs``."""
     names = list(parts)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
+
 import streamlit as st
 
 from toolscope_core.model.configuration import LearningMethod
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.model.numbers import quantity
+from toolscope_core.model.numbers import interval_text, quantity
 from ui.shared import page_frame, safe_text
 from ui.shared.services.learned_searches import (
     LearnedSearches,
@@ -71,10 +73,8 @@ def learned_panel(catalog_id: int, title: str) -> None:
 
 def _in_words(side: TrainedSide) -> str:
     text, blend = (side.figures.metrics[way]["recall@5"] for way in ("text", "blend"))
-    return (
-        f"recall@5 {blend.mean:.3f} [{blend.low:.3f}, {blend.high:.3f}], by text {text.mean:.3f} "
-        f"[{text.low:.3f}, {text.high:.3f}]"
-    )
+    after, before = (interval_text(*astuple(one)) for one in (blend, text))
+    return f"recall@5 {after}, by text {before}"
 
 
 def _figures(view: TrainedView) -> None:
@@ -90,7 +90,7 @@ def _figures(view: TrainedView) -> None:
         {
             "ranked by": WAYS.get(way, way),
             "merge": name,
-            **{one: f"{m[one].mean:.3f} [{m[one].low:.3f}, {m[one].high:.3f}]" for one in METRICS},
+            **{one: interval_text(*astuple(m[one])) for one in METRICS},
         }
         for name, side in sides.items()
         for way, m in side.figures.metrics.items()

@@ -10,7 +10,7 @@ from typing import Any, get_args
 from toolscope_core.evaluation.intervals import interval
 from toolscope_core.evaluation.metrics import METRIC_NAMES, SWEPT_METRICS
 from toolscope_core.merging.model_verdicts import Band, Grade
-from toolscope_core.model.numbers import quantity
+from toolscope_core.model.numbers import interval_text, quantity
 from toolscope_core.model.plan import Experiment
 from toolscope_core.model.tool import JsonObject
 
@@ -84,10 +84,11 @@ def figure_rows(result: JsonObject) -> list[FigureRow]:
         metric, _, k = name.partition("@")
         if metric in METRIC_NAMES and not (metric == "map" and k == "1"):
             moved, p = result["changes"][name], result["p"].get(name, 1.0)
-            texts = _interval(earlier), _interval(after["metrics"][name]), _difference(moved)
+            old, new = (interval_text(**one) for one in (earlier, after["metrics"][name]))
             better = moved["mean"] > 0 if moved["mean"] and p < SIGNIFICANT else None
             p_text = "" if p == 1.0 else f"{p:.3f}"
-            rows.append(FigureRow(f"{METRIC_NAMES[metric]}@{k}", *texts, p_text, better))
+            label = f"{METRIC_NAMES[metric]}@{k}"
+            rows.append(FigureRow(label, old, new, _difference(moved), p_text, better))
     return rows
 
 
@@ -130,7 +131,7 @@ def stress_rows(result: JsonObject) -> list[dict[str, Any]]:
             "toolset": name,
             "noise": point["noise"],
             "distractors": point["distractors"],
-            **{key: _interval(point[key]) for key in ("precision", "recall", "f1")},
+            **{key: interval_text(**point[key]) for key in ("precision", "recall", "f1")},
             "p (recall)": "" if point["p_recall"] == 1.0 else f"{point['p_recall']:.3f}",
             "p (not split)": f"{point['gain']['p']:.3f}" if "gain" in point else "",
         }
@@ -147,7 +148,7 @@ def sweep_rows(result: JsonObject) -> list[dict[str, Any]]:
             "k": point["k"],
             "tools": point["tools"],
             "smaller by": f"{point['reduction']:.1%}",
-            **{METRIC_NAMES[one]: _interval(point["metrics"][one]) for one in SWEPT_METRICS},
+            **{METRIC_NAMES[one]: interval_text(**point["metrics"][one]) for one in SWEPT_METRICS},
             **({"TCCR": point["tccr"], "UCC": point["ucc"]} if point["calls"] else {}),
             "tokens sent": round(point["tokens_sent"]),
         }
@@ -172,8 +173,8 @@ def band_rows(result: JsonObject, grades: Mapping[str, Grade]) -> list[dict[str,
         {
             "documentation": band,
             "answers": len(pairs),
-            "recall before": _interval(asdict(interval([float(old) for old, _ in pairs]))),
-            "recall after": _interval(asdict(interval([float(new) for _, new in pairs]))),
+            "recall before": interval_text(**asdict(interval([float(old) for old, _ in pairs]))),
+            "recall after": interval_text(**asdict(interval([float(new) for _, new in pairs]))),
         }
         for band, pairs in found.items()
         if pairs
@@ -190,7 +191,9 @@ def ablation_rows(result: JsonObject) -> list[dict[str, Any]]:
             "tools": row["tools"],
             "smaller by": f"{row['reduction']:.1%}",
             **{
-                METRIC_NAMES[name.partition("@")[0]] + f"@{name.partition('@')[2]}": _interval(one)
+                METRIC_NAMES[name.partition("@")[0]] + f"@{name.partition('@')[2]}": interval_text(
+                    **one
+                )
                 for name, one in row["metrics"].items()
                 if name in ABLATED
             },
@@ -205,7 +208,7 @@ def plan_rows(result: JsonObject) -> list[dict[str, Any]]:
     return [
         {
             "toolset": row["toolset"],
-            **{name: _interval(row[name]) for name in ("recall", "precision", "f1", "exact")},
+            **{name: interval_text(**row[name]) for name in ("recall", "precision", "f1", "exact")},
             "rankings": round(row["searches"], 1),
             "tools called": round(row["tools_called"], 1),
             "tools shown": round(row["tools_shown"], 1),
@@ -219,10 +222,6 @@ def _count(name: str, before: JsonObject, after: JsonObject, key: str) -> Figure
     old, new = before[key], after[key]
     share = f" ({(new - old) / old:+.1%})" if old and new != old else ""
     return FigureRow(name, f"{old:,.0f}", f"{new:,.0f}", f"{new - old:+,.0f}{share}")
-
-
-def _interval(one: Mapping[str, float]) -> str:
-    return f"{one['mean']:.3f} [{one['low']:.3f}, {one['high']:.3f}]"
 
 
 def _difference(one: Mapping[str, float]) -> str:

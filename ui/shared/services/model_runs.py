@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.llm import EndpointModel
@@ -70,21 +71,9 @@ class ModelRuns:
         """What ``start`` would take now; sends nothing."""
         endpoint = self._endpoints.needed()
         model_terms = (model_without_key(endpoint), self._ledger, endpoint.prices)
-        if kind in ("quality", "variants"):
-            catalog = self._catalogs.open(catalog_id)
-            grading = partial(grade_tools, catalog)
-            writing = partial(variants_of_model, catalog.tools)
-            ask = grading if kind == "quality" else writing
-            return question_estimates(ask, *model_terms)
+        if kind != "judge":
+            return question_estimates(self._questions(catalog_id, kind), *model_terms)
         analysis, log = self._analyses.required(catalog_id), read_log(self._store, catalog_id)
-        if kind == "siblings":
-            pairs = _to_tell_apart(analysis, log)
-            telling = partial(rewrites_of_model, analysis.catalog, pairs)
-            return question_estimates(telling, *model_terms)
-        if kind == "documents":
-            plan = plan_merge(analysis, log, PlanConfig())
-            wording = partial(ask_for_documents, plan.catalog, plan.clusters)
-            return question_estimates(wording, *model_terms)
         links = constraints(analysis.catalog, log)
         return judging_estimates(analysis, links, paper, *model_terms)
 
@@ -121,10 +110,11 @@ class ModelRuns:
         """
         if kind == "judge":
             return self._judge(catalog_id, QuestionConfig(paper=paper), progress)
-        if kind == "documents":
-            return self._write(catalog_id, frozenset(clusters), progress)
-        works = {"quality": self._grade, "variants": self._augment, "siblings": self._tell_apart}
-        return self.ask(catalog_id, kind, works[kind](catalog_id), progress)
+        ask, endpoint = self._questions(catalog_id, kind, clusters), self._endpoints.needed()
+        work = partial(self._offer, catalog_id, ask) if kind == "variants" else ask
+        analysis = self._analyses.required(catalog_id) if kind == "documents" else None
+        run_config = configuration(kind, endpoint, self._catalogs.open(catalog_id), analysis)
+        return self._asked(catalog_id, run_config, endpoint, work, progress)
 
     def ask(
         self,
@@ -135,12 +125,11 @@ class ModelRuns:
         generation: JsonObject | None = None,
     ) -> ModelRun:
         """Do work that asks about a catalog, as a run of this kind; ``generation`` is what decides
-        the questions of a run that writes queries. Raises as ``run``.
+        its questions. Raises as ``run``.
         """
         catalog, endpoint = self._catalogs.open(catalog_id), self._endpoints.needed()
-        run_config = configuration(kind, endpoint, catalog)
-        if generation is not None:
-            run_config = {**run_config, "generation": generation}
+        given = {} if generation is None else {"generation": generation}
+        run_config = {**configuration(kind, endpoint, catalog), **given}
         return self._asked(catalog_id, run_config, endpoint, work, progress)
 
     def in_run(
@@ -183,36 +172,29 @@ class ModelRuns:
         self._analyses.required(catalog_id)  # heard here, so that no page waits for it
         return run
 
-    def _write(self, catalog_id: int, clusters: frozenset[str], progress: Progress) -> ModelRun:
+    def _questions(
+        self, catalog_id: int, kind: RunKind, clusters: Sequence[str] = ()
+    ) -> Callable[[Asker], Any]:
+        """What asks the questions of a run of this kind, *judge* and those of other services apart;
+        ``clusters`` as in ``start``.
+        """
+        catalog = self._catalogs.open(catalog_id)
+        if kind == "quality":
+            return partial(grade_tools, catalog)
+        if kind == "variants":
+            return partial(variants_of_model, catalog.tools)
         analysis, log = self._analyses.required(catalog_id), read_log(self._store, catalog_id)
-        plan, endpoint = plan_merge(analysis, log, PlanConfig()), self._endpoints.needed()
+        if kind == "siblings":
+            return partial(rewrites_of_model, analysis.catalog, _to_tell_apart(analysis, log))
+        plan = plan_merge(analysis, log, PlanConfig())
         wanted = [one for one in plan.clusters if not clusters or one.id in clusters]
-        work = partial(ask_for_documents, plan.catalog, wanted)
-        run_config = configuration("documents", endpoint, analysis.catalog, analysis)
-        return self._asked(catalog_id, run_config, endpoint, work, progress)
+        return partial(ask_for_documents, plan.catalog, wanted)
 
-    def _grade(self, catalog_id: int) -> Callable[[Asker], object]:
-        catalog = self._catalogs.open(catalog_id)
-        return lambda asking: grade_tools(catalog, asking)
-
-    def _augment(self, catalog_id: int) -> Callable[[Asker], object]:
+    def _offer(self, catalog_id: int, ask: Callable[[Asker], Any], asker: Asker) -> None:
         """Put what a model writes about the tools on offer, as far as it answered."""
-        catalog = self._catalogs.open(catalog_id)
-
-        def work(asking: Asker) -> None:
-            written = variants_of_model(catalog.tools, asking)
-            by_content = {
-                tool.fingerprint: written[tool.id] for tool in catalog.tools if tool.id in written
-            }
-            keep_variants(self._store, catalog_id, asking.name, by_content)
-
-        return work
-
-    def _tell_apart(self, catalog_id: int) -> Callable[[Asker], object]:
-        """Ask for descriptions of all siblings that collide."""
-        analysis, log = self._analyses.required(catalog_id), read_log(self._store, catalog_id)
-        pairs = _to_tell_apart(analysis, log)
-        return lambda asking: rewrites_of_model(analysis.catalog, pairs, asking)
+        written, tools = ask(asker), self._catalogs.open(catalog_id).tools
+        by_content = {one.fingerprint: written[one.id] for one in tools if one.id in written}
+        keep_variants(self._store, catalog_id, asker.name, by_content)
 
     def _asked(
         self,
