@@ -137,14 +137,6 @@ def test_the_reports_are_written_and_equal_each_time(here):
     assert '"name": "send_mail"' in text[line - 1] and '"gamma"' in text[line - 2]
 
 
-def test_a_catalog_is_a_baseline_too(here):
-    write_catalog(here / "before.json", *BEFORE.tools)
-    done = run("check", "tools.json", "--baseline", "before.json", "--max-new-overlaps", 0, code=1)
-    assert "overlap  gamma/send_mail, alpha/send_mail" in done.stdout
-    unchanged = run("check", "tools.json", "--baseline", "tools.json", "--max-new-overlaps", 0)
-    assert unchanged.stdout.splitlines()[0] == "6 tools; nothing that a caller sees has changed"
-
-
 def test_a_record_that_cannot_be_read_is_told(here):
     records = json.loads((here / "tools.json").read_text("utf-8"))
     (here / "tools.json").write_text(json.dumps([*records, {"name": 7}]), "utf-8")

@@ -28,6 +28,7 @@ def test_a_document_as_it_was_has_no_problem():
         ({"schema": {"type": "string"}}, "of an object"),
         ({"schema": {**SCHEMA, "properties": {"x": {"type": "strnig"}}}}, "properties/x/type"),
         ({"schema": {**SCHEMA, "required": ["x", "y"]}}, "`y` is required but not declared"),
+        ({"schema": {**SCHEMA, "properties": {"x": False}}}, "`x`"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_place(changed, word):
