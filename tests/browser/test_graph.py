@@ -164,7 +164,7 @@ def test_it_is_dark_in_the_dark(watched, tmp_path):
     assert (grey > 180).sum() > 100, "names are light"
 
 
-@pytest.mark.nightly  # test_main_job.py draws hostile titles by day
+@pytest.mark.nightly  # test_hostile_catalog.py draws hostile titles by day
 def test_hostile_titles_run_nothing_here_or_in_the_file(watched, tmp_path):
     copies = [("count_words", COUNTERS["count_words"])] * 3
     page = add(watched, tmp_path, "hostile-graph", EVIL, copies)
