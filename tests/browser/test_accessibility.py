@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
 PAGES = {
     "Tools": ("", {"part": "Tools"}),
-    "Map": ("overlap", {"view": "Map"}),
+    "Map": ("overlap", {"view": "Map", "method": "PCA"}),  # UMAP is compiled for half a minute
     "graph": ("graph", {}),
     "settings": ("settings", {}),
     "retrieval": ("retrieval", {"q": "Find my notes on Lisbon and translate them"}),

@@ -16,7 +16,8 @@ PAGES = ("", "overlap", "graph", "review", "documents", "export")
 PLACES = (
     *((page, {}) for page in PAGES),
     *(("", {"part": part}) for part in ("Tools", "Servers", "Findings")),
-    *(("overlap", {"view": view}) for view in ("Heatmap", "Map")),
+    ("overlap", {"view": "Heatmap"}),
+    ("overlap", {"view": "Map", "method": "PCA"}),
 )
 BAD = 'img[src*="evil.example"], a[href*="//evil.example"], a[href^="javascript"], script[src*="evil"]'
 EVIL = (

@@ -41,12 +41,14 @@ ABOUT: dict[Kind, str] = {
     "of its own ranking (on the Retrieval page a model may choose), and the tools of all jobs "
     "together are compared with what is needed.",
 }
+TOOLSCOPE = "[ToolScope](https://arxiv.org/abs/2510.20036)"
+RPS = "[Retrieval–Plan–Select](https://doi.org/10.3390/a19060447)"
 PAPER_TABLES: dict[Kind, tuple[str, str]] = {
-    "comparison": ("ToolScope, tables 4, 5 and 8", "ts-4 ts-8"),
-    "stress": ("Retrieval–Plan–Select, tables 6 to 8", "rps-7 rps-8"),
-    "sweep": ("ToolScope, figures 4 and 7", "ts-figure-4 ts-figure-7"),
-    "ablation": ("ToolScope, tables 3, 6 and 9", "ts-3"),
-    "plan": ("Retrieval–Plan–Select, tables 9 to 11", "rps-10"),
+    "comparison": (f"{TOOLSCOPE}, tables 4, 5 and 8", "ts-4 ts-8"),
+    "stress": (f"{RPS}, tables 6 to 8", "rps-7 rps-8"),
+    "sweep": (f"{TOOLSCOPE}, figures 4 and 7", "ts-figure-4 ts-figure-7"),
+    "ablation": (f"{TOOLSCOPE}, tables 3, 6 and 9", "ts-3"),
+    "plan": (f"{RPS}, tables 9 to 11", "rps-10"),
 }
 """The tables that each kind makes of a catalog, and their names in ``benchmarks.papers``."""
 ABOUT_SPLITS = (
@@ -61,7 +63,8 @@ def measured(catalog_id: int, kind: Kind, about: str = "") -> Experiment | None:
     """
     tables, names = PAPER_TABLES[kind]
     made = f"by *python -m benchmarks.papers {names}* of the papers' data, beside their figures"
-    st.caption(about or f"{ABOUT[kind]} In the papers: {tables}; {made}.")
+    st.caption(about or ABOUT[kind])
+    st.markdown(f"In the papers: {tables}; {made}.")  # a link in a caption is too faint by dark
     _request(catalog_id, kind)
     experiment = newest(catalog_id, kind)
     if experiment is None:
