@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from toolscope_core.model.numbers import interval_text
 from toolscope_core.model.tool import JsonObject
 
 
@@ -70,7 +71,7 @@ def request_rows(
 
 
 def _share(interval: Mapping[str, float]) -> str:
-    return f"{interval['mean']:.3f} [{interval['low']:.2f}, {interval['high']:.2f}]"
+    return interval_text(interval["mean"], interval["low"], interval["high"])
 
 
 def _graded(side: JsonObject) -> int:
