@@ -8,12 +8,12 @@ import pytest
 from tests.evaluation.shelf import CATALOG, MERGED, QUERIES, TOOLS
 from toolscope_core.evaluation.confusions import (
     FoundInstead,
-    asked_and_found,
     case_rows,
     confusion_matrix,
     failed_case,
     is_right,
     pair_confusions,
+    wanted_and_instead,
 )
 from toolscope_core.evaluation.measured_toolsets import as_it_is, of_plan
 from toolscope_core.evaluation.over_merging import forbidden_merges, joined_queries
@@ -45,7 +45,9 @@ def test_an_answer_that_is_not_found_is_confused_with_all_that_is():
 def found(gold, ranking, tools="abcdxyz", equal=None, **query):
     needs = tuple(map(frozenset, gold))
     asked = Query("1", "text", needs, needs_none=not gold, **query)
-    return [(one.asked, one.found) for one in asked_and_found(asked, ranking, tools, equal or {})]
+    return [
+        (one.wanted, one.instead) for one in wanted_and_instead(asked, ranking, tools, equal or {})
+    ]
 
 
 @pytest.mark.parametrize(
@@ -93,7 +95,7 @@ def test_cells_hold_their_queries_and_cases_what_was_found_instead():
     cases = queries_of(content, "cases.jsonl").queries
     assert [one.gold for one in cases] == [one.gold for one in queries]
     wrong = [failed_case(*both, TOOLS) for both in zip(cases, rankings, strict=True)]
-    assert [[one.found for one in some] for some in wrong] == [["find"], ["search"], ["mail"]]
+    assert [[one.instead for one in some] for some in wrong] == [["find"], ["search"], ["mail"]]
     assert failed_case(cases[2], ("book",), TOOLS) == (), "only what it forbids"
     equal = {"find": "find", "search": "find"}
     (row, *_) = case_rows(queries, rankings, TOOLS, equal)

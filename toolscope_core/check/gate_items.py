@@ -181,13 +181,13 @@ def _findings(report: GateReport, section: Literal["block", "warn"]) -> Iterator
 
 def _confusion(one: CaseConfusion) -> GateItem:
     """The tool that is asked for, then the one that is found; the case where neither is a tool."""
-    asked, found = one.instead.asked, one.instead.found
-    ids = [name for name in (asked, found) if name not in (NONE, NOT_A_TOOL)] or [one.case.id]
-    if asked == NONE:
+    wanted, instead = one.confusion.wanted, one.confusion.instead
+    ids = [name for name in (wanted, instead) if name not in (NONE, NOT_A_TOOL)] or [one.case.id]
+    if wanted == NONE:
         says = "is found for a request that forbids it"
-    elif asked == NOT_A_TOOL:
+    elif wanted == NOT_A_TOOL:
         says = "what a request asks for is not there any more"
-    elif found == NONE:
+    elif instead == NONE:
         says = "is not found for a request that asks for it"
     else:
         says = "the second is found for a request that asks for the first"

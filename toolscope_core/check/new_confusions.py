@@ -17,7 +17,7 @@ class CaseConfusion:
     """A case by the ids of today, and what it finds in the place of what it asks for."""
 
     case: Query
-    instead: FoundInstead
+    confusion: FoundInstead
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +46,10 @@ def replayed_cases(
     old_ids = {names.get(tool.id, tool.id) for tool in before.tools}
     failed, new = 0, []
     for case, ranking, old_ranking in zip(moved, rankings, old_rankings, strict=True):
-        found = failed_case(case, ranking, now.by_id)
-        failed += bool(found)
-        known = failed_case(case, old_ranking, old_ids)
-        new += [CaseConfusion(case, one) for one in found if one not in known]
+        wrong = failed_case(case, ranking, now.by_id)
+        failed += bool(wrong)
+        earlier = failed_case(case, old_ranking, old_ids)
+        new += [CaseConfusion(case, one) for one in wrong if one not in earlier]
     return ReplayedCases(len(cases), failed, tuple(new))
 
 

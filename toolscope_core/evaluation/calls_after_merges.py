@@ -53,7 +53,7 @@ class CallsAfterMerge(CallsAround):
     corrected_p: float = 1.0
 
     @property
-    def is_known(self) -> bool:
+    def has_enough(self) -> bool:
         """Whether there are enough calls to reach ``SURE``, if all went well before and all that
         came after did not.
         """
@@ -66,7 +66,7 @@ class CallsAfterMerge(CallsAround):
 
     @property
     def how_sure(self) -> str:
-        if not self.is_known:
+        if not self.has_enough:
             return f"not enough calls to tell (n = {min(self.before[0], self.after[0]):,})"
         return f"Fisher's exact test p {self.corrected_p:.3f} after Holm"
 
@@ -74,7 +74,7 @@ class CallsAfterMerge(CallsAround):
     def in_words(self) -> str:
         before, after = self.rates
         shares = f"share of calls that failed or were malformed {before} before, {after} after"
-        return f"{shares}, {self.how_sure}" if self.is_known else self.how_sure
+        return f"{shares}, {self.how_sure}" if self.has_enough else self.how_sure
 
 
 def calls_after_merges(
@@ -89,21 +89,20 @@ def calls_after_merges(
     by_name: defaultdict[str, list[ToolCallCounts]] = defaultdict(list)
     for name, counts in figures.unknown.items():
         by_name[CLIENT_PREFIX.sub(r"\2", name)].append(counts)
-    found: dict[str, CallsAfterMerge] = {}
+    by_key: dict[str, CallsAfterMerge] = {}
     for key, merge in merges.items():
         own = Counter(names[member] for member in merge.members if member in names)
-        known = {member: figures.of(member) for member in merge.members}
+        by_member = {member: figures.of(member) for member in merge.members}
         unsaid = [by_name[one] for one in {*own, merge.name} if owners[one] == own[one]]
-        all_calls = [*known.values(), *(one for counts in unsaid for one in counts)]
+        all_calls = [*by_member.values(), *(one for counts in unsaid for one in counts)]
         day = utc_time(merge.at)[:_DATE]
-        of_members = {member: _around(counts, day) for member, counts in known.items()}
+        of_members = {member: _around(counts, day) for member, counts in by_member.items()}
         around = _around(add_tool_counts(all_calls), day)
-        found[key] = CallsAfterMerge(around.before, around.after, of_members)
-    known_keys = [key for key, one in found.items() if one.is_known]
-    p_values = holm([_p(found[key]) for key in known_keys])
-    for key, p in zip(known_keys, p_values, strict=True):
-        found[key] = replace(found[key], corrected_p=p)
-    return found
+        by_key[key] = CallsAfterMerge(around.before, around.after, of_members)
+    enough = [key for key, one in by_key.items() if one.has_enough]
+    for key, p in zip(enough, holm([_p(by_key[key]) for key in enough]), strict=True):
+        by_key[key] = replace(by_key[key], corrected_p=p)
+    return by_key
 
 
 def _around(counts: ToolCallCounts, decided: str) -> CallsAround:

@@ -23,12 +23,12 @@ class FoundInstead:
     above; the same twice where the request finds what it asks for.
     """
 
-    asked: str
-    found: str
+    wanted: str
+    instead: str
 
     @property
     def is_wrong(self) -> bool:
-        return self.asked != self.found
+        return self.wanted != self.instead
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def pair_confusions(
     return tuple(sorted(confused, key=lambda one: (-one.cost, one.pair.left, one.pair.right)))
 
 
-def asked_and_found(
+def wanted_and_instead(
     query: Query,
     ranking: Sequence[str],
     tools: Collection[str],
@@ -103,9 +103,9 @@ def asked_and_found(
             strangers.append(one)
     places = {one: place for place, one in enumerate(ranked)}
     strangers += [NONE] * (len(open_needs) - len(strangers))
-    known = {*tools, *equal.values()}
+    names = {*tools, *equal.values()}
     missed = (
-        min(need & known, key=lambda one: (places.get(one, len(places)), one), default=NOT_A_TOOL)
+        min(need & names, key=lambda one: (places.get(one, len(places)), one), default=NOT_A_TOOL)
         for need in open_needs
     )
     return (*served, *map(FoundInstead, missed, strangers))
@@ -113,7 +113,7 @@ def asked_and_found(
 
 def is_right(query: Query, ranking: Sequence[str]) -> bool:
     """Whether nothing that a request does not need stands above what it needs."""
-    return not any(one.is_wrong for one in asked_and_found(query, ranking, ()))
+    return not any(one.is_wrong for one in wanted_and_instead(query, ranking, ()))
 
 
 def confusion_matrix(
@@ -125,9 +125,9 @@ def confusion_matrix(
     """The cells that have a query, with the places of these; by what is asked for, then found."""
     cells: dict[FoundInstead, list[int]] = {}
     for place, (query, ranking) in enumerate(zip(queries, rankings, strict=True)):
-        for one in dict.fromkeys(asked_and_found(query, ranking, tools, equal)):
+        for one in dict.fromkeys(wanted_and_instead(query, ranking, tools, equal)):
             cells.setdefault(one, []).append(place)
-    order = sorted(cells, key=lambda one: (one.asked, one.found))
+    order = sorted(cells, key=lambda one: (one.wanted, one.instead))
     return {one: tuple(cells[one]) for one in order}
 
 
@@ -149,8 +149,8 @@ def case_rows(
         return sorted({b for a in ids for b in same.get(equal.get(a, a), {a})})
 
     for query, ranking in zip(queries, rankings, strict=True):
-        found = asked_and_found(query, ranking, tools, equal)
-        wrong = {one.found for one in found if one.is_wrong} - {NONE}
+        cells = wanted_and_instead(query, ranking, tools, equal)
+        wrong = {one.instead for one in cells if one.is_wrong} - {NONE}
         yield {
             "id": query.id,
             "query": query.text,
@@ -166,5 +166,5 @@ def failed_case(
     """What a case finds in the place of what it asks for; nothing where it holds. A tool that it
     forbids is never allowed; one that needs no tool fails by those alone.
     """
-    wrong = [one for one in asked_and_found(case, ranking, tools) if one.is_wrong]
-    return tuple(one for one in wrong if not case.needs_none or one.found in case.forbidden)
+    wrong = [one for one in wanted_and_instead(case, ranking, tools) if one.is_wrong]
+    return tuple(one for one in wrong if not case.needs_none or one.instead in case.forbidden)

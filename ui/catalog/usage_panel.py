@@ -113,8 +113,8 @@ def _merges(catalog_id: int) -> None:
     rows = []
     for one in sorted(calls, key=lambda one: (calls[one].corrected_p, names[one])):
         merge = calls[one]
-        said = f"{'went bad, ' if merge.went_bad else ''}{merge.how_sure}"
-        rows.append(_sides(names[one], "all together", merge) | {"what they say": said})
+        verdict = f"{'went bad, ' if merge.went_bad else ''}{merge.how_sure}"
+        rows.append(_sides(names[one], "all together", merge) | {"what they say": verdict})
         members = merge.of_members.items()
         rows += [_sides(names[one], *member) | {"what they say": ""} for member in members]
     st.dataframe(

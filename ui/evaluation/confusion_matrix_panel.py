@@ -65,9 +65,9 @@ def confusion_matrix_panel(catalog_id: int, result: JsonObject) -> None:
     if chosen is None:
         st.caption("Select a cell to read its queries.")
         return
-    asked, found = (safe_text.untrusted(one) for one in (chosen.asked, chosen.found))
+    wanted, instead = map(safe_text.untrusted, (chosen.wanted, chosen.instead))
     places = cells.get(chosen, ())
-    st.markdown(f"Asked for **{asked}**, found **{found}**: {quantity(len(places), 'query')}.")
+    st.markdown(f"Asked for **{wanted}**, found **{instead}**: {quantity(len(places), 'query')}.")
     if not places:
         return
     st.dataframe(
@@ -76,21 +76,21 @@ def confusion_matrix_panel(catalog_id: int, result: JsonObject) -> None:
         hide_index=True,
         alt="The queries of the cell",
     )
-    if chosen.is_wrong and {chosen.asked, chosen.found} <= tools.keys():
-        pair_link(pair_key(Pair.of(chosen.asked, chosen.found)))
+    if chosen.is_wrong and {chosen.wanted, chosen.instead} <= tools.keys():
+        pair_link(pair_key(Pair.of(chosen.wanted, chosen.instead)))
 
 
 def _matrix(
     cells: Mapping[FoundInstead, Sequence[int]], wrong: Mapping[FoundInstead, Sequence[int]]
 ) -> FoundInstead | None:
     """Draw what is asked for down, what is found in its place across; the cell that is chosen."""
-    asked, found = Counter({NONE: 0, NOT_A_TOOL: 0}), Counter[str]()
+    wanted, instead = Counter({NONE: 0, NOT_A_TOOL: 0}), Counter[str]()
     for one, places in wrong.items():
-        asked[one.asked] += len(places)
-        found[one.found] += len(places)
-    rows, most_found = _most(asked), _most(found)
-    beside = dict.fromkeys(one.found for row in rows for one in wrong if one.asked == row)
-    columns = [name for name in beside if name in most_found]
+        wanted[one.wanted] += len(places)
+        instead[one.instead] += len(places)
+    rows, most_instead = _most(wanted), _most(instead)
+    beside = dict.fromkeys(one.instead for row in rows for one in wrong if one.wanted == row)
+    columns = [name for name in beside if name in most_instead]
     grid = [[FoundInstead(row, name) for row in rows] for name in columns]
     grid.insert(0, [FoundInstead(row, row) for row in rows])
     counts = [[len(cells[one]) if one in cells else None for one in column] for column in grid]
@@ -111,7 +111,7 @@ def _matrix(
         },
         alt="How many queries find what, by what they ask for",
     )
-    if len(asked) > len(rows) or len(found) > len(columns):
+    if len(wanted) > len(rows) or len(instead) > len(columns):
         st.caption(f"The {MOST_SIDE} tools that are confused most; the file has every query.")
     for row, column in state["selection"]["cells"]:
         if column != ASKED and int(column) < len(grid) and row < len(rows):
