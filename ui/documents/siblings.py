@@ -60,6 +60,7 @@ class Siblings:
         self._variants = work.service(Variants)
         self._judging = work.service(Judging)
         self._pairs: ResultCache[tuple[SiblingPair, ...]] = ResultCache(most=4)
+        self._measured: ResultCache[tuple[MeasuredRewrite, ...]] = ResultCache(most=500)
 
     def pairs(self, catalog_id: int, least: float = COLLIDE) -> tuple[SiblingPair, ...]:
         """The pairs to tell apart, the closest first, as the tools came in. Raises ``JobError``
@@ -154,7 +155,12 @@ class Siblings:
         if asker := self._judging.known_answers():
             rewrites += rewrites_of_model(catalog, [siblings.pair], asker)[0]
         answers = self._requests(catalog_id, siblings.pair)
-        return best_rewrites((left, right), rewrites, answers, self._analyses.embed)
+        return self._measured.get(
+            (catalog_id, siblings.pair),
+            (catalog,),
+            lambda: best_rewrites((left, right), rewrites, answers, self._analyses.embed),
+            state=(rewrites, answers),
+        )
 
     def _requests(self, catalog_id: int, pair: Pair) -> list[tuple[str, str]]:
         """Requests of query sets and accepted document variants that exactly one of the two

@@ -8,7 +8,6 @@ from typing import Literal
 
 from toolscope_core.catalog.document_variants import LoadedVariants, variants_in
 from toolscope_core.decisions.constraints import variants
-from toolscope_core.embedding.tool_text import tool_text
 from toolscope_core.merging.faithful import Violation
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError
@@ -133,14 +132,15 @@ class Variants:
         self, catalog_id: int, offers: Mapping[str, Augmentation]
     ) -> dict[str, TellingEffect]:
         """What each expanded description, by tool id, does to the requests that either its tool or
-        the one nearest to it answers; those without such requests are left out.
+        the one nearest to it answers; those without such requests are left out. Raises
+        ``JobError`` before the analysis is finished.
         """
         tools = self._catalogs.open(catalog_id).tools
         queries = [one for view in self._queries.sets(catalog_id) for one in view.content.queries]
         needed = {one for query in queries for need in query.gold for one in need}
         if len(tools) < 2 or not needed:
             return {}
-        vectors = self._analyses.embed([tool_text(one) for one in tools])
+        vectors = self._analyses.required(catalog_id).vectors
         effects = {}
         for at, tool in enumerate(tools):
             if tool.id not in offers:
