@@ -35,7 +35,8 @@ logger = logging.getLogger(__name__)
 
 
 class JobRunner:
-    """Runs submitted work in one background thread; have one for each process.
+    """Runs submitted work in one background thread, one job after the other; what must not wait
+    for other work has a runner of its own.
 
     Progress, cancelling and the end of a job are in the store (``store.get_job``,
     ``store.request_cancel``), so that every tab and every process sees the same. A runner that
