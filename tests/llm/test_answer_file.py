@@ -99,3 +99,11 @@ def test_a_file_of_something_else_is_refused(tmp_path, line):
         AnswerFile(path)
     with pytest.raises(ConfigError, match="cannot be read"):
         AnswerFile(tmp_path / "missing.jsonl", needed=True)
+
+
+def test_an_answer_that_somebody_edited_is_refused(tmp_path):
+    path = tmp_path / "answers.jsonl"
+    text = written(path, RAIN).decode()
+    path.write_text(text.replace('"tool":1', '"tool":"one"'))
+    with pytest.raises(ConfigError, match="line 1 is no answer as a model gave it"):
+        AnswerFile(path)

@@ -26,7 +26,7 @@ from toolscope_core.model.protocols import (
     Task,
     question_key,
 )
-from toolscope_core.model.tool import JsonObject, Tool, canonical_json, sorted_ids
+from toolscope_core.model.tool import JsonObject, Tool, canonical_json, digest, sorted_ids
 
 Item = TypeVar("Item")
 _OPTION = "--answers"
@@ -36,7 +36,7 @@ _HASH, _TEXT, _NAMED = 8, 80, 10
 @dataclass(frozen=True, slots=True)
 class AnswerLine:
     """One answer: ``texts`` and the ids of ``tools`` say what was asked about, ``subjects`` are the
-    beginnings of the hashes that the answer depends on.
+    beginnings of the hashes that the answer depends on, ``value_hash`` that of the answer's own.
     """
 
     task: str
@@ -49,6 +49,7 @@ class AnswerLine:
     parameters: JsonObject
     key: str
     value: JsonObject = field(default_factory=dict)
+    value_hash: str = ""
 
     @property
     def asked_of(self) -> tuple[str, str, JsonObject]:
@@ -170,11 +171,13 @@ def _read(path: Path) -> Iterator[AnswerLine]:
         try:
             lists = {name: tuple(map(str, row[name])) for name in ("texts", "tools", "subjects")}
             line = AnswerLine(**{**row, **lists})
-            is_whole = isinstance(line.value, dict) and isinstance(line.key, str)
+            is_whole = isinstance(line.key, str) and line.value_hash == _hash_of(line.value)
         except (KeyError, TypeError):
             is_whole = False
         if not is_whole:
-            raise ConfigError(f"{path}, line {number} is no answer of a model; write the file anew")
+            raise ConfigError(
+                f"{path}, line {number} is no answer as a model gave it; write the file anew"
+            )
         yield line
 
 
@@ -191,7 +194,12 @@ def _line(task: Task[Item], item: Item, by: ChatModel, value: JsonObject | None)
         parameters=dict(by.parameters),
         key=question_key(task.name, task.version, subjects, by),
         value=value or {},
+        value_hash=_hash_of(value or {}),
     )
+
+
+def _hash_of(value: object) -> str:
+    return digest(value)[:_HASH]
 
 
 def _answer(line: AnswerLine) -> Answer:
