@@ -118,21 +118,18 @@ def test_a_model_writes_descriptions_as_a_run(flights):
     assert sorted(clause.descriptions.values()) == [f"For ends: {TEXT_OF_BOTH}", TEXT_OF_BOTH]
 
 
-def test_what_wins_is_saved_unseen_and_nothing_else(flights, monkeypatch):
-    """A request that the other tool takes comes to its own by the words in front."""
+def test_what_wins_is_saved_unseen_and_nothing_else(flights):
+    """A request that the other tool takes comes to its own by a clause of its word."""
     work, i = flights
     siblings = work.service(Siblings)
     assert siblings.winning(i, 0.6) == {}
     rows = [
         {"id": text, "query": text, "gold": [END.id]}
-        for text in ("origin goal", "goal in plain words", "goal as a code", "the goal origin")
+        for text in ("goal in plain words", "goal as a code", "the goal of it", "a goal as code")
     ]
     work.service(LoadedQueries).add(i, "\n".join(map(json.dumps, rows)).encode(), "q.jsonl")
     (one,) = siblings.pairs(i, 0.6)
-    measured = siblings.card(i, one).rewrites
-    wanted = next((m.rewrite.descriptions for m in measured if m.wins), {})
-    assert siblings.winning(i, 0.6) == wanted
-    monkeypatch.setattr("toolscope_core.rps.rewrites.MeasuredRewrite.wins", True)
-    assert siblings.winning(i, 0.6) == measured[0].rewrite.descriptions
-    siblings.save(i, siblings.winning(i, 0.6), "ann")
+    clause, *_ = siblings.card(i, one).rewrites
+    assert clause.wins and siblings.winning(i, 0.6) == clause.rewrite.descriptions
+    siblings.save(i, clause.rewrite.descriptions, "ann")
     assert siblings.winning(i, 0.6) == {}  # both have other descriptions now
