@@ -10,7 +10,9 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 
 from toolscope_core.embedding.tool_text import tool_text
+from toolscope_core.evaluation.intervals import rate_text
 from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.tool import Tool
@@ -100,6 +102,37 @@ class MeasuredRewrite:
         """
         is_even_or_better = self.won > 0 and self.lost == 0
         return is_even_or_better and bool(self.chosen.queries) and self.held_out.margin > 0
+
+    @property
+    def queries(self) -> int:
+        return len(self.chosen.queries) + len(self.held_out.queries)
+
+    @property
+    def loses_none(self) -> bool:
+        """Whether there is a request to tell by, and none goes to the other tool."""
+        return bool(self.queries) and not self.lost
+
+    @property
+    def in_words(self) -> str:
+        """What it does to requests, and whether it may be accepted unseen."""
+        if not self.held_out.queries or not self.chosen.queries:
+            return f"not enough requests to tell (n = {self.queries})"
+        before, after = self.held_out.right
+        n = len(self.held_out.queries)
+        rates = (
+            f"right of the requests that it was not chosen on: {rate_text(before, n)} before, "
+            f"{rate_text(after, n)} after"
+        )
+        if self.wins:
+            return f"wins; {quantity(self.won, 'request')} won, none lost; {rates}"
+        why = (
+            f"{quantity(self.lost, 'request')} would go to the other tool"
+            if self.lost
+            else "no request is won"
+            if not self.won
+            else "on requests left out nothing comes nearer"
+        )
+        return f"does not win: {why}; {rates}"
 
     @property
     def won(self) -> int:

@@ -6,13 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from toolscope_core.evaluation.intervals import rate_text
 from toolscope_core.model.address_keys import pair_key
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.kinds import RELATIONS
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Tool, digest
-from toolscope_core.rps.rewrites import MeasuredRewrite
 from toolscope_core.rps.telling_apart import COLLIDE, LEAST, SiblingPair
 from ui.documents.choice_panel import chosen_key, show_violations
 from ui.documents.siblings import Siblings, SiblingsCard
@@ -119,7 +117,7 @@ def _card(catalog_id: int, card: SiblingsCard, onward: str, pairs: int) -> None:
         "Start from", list(starts), default=start_at, required=True, key=f"start_{suffix}"
     )
     for one in card.rewrites:
-        st.caption(f"{one.rewrite.way.capitalize()}: {_record(one)}")
+        st.caption(f"{one.rewrite.way.capitalize()}: {one.in_words}.")
     texts = {}
     for column, tool in zip(st.columns(2, gap="large"), card.tools, strict=True):
         with column:
@@ -148,29 +146,6 @@ def _card(catalog_id: int, card: SiblingsCard, onward: str, pairs: int) -> None:
         decision_buttons.undo_button(
             page_frame.workspace().review.standing(catalog_id), by_key=False
         )
-
-
-def _record(one: MeasuredRewrite) -> str:
-    """What a rewrite does to requests, and whether it may be accepted unseen."""
-    n = len(one.chosen.queries) + len(one.held_out.queries)
-    if not one.held_out.queries or not one.chosen.queries:
-        return f"not enough requests to tell (n = {n})."
-    before, after = one.held_out.right
-    held_out = len(one.held_out.queries)
-    rates = (
-        f"right of the requests that it was not chosen on: {rate_text(before, held_out)} before, "
-        f"{rate_text(after, held_out)} after"
-    )
-    if one.wins:
-        return f"**wins**; {quantity(one.won, 'request')} won, none lost; {rates}."
-    why = (
-        f"{quantity(one.lost, 'request')} would go to the other tool"
-        if one.lost
-        else "no request is won"
-        if not one.won
-        else "on requests left out nothing comes nearer"
-    )
-    return f"**does not win**: {why}; {rates}."
 
 
 def _why(one: SiblingPair) -> str:

@@ -8,18 +8,18 @@ from dataclasses import replace
 
 import streamlit as st
 
-from toolscope_core.evaluation.intervals import rate_text
 from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.numbers import quantity
-from toolscope_core.model.tool import Augmentation, digest
+from toolscope_core.model.tool import Augmentation, Tool, digest
 from ui.documents.choice_panel import chosen_key, show_violations
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.cards.cluster_card import size_badge
 from ui.shared.models import ask_panel
-from ui.shared.services.reviewed_variants import NONE, Variants, VariantView
+from ui.shared.services.reviewed_variants import NONE, WHOLE, Variants, VariantView
 
 SHOWS = ("waiting", "with warnings", "accepted", "edited", "rejected")
+STANDS = "as it stands"
 NAMED = 5
 ABOUT = (
     "An expanded description and questions that a tool answers. Searches read them beside what the "
@@ -94,7 +94,8 @@ def _summary(catalog_id: int, views: Sequence[VariantView]) -> None:
         key="measured_variants",
         icon=":material/done_all:",
         help=f"Of {quantity(clean, 'variant')} without warnings those that could be measured: on "
-        "requests of the query sets that only their tool or the one nearest to it answers. Left "
+        "requests of the query sets that only their tool or the one nearest to it answers. Of "
+        "each the short clause where it wins, else the whole text where it loses none. Left "
         f"out: {quantity(doubtful, 'variant')} with warnings. One undo takes all back.",
         on_click=decision_buttons.carry_out,
         args=(
@@ -126,29 +127,42 @@ def _review(catalog_id: int, views: Sequence[VariantView]) -> None:
 
 def _card(catalog_id: int, view: VariantView, onward: str) -> None:
     shown = view.standing if view.standing is not None and view.standing.is_there else view.offer
+    rewrites = page_frame.service(Variants).rewrites(catalog_id, view.tool.id, view.offer.expanded)
+    starts = {} if shown == view.offer else {STANDS: shown.expanded}
+    starts |= {one.rewrite.way: one.rewrite.descriptions[view.tool.id] for one in rewrites}
+    starts[WHOLE] = view.offer.expanded
+    winning = [one.rewrite.way for one in rewrites if one.wins]
+    start_at = WHOLE if shown == view.offer else STANDS
+    if winning and view.state == "waiting":
+        start_at = winning[0]
     suffix = f"{view.tool.fingerprint[:12]}_{digest(repr(shown))[:8]}"
+    st.caption(f"{view.state}, from {safe_text.untrusted(view.source)}")
+    start = st.segmented_control(
+        "Start from", list(starts), default=start_at, required=True, key=f"from_{suffix}"
+    )
+    for one in rewrites:
+        st.caption(f"{one.rewrite.way.capitalize()}: {one.in_words}.")
     left, right = st.columns(2, gap="large")
     with left:
         st.markdown(f"**{safe_text.untrusted(view.tool.name)}**, the server's own text")
         st.write(safe_text.untrusted(view.tool.description) or "*no description*")
         st.markdown("**What the variant changes**")
-        st.html(safe_text.word_diff(view.tool.description, shown.expanded))
+        st.html(safe_text.word_diff(view.tool.description, starts[start]))
         show_violations(view.violations)
     with right:
-        st.caption(f"{view.state}, from {safe_text.untrusted(view.source)}")
         expanded = st.text_area(
-            "Expanded description", shown.expanded, key=f"expanded_{suffix}", height=150
-        )
+            "Expanded description", starts[start], key=f"expanded_{suffix}_{start}", height=150
+        ).strip()
+        _as_edited(catalog_id, view.tool, expanded, [*starts.values()])
         st.markdown("**Questions**")
         questions = [
             text
             for number, question in enumerate(shown.questions)
             if (text := _question(question, f"{suffix}_{number}"))
         ]
-        edited = replace(shown, expanded=expanded.strip(), questions=tuple(questions))
+        edited = replace(shown, expanded=expanded, questions=tuple(questions))
         texts = {view.tool.id: edited.expanded}
         size_badge(page_frame.workspace().catalogs.described(catalog_id, texts))
-        st.caption(_effect(page_frame.current().id, view, edited))
         with st.container(horizontal=True):
             st.button(
                 "Accept",
@@ -172,18 +186,11 @@ def _card(catalog_id: int, view: VariantView, onward: str) -> None:
             )
 
 
-def _effect(catalog_id: int, view: VariantView, edited: Augmentation) -> str:
-    """What the description does to requests that only its tool or the one nearest to it answers."""
-    effects = page_frame.service(Variants).effects(catalog_id, {view.tool.id: edited})
-    if view.tool.id not in effects:
-        return "No request of a query set measures it."
-    effect = effects[view.tool.id]
-    before, after = effect.right
-    n = len(effect.queries)
-    return (
-        f"Requests that only it or the tool nearest to it answers, right: {rate_text(before, n)} "
-        f"before, {rate_text(after, n)} after; {effect.won:,} won, {effect.lost:,} lost."
-    )
+def _as_edited(catalog_id: int, tool: Tool, text: str, offered: Sequence[str]) -> None:
+    """What a text does to requests that is none of those to start from."""
+    if text and text not in (*offered, tool.description):
+        edited = page_frame.service(Variants).rewrites(catalog_id, tool.id, text)[-1]
+        st.caption(f"As edited: {edited.in_words}.")
 
 
 def _question(question: str, key: str) -> str:

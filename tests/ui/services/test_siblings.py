@@ -11,6 +11,7 @@ from tests.ui.services.small_workspace import TEXT, tool
 from toolscope_core.model.configuration import Endpoint, PlanConfig
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.pair import Pair
+from toolscope_core.model.tool import Augmentation
 from ui.documents.siblings import Siblings
 from ui.shared.services.exports import Exports
 from ui.shared.services.loaded_queries import LoadedQueries
@@ -27,6 +28,10 @@ QUERIES = [
     {"id": "b", "query": "the airport", "gold": [START.id, END.id]},
     {"id": "c", "query": "add numbers", "gold": [OTHER.id]},
 ]
+REQUESTS = "\n".join(
+    json.dumps({"id": text, "query": text, "gold": [END.id]})
+    for text in ("goal in plain words", "goal as a code", "the goal of it", "a goal as code")
+).encode()
 
 
 @pytest.fixture
@@ -123,13 +128,26 @@ def test_what_wins_is_saved_unseen_and_nothing_else(flights):
     work, i = flights
     siblings = work.service(Siblings)
     assert siblings.winning(i, 0.6) == {}
-    rows = [
-        {"id": text, "query": text, "gold": [END.id]}
-        for text in ("goal in plain words", "goal as a code", "the goal of it", "a goal as code")
-    ]
-    work.service(LoadedQueries).add(i, "\n".join(map(json.dumps, rows)).encode(), "q.jsonl")
+    work.service(LoadedQueries).add(i, REQUESTS, "q.jsonl")
     (one,) = siblings.pairs(i, 0.6)
     clause, *_ = siblings.card(i, one).rewrites
     assert clause.wins and siblings.winning(i, 0.6) == clause.rewrite.descriptions
     siblings.save(i, clause.rewrite.descriptions, "ann")
     assert siblings.winning(i, 0.6) == {}  # both have other descriptions now
+
+
+def test_of_a_variant_the_clause_that_wins_is_accepted_before_its_whole_text(flights):
+    work, i = flights
+    variants = work.service(Variants)
+    row = {"tool": END.id, "expanded": TEXT_OF_BOTH.upper(), "questions": ["how does it end"]}
+    variants.add(i, json.dumps(row).encode(), "v.jsonl")
+    clause, whole = variants.rewrites(i, END.id, row["expanded"])
+    assert clause.in_words == whole.in_words == "not enough requests to tell (n = 0)"
+    work.service(LoadedQueries).add(i, REQUESTS, "q.jsonl")
+    clause, whole = variants.rewrites(i, END.id, row["expanded"])
+    assert clause.wins and clause.in_words.startswith("wins; 2 requests won, none lost; right of")
+    assert whole.in_words.startswith("does not win: no request is won; right of")
+    variants.accept_measured(i, "ann")
+    assert variants.accepted(i) == {
+        END.id: Augmentation(f"Use for goal: {TEXT_OF_BOTH}", ("how does it end",))
+    }

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
+
+import numpy as np
 
 from toolscope_core.catalog.document_variants import LoadedVariants, variants_in
 from toolscope_core.decisions.constraints import variants
+from toolscope_core.embedding.candidate_pairs import Rows
+from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.faithful import Violation
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Augmentation, Tool
-from toolscope_core.rps.rewrites import TellingEffect, answers_of, effects_of
+from toolscope_core.rps.leading_words import leading_clause
+from toolscope_core.rps.rewrites import (
+    CLAUSE,
+    MeasuredRewrite,
+    Rewrite,
+    answers_of,
+    best_rewrites,
+)
 from toolscope_core.rps.variant_writing import CheckedVariants, checked_variants
 from toolscope_core.store import keep_variants, list_variants
 from ui.shared.services.loaded_queries import LoadedQueries
@@ -23,6 +35,7 @@ from ui.shared.services.result_cache import ResultCache
 from ui.shared.services.workspace import Workspace
 
 VariantState = Literal["waiting", "accepted", "edited", "rejected"]
+WHOLE = "the whole text"
 NONE = Augmentation("")
 """The decision that a tool is searched without a variant."""
 
@@ -128,55 +141,70 @@ class Variants:
         decision = make_decision(catalog, "augment", wanted, reviewer, detail)
         return self._review.record(catalog_id, decision)
 
-    def effects(
-        self, catalog_id: int, offers: Mapping[str, Augmentation]
-    ) -> dict[str, TellingEffect]:
-        """What each expanded description, by tool id, does to the requests that either its tool or
-        the one nearest to it answers; those without such requests are left out. Raises
-        ``JobError`` before the analysis is finished.
+    def rewrites(self, catalog_id: int, tool_id: str, expanded: str) -> tuple[MeasuredRewrite, ...]:
+        """A short clause in front of the tool's own description, then the ``expanded`` one: what
+        each does to the requests that exactly one of the tool and the one nearest to it answers.
+        Left out is what changes nothing. Raises ``JobError`` before the analysis is finished.
         """
-        tools = self._catalogs.open(catalog_id).tools
-        queries = [one for view in self._queries.sets(catalog_id) for one in view.content.queries]
-        needed = {one for query in queries for need in query.gold for one in need}
-        if len(tools) < 2 or not needed:
-            return {}
-        vectors = self._analyses.required(catalog_id).vectors
-        effects = {}
-        for at, tool in enumerate(tools):
-            if tool.id not in offers:
-                continue
-            similarity = vectors @ vectors[at]
-            similarity[at] = -1.0
-            other = tools[int(similarity.argmax())]
-            if needed.isdisjoint((tool.id, other.id)):
-                continue
-            pair = Pair.of(tool.id, other.id)
-            if answers := answers_of(pair, queries):
-                expanded = offers[tool.id].expanded or tool.description
-                new = {tool.id: expanded, other.id: other.description}
-                (effects[tool.id],) = effects_of(
-                    (tool, other), [new], answers, self._analyses.embed
-                )
-        return effects
+        analysis = self._analyses.required(catalog_id)
+        rows = _with_nearest(analysis, tool_id)
+        if len(rows) < 2:
+            return ()
+        tool, other = (analysis.catalog.tools[row] for row in rows)
+        (verdict,) = analysis.judge.verdicts(rows[:1], rows[1:], brief=True)
+        words = verdict.differs[verdict.pair.left != tool_id]
+        texts = {
+            CLAUSE: leading_clause(tool, words, tool.server != other.server),
+            WHOLE: expanded or tool.description,
+        }
+        rewrites = [
+            Rewrite(way, {tool_id: text, other.id: other.description})
+            for way, text in texts.items()
+            if text != tool.description
+        ]
+        answers = answers_of(Pair.of(tool_id, other.id), self._requests(catalog_id))
+        return best_rewrites((tool, other), rewrites, answers, self._analyses.embed)
+
+    def _requests(self, catalog_id: int) -> list[Query]:
+        return [one for view in self._queries.sets(catalog_id) for one in view.content.queries]
 
     def accept_measured(self, catalog_id: int, reviewer: str) -> Decision:
-        """Accept every waiting variant that nothing speaks against and that, measured on requests,
-        loses none, as one decision. Raises ``DecisionError`` where there is none.
+        """Accept of every waiting variant that nothing speaks against the short clause, if it wins,
+        else the whole text, if it was measured on requests and loses none; as one decision. Raises
+        ``DecisionError`` where there is none.
         """
         waiting = {
             view.tool.id: view.offer
             for view in self.views(catalog_id)
             if view.state == "waiting" and not view.violations
         }
-        effects = self.effects(catalog_id, waiting)
-        even = {one: waiting[one] for one, effect in effects.items() if not effect.lost}
-        if not even:
+        needed = {one for q in self._requests(catalog_id) for need in q.gold for one in need}
+        analysis = self._analyses.required(catalog_id)
+        tools = analysis.catalog.tools
+        wanted, measured = dict[str, Augmentation](), 0
+        for tool_id, offer in waiting.items() if needed else ():
+            if needed.isdisjoint(tools[row].id for row in _with_nearest(analysis, tool_id)):
+                continue
+            rewrites = self.rewrites(catalog_id, tool_id, offer.expanded)
+            measured += any(one.queries for one in rewrites)
+            fit = (r for r in rewrites if r.wins or (r.rewrite.way == WHOLE and r.loses_none))
+            if best := next(fit, None):
+                text = best.rewrite.descriptions[tool_id]
+                wanted[tool_id] = replace(offer, expanded=text)
+        if not wanted:
             raise DecisionError(
-                f"of {quantity(len(waiting), 'variant')} without warnings {len(effects):,} could "
-                "be measured on requests, and each of those loses some; add a query set, or decide "
+                f"of {quantity(len(waiting), 'variant')} without warnings {measured:,} could be "
+                "measured on requests, and each of those loses some; add a query set, or decide "
                 "one by one"
-                if effects
+                if measured
                 else "no request of a query set measures these variants; add a query set, or "
                 "decide one by one"
             )
-        return self.decide(catalog_id, even, reviewer)
+        return self.decide(catalog_id, wanted, reviewer)
+
+
+def _with_nearest(analysis: Analysis, tool_id: str) -> Rows:
+    """The row of a tool and, where it is not the only one, that of the tool nearest to it."""
+    at = next(row for row, one in enumerate(analysis.catalog.tools) if one.id == tool_id)
+    nearest = np.argsort(-(analysis.vectors @ analysis.vectors[at]), kind="stable")[:2]
+    return np.array([at, *nearest[nearest != at][:1]], dtype=np.int32)
