@@ -130,16 +130,9 @@ CASES = {
         tool("b", "put_price", description="Puts it. Prices overwritten cannot be recovered!"),
         [],
     ),
-    "harm by annotation, and nothing said": (
-        tool("a", "zap"),
-        tool("b", "zap_data", destructiveHint=True, readOnlyHint=False),
-        [
-            "`zap_data` is annotated as one that may destroy, and `zap`, which is kept, does not say so"
-        ],
-    ),
-    "what else is annotated, which the calls do not meet": (
+    "what is annotated where nothing says what is done": (
         tool("a", "zap", idempotentHint=True, openWorldHint=False),
-        tool("b", "zap_data", idempotentHint=False, openWorldHint=True),
+        tool("b", "zap_data", destructiveHint=True, openWorldHint=True),
         [],
     ),
     "one scope": (tool("a", "list_all_prices"), tool("b", "show_all_prices"), []),

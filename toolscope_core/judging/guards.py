@@ -106,7 +106,6 @@ def guards(
         *_on_effects(members, readings),
         *_on_results(members),
         *_on_scope(members, readings),
-        *_on_hints(kept, pruned),
         *_on_notes(kept, [tool for tool in members if tool is not kept]),
     )
 
@@ -273,20 +272,6 @@ def _on_effects(members: Sequence[Tool], readings: Mapping[str, ToolReading]) ->
     effects = {effect(readings[tool.id]) for tool in members} - {""}
     if len(effects) > 1:
         yield f"they differ in effect: one {', another '.join(sorted(effects))}"
-
-
-def _on_hints(kept: Tool, pruned: Sequence[Tool]) -> Iterator[str]:
-    """A warning by annotation that would go with a tool: clients ask before they call such a one.
-    What else is annotated speaks of the tool that stays, to which the calls go.
-    """
-    warned = [
-        f"`{tool.name}`" for tool in pruned if tool.annotations.get("destructiveHint") is True
-    ]
-    if warned and kept.annotations.get("destructiveHint") is not True:
-        yield (
-            f"{listed(warned)} is annotated as one that may destroy, and `{kept.name}`, which is "
-            "kept, does not say so"
-        )
 
 
 def _on_scope(members: Sequence[Tool], readings: Mapping[str, ToolReading]) -> Iterator[str]:

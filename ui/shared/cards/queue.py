@@ -128,7 +128,7 @@ REASON_KINDS: Mapping[str, tuple[str, ...]] = {
     "Needs a gateway": ("so a gateway is needed", "same operation, other"),
     "Several servers": ("the tools are on", "their names imply", "other tools of"),
     "State of its own": ("nothing says that they share",),
-    "Another effect": ("differ in effect", "does not say so", "does not repeat what is said of"),
+    "Another effect": ("differ in effect", "does not repeat what is said of"),
     "Another scope": ("differ in scope",),
     "Another result": ("they return different things",),
     "Weak pair or chain": ("its weakest pair", "outside this proposal", "only through a third"),
