@@ -1,12 +1,16 @@
 """Whether calls fail more often after a merge than before it, and of how many that can be said."""
 
+from datetime import date
 from math import comb
 
 import pytest
 
+from tests.support.catalogs import example_catalog
 from toolscope_core.evaluation.calls_after_merges import DatedMerge, calls_after_merges
+from toolscope_core.evaluation.example import example_calls
 from toolscope_core.model.tool import Tool
 from toolscope_core.usage.call_counts import count_calls
+from toolscope_core.usage.trace_formats import read_trace
 from toolscope_core.usage.traced_calls import CallTrace, TracedCall
 
 A, B, OTHER = (Tool(f"{server}/get", "get", server=server) for server in "abc")
@@ -86,3 +90,20 @@ def test_chances_are_corrected_for_the_merges_that_there_are_calls_of():
     both = after(*worse, tools=tools, **merges)
     assert alone.went_bad and not both["p"].went_bad
     assert both["p"].corrected_p == pytest.approx(2 * alone.corrected_p)
+
+
+def test_the_log_of_the_example_has_one_merge_that_went_bad():
+    tools = example_catalog().tools
+    trace = read_trace(example_calls(date(2026, 1, 5)), "calls.jsonl")
+    assert {call.original for call in trace.calls} <= {tool.id for tool in tools}
+    pairs = {
+        "calculate": ("day-clock/calculate", "odds-and-ends/calculate"),
+        "get_note": ("pinboard-notes/fetch_note", "pinboard-notes/get_note"),
+    }
+    merges = {name: DatedMerge(ids, name, DECIDED) for name, ids in pairs.items()}
+    by_key = calls_after_merges(count_calls(trace, tools), tools, merges)
+    assert {name: one.went_bad for name, one in by_key.items()} == {
+        "calculate": True,
+        "get_note": False,
+    }
+    assert by_key["get_note"].has_enough

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import streamlit as st
 
 from toolscope_core.evaluation.calls_after_merges import CallsAround
+from toolscope_core.evaluation.example import EXAMPLE_NAME, example_calls
 from toolscope_core.model.errors import ConfigError, JobError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.usage.call_counts import catalog_count_line, tool_count_line
@@ -16,6 +19,7 @@ from ui.shared.services.usage_evidence import UNUSED_DAYS, UsageEvidence
 from ui.shared.tools import leave_out
 
 SHOWN = 500
+MADE_UP = "made-up calls.jsonl"
 
 
 def usage_panel(catalog_id: int) -> None:
@@ -43,7 +47,7 @@ def usage_panel(catalog_id: int) -> None:
         )
     if logs:
         _figures(catalog_id)
-    _form(catalog_id)
+    _form(catalog_id, bool(logs))
 
 
 def _figures(catalog_id: int) -> None:
@@ -120,6 +124,8 @@ def _merges(catalog_id: int) -> None:
     st.dataframe(
         rows[:SHOWN],
         hide_index=True,
+        column_config={"merge": st.column_config.TextColumn(width=120)}
+        | {"what they say": st.column_config.TextColumn(width="large")},
         alt="Calls before and after each accepted merge, those that went bad first",
     )
     st.caption(
@@ -136,7 +142,8 @@ def _sides(merge: str, tool: str, calls: CallsAround) -> dict[str, str]:
     return {"merge": merge, "tool": tool, "bad calls before": before, "bad calls after": after}
 
 
-def _form(catalog_id: int) -> None:
+def _form(catalog_id: int, is_any: bool) -> None:
+    """Add a log; the example offers one of its own while the catalog does not have any."""
     turn = st.session_state.setdefault("usage_turn", 0)
     file = st.file_uploader(
         "Add a log of `serve`, messages of OpenAI or Anthropic (also transcripts of Claude Code), "
@@ -146,6 +153,15 @@ def _form(catalog_id: int) -> None:
         key=f"usage_{turn}",
     )
     if file is None:
+        if page_frame.current().name == EXAMPLE_NAME and not is_any:
+            st.button(
+                "Add an example log",
+                key="add_example_log",
+                on_click=_add,
+                args=(catalog_id, turn, example_calls(date.today()), MADE_UP, False),
+                help="Made-up calls of the tools of the example, on the 30 days before today and "
+                "the 14 after it: accept merges today, and see here which of them went bad.",
+            )
         return
     try:
         preview = page_frame.service(UsageLogs).preview(catalog_id, file.getvalue(), file.name)
