@@ -1,8 +1,10 @@
-"""Count in how many tools of public catalogs each word stands, for the weights of words.
+"""Count in how many tools of public catalogs each word, and each token of the default encoder,
+stands.
 
     python -m benchmarks.count_words
 
-Writes ``toolscope_core/judging/data/word_counts.json``: facts, no text of any tool.
+Writes ``toolscope_core/judging/data/word_counts.json`` and, of the tokens only what they weigh,
+``toolscope_core/embedding/data/piece_weights.npy``: facts, no text of any tool.
 """
 
 from __future__ import annotations
@@ -10,10 +12,15 @@ from __future__ import annotations
 import json
 from collections import Counter
 
+import numpy as np
+
 from benchmarks.measuring import read_named
+from toolscope_core.embedding.minilm import PIECE_WEIGHTS
+from toolscope_core.embedding.packaged_model import packaged_tokenizer
 from toolscope_core.judging.reading import read_tool
 from toolscope_core.judging.vocabulary import WORD_COUNTS
 from toolscope_core.judging.words import stem
+from toolscope_core.retrieval.documents import tool_document
 
 CATALOGS = (
     "toucan",
@@ -24,16 +31,23 @@ CATALOGS = (
     "bfcl",
     "bfcl-live",
 )
+MOST_WEIGHT, STEPS = 1e4, 25
+"""A token weighs as one of so many tools that says it, at most; steps of a weight of 1."""
 LEAST = 5
 """Stems that fewer tools say are left out: they weigh as much as one that none says."""
 
 
 def main() -> None:
+    tokenizer = packaged_tokenizer()
+    pieces = np.zeros(tokenizer.get_vocab_size())
     tools, counts = 0, Counter[str]()
     for name in CATALOGS:
         for tool in read_named(name).tools:
             tools += 1
             counts.update({stem(word) for word in read_tool(tool).words})
+            pieces[list({*tokenizer.encode(tool_document(tool).full).ids})] += 1
+    weights = -np.log(pieces / tools + 1 / MOST_WEIGHT)
+    np.save(PIECE_WEIGHTS, np.maximum(1, np.round(STEPS * weights)).astype(np.uint8))
     kept = {word: n for word, n in sorted(counts.items()) if n >= LEAST}
     content = {
         "provenance": f"Counted by benchmarks/count_words.py over {', '.join(CATALOGS)}.",

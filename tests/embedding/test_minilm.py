@@ -125,3 +125,12 @@ def test_a_model_that_onnx_runtime_refuses_is_an_error_with_the_remedy(folders):
 )
 def test_it_reads_english_and_says_what_it_cannot_read(text, share):
     assert MiniLmEmbedder().coverage(text) == pytest.approx(share)
+
+
+def test_a_token_tells_more_the_fewer_tools_say_it():
+    texts = ["get weather", "x" * 2_000]
+    weights = MiniLmEmbedder().token_weights(texts)
+    tokens = MiniLmEmbedder().encode_with_tokens(texts)[1]
+    assert list(map(len, weights)) == list(map(len, tokens))
+    begin, get, weather, end = weights[0]
+    assert 0 < begin == end < get < weather

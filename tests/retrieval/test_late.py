@@ -116,20 +116,42 @@ def test_codes_are_rounded_not_cut():
     assert coded(np.float32([[0.9999, 0.5]])).tolist() == [[127, 64]]
 
 
+class Axes:
+    """Three words, each an axis."""
+
+    name = "axes"
+
+    def encode(self, texts):
+        return self.encode_with_tokens(texts)[0]
+
+    def encode_with_tokens(self, texts):
+        axes = np.eye(3, dtype=np.float32)
+        tokens = [axes[["abc".index(word) for word in text.split()]] for text in texts]
+        return np.array([one.sum(axis=0) for one in tokens]), tokens
+
+
+class WeighedAxes(Axes):
+    """The first word tells three times as much as the others."""
+
+    def coverage(self, text):
+        return 1.0
+
+    def token_weights(self, texts):
+        return [np.float32([1 + 2 * (word == "a") for word in text.split()]) for text in texts]
+
+
+def test_the_tokens_of_a_tool_count_by_how_much_they_tell(tmp_path):
+    texts = [("1", "a b"), ("2", "c b"), ("3", "")]
+    documents = [SearchDocument(id, text, text) for id, text in texts]
+    requests = RequestVectors(WeighedAxes(), VectorCache(tmp_path))
+    by_tool, by_request = LateInteraction(documents, WeighedAxes(), requests).directions(
+        np.eye(3, dtype=np.float32)[[0, 2]], [0, 1, 2]
+    )
+    assert by_tool.tolist() == [0.75, 0.5, 0.0]
+    assert by_request.tolist() == [0.5, 0.5, 0.0]
+
+
 def test_scores_by_hand(tmp_path):
-    class Axes:
-        """Three words, each an axis."""
-
-        name = "axes"
-
-        def encode(self, texts):
-            return self.encode_with_tokens(texts)[0]
-
-        def encode_with_tokens(self, texts):
-            axes = np.eye(3, dtype=np.float32)
-            tokens = [axes[["abc".index(word) for word in text.split()]] for text in texts]
-            return np.array([one.sum(axis=0) for one in tokens]), tokens
-
     late = LateInteraction(
         [
             SearchDocument("1", "a b", "a b"),

@@ -18,6 +18,11 @@ from toolscope_core.model.protocols import Vectors
 TOKENS = 256
 """Of a text that are read at most, those at both ends included."""
 
+PIECE_WEIGHTS = Path(__file__).with_name("data") / "piece_weights.npy"
+"""By the number of a token how much it tells, as uint8: 25 times −ln of the share of tools that say
+it (``benchmarks/count_words.py``).
+"""
+
 _UNKNOWN = "[UNK]"
 
 
@@ -54,6 +59,11 @@ class MiniLmEmbedder:
         layers = self._each(self._last_layer, texts)
         means = np.array([layer.mean(axis=0) for layer in layers], dtype=np.float32)
         return normalised(means), list(map(normalised, layers))
+
+    def token_weights(self, texts: Sequence[str]) -> list[Vectors]:
+        """See ``VocabularyEmbedder``."""
+        tokenized = self._tokenizer.encode_batch(list(texts))
+        return [self._weights[one.ids] for one in tokenized]
 
     def coverage(self, text: str) -> float:
         """The share in [0, 1] of the letters that are ASCII or stand in pieces of more than one:
@@ -95,6 +105,11 @@ class MiniLmEmbedder:
         tokenizer.enable_truncation(TOKENS)
         tokenizer.no_padding()
         return tokenizer
+
+    @cached_property
+    def _weights(self) -> Vectors:
+        weights: Vectors = np.load(PIECE_WEIGHTS).astype(np.float32)
+        return weights
 
     @cached_property
     def _session(self) -> Any:

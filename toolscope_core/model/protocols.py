@@ -47,7 +47,13 @@ class TokenEmbedder(Embedder, Protocol):
 
 @runtime_checkable
 class VocabularyEmbedder(Embedder, Protocol):
-    """An embedder that says how well it can read a text."""
+    """An embedder that says how well it can read a text, and how much each token tells."""
+
+    def token_weights(self, texts: Sequence[str]) -> list[Vectors]:
+        """For each text float32 of shape (tokens,), all above 0: the rarer a token is in what is
+        written about tools, the higher; those of ``TokenEmbedder``, in their order.
+        """
+        ...
 
     def coverage(self, text: str) -> float:
         """The share in [0, 1] of a text's letters that its vocabulary has in words or pieces of

@@ -1,7 +1,8 @@
 """Late interaction: a request and a tool compared token by token, with the encoder's own vectors.
 
 After ColBERT (Khattab and Zaharia 2020), without its training: each token of one side takes its
-best cosine on the other, and the mean of those is the score.
+best cosine on the other, and the mean of those is the score. Where the embedder says how much a
+token tells, the tool's tokens count by that.
 """
 
 from collections.abc import Sequence
@@ -10,7 +11,13 @@ import numpy as np
 
 from toolscope_core.embedding.token_cache import TokenCache, decoded
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.model.protocols import Progress, TokenEmbedder, Vectors, silent
+from toolscope_core.model.protocols import (
+    Progress,
+    TokenEmbedder,
+    Vectors,
+    VocabularyEmbedder,
+    silent,
+)
 from toolscope_core.retrieval.documents import SearchDocument
 from toolscope_core.retrieval.fusion import min_max
 from toolscope_core.retrieval.request_vectors import FEW, RequestVectors
@@ -36,6 +43,9 @@ def late_interaction(inputs: RerankInputs) -> Reranker:
     return LateInteraction(inputs.documents, inputs.embedder, inputs.requests, inputs.progress).of
 
 
+_NONE = np.zeros(0, dtype=np.float32)
+
+
 class LateInteraction:
     """Scores of documents by their tokens."""
 
@@ -49,6 +59,7 @@ class LateInteraction:
         self._sides = [(one.tool_side, one.request_side) for one in documents]
         self._embedder, self._requests = embedder, requests
         texts = [text for tool, request in self._sides for text in (*tool, request)]
+        self._token_weights: dict[str, Vectors] = {}
         self._tokens = TokenCache(requests.cache.folder).ensure(texts, embedder, progress)
 
     def of(self, texts: Sequence[str]) -> RowScores:
@@ -89,8 +100,11 @@ class LateInteraction:
             nothing = np.zeros(len(rows), dtype=np.float32)
             return nothing, nothing
         tool_sides = [self._sides[row][0] for row in rows]
-        starts, cosines = self._cosines([text for texts in tool_sides for text in texts], asked)
-        by_text = np.add.reduceat(cosines.max(axis=1), starts) / np.diff([*starts, len(cosines)])
+        own_texts = [text for texts in tool_sides for text in texts]
+        starts, cosines = self._cosines(own_texts, asked)
+        weights = self._weights(own_texts, np.diff([*starts, len(cosines)]).tolist())
+        best = cosines.max(axis=1) * weights
+        by_text = np.add.reduceat(best, starts) / np.add.reduceat(weights, starts)
         counts = [len(texts) for texts in tool_sides]
         by_tool = np.add.reduceat(by_text, np.cumsum([0, *counts[:-1]])) / counts
         starts, cosines = self._cosines([self._sides[row][1] for row in rows], asked)
@@ -99,6 +113,18 @@ class LateInteraction:
             np.round(by_tool, DIGITS).astype(np.float32),
             np.round(by_request, DIGITS).astype(np.float32),
         )
+
+    def _weights(self, texts: Sequence[str], counts: Sequence[int]) -> Vectors:
+        """How much each token of the texts tells, one text after the other; of each text so many
+        count.
+        """
+        if isinstance(self._embedder, VocabularyEmbedder):
+            new = [text for text in dict.fromkeys(texts) if text not in self._token_weights]
+            self._token_weights.update(zip(new, self._embedder.token_weights(new), strict=True))
+        own = (
+            (self._token_weights.get(text, _NONE), n) for text, n in zip(texts, counts, strict=True)
+        )
+        return np.concatenate([w if len(w) == n else np.ones(n, np.float32) for w, n in own])
 
     def _cosines(self, texts: Sequence[str], asked: Vectors) -> tuple[list[int], Vectors]:
         """The cosine of every token of the texts to every token of the request, one text after the
