@@ -5,25 +5,34 @@ from __future__ import annotations
 import streamlit as st
 
 from toolscope_core.model.numbers import quantity
-from ui.documents import document_choice, document_panel, siblings_panel, variant_panel
+from ui.documents import (
+    document_choice,
+    document_panel,
+    namespace_panel,
+    siblings_panel,
+    variant_panel,
+)
 from ui.shared import page_frame
 from ui.shared.cards import decision_buttons
 from ui.shared.cards.queue import all_members
 from ui.shared.tools import leave_out, tool_parts, tool_selection
 
-MERGES, VARIANTS, SIBLINGS = "Merges", "For search", "Tell apart"
+MERGES, VARIANTS, SIBLINGS, SPACES = "Merges", "For search", "Tell apart", "Namespaces"
 
 st.title("Documents")
 page_frame.analysis()
 review, catalog_id = page_frame.workspace().review, page_frame.current().id
 clusters = {cluster.id: cluster for cluster in review.plan(catalog_id).clusters}
 mode = st.segmented_control(
-    "Documents of", [MERGES, tool_parts.SINGLE, SIBLINGS, VARIANTS],
+    "Documents of", [MERGES, tool_parts.SINGLE, SIBLINGS, VARIANTS, SPACES],
     default=MERGES if clusters else tool_parts.SINGLE, required=True, key="texts",
     bind="query-params", label_visibility="collapsed",
 )  # fmt: skip
 if mode == VARIANTS:
     variant_panel.variant_panel(catalog_id)
+    st.stop()
+if mode == SPACES:
+    namespace_panel.namespace_panel(catalog_id)
     st.stop()
 if mode == SIBLINGS:
     siblings_panel.siblings_panel(catalog_id)

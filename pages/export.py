@@ -7,6 +7,7 @@ import streamlit as st
 from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
 from ui.export.download_panel import download_panel
 from ui.export.figures_panel import figures_panel, merges_panel, shared_names_panel
+from ui.export.loading_panel import loading_panel
 from ui.export.texts_panel import texts_panel
 from ui.export.validity_panel import limit_panel, validity_panel
 from ui.shared import page_frame
@@ -54,7 +55,15 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         help="Writes the accepted document variants (Documents, For search) as the descriptions of "
         "tools that nobody edited or merged. Agents then read them too, and they cost tokens.",
     )
+    by_search = st.toggle(
+        "Leave tools to a search",
+        key="by_search",
+        help="For clients that keep a few tools in every prompt and let the model search for the "
+        "others.",
+    )
 config = PlanConfig(accept=accept, routers=routers, expanded=expanded, leave_out_refused=leave_out)
+if by_search:
+    config = loading_panel(record.id, config, use)
 figures = exports.figures(record.id, config, use.shape, fix)
 download_panel(config, use, fix, figures)
 figures_panel(figures)

@@ -1,3 +1,4 @@
+import ast
 import json
 from dataclasses import replace
 
@@ -41,6 +42,13 @@ def loaded(files, name):
     return list(yaml.safe_load_all(text)) if name.endswith("yaml") else json.loads(text)
 
 
+def always_visible(files):
+    """The list in FastMCP's program, which has two assignments, read and not run."""
+    body = ast.parse(files["clients/fastmcp_search.py"]).body
+    first, _ = (one for one in body if isinstance(one, ast.Assign))
+    return ast.literal_eval(first.value)
+
+
 def test_claude_code_denies_no_tool_that_another_server_of_its_name_keeps():
     gone, kept = on("a b", MAIL), on("a.b", MAIL)
     other = replace(gone, id="a b/new", name="new")
@@ -67,7 +75,36 @@ def test_every_client_is_told_by_the_names_of_the_servers():
     assert alpha["spec"] == {"toolsOverride": {"send_mail": {"description": "Said."}}}
     assert beta["spec"] == {"toolsFilter": ["add_numbers"]}
     assert (beta["metadata"]["name"], beta["kind"]) == ("beta-tools", "MCPToolConfig")
+    connector = loaded(files, "anthropic-connector.json")
+    assert connector[0] == {"type": "mcp_toolset", "mcp_server_name": "alpha"}
+    assert connector[1]["configs"] == {"post": {"enabled": False}, "send_mail": {"enabled": False}}
     assert '# No tool of the server "ga mma" stays' in files["clients/toolhive.yaml"].decode()
+
+
+def test_clients_that_search_are_told_what_is_in_every_prompt():
+    plan = replace(
+        planned(cluster([*MAILS, SENT], "alpha/send_mail")),
+        eager=frozenset(["alpha/send_mail", "alpha/list_files", "alpha/list_files-2"]),
+    )
+    files = client_files(plan)
+    assert loaded(files, "claude-code-servers.json") == {
+        "mcpServers": {"alpha": {"alwaysLoad": True}}
+    }
+    search, alpha, beta = loaded(files, "anthropic-connector.json")
+    assert search["name"] == "tool_search_tool_bm25"
+    shown = {"list_files": {"defer_loading": False}, "send_mail": {"defer_loading": False}}
+    assert (alpha["mcp_server_name"], alpha["configs"]) == ("alpha", shown)
+    gone = {"post": {"enabled": False}, "send_mail": {"enabled": False}}
+    assert beta == {
+        **{"type": "mcp_toolset", "mcp_server_name": "beta", "configs": gone},
+        "default_config": {"defer_loading": True},
+    }
+    assert always_visible(files) == ["alpha_list_files", "alpha_send_mail"]
+
+
+def test_without_anything_switched_off_only_files_of_a_search_are_written():
+    files = client_files(replace(planned(), eager=frozenset(["beta/add_numbers"])))
+    assert set(files) == {"clients/anthropic-connector.json", "clients/fastmcp_search.py"}
 
 
 def test_claude_code_starts_no_server_that_goes_unless_its_name_is_odd():
@@ -102,6 +139,8 @@ def test_hostile_server_names_stay_inside_their_place():
     documents = loaded(files, "toolhive.yaml")
     assert [document["kind"] for document in documents] == ["MCPToolConfig"]
     assert evil in loaded(files, "fastmcp.json")["mcpServers"]
+    eager = replace(planned(tools=tools), eager=frozenset([f"{evil}/send_mail"]))
+    assert always_visible(client_files(eager)) == [f"{evil}_send_mail"]
     both = [*tools, on(evil, SUM)]
     files = client_files(planned(cluster(tools, "alpha/send_mail"), tools=both))
     (_, second) = loaded(files, "toolhive.yaml")

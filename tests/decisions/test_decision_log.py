@@ -9,7 +9,15 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from tests.support.decisions import decision_on, logged, undo
 from tests.support.properties import examples
-from toolscope_core.decisions.constraints import constraints, edits, omitted, suspended_decisions
+from toolscope_core.decisions.actions import BY_SEARCH, IN_EVERY_PROMPT
+from toolscope_core.decisions.constraints import (
+    constraints,
+    deferrals,
+    edits,
+    namespace_descriptions,
+    omitted,
+    suspended_decisions,
+)
 from toolscope_core.decisions.decision_lines import decision_of_row, decision_row
 from toolscope_core.decisions.forms import check_form
 from toolscope_core.decisions.log import active, admit, recorded, version_of, versions_of
@@ -108,6 +116,28 @@ def test_a_tool_that_was_left_out_is_in_no_link_and_comes_back_with_undo_or_a_ch
     assert omitted(changed(CATALOG, "a"), log) == {}
     with pytest.raises(DecisionError, match="say why"):
         logged(omit("a", " "))
+
+
+def test_loading_and_namespaces_are_those_that_were_chosen_last():
+    def said(names, action, **detail):
+        return decision_on([found.by_id[name] for name in names], action, **detail)
+
+    found = Catalog(tuple(replace(one, server="s") for one in CATALOG.tools))
+    log = logged(
+        said("ab", "load", loading=BY_SEARCH),
+        said("b", "load", loading=IN_EVERY_PROMPT),
+        said("ab", "namespace", description="First."),
+        said("ab", "namespace", description=" Last. "),
+    )
+    assert deferrals(found, log) == {"a": True, "b": False}
+    assert namespace_descriptions(found, log) == {"s": "Last."}
+    empty = (*log, admit(log, said("a", "namespace", description=" ")))
+    assert namespace_descriptions(found, empty) == {}
+    assert deferrals(changed(found, "a"), log) == {"b": False}
+    with pytest.raises(DecisionError, match="'now'; give one of"):
+        logged(said("a", "load", loading="now"))
+    with pytest.raises(DecisionError, match="give a text of up to"):
+        logged(said("a", "namespace", description="x" * 1_001))
 
 
 def test_a_threshold_is_the_catalogs_and_a_share():

@@ -24,6 +24,8 @@ from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import DecisionError, StaleDecisionError
 from toolscope_core.model.tool import Augmentation, Tool
 from ui.catalog.implied_servers import ImpliedServers
+from ui.documents.namespace_views import Namespaces
+from ui.export.tool_loading import Loading
 from ui.history.histories import Histories
 from ui.overlap.thresholds import Thresholds
 from ui.shared.services.reviewed_variants import Variants
@@ -156,17 +158,21 @@ class Office(RuleBasedStateMachine):
         who=WHO,
         place=PLACES,
         text=TEXTS,
-        action=st.sampled_from(["omit", "flag", "owner", "augment", "edit"]),
+        action=st.sampled_from(["omit", "flag", "owner", "augment", "edit", "load", "namespace"]),
     )
     def say_of_one(self, who, place, text, action):
         program, reviewer, ids = self.programs[who], REVIEWERS[who], self.ids([place])
         card = program.review.alone(self.id, ids[0])
-        variant = {ids[0]: Augmentation(text)}
+        variant, server = {ids[0]: Augmentation(text)}, self.tools[ids[0]].server
         say = {
             "omit": lambda: program.toolsets.leave_out(self.id, ids, reviewer, text),
             "flag": lambda: program.toolsets.flag(self.id, ids, reviewer, text),
             "owner": lambda: program.service(ImpliedServers).change(self.id, ids, text, reviewer),
             "augment": lambda: program.service(Variants).decide(self.id, variant, reviewer),
+            "load": lambda: program.service(Loading).decide(self.id, ids, text == "one", reviewer),
+            "namespace": lambda: program.service(Namespaces).describe(
+                self.id, server, text, reviewer
+            ),
             "edit": lambda: program.review.decide(
                 self.id, "edit", card, reviewer, {"description": text}
             ),
@@ -378,7 +384,9 @@ def test_one_of_everything(programs):
     office.decide(0, 0, "reject")
     office.decide(1, 0, "family")
     office.look_and_wait(0, 0)
-    for place, action in enumerate(("omit", "flag", "edit", "owner", "augment")):
+    for place, action in enumerate(
+        (*("omit", "flag", "edit", "owner", "augment", "load", "namespace"),)
+    ):
         office.say_of_one(1, place, "one", action)
     office.decide_on_what_was_seen_then(0, 0, "accept")
     office.say_of_several(0, [5, 10], apart=False)

@@ -3,8 +3,8 @@
 import pytest
 
 from tests.ui.services.small_workspace import MAIL, WEATHER
-from ui.catalog.findable_tools import FindableTools
 from ui.shared import page_frame
+from ui.shared.services.findable_tools import FindableTools
 from ui.shared.services.loaded_queries import LoadedQueries
 
 LINES = b"""{"id": "a", "query": "send a mail", "gold": ["alpha/send_mail"]}

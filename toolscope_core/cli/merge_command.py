@@ -15,6 +15,13 @@ from toolscope_core.catalog.isolation import read_files
 from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.catalog.tokens import Costs, Size, SizeChange
+from toolscope_core.cli.eager_options import (
+    CallLogs,
+    EagerTokens,
+    SearchedAs,
+    with_eager_tools,
+)
+from toolscope_core.cli.findability_options import OwnQueries
 from toolscope_core.cli.inspect_commands import FailOn, some, tell_files, tell_findings, why_failing
 from toolscope_core.cli.model_options import SAVED, AskRequest, ChosenJudge, Paper, refuse_offline
 from toolscope_core.cli.terminal import (
@@ -128,6 +135,10 @@ def merge(
             help="Leave out each tool that the format does not take, and write the others.",
         ),
     ] = False,
+    eager_tokens: EagerTokens = None,
+    usage: CallLogs = None,
+    queries: OwnQueries = None,
+    searched_as: SearchedAs = "claude-bm25",
     fail_on: Annotated[
         FailOn | None,
         typer.Option(help="Exit with 1 where the outgoing tools hold a finding that bad or worse."),
@@ -174,6 +185,7 @@ def merge(
         log = with_edits(analysis, log)
     log = _without_servers(analysis, log, options) if by_server else log
     plan = plan_merge(analysis, log, options)
+    plan = with_eager_tools(plan, log, eager_tokens, usage or (), queries, searched_as)
     files = bundle_files(analysis, plan, log, options, shape, fix)
     write_folder(files, out)
     with suppress(ConfigError):  # the bundle is written; the pairs are judged again then
@@ -259,6 +271,12 @@ def _tell_toolset(manifest: JsonObject) -> None:
     tokens, toolsets = manifest["tokens"], len(manifest["toolsets"])
     sizes = (Size(tokens[side], tokens["bytes"][side]) for side in ("before", "after"))
     say(f"about {SizeChange('', *sizes).in_words} ({tokens['counted']})")
+    if loading := tokens.get("loading"):
+        say(
+            f"in every prompt, as {loading['shape']}: {loading['eager']:,} tokens of "
+            f"{quantity(len(manifest['configuration']['eager']), 'tool')}; left to the client's "
+            f"search: {loading['deferred']:,}"
+        )
     if toolsets > 1:
         say(
             f"too many tools for one file: the toolset is in {toolsets}, by server; "

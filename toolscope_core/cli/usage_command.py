@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,7 +17,9 @@ from toolscope_core.model.numbers import quantity
 if TYPE_CHECKING:
     from toolscope_core.evaluation.calls_after_merges import CallsAfterMerge
     from toolscope_core.model.catalog import Catalog
+    from toolscope_core.model.tool import Tool
     from toolscope_core.usage.call_counts import CatalogCallCounts
+    from toolscope_core.usage.traced_calls import CallTrace
 
 SHOWN = 20
 
@@ -58,21 +60,13 @@ def usage(
     """Count calls, errors and the last use of each tool, from logs or traces of agents."""
     from toolscope_core.catalog.isolation import read_files
     from toolscope_core.files.json_lines import write_rows
-    from toolscope_core.usage.call_counts import (
-        add_counts,
-        catalog_count_line,
-        count_calls,
-        query_rows,
-        tool_count_line,
-    )
-    from toolscope_core.usage.trace_formats import read_trace
+    from toolscope_core.usage.call_counts import catalog_count_line, query_rows, tool_count_line
 
     if not unused_days > 0:
         raise ConfigError(f"--unused-days is {unused_days:g}; give more than 0")
     loaded = read_files(catalog)
     tools = loaded.tools
-    traces = [read_trace(_content(log), str(log)) for log in logs]
-    figures = add_counts(count_calls(trace, tools) for trace in traces)
+    figures, traces = counted_calls(logs, tools)
     rows = query_rows((one for trace in traces for one in trace.requests), tools)
     if queries is not None:
         write_rows(queries, rows)
@@ -97,6 +91,17 @@ def usage(
         say(f"the logs cover {figures.days:.1f} days, too few to say what is unused")
     if queries is not None:
         say(f"{quantity(len(rows), 'query')} written: {queries}")
+
+
+def counted_calls(
+    logs: Sequence[Path], tools: Sequence[Tool]
+) -> tuple[CatalogCallCounts, list[CallTrace]]:
+    """What some logs say of the tools, and what was read of each. Raises ``ConfigError``."""
+    from toolscope_core.usage.call_counts import add_counts, count_calls
+    from toolscope_core.usage.trace_formats import read_trace
+
+    traces = [read_trace(_content(log), str(log)) for log in logs]
+    return add_counts(count_calls(trace, tools) for trace in traces), traces
 
 
 def _calls_after(

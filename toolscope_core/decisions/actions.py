@@ -85,6 +85,18 @@ ACTIONS: Mapping[Action, ActionRule] = {
         "Searches read the variant of each beside its own text; where it is empty, none that is "
         "offered.",
     ),
+    "load": ActionRule(
+        "Loading chosen",
+        "one tool or more",
+        "Clients that search for tools have them in every prompt, or see them only once a search "
+        "returns them.",
+    ),
+    "namespace": ActionRule(
+        "Namespace described",
+        "the tools of a server",
+        "A model that searches by namespace reads this of the server; nothing where it is empty: "
+        "then it reads what the server says, else what its tools are called.",
+    ),
     "flag": ActionRule(
         "Flagged",
         "one tool or more",
@@ -112,6 +124,9 @@ ACTIONS: Mapping[Action, ActionRule] = {
 ONE_ACCOUNT, OWN_ACCOUNTS = "one account", "each its own"
 """What people say of the account of two servers."""
 
+IN_EVERY_PROMPT, BY_SEARCH = "in every prompt", "by search"
+"""How a client that searches for tools loads one."""
+
 LINKING: tuple[Action, ...] = ("accept", "reject", "recut", "split", "drop")
 """The actions that keep tools together or apart."""
 
@@ -130,7 +145,7 @@ HOLDING: tuple[Action, ...] = ("propose",)
 ASKING: tuple[Action, ...] = (*HOLDING, "recut")
 """Those that ask for a proposal, whatever the judge says."""
 
-BESIDE_MERGES: tuple[Action, ...] = ("account", "augment", "flag", "note")
+BESIDE_MERGES: tuple[Action, ...] = (*("account", "augment", "load", "namespace", "flag", "note"),)
 """The actions that join and part no tools: what is decided on merges neither builds on them nor
 waits.
 """

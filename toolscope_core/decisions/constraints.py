@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from toolscope_core.decisions.actions import ASKING, HOLDING, LINKING, ONE_ACCOUNT
+from toolscope_core.decisions.actions import ASKING, BY_SEARCH, HOLDING, LINKING, ONE_ACCOUNT
 from toolscope_core.decisions.links import Positions, links_of, united
 from toolscope_core.decisions.log import active
 from toolscope_core.model.catalog import Catalog
@@ -104,6 +104,25 @@ def variants(catalog: Catalog, log: Sequence[Decision]) -> dict[str, Augmentatio
         variant = item.detail["variants"][place]
         latest[tool_id] = Augmentation(variant["expanded"], tuple(variant["questions"]))
     return latest
+
+
+def deferrals(catalog: Catalog, log: Sequence[Decision]) -> dict[str, bool]:
+    """By tool id whether people leave it to the search of clients, as they decided last."""
+    return {
+        tool_id: item.detail["loading"] == BY_SEARCH
+        for item, _, tool_id in _on_tools(catalog, log, "load")
+    }
+
+
+def namespace_descriptions(catalog: Catalog, log: Sequence[Decision]) -> dict[str, str]:
+    """By server the description that people gave its namespace last, of which a tool is as it was;
+    none that is empty.
+    """
+    latest = {
+        catalog.by_id[tool_id].server: item.detail["description"].strip()
+        for item, _, tool_id in _on_tools(catalog, log, "namespace")
+    }
+    return {server: text for server, text in latest.items() if server and text}
 
 
 def flags(catalog: Catalog, log: Sequence[Decision]) -> dict[str, tuple[Decision, ...]]:

@@ -6,7 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 
-from toolscope_core.decisions.actions import ON_SEVERAL, ONE_ACCOUNT, OWN_ACCOUNTS
+from toolscope_core.decisions.actions import (
+    BY_SEARCH,
+    IN_EVERY_PROMPT,
+    ON_SEVERAL,
+    ONE_ACCOUNT,
+    OWN_ACCOUNTS,
+)
 from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.numbers import listed
@@ -180,6 +186,24 @@ def _check_augment(decision: Decision) -> None:
         texts(variant.get("questions"), f"questions of the variant of {tool_id}")
 
 
+def _check_load(decision: Decision) -> None:
+    ways, way = (IN_EVERY_PROMPT, BY_SEARCH), decision.detail.get("loading")
+    if way not in ways:
+        raise DecisionError(
+            f"the loading of {id_list(decision.ids)} is {str(way)[:80]!r}; give one of {ways} as "
+            "detail.loading"
+        )
+
+
+def _check_namespace(decision: Decision) -> None:
+    description = decision.detail.get("description")
+    if not isinstance(description, str) or len(description) > LONGEST_NOTE:
+        raise DecisionError(
+            f"the description of the namespace of {id_list(decision.ids)} is "
+            f"{str(description)[:80]!r}; give a text of up to {LONGEST_NOTE:,} characters"
+        )
+
+
 def _check_flag(decision: Decision) -> None:
     note = decision.detail.get("note")
     if not isinstance(note, str) or not note.strip() or len(note) > LONGEST_NOTE:
@@ -234,6 +258,8 @@ _CHECKS: Mapping[Action, Callable[[Decision], None]] = {
     "owner": _check_owner,
     "account": _check_account,
     "augment": _check_augment,
+    "load": _check_load,
+    "namespace": _check_namespace,
     "flag": _check_flag,
     "note": _check_note,
     "threshold": _check_threshold,

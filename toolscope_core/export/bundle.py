@@ -23,15 +23,21 @@ from toolscope_core.catalog.formats.spreadsheets import relabel_csv, tools_csv
 from toolscope_core.catalog.formats.writers import write_toolset
 from toolscope_core.catalog.splitting import ToolsetPart, servers_of
 from toolscope_core.catalog.tokens import Costs, plan_size, tokenizer
-from toolscope_core.decisions.constraints import constraints, variants
+from toolscope_core.decisions.constraints import (
+    constraints,
+    namespace_descriptions,
+    variants,
+)
 from toolscope_core.decisions.imported_decisions import decision_lines
 from toolscope_core.export.bundle_readme import readme_text
 from toolscope_core.export.checked_plan import broken_rules, checked_plan, toolsets
+from toolscope_core.export.eager_choice import loading_sizes
+from toolscope_core.export.namespaces import described_servers, in_namespaces
 from toolscope_core.files.folders import PROGRAM, write_folder
 from toolscope_core.files.json_lines import lines_of
 from toolscope_core.merging.pipeline import Analysis, thresholds_of
 from toolscope_core.model.argument_map import ArgumentMap
-from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.catalog import Catalog, Server
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import MergeThresholds, PlanConfig
 from toolscope_core.model.decision import Decision
@@ -72,7 +78,7 @@ def bundle_files(
     apart = sorted(constraints(analysis.catalog, log).cannot)
     files = {
         **{
-            name: _json(write_toolset(part, plan.catalog.servers, shape, asked), 3)
+            name: _json(_toolset(part, plan, shape, asked, log), 3)
             for name, part in named_toolsets(plan, shape, fix).items()
         },
         "relabel.json": _json({"version": BUNDLE, "entries": [asdict(r) for r in plan.relabels]}),
@@ -177,6 +183,20 @@ def argument_row(alpha: ArgumentMap) -> JsonObject:
         row["notes"] = list(alpha.notes)
     nested = [{"from": item.source, "to": item.target} for item in alpha.nested]
     return {**row, "nested": nested} if nested else row
+
+
+def _toolset(
+    part: ToolsetPart, plan: MergePlan, shape: str, sendable: bool, log: Sequence[Decision]
+) -> Any:
+    """A part of the toolset as its file holds it; where tools are left to OpenAI's search, each
+    server is a namespace.
+    """
+    servers: Sequence[Server] = plan.catalog.servers
+    if plan.eager is not None and shape == "openai-responses":
+        written = namespace_descriptions(plan.catalog, log)
+        described = described_servers(servers, (item.tool for item in part), written)
+        part, servers = in_namespaces(part, described)
+    return write_toolset(part, servers, shape, sendable, plan.eager)
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:
@@ -297,6 +317,7 @@ def _manifest(
             "routers": config.routers,
             "correct": config.correct,
             **({"expanded": True} if config.expanded else {}),
+            **({} if plan.eager is None else {"eager": sorted(plan.eager)}),
             "judge": dict(analysis.model_verdicts.configuration)
             if analysis.model_verdicts
             else "offline",
@@ -331,7 +352,16 @@ def _tokens(plan: MergePlan, shape: str, costs: Costs) -> JsonObject:
         "by_shape": {
             line.name: {"before": line.before.tokens, "after": line.after.tokens} for line in sums
         },
+        **_loading(plan, sums[-1].name, costs),
     }
+
+
+def _loading(plan: MergePlan, shape: str, costs: Costs) -> JsonObject:
+    """The tokens in every prompt and those that a search returns, where tools are left to one."""
+    if plan.eager is None:
+        return {}
+    eager, deferred = loading_sizes(plan, costs, shape)
+    return {"loading": {"shape": shape, "eager": eager.tokens, "deferred": deferred.tokens}}
 
 
 def _original(catalog: Catalog) -> bytes:

@@ -30,7 +30,8 @@ _FILES = (
     ("tools.csv", "the merged toolset as a table, with tokens"),
     (
         "clients/",
-        "files that switch the tools that went off in MCP clients, where there are any",
+        "files that switch the tools that went off in MCP clients, or leave tools to their "
+        "search, where there are any",
     ),
     ("manifest.json", "counts, configuration, versions, and a hash of each file"),
 )

@@ -14,12 +14,18 @@ HOME = f"{BUNDLE_BELOW}/"
 
 
 def files_for(use: Target, bundle: Iterable[str]) -> tuple[str, ...]:
-    """Those of a bundle's files, by name, that ``use`` takes: of a client what switches tools off,
-    none where none is switched off, and the toolset or its parts in a format.
+    """Those of a bundle's files, by name, that ``use`` takes: of a client what switches tools off
+    or leaves them to its search, none where none is, and the toolset or its parts in a format.
     """
     if isinstance(use, Client):
-        return tuple(name for name in bundle if name == use.file)
+        own = {use.file, use.search.file if use.search else use.file}
+        return tuple(name for name in bundle if name in own)
     return tuple(name for name in bundle if name.startswith("toolset"))
+
+
+def where_it_goes(use: Target, name: str) -> str:
+    """Where one of those files goes, in Markdown."""
+    return use.goes_to(name) if isinstance(use, Client) else use.goes
 
 
 def name_in_zip(name: str) -> str:
@@ -34,8 +40,9 @@ def zip_files(
     ``HOME`` the bundle, unchanged. ``catalog`` and the ``date`` at which it was loaded are said in
     the README, as no clock is read.
     """
-    files = {name_in_zip(name): bundle[name] for name in files_for(use, bundle)}
-    lines = _readme(use, list(files), catalog, date)
+    own = files_for(use, bundle)
+    files = {name_in_zip(name): bundle[name] for name in own}
+    lines = _readme(use, own, catalog, date)
     return {
         "README.md": ("\n".join(lines) + "\n").encode("utf-8", "backslashreplace"),
         **files,
@@ -47,7 +54,7 @@ def _readme(use: Target, files: Sequence[str], catalog: str, date: str) -> Itera
     yield from (f"# Tools for {use.title}", "", "Written by ToolScope from the catalog")
     yield from ("", f"    {canonical_json({'name': catalog, 'loaded': date})}", "")
     yield from ("## Where each file goes", "")
-    yield from (f"- `{name}`: {use.goes}" for name in files)
+    yield from (f"- `{name_in_zip(name)}`: {where_it_goes(use, name)}" for name in files)
     if not files:
         yield f"- Nothing for {use.title}: no merge here lets a tool of a server be switched off."
     yield f"- `{HOME}`: everything else, for the record and for ToolScope's commands. Its"

@@ -86,7 +86,8 @@ def plan_of(analysis: Analysis, proposals: Proposed, config: PlanConfig) -> Merg
         catalog.blocked,
         lambda one: is_larger_router(one, merge_size(one, tools, PROMPT_SHAPES[0], costs)),
     )
-    return apply_clusters(catalog, clusters, config.routers, proposals.edited, proposals.omitted)
+    plan = apply_clusters(catalog, clusters, config.routers, proposals.edited, proposals.omitted)
+    return plan if config.eager is None else replace(plan, eager=frozenset(config.eager))
 
 
 def alone(analysis: Analysis, log: Sequence[Decision], tool_id: str) -> Cluster:

@@ -60,6 +60,8 @@ class PlanConfig:
     ``correct`` switches Auto-Correction off (ToolScope, section 3.2). With ``expanded`` a tool that
     still has its own description goes out under that of its accepted document variant. With
     ``leave_out_refused`` a tool that the target refuses holds back itself and not the export.
+    ``eager`` are the ids of outgoing tools that stay in every prompt where clients search for the
+    others; ``None`` where they search for none.
     """
 
     accept: AcceptPolicy = "none"
@@ -67,6 +69,7 @@ class PlanConfig:
     correct: bool = True
     expanded: bool = False
     leave_out_refused: bool = False
+    eager: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.accept not in ACCEPT_POLICIES:

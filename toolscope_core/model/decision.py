@@ -24,6 +24,8 @@ Action = Literal[
     "owner",
     "account",
     "augment",
+    "load",
+    "namespace",
     "flag",
     "note",
     "threshold",
@@ -83,10 +85,11 @@ class Decision:
     depends on the action: split and recut ``{"groups": [[fingerprint…]…]}``, drop ``{"drop":
     [fingerprint…]}``, canonical ``{"canonical": fingerprint}`` and perhaps the ``{"kind"}`` of the
     merge, edit any of ``{"name", "description", "schema", "renames", "maps"}``, omit
-    ``{"reason"}``, account ``{"account"}``, threshold ``{"similarity", "probability"}`` without
-    members, flag ``{"note"}``, note ``{"about": key, "note"}``, undo ``{"retracts": seq}``; accept,
-    split, drop and recut may have the ``{"relation"}`` of the cluster that was on the screen, and
-    what was decided at once with others the ``{"batch"}``. ``seq`` is 0 until the log gives one.
+    ``{"reason"}``, account ``{"account"}``, load ``{"loading"}``, namespace ``{"description"}``,
+    threshold ``{"similarity", "probability"}`` without members, flag ``{"note"}``, note ``{"about":
+    key, "note"}``, undo ``{"retracts": seq}``; accept, split, drop and recut may have the
+    ``{"relation"}`` of the cluster that was on the screen, and what was decided at once with others
+    the ``{"batch"}``. ``seq`` is 0 until the log gives one.
     """
 
     action: Action

@@ -56,7 +56,8 @@ class MergePlan:
     alone under a document that people wrote: clusters of one; ``held_back`` are ids of tools whose
     own document needs a gateway that was not asked for, or is in conflict. ``unreadable`` says, by
     the ids that an outgoing tool stood for, why no client of MCP could read it: one that stood
-    alone is left out, a merge came apart.
+    alone is left out, a merge came apart. ``eager`` are the ids of outgoing tools that a client
+    which searches for tools keeps in every prompt; ``None`` where nothing is left to a search.
     """
 
     catalog: Catalog
@@ -68,6 +69,7 @@ class MergePlan:
     edited: tuple[Cluster, ...] = ()
     held_back: tuple[str, ...] = ()
     unreadable: Mapping[tuple[str, ...], str] = field(default_factory=dict)
+    eager: frozenset[str] | None = None
 
     @property
     def phi(self) -> dict[str, str | None]:

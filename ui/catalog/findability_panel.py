@@ -2,13 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import streamlit as st
 
 from toolscope_core.evaluation.findability import COMPARED
 from toolscope_core.model.numbers import quantity
-from ui.catalog.findable_tools import FindableTools, title_of
 from ui.shared import page_frame
+from ui.shared.services.findable_tools import FindableTools, title_of
 from ui.shared.tools import tool_parts
+
+
+def chosen_search() -> str:
+    """The search that was chosen last."""
+    return str(st.session_state.get("missed_by", COMPARED[0]))
+
+
+def found_shares(catalog_id: int) -> Mapping[str, float] | None:
+    """By tool id the share of its own requests for which the chosen search finds it; where that is
+    not worked out ``None``, and the progress of the work is drawn.
+    """
+    if page_frame.workspace().analyses.get(catalog_id) is None:
+        return None
+    findable, search = page_frame.service(FindableTools), chosen_search()
+    shares = findable.shares(catalog_id, search)
+    job = findable.job(catalog_id) if shares is None else None
+    if shares is None and (job is None or job.live or job.state == "done"):
+        page_frame.job_panel(findable.start(catalog_id, search))
+    return shares
+
+
+def found_figure(catalog_id: int) -> None:
+    """How many tools the chosen search finds at all, with the way to the others."""
+    shares = found_shares(catalog_id)
+    if shares:
+        found = sum(share > 0 for share in shares.values())
+        page_frame.page_link(
+            "catalog",
+            f"The search *{title_of(chosen_search())}* finds {found:,} of {len(shares):,}",
+            {"part": "Cannot be found"},
+            icon="search",
+            about="Clients that search for tools show their model no other. A tool counts as found "
+            "where one of its own requests has it among the first five.",
+        )
 
 
 def findability_panel(catalog_id: int) -> None:
@@ -50,7 +86,14 @@ def findability_panel(catalog_id: int) -> None:
         },
         alt="How well each search finds the tools, before and after the merge",
     )
-    search = st.selectbox("Tools missed by", COMPARED, format_func=title_of, key="missed_by")
+    search = st.selectbox(
+        "Tools missed by",
+        COMPARED,
+        format_func=title_of,
+        key="missed_by",
+        persist_state="session",
+        help="The table of tools and the first page speak of this search too.",
+    )
     missed = findable.tools(catalog_id, search)
     if not missed:
         st.success("This search finds every tool for all its requests.", icon=":material/check:")

@@ -9,7 +9,7 @@ import streamlit as st
 
 from toolscope_core.catalog.clients.client import Client
 from toolscope_core.catalog.formats.target import Target
-from toolscope_core.export.client_zip import HOME, files_for, name_in_zip
+from toolscope_core.export.client_zip import HOME, files_for, name_in_zip, where_it_goes
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.numbers import quantity
 from ui.shared import page_frame
@@ -46,7 +46,10 @@ def download_panel(config: PlanConfig, use: Use, fix: bool, figures: ExportFigur
 
 def _places(use: Target, figures: ExportFigures) -> None:
     """Where each file of the zip goes, or why there is none."""
-    files = [f"`{name_in_zip(name)}`" for name in files_for(use, figures.files)]
+    files = files_for(use, figures.files)
+    places: dict[str, list[str]] = {}
+    for name in files:
+        places.setdefault(where_it_goes(use, name), []).append(f"`{name_in_zip(name)}`")
     if figures.refusals:
         fixes = sum(bool(violation.fix) for violation in figures.refusals)
         mended = f" *Apply suggested fixes* mends {fixes:,}." if fixes else ""
@@ -54,9 +57,9 @@ def _places(use: Target, figures: ExportFigures) -> None:
         others = " *Leave out refused tools* exports the others."
         st.markdown(f"This toolset would be refused: {refused}, listed below.{mended}{others}")
         return
-    if files:
-        st.markdown(f"{' to '.join(dict.fromkeys((files[0], files[-1])))}: {use.goes}")
-    else:
+    for goes, names in places.items():
+        st.markdown(f"{' to '.join(dict.fromkeys((names[0], names[-1])))}: {goes}")
+    if not files:
         st.markdown(f"No file for {use.title}: no merge here lets a server's tool be switched off.")
     effect = ""
     if isinstance(use, Client) and figures.switched_off:

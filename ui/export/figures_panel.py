@@ -28,6 +28,12 @@ def figures_panel(figures: ExportFigures) -> None:
         value = f"{before:,} → {after:,}" if before else f"{after:,}"
         change = round(after - before, 1) if before else None
         column.metric(label, value, change, delta_color="inverse")
+    if figures.loading:
+        eager, deferred = figures.loading
+        st.caption(
+            f"In every prompt: {eager.tokens:,} tokens of definitions. Left to the client's search:"
+            f" {deferred.tokens:,}, of which a prompt holds what the search returned."
+        )
     _left_out(figures)
     if figures.unreadable:
         rest = len(figures.unreadable) - NAMED

@@ -13,6 +13,7 @@ def test_every_client_and_format_is_offered_once_and_the_loaded_one_last():
     labels = [use.label for use in uses("mcp")]
     assert labels == [
         *("Claude Code", "Cursor", "VS Code", "FastMCP", "ToolHive"),
+        "Anthropic MCP connector",
         *("OpenAI chat", "OpenAI responses", "Anthropic", "Gemini", "Neutral file"),
         "MCP file, as loaded",
     ]

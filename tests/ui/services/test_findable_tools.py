@@ -4,7 +4,7 @@ import pytest
 
 from tests.ui.services.small_workspace import by_name
 from toolscope_core.evaluation.findability import COMPARED, OWN_SEARCH
-from ui.catalog.findable_tools import FindableTools
+from ui.shared.services.findable_tools import FindableTools
 from ui.shared.services.loaded_queries import LoadedQueries
 
 QUERY = b'{"id": "a", "query": "what is it like outside", "gold": ["beta/get_weather"]}'
@@ -39,8 +39,11 @@ def test_another_decision_or_query_set_makes_it_anew(measured, shared):
     findable, catalog_id = measured
     work, _ = shared
     work.review.decide(catalog_id, "accept", by_name(work, catalog_id, "send_mail"), "ann")
-    assert findable.rows(catalog_id) is None and findable.tools(catalog_id, "codex") == ()
+    assert findable.rows(catalog_id) is None
+    before = findable.shares(catalog_id, "codex")
+    assert before["beta/get_weather"] == 0, "the tools as they are stay measured"
     findable.run(catalog_id)
-    assert findable.rows(catalog_id)
+    assert findable.rows(catalog_id) and findable.shares(catalog_id, "codex") is not None
+    assert set(findable.shares_after(catalog_id, "codex")) < set(before)
     work.service(LoadedQueries).delete(catalog_id, "q.jsonl")
     assert findable.rows(catalog_id) is None

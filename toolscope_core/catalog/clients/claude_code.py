@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from toolscope_core.catalog.clients.client import Client, Switch, json_text
+from toolscope_core.catalog.clients.client import Client, SearchFile, Switch, json_text
 from toolscope_core.catalog.formats.target import DOTTED, Rules
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import JsonObject
@@ -27,6 +27,14 @@ def _write(switches: Sequence[Switch], _: MergePlan) -> str:
             denied += [f"mcp__{name}__{tool}" for tool in off]
     settings: JsonObject = {"permissions": {"deny": denied}}
     return json_text({**settings, "deniedMcpServers": servers} if servers else settings)
+
+
+def _write_search(switches: Sequence[Switch]) -> str:
+    """A part of ``.mcp.json``: the servers all of whose tools are in every prompt. The others are
+    deferred as Claude Code defers tools by itself; it takes this by server, or from the server.
+    """
+    eager = {one.server: {"alwaysLoad": True} for one in switches if one.on and one.on == one.eager}
+    return json_text({"mcpServers": eager}) if eager else ""
 
 
 def _cleaned(server: str) -> str:
@@ -55,4 +63,10 @@ CLAUDE_CODE = Client(
     as_of="2026-11",
     file="clients/claude-code.json",
     write=_write,
+    search=SearchFile(
+        file="clients/claude-code-servers.json",
+        goes="Add what it says of a server to its entry in `.mcp.json`. Single tools are in every"
+        " prompt where `serve` offers them.",
+        write=_write_search,
+    ),
 )

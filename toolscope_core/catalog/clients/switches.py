@@ -1,4 +1,5 @@
-"""The files that go into each client's configuration so that pruned tools are no longer offered.
+"""The files that go into each client's configuration so that pruned tools are no longer offered,
+and so that it searches for tools.
 
 Only merges of kind *prune* need nothing else: one member's own schema serves every call, so the
 others can be switched off where they are. So can the tools that people left out. Each file
@@ -14,7 +15,8 @@ from toolscope_core.model.plan import MergePlan
 
 def client_files(plan: MergePlan) -> dict[str, bytes]:
     """File name → content in the order of ``CLIENT_FILES``; empty where no tool of a server goes,
-    but for VS Code's where there are more tools than it takes at once.
+    but for VS Code's where there are more tools than it takes at once. Where tools are left to a
+    search, the files of clients that search are there too.
 
     Where a client can only list what stays on, its file does so: all tools of the servers are in
     the catalog.
@@ -23,10 +25,11 @@ def client_files(plan: MergePlan) -> dict[str, bytes]:
     clients: tuple[Client, ...] = CLIENTS
     if not any(switch.off for switch in switches):
         clients = (VSCODE,) if sum(len(switch.on) for switch in switches) > MOST_TOOLS else ()
-    return {
-        client.file: client.write(switches, plan).encode("utf-8", "backslashreplace")
-        for client in clients
-    }
+    texts = {client.file: client.write(switches, plan) for client in clients}
+    if plan.eager is not None:
+        searches = (client.search for client in CLIENTS if client.search)
+        texts |= {search.file: search.write(switches) for search in searches}
+    return {file: text.encode("utf-8", "backslashreplace") for file, text in texts.items() if text}
 
 
 def switches_of(plan: MergePlan) -> tuple[Switch, ...]:
@@ -42,6 +45,7 @@ def switches_of(plan: MergePlan) -> tuple[Switch, ...]:
         for cluster in (*prunes, *(one for one in plan.edited if one.kind == "prune"))
         if cluster.document.description != plan.catalog.by_id[cluster.canonical].description
     }
+    phi, eager = plan.phi, plan.eager
     by_server = grouped(plan.catalog.tools, lambda tool: tool.server)
     switches = []
     for server in sorted(by_server.keys() - {""}):
@@ -49,5 +53,9 @@ def switches_of(plan: MergePlan) -> tuple[Switch, ...]:
         on = {tool.name for tool in tools if tool.id not in gone}
         off = {tool.name for tool in tools} - on
         described = {tool.name: edited[tool.id] for tool in tools if tool.id in edited}
-        switches.append(Switch(server, tuple(sorted(off)), tuple(sorted(on)), described))
+        shown = eager and {tool.name for tool in tools if tool.name in on and phi[tool.id] in eager}
+        shown_names = None if shown is None else tuple(sorted(shown))
+        switches.append(
+            Switch(server, tuple(sorted(off)), tuple(sorted(on)), described, shown_names)
+        )
     return tuple(switches)

@@ -3,6 +3,8 @@
 from toolscope_core.catalog.formats.record_format import RecordFormat, places
 from toolscope_core.catalog.formats.target import LETTERS, Rules
 
+TOOL_SEARCH = {"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"}
+
 ANTHROPIC = RecordFormat(
     name="anthropic",
     title="Anthropic",
@@ -20,6 +22,7 @@ ANTHROPIC = RecordFormat(
     in_prompts=True,
     needs_schema=True,
     advised=True,
+    tool_search=TOOL_SEARCH,
     marks=lambda record: "input_schema" in record and "name" in record,
     template={"name": "", "description": "", "input_schema": {"type": "object"}},
     places=places(name="name", description="description", schema="input_schema"),

@@ -65,6 +65,7 @@ OPENAI_RESPONSES = _Responses(
     as_of=_AS_OF,
     offered=2,
     in_prompts=True,
+    tool_search={"type": "tool_search"},
     marks=lambda record: record.get("type") == "function" and "name" in record,
     template={
         **{"type": "function", "name": "", "description": "", "parameters": None},

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from toolscope_core.catalog.formats.built_in import built_in_name, built_in_record
@@ -43,7 +43,8 @@ class RecordFormat(Target):
     takes, so that tokens are counted in them; ``needs_schema`` those that ask even a tool without
     parameters for a schema. The first page says what an ``advised`` one would refuse. One that
     ``renews`` writes a schema that changes at its usual place, and a record of another dialect
-    anew.
+    anew. ``tool_search`` is the record of the search of an API that can defer tools; empty for any
+    other.
     """
 
     places: Mapping[ToolPart, tuple[Path, ...]]
@@ -54,8 +55,14 @@ class RecordFormat(Target):
     in_prompts: bool = False
     needs_schema: bool = False
     advised: bool = False
+    tool_search: JsonObject = field(default_factory=dict)
     writes: ClassVar[bool] = True
     renews: ClassVar[bool] = False
+
+    @property
+    def can_defer(self) -> bool:
+        """Whether its file can leave tools to a search."""
+        return bool(self.tool_search)
 
     def find(self, record: JsonObject, part: ToolPart) -> tuple[Path, Any] | None:
         """The first place of the part that holds a value other than null, and that value."""

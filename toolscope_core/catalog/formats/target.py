@@ -57,3 +57,8 @@ class Target:
     source: str = ""
     as_of: str = ""
     writes: ClassVar[bool] = False
+
+    @property
+    def can_defer(self) -> bool:
+        """Whether its file can leave tools to a search."""
+        return False

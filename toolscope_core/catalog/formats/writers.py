@@ -1,6 +1,6 @@
 """A toolset in any format; records that did not change come back exactly as they were."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from toolscope_core.catalog.formats.built_in import KEPT, built_in_record, home_of
@@ -26,12 +26,17 @@ from toolscope_core.model.errors import ExportError
 from toolscope_core.model.plan import MergedTool
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
+_TOOL_SEARCH = "tool_search"
 NOTHING = Tool(id="", name="")
 OVERLAID: tuple[ToolPart, ...] = ("name", "description", "schema", "returns", "annotations")
 
 
 def write_toolset(
-    tools: Sequence[MergedTool], servers: Sequence[Server], format: str, sendable: bool = False
+    tools: Sequence[MergedTool],
+    servers: Sequence[Server],
+    format: str,
+    sendable: bool = False,
+    eager: Collection[str] | None = None,
 ) -> Any:
     """The toolset as a JSON value, tools in the order given.
 
@@ -42,12 +47,21 @@ def write_toolset(
     list), ``gemini`` one ``{"functionDeclarations": […]}``, all others a list of records,
     ``openai-responses`` with the tools of a namespace inside it. ``sendable`` asks for parameters
     that the API or client of the format takes, where a raw record has none or declares them in
-    another dialect.
+    another dialect. ``eager`` are ids of tools: where the API of the format can defer tools, all
+    others are, behind its search.
     Raises ``ExportError`` for a format not in ``OUTPUTS``.
     """
     form = format_named(format)
     records = [_written(item.tool, form, sendable) for item in tools]
-    return form.document(_keep_ids(records, tools, form), tools, servers)
+    if eager is None or not form.can_defer:
+        return form.document(_keep_ids(records, tools, form), tools, servers)
+    deferred = [
+        record if built_in_record(record) else _deferred(record, item.tool.id not in eager)
+        for record, item in zip(records, tools, strict=True)
+    ]
+    has_search = any(str(record.get("type")).startswith(_TOOL_SEARCH) for record in records)
+    search = [] if has_search else [dict(form.tool_search)]
+    return [*search, *form.document(deferred, tools, servers)]
 
 
 def write_record(tool: Tool, format: str, sendable: bool = False) -> JsonObject:
@@ -93,6 +107,14 @@ def _write_record(tool: Tool, form: RecordFormat, sendable: bool) -> JsonObject:
     if named != tool.server and (named or "server" in form.template):
         record = with_value(record, _place(record, form, "server"), tool.server)
     return record
+
+
+def _deferred(record: JsonObject, is_deferred: bool) -> JsonObject:
+    """The record of a tool that is in every prompt or is not; its cache breakpoint goes with it,
+    which no deferred tool may be.
+    """
+    record = with_value(record, ("defer_loading",), is_deferred or None)
+    return with_value(record, ("cache_control",), None) if is_deferred else record
 
 
 def _is_taken(original: Tool, form: RecordFormat) -> bool:

@@ -17,6 +17,8 @@ _WITH_A_TEXT: Mapping[Action, tuple[str, str]] = {
     "flag": ("Flagged", "note"),
     "note": ("Note on a decision", "note"),
     "account": ("Two servers", "account"),
+    "load": ("Loaded", "loading"),
+    "namespace": ("Namespace described", "description"),
 }
 _KINDS = {"prune": "; the others switched off", "router": "; all stay reachable"}
 

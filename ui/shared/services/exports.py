@@ -17,7 +17,7 @@ from toolscope_core.catalog.formats.target_table import MATRIX, target_named
 from toolscope_core.catalog.scan.cleaning import hidden_in
 from toolscope_core.catalog.scan.hidden import cleaned
 from toolscope_core.catalog.splitting import servers_of
-from toolscope_core.catalog.tokens import Costs, SizeChange, plan_size, tokenizer
+from toolscope_core.catalog.tokens import Costs, Size, SizeChange, plan_size, tokenizer
 from toolscope_core.check.text_mentions import TextMention, gone_names, mentions_in
 from toolscope_core.export.bundle import bundle_files, named_toolsets, zipped
 from toolscope_core.export.checked_plan import (
@@ -29,6 +29,7 @@ from toolscope_core.export.checked_plan import (
     toolsets,
 )
 from toolscope_core.export.client_zip import zip_files
+from toolscope_core.export.eager_choice import loading_sizes
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
 from toolscope_core.model.numbers import quantity
@@ -128,6 +129,8 @@ class ExportFigures:
     ``toolsets`` are, by target's name, the parts that its limit on tools asks for, where there are
     several. ``files`` are those of the bundle that a client or an API may take, ``switched_off``
     counts the tools that those of clients switch off; ``shared_names`` has a line a tool.
+    ``loading`` are the sizes of the tools in every prompt and of those left to a search, ``None``
+    where none is.
     """
 
     tools_before: int
@@ -151,6 +154,7 @@ class ExportFigures:
     files: tuple[str, ...]
     switched_off: int
     shared_names: tuple[SharedName, ...]
+    loading: tuple[Size, Size] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,13 +280,13 @@ def figures_of(
     names = {item.tool.id: item.tool.name for item in plan.tools}
     sizes = {name: plan_size(plan, name, costs) for name in PROMPT_SHAPES}
     against = {name: broken_rules(plan, name, fix and name == target) for name in (*MATRIX, target)}
-    applied = plan.applied
+    applied, size = plan.applied, sizes.get(shape or sizes_for, sizes[sizes_for])
     taken = {cluster.id for cluster in applied}
     accepted = [cluster for cluster in plan.clusters if cluster.state == "accepted"]
     return ExportFigures(
         tools_before=len(plan.catalog.tools),
         tools_after=len(plan.tools),
-        size=sizes.get(shape or sizes_for, sizes[sizes_for]),
+        size=size,
         merges=tuple(_line(cluster, names[cluster.canonical]) for cluster in applied),
         clusters=cluster_counts(plan.clusters),
         withheld=sum(cluster.id not in taken for cluster in accepted),
@@ -301,6 +305,7 @@ def figures_of(
         files=(*named_toolsets(plan, target, fix), *client_files(plan)),
         switched_off=sum(len(switch.off) for switch in switches_of(plan)),
         shared_names=shared,
+        loading=None if plan.eager is None else loading_sizes(plan, costs, size.name),
     )
 
 

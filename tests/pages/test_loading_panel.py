@@ -1,0 +1,67 @@
+"""Which tools stay in every prompt, on Export, and how namespaces are described, on Documents."""
+
+import pytest
+
+from toolscope_core.decisions.log import active
+from ui.shared import page_frame
+from ui.shared.services.findable_tools import FindableTools
+
+
+@pytest.fixture
+def page(open_app):
+    return open_app()
+
+
+def measure(page):
+    page_frame.workspace().service(FindableTools).run(page.catalog_id)
+
+
+def standing(page):
+    return [(one.action, dict(one.detail)) for one in active(page.review.log(page.catalog_id))]
+
+
+def test_a_person_keeps_a_tool_in_every_prompt_and_the_file_says_so(page):
+    page.open("export")
+    measure(page)
+    page.at.toggle(key="by_search").set_value(True).run()
+    assert not page.at.exception
+    assert "**0 tools** in every prompt, 0 tokens; **8** left to the search." in page.text
+    table = page.at.dataframe[0].value
+    place = list(table["name"]).index("add_numbers")
+    assert table["found"][place] == 100 and "calls" not in table
+    page.at.session_state[f"loaded_{page.catalog_id}"] = {"selection": {"rows": [place]}}
+    page.at.run()
+    page.press("load_True")
+    assert standing(page) == [("load", {"loading": "in every prompt"})]
+    assert "**1 tool** in every prompt" in page.text
+    assert page.at.dataframe[0].value["decided"][place] == "by a person"
+    page.widget("button_group", "use_").set_value("Anthropic MCP connector").run()
+    page.at.toggle(key="files").set_value(True).run()
+    assert '"add_numbers": {\n    "defer_loading": false' in page.at.code[0].value
+    page.press("undo_")
+    assert standing(page) == []
+
+
+def test_a_format_without_a_search_says_so(page):
+    page.open("export").at.toggle(key="by_search").set_value(True).run()
+    assert "The file for MCP holds every tool" in page.text
+    assert "Until then only calls count" in page.text
+
+
+def test_a_namespace_is_described_and_ours_is_taken_again(page):
+    page.open("documents")
+    measure(page)
+    page.at.session_state["texts"] = "Namespaces"
+    page.at.run()
+    assert not page.at.exception
+    assert list(page.at.dataframe[0].value["server"]) == ["alpha", "beta", "gamma"]
+    page.at.selectbox(key="namespace").set_value("beta").run()
+    area = page.widget("text_area", "namespace_")
+    assert area.value == "Tools: add numbers, get weather, send mail."
+    area.set_value("Sums and mails of people.").run()
+    page.press("Save_")
+    assert standing(page) == [("namespace", {"description": "Sums and mails of people."})]
+    assert "Sums and mails of people." in list(page.at.dataframe[0].value["description"])
+    page.press("Take ours again_")
+    shown = page.at.dataframe[0].value
+    assert "Tools: add numbers, get weather, send mail." in list(shown["description"])

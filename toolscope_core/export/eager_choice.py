@@ -1,0 +1,97 @@
+"""Which tools stay in every prompt where a client's model searches for the others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
+from toolscope_core.catalog.tokens import Costs, Size
+from toolscope_core.model.plan import MergePlan
+from toolscope_core.model.tool import Tool
+
+BUDGET = 2_000
+"""Tokens of the tools in every prompt, unless somebody says how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadingEvidence:
+    """What the choice rests on: ``calls`` by the id of a tool that came in, ``shares`` by that of
+    an outgoing one the share of its own requests for which the search returns it, ``deferrals`` by
+    the id of one that came in what people decided.
+    """
+
+    calls: Mapping[str, int] = field(default_factory=dict)
+    shares: Mapping[str, float] = field(default_factory=dict)
+    deferrals: Mapping[str, bool] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedTool:
+    """An outgoing tool: its ``tokens``, the ``calls`` of all that it stands for, its ``share``
+    (``None``: not measured), whether it is in every prompt, and whether a person decided that.
+    """
+
+    tool: Tool
+    tokens: int
+    calls: int
+    share: float | None
+    is_eager: bool
+    is_decided: bool
+
+    @property
+    def lost(self) -> float:
+        """How many of its calls the search would lose, and of one more that nobody made yet."""
+        return (self.calls + 1) * (1 - self.share) if self.share is not None else 0.0
+
+
+def loaded_tools(
+    plan: MergePlan,
+    evidence: LoadingEvidence,
+    budget: int,
+    costs: Costs,
+    shape: str = PROMPT_SHAPES[0],
+) -> tuple[LoadedTool, ...]:
+    """Every outgoing tool, those first whose calls the search would lose most, then the most
+    called; in this order they are in every prompt as far as ``budget`` tokens go. One that nobody
+    calls and the search never misses is not, nor is one that the scan blocks. What people decided
+    comes first, whatever it takes.
+    """
+    deferrals, rows = evidence.deferrals, []
+    for item in plan.tools:
+        own = item.tool.id
+        decided = [one for one in (own, *item.members) if one in deferrals]
+        rows.append(
+            LoadedTool(
+                tool=item.tool,
+                tokens=costs.of(item.tool, shape),
+                calls=sum(evidence.calls.get(one, 0) for one in item.members),
+                share=evidence.shares.get(own),
+                is_eager=bool(decided) and not deferrals[decided[0]],
+                is_decided=bool(decided),
+            )
+        )
+    left = budget - sum(row.tokens for row in rows if row.is_eager)
+    ordered = sorted(rows, key=lambda one: (-one.lost, -one.calls, one.tool.id))
+    for place, row in enumerate(ordered):
+        wanted = (row.calls or row.lost) and row.tool.id not in plan.catalog.blocked
+        if wanted and not row.is_decided and row.tokens <= left:
+            left -= row.tokens
+            ordered[place] = replace(row, is_eager=True)
+    return tuple(ordered)
+
+
+def eager_ids(rows: Sequence[LoadedTool]) -> tuple[str, ...]:
+    """The ids of the tools that are in every prompt, sorted."""
+    return tuple(sorted(row.tool.id for row in rows if row.is_eager))
+
+
+def loading_sizes(plan: MergePlan, costs: Costs, shape: str) -> tuple[Size, Size]:
+    """What the outgoing tools take in every prompt, and what those take that a search returns, all
+    of them at once: definitions alone, without the search and what it says of the others.
+    """
+    sizes = [Size(), Size()]
+    for item in plan.tools:
+        is_deferred = plan.eager is not None and item.tool.id not in plan.eager
+        sizes[is_deferred] += costs.size(item.tool, shape)
+    return sizes[0], sizes[1]

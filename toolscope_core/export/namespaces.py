@@ -1,0 +1,66 @@
+"""Servers as namespaces: a model that searches sees name and description of each, and no tool."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import count
+from textwrap import shorten
+
+from toolscope_core.embedding.tool_text import name_words
+from toolscope_core.model.catalog import Server
+from toolscope_core.model.groups import grouped
+from toolscope_core.model.plan import MergedTool
+from toolscope_core.model.tool import Tool
+
+_NAMED = 24
+"""So many tools are named: with eight fewer requests find their server, with more no more do."""
+_LONGEST_NAME, _LONGEST_ABOUT = 64, 300
+
+
+def described_servers(
+    servers: Iterable[Server], tools: Iterable[Tool], written: Mapping[str, str]
+) -> tuple[Server, ...]:
+    """Each server that has tools, by name, under what people have ``written`` of its namespace,
+    else ``namespace_text``.
+    """
+    known = {server.name: server for server in servers}
+    by_server = grouped(tools, lambda tool: tool.server)
+    return tuple(
+        replace(server, description=written.get(name) or namespace_text(server, by_server[name]))
+        for name in sorted(by_server.keys() - {""})
+        for server in (known.get(name, Server(name)),)
+    )
+
+
+def namespace_text(server: Server, tools: Sequence[Tool]) -> str:
+    """What the server says of itself, cut where it is long, and its tools' names in words."""
+    about = shorten(server.description, _LONGEST_ABOUT, placeholder=" …")
+    names = list(dict.fromkeys(" ".join(name_words(tool)) or tool.name for tool in tools))
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{about} Tools: {', '.join(names[:_NAMED])}{more}.".strip()
+
+
+def in_namespaces(
+    tools: Iterable[MergedTool], servers: Sequence[Server]
+) -> tuple[tuple[MergedTool, ...], tuple[Server, ...]]:
+    """The tools and their servers under names that OpenAI takes for namespaces, each server one;
+    ``servers`` are all that the tools name.
+    """
+    named: dict[str, str] = {}
+    for server in servers:
+        name = plain = re.sub(r"[^a-zA-Z0-9_-]", "_", server.name)[:_LONGEST_NAME]
+        numbers = count(2)
+        while name in named.values():
+            name = f"{plain[:56]}_{next(numbers)}"
+        named[server.name] = name
+    renamed = (
+        replace(server, name=named[server.name], raw={"type": "namespace", **server.raw})
+        for server in servers
+    )
+    moved = (
+        replace(item, tool=replace(item.tool, server=named.get(item.tool.server, "")))
+        for item in tools
+    )
+    return tuple(moved), tuple(renamed)

@@ -1,0 +1,84 @@
+"""The descriptions of namespaces: one edited at a time, with what a search by namespace finds."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from toolscope_core.model.tool import digest
+from ui.documents.namespace_views import Namespaces, NamespaceView
+from ui.shared import page_frame, safe_text
+from ui.shared.cards import decision_buttons
+from ui.shared.services.findable_tools import FindableTools
+
+ABOUT = (
+    "OpenAI's tool search shows a model the name and description of each namespace first, and "
+    "no tool. An export for it makes each server a namespace. Say what its tools are for."
+)
+
+
+def namespace_panel(catalog_id: int) -> None:
+    """All namespaces, and the form for the chosen one."""
+    st.caption(ABOUT)
+    decision_buttons.notice()
+    views = {view.server: view for view in page_frame.service(Namespaces).views(catalog_id)}
+    if not views:
+        st.info("The tools of this catalog name no servers.", icon=":material/dns:")
+        return
+    if any(view.after is None for view in views.values()):
+        findable = page_frame.service(FindableTools)
+        page_frame.job_started_once(
+            findable.job(catalog_id),
+            lambda: findable.start(catalog_id),
+            "Searching for every tool by its namespace.",
+            "retry_namespaces",
+        )
+    percent = st.column_config.NumberColumn(format="%d %%")
+    st.dataframe(
+        {
+            **safe_text.columns(list(views.values()), ["server", "tools", "description"]),
+            "found before": [_percent(view.before) for view in views.values()],
+            "found": [_percent(view.after) for view in views.values()],
+        },
+        hide_index=True,
+        column_order=("server", "tools", "found before", "found", "description"),
+        column_config={
+            "found before": percent,
+            "found": percent,
+            "description": st.column_config.TextColumn(width=600),
+        },
+        alt="Namespaces, and how many of the requests for their tools find them",
+    )
+    st.caption(
+        "Found: the mean share of its tools' own requests for which OpenAI's search, as far as it "
+        "is known, returns them; before, with what the server says of itself."
+    )
+    server = st.selectbox("Namespace", list(views), key="namespace")
+    _form(catalog_id, views[server])
+
+
+def _form(catalog_id: int, view: NamespaceView) -> None:
+    work = page_frame.service(Namespaces)
+    suffix = digest(view.server, view.description)[:8]
+    text = st.text_area("Description", view.description, key=f"namespace_{suffix}", height=120)
+    bar = st.container(horizontal=True)
+    for label, wanted, is_off in (
+        ("Save", text, text.strip() == view.description or not text.strip()),
+        ("Take ours again", "", not view.is_written),
+    ):
+        bar.button(
+            label,
+            key=f"{label}_{suffix}",
+            type="primary" if wanted else "secondary",
+            disabled=is_off,
+            on_click=decision_buttons.carry_out,
+            args=(
+                lambda given=wanted: work.describe(
+                    catalog_id, view.server, given, page_frame.reviewer()
+                ),
+                f"Described: {view.server}",
+            ),
+        )
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share

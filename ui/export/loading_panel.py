@@ -1,0 +1,109 @@
+"""The choice of the tools in every prompt of clients whose models search for the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from toolscope_core.evaluation.findability import COMPARED
+from toolscope_core.export.eager_choice import BUDGET, LoadedTool, eager_ids
+from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.numbers import quantity
+from ui.export.tool_loading import Loading
+from ui.shared import page_frame, safe_text
+from ui.shared.cards import decision_buttons
+from ui.shared.services.exports import Use
+from ui.shared.services.findable_tools import FindableTools, title_of
+
+HEIGHT = 300
+
+
+def loading_panel(catalog_id: int, config: PlanConfig, use: Use) -> PlanConfig:
+    """The configuration with the tools that are chosen; draws how, and the list to change it."""
+    with st.container(border=True):
+        if not use.target.can_defer:
+            st.caption(
+                f"The file for {use.target.title} holds every tool: it cannot leave some to a "
+                "search. `serve --search` can, for any client."
+            )
+        bar = st.container(horizontal=True, vertical_alignment="bottom")
+        budget = bar.number_input(
+            "Tokens in every prompt, at most",
+            min_value=0,
+            value=BUDGET,
+            step=500,
+            key="eager_tokens",
+            help="Tools stay whose calls the search would lose, by calls in the logs and the share "
+            "of their requests that it misses; then those that are called most. What somebody "
+            "decided comes first.",
+        )
+        search = bar.selectbox(
+            "Searched by", COMPARED, format_func=title_of, key="searched_by", width=260
+        )
+        findable = page_frame.service(FindableTools)
+        if findable.shares(catalog_id, search) is None:
+            page_frame.job_started_once(
+                findable.job(catalog_id),
+                lambda: findable.start(catalog_id, search),
+                "Searching for every tool. Until then only calls count.",
+                "retry_findability",
+            )
+        rows = page_frame.service(Loading).tools(catalog_id, config, search, budget)
+        eager = [row for row in rows if row.is_eager]
+        tokens = sum(row.tokens for row in eager)
+        st.markdown(
+            f"**{quantity(len(eager), 'tool')}** in every prompt, {tokens:,} tokens; "
+            f"**{len(rows) - len(eager):,}** left to the search."
+        )
+        decision_buttons.notice()
+        _table(catalog_id, rows)
+    return replace(config, eager=eager_ids(rows))
+
+
+def _table(catalog_id: int, rows: Sequence[LoadedTool]) -> None:
+    """The tools, ticked to decide on them."""
+    has_calls = any(row.calls for row in rows)
+    decided = ["by a person" if row.is_decided else "" for row in rows]
+    picked = st.dataframe(
+        {
+            "prompt": [row.is_eager for row in rows],
+            **safe_text.columns([row.tool for row in rows], ["name", "server"]),
+            **({"calls": [row.calls for row in rows]} if has_calls else {}),
+            "found": [None if row.share is None else 100 * row.share for row in rows],
+            "tokens": [row.tokens for row in rows],
+            **({"decided": decided} if any(decided) else {}),
+        },
+        hide_index=True,
+        height=HEIGHT,
+        key=f"loaded_{catalog_id}",
+        on_select="rerun",
+        selection_mode="multi-row",
+        column_config={
+            "prompt": st.column_config.CheckboxColumn("in every prompt", width=110),
+            "name": st.column_config.TextColumn("tool", width=240),
+            "found": st.column_config.NumberColumn(
+                format="%d %%", help="The share of its own requests for which the search returns it"
+            ),
+            "tokens": st.column_config.NumberColumn("tokens ≈", format="localized"),
+        },
+        alt="The tools in every prompt and those left to the search",
+    )
+    ids = [rows[at].tool.id for at in picked["selection"]["rows"] if at < len(rows)]
+    work, bar = page_frame.service(Loading), st.container(horizontal=True)
+    for label, is_eager in (("Keep in every prompt", True), ("Leave to the search", False)):
+        done = "In every prompt" if is_eager else "Left to the search"
+        bar.button(
+            label,
+            disabled=not ids,
+            key=f"load_{is_eager}",
+            on_click=decision_buttons.carry_out,
+            args=(
+                lambda eager=is_eager: work.decide(catalog_id, ids, eager, page_frame.reviewer()),
+                f"{done}: {quantity(len(ids), 'tool')}",
+            ),
+        )
+    with bar:
+        standing = page_frame.workspace().review.standing(catalog_id)
+        decision_buttons.undo_button(standing, by_key=False)
