@@ -67,7 +67,11 @@ def serve(
     ] = False,
     search: Annotated[
         bool,
-        typer.Option("--search", help="List only search_tools and call_tool; find the others."),
+        typer.Option(
+            "--search",
+            help="List tools that list, search, show and call the others, and those "
+            "that the export keeps in every prompt.",
+        ),
     ] = False,
     on_change: Annotated[
         Literal["hold", "pass"],

@@ -1,6 +1,8 @@
 """Calls through a gateway: what arrives at the originals, and what comes back."""
 
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 from mcp_types import Implementation
@@ -195,7 +197,7 @@ def test_secrets_of_a_server_are_cut_out_of_its_results_where_that_was_asked_for
     assert {launch().masks_results for launch in launches.values()} == {masks}
 
 
-def test_with_search_two_tools_stand_for_all(toolset, servers):
+def test_with_search_a_few_tools_stand_for_all(toolset, servers):
     def finder(calls):
         return ToolSearch(calls, lambda query, limit: ["south/same", "north/get"])
 
@@ -210,7 +212,48 @@ def test_with_search_two_tools_stand_for_all(toolset, servers):
         return names, answers, wrong.content[0].text
 
     names, answers, wrong = through(toolset, servers, use, finder=finder)
-    assert names == ["search_tools", "call_tool"]
+    assert names == ["list_tools", "search_tools", "inspect_tool", "call_tool"]
     originals = [("south", "same"), ("north", "get")]
     assert [(one["server"], one["tool"]) for one in answers] == originals
     assert wrong == "call_tool needs `name`, a text, and `arguments`, an object"
+
+
+def test_catalog_then_inspect_then_call(toolset, servers, tmp_path):
+    """What the specification's client practices describe, beside a tool of every prompt."""
+    bundle = Path(shutil.copytree(toolset, tmp_path / "eager"))
+    manifest = json.loads((bundle / "manifest.json").read_text())
+    manifest["configuration"]["eager"] = ["north/get"]
+    (bundle / "manifest.json").write_text(json.dumps(manifest))
+
+    def finder(calls):
+        return ToolSearch(calls, lambda query, limit: [])
+
+    async def use(client, gateway):
+        first, *own = (await client.list_tools()).tools
+        listed = await client.call_tool("list_tools", {})
+        south = await client.call_tool("list_tools", {"server": "south"})
+        name = json.loads(south.content[0].text)["tools"][0]["name"]
+        shown = await client.call_tool("inspect_tool", {"name": name})
+        called = await client.call_tool("call_tool", {"name": name, "arguments": {"x": 1}})
+        wrong = [
+            (await client.call_tool(tool, given)).content[0].text
+            for tool, given in (
+                ("list_tools", {"server": ["west"]}),
+                ("inspect_tool", {"name": "south_sam"}),
+            )
+        ]
+        listing = [json.loads(one.text) for one in listed.content]
+        return first, own, listing, json.loads(shown.content[0].text), stub_reply(called), wrong
+
+    first, own, listing, shown, called, wrong = through(bundle, servers, use, finder=finder)
+    assert (first.name, first.meta["anthropic/alwaysLoad"]) == ("get", True)
+    assert not any("anthropic/alwaysLoad" in (tool.meta or {}) for tool in own)
+    tools = {one["server"]: [tool["name"] for tool in one["tools"]] for one in listing}
+    assert tools == {"north": ["get", "north_same", "work"], "south": ["south_same"]}
+    assert listing[0]["tools"][0] == {"name": "get", "description": "Read a file."}
+    assert (shown["name"], list(shown["inputSchema"]["properties"])) == ("south_same", ["x"])
+    assert (called["server"], called["tool"]) == ("south", "same")
+    assert wrong == [
+        "there is no server ['west']; give one of 'north', 'south', or none",
+        "there is no tool 'south_sam' that can be called; did you mean south_same, north_same?",
+    ]

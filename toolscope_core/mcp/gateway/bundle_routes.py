@@ -85,9 +85,11 @@ def _merged(folder: Path) -> ServedBundle:
     originals = _originals(folder)
     table = routing_table(tools, originals, relabelling.phi, relabelling.arguments)
     manifest = hashlib.sha256(_bytes(folder / "manifest.json")).hexdigest()
+    chosen = (_object(folder / "manifest.json").get("configuration") or {}).get("eager")
+    eager = chosen if isinstance(chosen, list) else ()
     applied = {frozenset(item.members) for item in tools}
     return ServedBundle(
-        replace(table, bundle=manifest),
+        replace(table, bundle=manifest, eager=frozenset(map(str, eager))),
         catalog,
         tuple(originals.values()),
         tuple(sorted(tuple(sorted(one)) for one in routers - applied)),

@@ -51,6 +51,11 @@ class Route:
         return str(self.record["name"])
 
     @property
+    def server(self) -> str:
+        """The server of its first original; empty for none."""
+        return self.originals[0].server if self.originals else ""
+
+    @property
     def schema(self) -> JsonObject:
         schema = self.record["inputSchema"]
         return schema if isinstance(schema, dict) else ANY_OBJECT
@@ -80,13 +85,15 @@ class BundleTool:
 class RoutingTable:
     """Every tool by the name that agents call it by, in the order of their ids; ``old_names`` are
     those of before that lead to one tool; ``renamed`` has by id, in a sentence, what a tool is
-    called here and why; ``bundle`` the hash of its manifest, which has those of its files.
+    called here and why; ``bundle`` the hash of its manifest, which has those of its files;
+    ``eager`` the ids of tools that are in every prompt where clients search for the others.
     """
 
     routes: Mapping[str, Route]
     old_names: Mapping[str, OldName] = field(default_factory=dict)
     renamed: Mapping[str, str] = field(default_factory=dict)
     bundle: str = ""
+    eager: frozenset[str] = frozenset()
 
     @property
     def offered(self) -> tuple[Route, ...]:

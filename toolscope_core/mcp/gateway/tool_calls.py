@@ -1,6 +1,6 @@
 """A call of a merged tool, from the agent to the original and back."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
@@ -30,6 +30,8 @@ MOST_SENTENCES = 5
 ORIGIN = "toolscope/origin"
 """Under this name the ``_meta`` of each tool says which bundle and which originals it is of."""
 
+ALWAYS_LOAD = "anthropic/alwaysLoad"
+
 
 class _Refused(Exception):  # noqa: N818 - it is no error of the program
     """The call is not passed on; the message is for the agent's model."""
@@ -54,14 +56,27 @@ class ToolCalls:
     @property
     def records(self) -> list[JsonObject]:
         """What is listed: the tools that can be called, each with where it comes from."""
-        routes = self.held_tools.callable_routes(self.table.offered)
-        return [{**route.record, "_meta": self._origin(route)} for route in routes]
+        return self._listed(self.table.offered)
 
-    def _origin(self, route: Route) -> JsonObject:
-        """What the ``_meta`` of a tool says: what its original has there, and its originals."""
+    @property
+    def eager_records(self) -> list[JsonObject]:
+        """Those of the tools that are in every prompt where clients search for the others."""
+        eager = self.table.eager
+        return self._listed(route for route in self.table.offered if route.tool_id in eager)
+
+    def _listed(self, routes: Iterable[Route]) -> list[JsonObject]:
+        callable_routes = self.held_tools.callable_routes(routes)
+        return [{**route.record, "_meta": self._meta(route)} for route in callable_routes]
+
+    def _meta(self, route: Route) -> JsonObject:
+        """What the ``_meta`` of a tool says: what its original has there, its originals, and to
+        Claude Code that it is in every prompt. No server can tell other clients that.
+        """
         meta = route.record.get("_meta")
         originals = [{"server": one.server, "tool": one.name} for one in route.originals]
-        own = {ORIGIN: {"bundle": self.table.bundle, "originals": originals}}
+        own: dict[str, Any] = {ORIGIN: {"bundle": self.table.bundle, "originals": originals}}
+        if route.tool_id in self.table.eager:
+            own[ALWAYS_LOAD] = True
         return {**(meta if isinstance(meta, dict) else {}), **own}
 
     async def call(self, context: Context, params: types.CallToolRequestParams) -> Result:

@@ -1,20 +1,48 @@
-"""Two tools in place of all: one finds tools by what they are for, the other calls them."""
+"""A few tools in place of all: they list the others, find them by what they are for, show one, and
+call it. This is the catalog, inspect, execute of the specification's client practices.
+"""
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 import anyio
 import mcp_types as types
 
+from toolscope_core.judging.words import sentences
 from toolscope_core.mcp.gateway.callers import Context
 from toolscope_core.mcp.gateway.original_calls import Result
-from toolscope_core.mcp.gateway.routing import Search
+from toolscope_core.mcp.gateway.routing import Route, Search
 from toolscope_core.mcp.gateway.tool_calls import ToolCalls, tool_error
+from toolscope_core.model.groups import grouped
 from toolscope_core.model.tool import JsonObject
 
-SEARCH, CALL = "search_tools", "call_tool"
+LIST, SEARCH, INSPECT, CALL = "list_tools", "search_tools", "inspect_tool", "call_tool"
 MOST, FEW = 20, 5
 
+_LIST_RECORD: JsonObject = {
+    "name": LIST,
+    "description": "List the tools by server, each with the first sentence of its description. "
+    f"{SEARCH} finds those for a need; {INSPECT} shows what one takes.",
+    "inputSchema": {
+        "type": "object",
+        "properties": {
+            "server": {"type": "string", "description": "Only the tools of this server."},
+        },
+    },
+    "annotations": {"readOnlyHint": True},
+}
+_INSPECT_RECORD: JsonObject = {
+    "name": INSPECT,
+    "description": f"Show one tool in full: its description and input schema. Call it with {CALL}.",
+    "inputSchema": {
+        "type": "object",
+        "properties": {"name": {"type": "string", "description": "The name of the tool."}},
+        "required": ["name"],
+    },
+    "annotations": {"readOnlyHint": True},
+}
 _SEARCH_RECORD: JsonObject = {
     "name": SEARCH,
     "description": "Find tools by what they are needed for. Gives the name, description and input "
@@ -31,7 +59,7 @@ _SEARCH_RECORD: JsonObject = {
 }
 _CALL_RECORD: JsonObject = {
     "name": CALL,
-    "description": f"Call a tool that {SEARCH} found.",
+    "description": f"Call a tool that {SEARCH} found or {LIST} lists.",
     "inputSchema": {
         "type": "object",
         "properties": {
@@ -45,22 +73,30 @@ _CALL_RECORD: JsonObject = {
 
 @dataclass(frozen=True, slots=True)
 class ToolSearch:
-    """The two tools over ``calls``; ``search`` runs in a thread of its own."""
+    """These tools over ``calls``, and before them those that are in every prompt; ``search`` runs
+    in a thread of its own.
+    """
 
     calls: ToolCalls
     search: Search
 
     @property
     def records(self) -> list[JsonObject]:
-        return [_SEARCH_RECORD, _CALL_RECORD]
+        own = [_LIST_RECORD, _SEARCH_RECORD, _INSPECT_RECORD, _CALL_RECORD]
+        taken = {record["name"] for record in own}  # a tool of such a name is called by call_tool
+        return [*(one for one in self.calls.eager_records if one["name"] not in taken), *own]
 
     async def call(self, context: Context, params: types.CallToolRequestParams) -> Result:
-        """What the search finds, or the result of the tool that is called; a tool that was found
-        may be called by its own name too.
+        """What is listed, found or shown, or the result of the tool that is called; a tool may be
+        called by its own name too.
         """
         given = params.arguments or {}
         if params.name == SEARCH:
             return await self._found(given)
+        if params.name == LIST:
+            return self._listed(given.get("server"))
+        if params.name == INSPECT:
+            return self._shown(given.get("name"))
         if params.name != CALL:
             return await self.calls.call(context, params)
         name, arguments = given.get("name"), given.get("arguments") or {}
@@ -76,8 +112,42 @@ class ToolSearch:
         if not isinstance(limit, int) or not 1 <= limit <= MOST:
             return tool_error(f"`limit` is {limit!r}; give a number from 1 to {MOST}")
         ids = await anyio.to_thread.run_sync(self.search, query, limit)
-        by_id = {route.tool_id: route for route in self.calls.table.offered}
-        routes = [by_id[one] for one in ids if one in by_id]
-        routes = self.calls.held_tools.callable_routes(routes)
-        texts = (json.dumps(dict(route.record), ensure_ascii=False) for route in routes)
-        return {"content": [{"type": "text", "text": text} for text in texts], "isError": False}
+        by_id = {route.tool_id: route for route in self._routes}
+        return _answer(by_id[one].record for one in ids if one in by_id)
+
+    def _listed(self, server: object) -> Result:
+        by_server = grouped(self._routes, lambda one: one.server)
+        names = sorted(by_server)
+        if server is not None and server not in names:
+            named = ", ".join(map(repr, names))
+            return tool_error(f"there is no server {server!r}; give one of {named}, or none")
+        return _answer(
+            {
+                "server": name,
+                "tools": [{"name": one.name, "description": _begins(one)} for one in routes],
+            }
+            for name, routes in sorted(by_server.items())
+            if server in (None, name)
+        )
+
+    def _shown(self, name: object) -> Result:
+        by_name = {route.name: route for route in self._routes}
+        if isinstance(name, str) and name in by_name:
+            return _answer([by_name[name].record])
+        near = get_close_matches(str(name), by_name, n=3)
+        meant = f"did you mean {', '.join(near)}?" if near else f"{LIST} says which there are"
+        return tool_error(f"there is no tool {name!r} that can be called; {meant}")
+
+    @property
+    def _routes(self) -> list[Route]:
+        return self.calls.held_tools.callable_routes(self.calls.table.offered)
+
+
+def _answer(values: Iterable[JsonObject]) -> Result:
+    texts = (json.dumps(dict(value), ensure_ascii=False) for value in values)
+    return {"content": [{"type": "text", "text": text} for text in texts], "isError": False}
+
+
+def _begins(route: Route) -> str:
+    """The first sentence of its description."""
+    return next(iter(sentences(str(route.record.get("description") or ""))), "")
