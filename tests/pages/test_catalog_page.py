@@ -15,6 +15,7 @@ from toolscope_core.model.tool import canonical_json
 from ui.catalog.implied_servers import ImpliedServers
 from ui.catalog.tool_facets import ALONE
 from ui.shared.services.experiments import Experiments, missed_tools
+from ui.shared.services.findable_tools import FindableTools
 from ui.shared.services.server_advice import ServerAdvice
 
 GOOD = canonical_json(
@@ -55,6 +56,15 @@ def test_the_first_page_shows_the_worst_collisions_with_a_line_and_a_link_each(m
     assert words(app).count(r"Exact copies\: name") == 3
     pair = Pair.of("alpha/get_weather", "beta/get_weather")
     assert any(f"pair={pair_key(pair)}" in str(link.proto) for link in app.get("page_link"))
+
+
+def test_the_first_page_and_the_table_say_what_a_search_finds(monkeypatch, work):
+    (record,) = work.catalogs.newest()
+    work.service(FindableTools).run(record.id, search="claude-bm25")
+    app = open_page(monkeypatch, work)
+    assert "The search *Claude, BM25* finds 8 of 8" in links(app)
+    app = open_page(monkeypatch, work, part="Tools")
+    assert set(shown(app)["found"]) == {100.0}
 
 
 def test_what_the_files_left_to_do_is_said_before_any_analysis(monkeypatch, work):

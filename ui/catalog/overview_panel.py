@@ -10,6 +10,7 @@ from toolscope_core.model.kinds import outcome_word
 from toolscope_core.model.numbers import listed, quantity
 from ui.catalog import price_panel
 from ui.catalog.changes_panel import changes_panel
+from ui.catalog.findability_panel import found_figure
 from ui.catalog.overview import Collision, NextStep, Overview, SharedToolName
 from ui.catalog.tool_facets import SHARES_NAME
 from ui.shared import page_frame, safe_text
@@ -44,6 +45,8 @@ def overview_panel(catalog_id: int) -> None:
         with st.spinner("Adding up what merging saves"):
             _links(overview.steps(catalog_id), first=True)
     price_panel.fill_in(tag)
+    with tag.card:
+        found_figure(catalog_id)
     with advice:
         _servers(catalog_id)
         _worst(catalog_id, overview.worst(catalog_id))

@@ -10,10 +10,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from toolscope_core.catalog.tokens import tokenizer
+from ui.catalog.findability_panel import chosen_search, found_shares
 from ui.catalog.tool_facets import Facet, ToolFacets
 from ui.shared import page_frame
 from ui.shared.cards import decision_buttons
 from ui.shared.models.grades_panel import BANDS
+from ui.shared.services.findable_tools import title_of
 from ui.shared.services.judging import Judging
 from ui.shared.tools import leave_out, tool_parts, tool_selection
 from ui.shared.tools.catalog_tables import CatalogTables, ToolRow
@@ -23,7 +25,7 @@ MAX_ROWS = 5_000
 """At most so many tools are sent to the browser: 40,000 are 10 MB and take two more seconds."""
 HEIGHT = 640
 SHOWN = (
-    "name", "operation", "server", "parameters", "tokens", "findings", "documentation",
+    "name", "operation", "server", "parameters", "tokens", "found", "findings", "documentation",
     "description",
 )  # fmt: skip
 TABLE = "the table of tools"
@@ -105,7 +107,9 @@ def _table(catalog_id: int, rows: Sequence[ToolRow], bands: Mapping[str, str]) -
     chosen = tool_selection.selected(catalog_id)
     ticked = [at for at, tool_id in enumerate(ids) if chosen and tool_id in chosen.tool_ids]
     st.session_state[key] = {"selection": {"rows": ticked, "columns": [], "cells": []}}
+    shares = found_shares(catalog_id)
     empty = {
+        "found": not shares,
         "documentation": not bands,
         "operation": not any(row.operation for row in rows),
         "findings": not any(row.findings for row in rows),
@@ -113,6 +117,7 @@ def _table(catalog_id: int, rows: Sequence[ToolRow], bands: Mapping[str, str]) -
     st.dataframe(
         {name: [getattr(row, name) for row in rows] for name in ToolRow.__slots__}
         | {"open": [tool_parts.LABEL] * len(rows)}
+        | ({"found": [_percent(shares.get(row.id)) for row in rows]} if shares else {})
         | ({"documentation": [bands.get(row.id, "") for row in rows]} if bands else {})
         | ({"left out": [reasons.get(row.id, "") for row in rows]} if left_out else {}),
         key=key,
@@ -142,9 +147,19 @@ def _column_config(ids: Sequence[str]) -> dict[str, Any]:
         "server": st.column_config.TextColumn(width=160),
         "parameters": st.column_config.NumberColumn(format="%d", width=85),
         "tokens": st.column_config.NumberColumn("tokens ≈", format="localized", width=75),
+        "found": st.column_config.NumberColumn(
+            format="%d %%",
+            width=75,
+            help="The share of its own requests for which a search has it among the first five: "
+            f"{title_of(chosen_search())}, as chosen in Cannot be found.",
+        ),
         "documentation": st.column_config.TextColumn(width=110),
         "description": st.column_config.TextColumn(width=600),
     }
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
 
 
 def _selected_first(catalog_id: int, rows: Sequence[ToolRow]) -> Sequence[ToolRow]:
