@@ -1,7 +1,7 @@
 """Findability in ``inspect`` and ``check``, and a search in the way of a client."""
 
 from tests.cli.test_cli import EXAMPLE, run, run_json
-from tests.support.json_files import write_json, write_lines
+from tests.support.json_files import read_json, write_json, write_lines
 
 TOOLS = [
     {"name": "send_mail", "description": "Send a letter to a person.", "inputSchema": {}},
@@ -34,3 +34,21 @@ def test_a_search_in_the_way_of_a_client_gives_what_the_client_gives():
     found = run("search", EXAMPLE, "what is the weather", "--as", "codex", "-k", "3").stdout
     assert "current_weather" in found and "Perhaps no tool" not in found
     run("search", EXAMPLE, "weather", "--as", "codex", "--servers", code=2)
+
+
+def test_a_merge_leaves_to_a_search_what_it_finds_and_nobody_calls(tmp_path):
+    tools = write_json(tmp_path / "tools.json", {"tools": TOOLS})
+    queries = write_lines(tmp_path / "queries.jsonl", *QUERIES)
+    log = write_lines(tmp_path / "log.jsonl", {"tool": "send_mail", "outcome": "ok"})
+
+    def eager(*options):
+        run("merge", tools, "--out", tmp_path / "out", *options)
+        return read_json(tmp_path / "out" / "manifest.json")["configuration"].get("eager")
+
+    assert eager("--eager-tokens", 500) == []
+    both = eager("--eager-tokens", 500, "--queries", queries, "--usage", log)
+    assert both == ["get_forecast", "send_mail"]
+    assert (
+        "without --eager-tokens"
+        in run("merge", tools, "--out", tmp_path / "out", "--usage", log, code=2).stderr
+    )

@@ -20,6 +20,7 @@ from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import load_paths
 from toolscope_core.evaluation.example import example_path
 from toolscope_core.export.checked_plan import checked_plan, toolsets
+from toolscope_core.export.namespaces import described_servers, in_namespaces
 from toolscope_core.merging.clusters import apply_clusters
 
 pytestmark = pytest.mark.nightly
@@ -34,9 +35,16 @@ def read(path):
 
 
 def written(path, shape):
-    """The parts of a toolset as they leave with every fix, what is still refused left out."""
-    plan = checked_plan(apply_clusters(read(path), (), routers=False), shape, True, True)
-    return [write_toolset(part, (), shape, sendable=True) for part in toolsets(plan, shape, True)]
+    """The parts of a toolset as they leave with every fix, what is still refused left out; then as
+    they leave it to a search.
+    """
+    catalog = read(path)
+    plan = checked_plan(apply_clusters(catalog, (), routers=False), shape, True, True)
+    for part in toolsets(plan, shape, True):
+        yield write_toolset(part, (), shape, sendable=True)
+        spaces = described_servers(catalog.servers, (item.tool for item in part), {})
+        moved = in_namespaces(part, spaces) if shape == "openai-responses" else (part, ())
+        yield write_toolset(*moved, shape, sendable=True, eager={part[0].tool.id})
 
 
 def records(document):

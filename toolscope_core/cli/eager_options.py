@@ -37,6 +37,13 @@ SearchedAs = Annotated[
 ]
 
 
+def refuse_without_budget(budget: int | None, usage: Sequence[Path], queries: Path | None) -> None:
+    """Raises ``ConfigError`` for files that would choose nothing."""
+    if budget is None and (usage or queries):
+        given = "--usage" if usage else "--queries"
+        raise ConfigError(f"{given} has no effect without --eager-tokens; give that too")
+
+
 def with_eager_tools(
     plan: MergePlan,
     log: Sequence[Decision],
@@ -46,12 +53,9 @@ def with_eager_tools(
     search: ClientName,
 ) -> MergePlan:
     """The plan with the tools of every prompt chosen, within a ``budget`` of tokens; the plan
-    itself without one. Raises ``ConfigError`` for a log that cannot be read, or without a budget.
+    itself without one. Raises ``ConfigError`` for a file that cannot be read.
     """
     if budget is None:
-        if usage or queries:
-            given = "--usage" if usage else "--queries"
-            raise ConfigError(f"{given} has no effect without --eager-tokens; give that too")
         return plan
     from toolscope_core.catalog.tokens import Costs
     from toolscope_core.cli.usage_command import counted_calls

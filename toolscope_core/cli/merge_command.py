@@ -19,6 +19,7 @@ from toolscope_core.cli.eager_options import (
     CallLogs,
     EagerTokens,
     SearchedAs,
+    refuse_without_budget,
     with_eager_tools,
 )
 from toolscope_core.cli.findability_options import OwnQueries
@@ -162,6 +163,7 @@ def merge(
     refuse_offline(
         judge, [*of_a_model, *(["paper"] if paper else []), *(["documents"] if documents else [])]
     )
+    refuse_without_budget(eager_tokens, usage or (), queries)
     settings, show = read_environment(), progress()
     catalog = read_files(catalogs)
     log = read_decisions(catalog, decisions) if decisions else ()
@@ -184,8 +186,9 @@ def merge(
         analysis = with_model_verdicts(analysis, log, questions, ask, worded)
         log = with_edits(analysis, log)
     log = _without_servers(analysis, log, options) if by_server else log
-    plan = plan_merge(analysis, log, options)
-    plan = with_eager_tools(plan, log, eager_tokens, usage or (), queries, searched_as)
+    plan = with_eager_tools(
+        plan_merge(analysis, log, options), log, eager_tokens, usage or (), queries, searched_as
+    )
     files = bundle_files(analysis, plan, log, options, shape, fix)
     write_folder(files, out)
     with suppress(ConfigError):  # the bundle is written; the pairs are judged again then

@@ -60,7 +60,11 @@ def _places(use: Target, figures: ExportFigures) -> None:
     for goes, names in places.items():
         st.markdown(f"{' to '.join(dict.fromkeys((names[0], names[-1])))}: {goes}")
     if not files:
-        st.markdown(f"No file for {use.title}: no merge here lets a server's tool be switched off.")
+        whole = ", and no server has all of its tools in every prompt"
+        st.markdown(
+            f"No file for {use.title}: no merge here lets a server's tool be switched off"
+            f"{whole if figures.loading and use.can_defer else ''}."
+        )
     effect = ""
     if isinstance(use, Client) and figures.switched_off:
         effect = f"Agents no longer see {quantity(figures.switched_off, 'tool')}. "

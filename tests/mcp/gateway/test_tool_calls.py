@@ -242,6 +242,9 @@ def test_catalog_then_inspect_then_call(toolset, servers, tmp_path):
                 ("inspect_tool", {"name": "south_sam"}),
             )
         ]
+        records = gateway.calls.records
+        marked = [one["name"] for one in records if "anthropic/alwaysLoad" in one["_meta"]]
+        assert marked == [first.name], "without the search it is the only one too"
         listing = [json.loads(one.text) for one in listed.content]
         return first, own, listing, json.loads(shown.content[0].text), stub_reply(called), wrong
 
