@@ -81,7 +81,11 @@ def findability_panel(catalog_id: int) -> None:
             name: st.column_config.NumberColumn(format="%d %%", help=help_text)
             for name, help_text in (
                 ("found", "Mean over tools: the share of their requests that find them."),
-                ("found, merged", "The same with the merges that are accepted so far."),
+                (
+                    "found, merged",
+                    "The same with the merges that are accepted so far, and for OpenAI with the "
+                    "descriptions of namespaces.",
+                ),
             )
         },
         alt="How well each search finds the tools, before and after the merge",

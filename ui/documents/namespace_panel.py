@@ -42,6 +42,7 @@ def namespace_panel(catalog_id: int) -> None:
         hide_index=True,
         column_order=("server", "tools", "found before", "found", "description"),
         column_config={
+            "tools": st.column_config.NumberColumn(help="OpenAI advises fewer than 10."),
             "found before": percent,
             "found": percent,
             "description": st.column_config.TextColumn(width=600),
