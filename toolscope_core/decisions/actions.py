@@ -145,7 +145,7 @@ HOLDING: tuple[Action, ...] = ("propose",)
 ASKING: tuple[Action, ...] = (*HOLDING, "recut")
 """Those that ask for a proposal, whatever the judge says."""
 
-BESIDE_MERGES: tuple[Action, ...] = (*("account", "augment", "load", "namespace", "flag", "note"),)
+BESIDE_MERGES: tuple[Action, ...] = ("account", "augment", "load", "namespace", "flag", "note")
 """The actions that join and part no tools: what is decided on merges neither builds on them nor
 waits.
 """

@@ -1,6 +1,5 @@
 """FastMCP, a gateway with tool transforms."""
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -49,7 +48,7 @@ def _write_search(switches: Sequence[Switch]) -> str:
         for switch in switches
         for name in switch.eager or ()
     ]
-    return _SEARCHING.format(names=json.dumps(names, indent=4)) if switches else ""
+    return _SEARCHING.format(names=ascii(names)) if switches else ""
 
 
 FASTMCP = Client(
