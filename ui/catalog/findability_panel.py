@@ -9,7 +9,14 @@ import streamlit as st
 from toolscope_core.evaluation.findability import COMPARED
 from toolscope_core.model.numbers import quantity
 from ui.shared import page_frame
-from ui.shared.services.findable_tools import FindableTools, title_of
+from ui.shared.services.findable_tools import (
+    AS_THEY_ARE,
+    DESCRIBED,
+    MERGED,
+    VARIANTS,
+    FindableTools,
+    title_of,
+)
 from ui.shared.tools import tool_parts
 
 
@@ -69,10 +76,9 @@ def findability_panel(catalog_id: int) -> None:
         [
             {
                 "search": f"{row.search} (approximate)" if row.approximate else row.search,
-                "found": round(100 * row.share),
-                "never found": row.never,
-                "found, merged": round(100 * row.share_after),
-                "never found, merged": row.never_after,
+                **{side: round(100 * share) for side, share in row.shares.items()},
+                "never found": row.never[AS_THEY_ARE],
+                "never found, merged": row.never[MERGED],
             }
             for row in rows
         ],
@@ -80,11 +86,20 @@ def findability_panel(catalog_id: int) -> None:
         column_config={
             name: st.column_config.NumberColumn(format="%d %%", help=help_text)
             for name, help_text in (
-                ("found", "Mean over tools: the share of their requests that find them."),
                 (
-                    "found, merged",
-                    "The same with the merges that are accepted so far, and for OpenAI with the "
-                    "descriptions of namespaces.",
+                    AS_THEY_ARE,
+                    "Mean over tools as they came in: the share of their requests that find them.",
+                ),
+                (
+                    VARIANTS,
+                    "The same with the document variants that are accepted; only ToolScope's own "
+                    "search reads them.",
+                ),
+                (DESCRIBED, "The same with the new descriptions of tools that are not merged."),
+                (
+                    MERGED,
+                    "The same with the merges that are accepted so far and all of that, and for "
+                    "OpenAI with the descriptions of namespaces.",
                 ),
             )
         },

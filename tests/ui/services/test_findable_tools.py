@@ -4,8 +4,17 @@ import pytest
 
 from tests.ui.services.small_workspace import by_name
 from toolscope_core.evaluation.findability import COMPARED, OWN_SEARCH
-from ui.shared.services.findable_tools import FindableTools
+from toolscope_core.model.tool import Augmentation
+from ui.documents.siblings import Siblings
+from ui.shared.services.findable_tools import (
+    AS_THEY_ARE,
+    DESCRIBED,
+    MERGED,
+    VARIANTS,
+    FindableTools,
+)
 from ui.shared.services.loaded_queries import LoadedQueries
+from ui.shared.services.reviewed_variants import Variants
 
 QUERY = b'{"id": "a", "query": "what is it like outside", "gold": ["beta/get_weather"]}'
 
@@ -24,8 +33,9 @@ def test_there_is_a_row_for_each_search_with_what_it_never_finds(measured):
     findable, catalog_id = measured
     rows = {row.search: row for row in findable.rows(catalog_id)}
     assert len(rows) == len(COMPARED)
-    assert (rows["Codex"].approximate, rows["Codex"].never) == (False, 1)
-    assert 0 < rows["Codex"].share < 1
+    assert not rows["Codex"].approximate
+    assert rows["Codex"].never == {AS_THEY_ARE: 1, MERGED: 1}
+    assert 0 < rows["Codex"].shares[AS_THEY_ARE] < 1
     (missed,) = findable.tools(catalog_id, "codex")
     assert (missed.tool_id, missed.share, missed.requests) == (
         "beta/get_weather",
@@ -47,3 +57,18 @@ def test_another_decision_or_query_set_makes_it_anew(measured, shared):
     assert set(findable.shares_after(catalog_id, "codex")) < set(before)
     work.service(LoadedQueries).delete(catalog_id, "q.jsonl")
     assert findable.rows(catalog_id) is None
+
+
+def test_variants_and_new_descriptions_are_sides_of_their_own(own):
+    """Only ToolScope's search reads a variant; every search reads a description."""
+    work, catalog_id = own
+    findable, variants = work.service(FindableTools), work.service(Variants)
+    work.service(LoadedQueries).add(catalog_id, QUERY, "q.jsonl")
+    texts = {"beta/get_weather": Augmentation("What it is like outside.", ("rain",))}
+    variants.decide(catalog_id, texts, "ann")
+    work.service(Siblings).save(catalog_id, {"beta/get_weather": "What is it like outside"}, "ann")
+    findable.run(catalog_id)
+    rows = {row.search: row for row in findable.rows(catalog_id)}
+    assert list(rows["Codex"].never) == [AS_THEY_ARE, VARIANTS, DESCRIBED, MERGED]
+    assert list(rows["Codex"].never.values()) == [1, 1, 0, 0]
+    assert list(rows["ToolScope"].never.values()) == [1, 0, 0, 0]

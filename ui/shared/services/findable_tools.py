@@ -1,4 +1,4 @@
-"""Which tools the searches of clients find, as the catalog is and as the merge leaves it."""
+"""Which tools the searches of clients find, as the catalog is and after what people decided."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from toolscope_core.decisions.constraints import namespace_descriptions
 from toolscope_core.evaluation.findability import (
     COMPARED,
     Findability,
+    OwnRequests,
     compared_search,
     findability,
     mean_share,
@@ -32,23 +33,26 @@ JOB_KIND = "findability"
 NAMESPACES: ClientName = "openai-namespaces"
 _NAMED = 3
 
-BySearch = dict[str, tuple[Sequence[Findability], Sequence[Findability]]]
-"""By search the findability of the tools as they are, and as the merge leaves them."""
-_KEPT = 4 * len(COMPARED)
+AS_THEY_ARE, VARIANTS, DESCRIBED, MERGED = "found", "with variants", "described apart", "merged"
+"""The tools as they came in; with the document variants that people accepted, which ToolScope's
+search alone reads; with the new descriptions of tools that stay single; and as the merge leaves
+them, with all of that.
+"""
+Sides = dict[str, tuple[tuple[object, ...], object]]
+"""By side what it is made of: objects, and values."""
+_KEPT = 16 * len(COMPARED)
 
 
 @dataclass(frozen=True, slots=True)
 class SearchRow:
-    """What one search finds: the mean share of a tool's own requests, and how many tools it never
-    finds, before and after the merge.
+    """What one search finds on each side: the mean share of a tool's own requests, and how many
+    tools it never finds. A side on which nothing is decided is left out.
     """
 
     search: str
     approximate: bool
-    share: float
-    never: int
-    share_after: float
-    never_after: int
+    shares: Mapping[str, float]
+    never: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,37 +68,32 @@ class ToolShare:
 
 
 class FindableTools:
-    """Findability of analysed catalogs; worked out once for its queries, of the tools as they are,
-    and for a plan, of those that it leaves.
+    """Findability of analysed catalogs, worked out once for what each side is made of. The requests
+    are the same on all sides but the last, whose tools are others.
     """
 
     def __init__(self, work: Workspace) -> None:
         self._analyses, self._review = work.analyses, work.review
         self._queries, self._variants = work.service(LoadedQueries), work.service(Variants)
         self._embedder, self._cache = work.embedder, work.vectors
-        self._before: ResultCache[Sequence[Findability] | None] = ResultCache(_KEPT)
-        self._after: ResultCache[Sequence[Findability] | None] = ResultCache(_KEPT)
+        self._measured: ResultCache[Sequence[Findability] | None] = ResultCache(_KEPT)
 
     def rows(self, catalog_id: int) -> tuple[SearchRow, ...] | None:
         """A row for each search; ``None`` where it is not worked out: ``start`` it."""
-        measured = self._known(catalog_id)
-        if measured is None:
-            return None
-        return tuple(
-            SearchRow(
-                search=title_of(name),
-                approximate=_is_approximate(name),
-                share=mean_share(before),
-                never=_never(before),
-                share_after=mean_share(after),
-                never_after=_never(after),
-            )
-            for name, (before, after) in measured.items()
-        )
+        sides, rows = self._sides(catalog_id), []
+        for name in COMPARED:
+            measured = {side: self._of(catalog_id, side, name, sides) for side in sides}
+            by_side = {side: rows for side, rows in measured.items() if rows is not None}
+            if len(by_side) < len(sides):
+                return None
+            shares = {side: mean_share(one) for side, one in by_side.items()}
+            never = {side: sum(not row.hits for row in one) for side, one in by_side.items()}
+            rows.append(SearchRow(title_of(name), _is_approximate(name), shares, never))
+        return tuple(rows)
 
     def tools(self, catalog_id: int, search: str) -> tuple[ToolShare, ...]:
         """The tools, as they are, that a search does not find for all their requests."""
-        before = self._as_it_is(catalog_id, search) or ()
+        before = self._of(catalog_id, AS_THEY_ARE, search) or ()
         by_id = self._analyses.required(catalog_id).catalog.by_id
         return tuple(
             ToolShare(
@@ -113,12 +112,12 @@ class FindableTools:
         """By the id of a tool as it is the share of its own requests for which a search finds it;
         ``None`` where it is not worked out: ``start`` it.
         """
-        rows = self._as_it_is(catalog_id, search)
+        rows = self._of(catalog_id, AS_THEY_ARE, search)
         return None if rows is None else {row.tool_id: row.share for row in rows}
 
     def shares_after(self, catalog_id: int, search: str) -> Mapping[str, float] | None:
         """The same of the tools that the merge leaves, by their ids."""
-        rows = self._as_merged(catalog_id, search)
+        rows = self._of(catalog_id, MERGED, search)
         return None if rows is None else {row.tool_id: row.share for row in rows}
 
     def start(self, catalog_id: int, search: str = "") -> str:
@@ -135,50 +134,75 @@ class FindableTools:
 
     def run(self, catalog_id: int, progress: Progress = silent, search: str = "") -> None:
         """Work out here and now what is not yet."""
-        state = self._sources(catalog_id)
-        queries, written = state
-        came = self._analyses.required(catalog_id).catalog
-        came = replace(came, tools=with_variants(came.tools, written))
-        for name in (search,) if search else COMPARED:
-            if self._as_it_is(catalog_id, name) is None:
-                before = self._found(name, came, queries, progress)
-                self._before.put((catalog_id, name), (), before, state=state)
-        if search:
-            return
-        plan = self._review.plan(catalog_id)
-        tools = with_variants((item.tool for item in plan.tools), written, plan.phi)
-        texts = namespace_descriptions(came, self._review.log(catalog_id))
-        left = replace(came, tools=tools)
-        spaces = replace(left, servers=described_servers(came.servers, tools, texts))
-        for name in COMPARED:
-            catalog, own = spaces if name == NAMESPACES else left, relabelled(queries, plan.phi)
-            after = self._found(name, catalog, own, progress)
-            self._after.put((catalog_id, name), (plan,), after, state=state)
+        sides = self._sides(catalog_id)
+        for side in (AS_THEY_ARE,) if search else sides:
+            catalog, requests = self._side(catalog_id, side)
+            for name in (search,) if search else COMPARED:
+                if self._of(catalog_id, side, name, sides) is None:
+                    found = self._found(catalog_id, side, name, catalog, requests, progress)
+                    sources, state = sides[side]
+                    self._measured.put((catalog_id, side, name), sources, found, state=state)
 
     def _found(
-        self, name: str, catalog: Catalog, queries: Sequence[Query], progress: Progress
+        self,
+        catalog_id: int,
+        side: str,
+        name: str,
+        catalog: Catalog,
+        requests: Mapping[str, OwnRequests],
+        progress: Progress,
     ) -> tuple[Findability, ...]:
-        config, tools = compared_search(name), catalog.tools
-        setup = SearchSetup(self._embedder, self._cache, config, servers=catalog.servers)
-        search, own = setup.open(tools, progress), own_requests(tools, queries)
-        return findability(search, own, progress=progress)
+        servers = catalog.servers
+        if side == MERGED and name == NAMESPACES:
+            texts = namespace_descriptions(
+                self._analyses.required(catalog_id).catalog, self._review.log(catalog_id)
+            )
+            servers = described_servers(servers, catalog.tools, texts)
+        setup = SearchSetup(self._embedder, self._cache, compared_search(name), servers=servers)
+        return findability(setup.open(catalog.tools, progress), requests, progress=progress)
 
-    def _as_it_is(self, catalog_id: int, search: str) -> Sequence[Findability] | None:
-        state = self._sources(catalog_id)
-        return self._before.get((catalog_id, search), (), lambda: None, state=state)
+    def _of(
+        self, catalog_id: int, side: str, search: str, sides: Sides | None = None
+    ) -> Sequence[Findability] | None:
+        sources, state = (sides or self._sides(catalog_id))[side]
+        return self._measured.get((catalog_id, side, search), sources, lambda: None, state=state)
 
-    def _as_merged(self, catalog_id: int, search: str) -> Sequence[Findability] | None:
-        plan, state = self._review.plan(catalog_id), self._sources(catalog_id)
-        return self._after.get((catalog_id, search), (plan,), lambda: None, state=state)
+    def _sides(self, catalog_id: int) -> Sides:
+        sources, plan = self._sources(catalog_id), self._review.plan(catalog_id)
+        sides: Sides = {AS_THEY_ARE: ((), sources)}
+        if sources[1]:
+            sides[VARIANTS] = ((), sources)
+        if described := self._described(catalog_id):
+            sides[DESCRIBED] = ((), (sources, described))
+        return {**sides, MERGED: ((plan,), sources)}
 
-    def _known(self, catalog_id: int) -> BySearch | None:
-        known: BySearch = {}
-        for name in COMPARED:
-            before, after = self._as_it_is(catalog_id, name), self._as_merged(catalog_id, name)
-            if before is None or after is None:
-                return None
-            known[name] = (before, after)
-        return known
+    def _side(self, catalog_id: int, side: str) -> tuple[Catalog, Mapping[str, OwnRequests]]:
+        """The tools that are searched on a side, and the requests for each. A search does not read
+        the questions that are asked.
+        """
+        (queries, written), plan = self._sources(catalog_id), self._review.plan(catalog_id)
+        came = self._analyses.required(catalog_id).catalog
+        unasked = {one: replace(text, questions=()) for one, text in written.items()}
+        if side == MERGED:
+            left = [item.tool for item in plan.tools]
+            asked = with_variants(left, written, plan.phi)
+            searched = with_variants(left, unasked, plan.phi)
+            return replace(came, tools=searched), own_requests(asked, relabelled(queries, plan.phi))
+        tools = came.tools
+        if side == VARIANTS:
+            tools = with_variants(tools, unasked)
+        elif side == DESCRIBED:
+            texts = self._described(catalog_id)
+            tools = tuple(replace(t, description=texts.get(t.id, t.description)) for t in tools)
+        requests = own_requests(with_variants(came.tools, written), queries)
+        return replace(came, tools=tools), requests
+
+    def _described(self, catalog_id: int) -> dict[str, str]:
+        """By tool id the descriptions that people gave to tools that stay single."""
+        own = self._analyses.required(catalog_id).catalog.by_id
+        single = (one.tool for one in self._review.plan(catalog_id).tools if len(one.members) == 1)
+        texts = {one.id: one.description for one in single if one.id in own}
+        return {one: text for one, text in texts.items() if text != own[one].description}
 
     def _sources(self, catalog_id: int) -> tuple[tuple[Query, ...], dict[str, Augmentation]]:
         """The queries of all sets, and the document variants that people accepted."""
@@ -194,7 +218,3 @@ def title_of(search: str) -> str:
 
 def _is_approximate(search: str) -> bool:
     return any(one.approximate for name, one in CLIENT_SEARCHES.items() if name == search)
-
-
-def _never(rows: Sequence[Findability]) -> int:
-    return sum(not row.hits for row in rows)
