@@ -12,15 +12,15 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
 PAGES = {
     "Tools": ("", {"part": "Tools"}),
-    "Map": ("overlap", {"view": "Map", "method": "PCA"}),  # UMAP is compiled for half a minute
-    "graph": ("graph", {}),
     "settings": ("settings", {}),
-    "retrieval": ("retrieval", {"q": "Find my notes on Lisbon and translate them"}),
     "bulk": ("review", {"queue_view": "By merge"}),
-    "drawer": ("review", {"tool": tool_key("cellar-files/list_files")}),
 }
 """Those that test_ten_tasks.py, which looks at each page it comes to, does not."""
 AT_NIGHT = {
+    "Map": ("overlap", {"view": "Map", "method": "PCA"}),  # UMAP is compiled for half a minute
+    "graph": ("graph", {}),
+    "retrieval": ("retrieval", {"q": "Find my notes on Lisbon and translate them"}),
+    "drawer": ("review", {"tool": tool_key("cellar-files/list_files")}),
     "overview": ("", {}),
     "query sets": ("", {"part": "Query+sets", "add_from": "MCP+servers"}),
     **{page: (page, {}) for page in "overlap review documents evaluation export history".split()},
@@ -29,7 +29,7 @@ AT_NIGHT = {
     **{view: ("overlap", {"view": view}) for view in "Threshold Heatmap".split()},
     "undecided": ("review", {"show": "Undecided"}),
 }
-"""They are made of what the others have, or looked at by those tasks."""
+"""They are made of what the others have, looked at by those tasks, or mostly a picture."""
 NOT_OURS = {
     "light": {},
     # Streamlit writes white on the primary colour, which must be light enough here to be read as

@@ -74,6 +74,7 @@ def untouched(watched):
     assert page.url == at
 
 
+@pytest.mark.nightly  # tests/pages/test_bulk_panel.py goes this way by day
 def test_the_link_to_safe_merges_ticks_them_and_what_is_ticked_is_accepted(watched):
     page = watched.open("", catalog="Example")
     page.get_by_text("accept in one go").click()

@@ -37,6 +37,7 @@ def test_the_first_thing_shown_is_the_right_menu_and_the_name(chromium, tmp_path
         page.close()
 
 
+@pytest.mark.nightly  # test_pairs.py reloads a link by day
 def test_a_link_works_before_anybody_opened_the_app(chromium, tmp_path):
     with running(tmp_path) as server:
         page = chromium.new_page()
