@@ -119,6 +119,17 @@ def test_a_namespace_is_chosen_before_its_tools(search):
     assert abs(found.index(MAIL.id) - found.index(INBOX.id)) == 1
 
 
+@pytest.mark.parametrize("client", CLIENTS)
+def test_what_a_model_would_search_for_is_searched_one_by_one(search, client):
+    """Steps that a rule cut are not what an agent types: then the request is searched whole."""
+    steps = ("tomorrow's weather in a city", "write a note")
+    request = ToolRequest("Everything about letters of the inbox", steps, by_rule=False)
+    first, second = search(client).search(request, 2)
+    assert {(one.tool_id, one.subquery) for one in (first, second)} == {(RAIN.id, 0), (NOTE.id, 1)}
+    by_rule = search(client).search(ToolRequest("Everything about letters of the inbox", steps), 1)
+    assert [(one.tool_id, one.subquery) for one in by_rule] == [(INBOX.id, None)]
+
+
 def test_a_client_learns_nothing(search, tmp_path):
     config = RetrievalConfig(client="codex")
     setup = SearchSetup(WordEmbedder(), VectorCache(tmp_path), config, learned=object())

@@ -93,8 +93,8 @@ class SearchKnobs:
         ClientName | None,
         typer.Option(
             "--as",
-            help="Rank as the search of a client does that defers tools; nothing of the other "
-            "options counts then.",
+            help="Rank as the search of a client does that defers tools; of the other options "
+            "only steps of --decompose count then, each searched for by itself.",
         ),
     ] = None
     alpha: Annotated[

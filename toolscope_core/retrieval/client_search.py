@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import bm25s
@@ -154,15 +154,29 @@ class ClientRetriever:
     def search_each(
         self, requests: Sequence[ToolRequest], k: int = 10, progress: Progress = silent
     ) -> tuple[tuple[RankedTool, ...], ...]:
-        """As ``search`` for each request. Reports ``Step("search", …)`` in requests."""
-        texts = [one.text for one in requests if one.text.strip() and self._tools and k > 0]
-        scores = iter(self._scores(texts))
+        """As ``search`` for each request. Where a person or a model wrote its sub-queries, each is
+        searched for by itself, as an agent would, and a tool has the score of the one that it fits
+        best. Reports ``Step("search", …)`` in requests.
+        """
+        searches = [self._searches(one) if k > 0 else () for one in requests]
+        scores = iter(self._scores([text for texts in searches for text in texts]))
         rankings: list[tuple[RankedTool, ...]] = []
-        for number, request in enumerate(requests):
-            searched = request.text.strip() and self._tools and k > 0
-            rankings.append(self._ranked(next(scores), k) if searched else ())
+        for number, texts in enumerate(searches):
+            best: dict[str, RankedTool] = {}
+            for at, _ in enumerate(texts):
+                for place in self._ranked(next(scores), k):
+                    if place.tool_id not in best or place.score > best[place.tool_id].score:
+                        by = at if len(texts) > 1 else None
+                        best[place.tool_id] = replace(place, subquery=by)
+            rankings.append(tuple(sorted(best.values(), key=lambda one: -one.score)[:k]))
             progress(Step("search", number + 1, len(requests)))
         return tuple(rankings)
+
+    def _searches(self, request: ToolRequest) -> tuple[str, ...]:
+        """What is searched for one after the other; nothing where nothing can be found."""
+        if not request.text.strip() or not self._tools:
+            return ()
+        return (not request.by_rule and request.subqueries) or (request.text,)
 
     def _ranked(self, scores: Scores, k: int) -> tuple[RankedTool, ...]:
         shares, by_meaning = min_max(scores), self._kind.by_meaning
