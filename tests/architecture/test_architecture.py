@@ -29,6 +29,7 @@ PACKAGES = (
     "evaluation",
     "rps",
     "tool2vec",
+    "profiles",
     "export",
     "check",
     "cli",

@@ -107,6 +107,12 @@ ACTIONS: Mapping[Action, ActionRule] = {
         "another decision, and with it its tools",
         "Nothing: it keeps why that decision was made, for whoever reads the history.",
     ),
+    "profile": ActionRule(
+        "Profile saved",
+        "the tools that it has then, and those that were kept out by hand",
+        "Agents with this profile get these tools, and what its rules take in; the last one of a "
+        "name counts, and one that says *deleted* ends it.",
+    ),
     "threshold": ActionRule(
         "Threshold applied",
         "the catalog",
@@ -145,7 +151,15 @@ HOLDING: tuple[Action, ...] = ("propose",)
 ASKING: tuple[Action, ...] = (*HOLDING, "recut")
 """Those that ask for a proposal, whatever the judge says."""
 
-BESIDE_MERGES: tuple[Action, ...] = ("account", "augment", "load", "namespace", "flag", "note")
+BESIDE_MERGES: tuple[Action, ...] = (
+    "account",
+    "augment",
+    "load",
+    "namespace",
+    "flag",
+    "note",
+    "profile",
+)
 """The actions that join and part no tools: what is decided on merges neither builds on them nor
 waits.
 """

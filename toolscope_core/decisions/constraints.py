@@ -9,9 +9,11 @@ from itertools import combinations
 from toolscope_core.decisions.actions import ASKING, BY_SEARCH, HOLDING, LINKING, ONE_ACCOUNT
 from toolscope_core.decisions.links import Positions, links_of, united
 from toolscope_core.decisions.log import active
+from toolscope_core.decisions.profile_decisions import profile_of
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.decision import Action, Constraints, Decision, Edit
 from toolscope_core.model.pair import Pair
+from toolscope_core.model.profile import Profile
 from toolscope_core.model.tool import Augmentation
 
 
@@ -164,6 +166,20 @@ def edits(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str], Edi
     return chosen
 
 
+def profiles(catalog: Catalog, log: Sequence[Decision]) -> dict[str, Profile]:
+    """The profiles that stand, by name, sorted: each as it was last saved, with the ids that its
+    tools have in ``catalog``.
+    """
+    locate = _Locator(catalog, log)
+    latest = {item.detail["profile"]: item for item in active(log) if item.action == "profile"}
+    standing = {}
+    for name, item in sorted(latest.items()):
+        if item.detail.get("deleted") is not True:
+            present, changed = locate.in_catalog(item)
+            standing[name] = profile_of(item, present, frozenset(changed))
+    return standing
+
+
 def suspended_decisions(catalog: Catalog, log: Sequence[Decision]) -> frozenset[int]:
     """The seqs of the active decisions of which a member has changed in this catalog."""
     locate = _Locator(catalog, log)
@@ -221,18 +237,18 @@ class _Locator:
             tool_id: item
             for item in active(log)
             if item.action == "omit"
-            for tool_id in self._in_catalog(item)[0].values()
+            for tool_id in self.in_catalog(item)[0].values()
         }
 
     def __call__(self, decision: Decision) -> tuple[dict[int, str], set[str]]:
         """Tool ids by position in ``members``, and the ids of members that have changed; without
         those that people left out.
         """
-        present, changed = self._in_catalog(decision)
+        present, changed = self.in_catalog(decision)
         kept = {at: tool_id for at, tool_id in present.items() if tool_id not in self.omitted}
         return kept, changed - self.omitted.keys()
 
-    def _in_catalog(self, decision: Decision) -> tuple[dict[int, str], set[str]]:
+    def in_catalog(self, decision: Decision) -> tuple[dict[int, str], set[str]]:
         """Among tools with one fingerprint the one that bears the recorded id comes first."""
         named = enumerate(zip(decision.members, decision.ids, strict=True))
         present = {i: old for i, (member, old) in named if old in self._owners.get(member, ())}

@@ -13,6 +13,7 @@ from toolscope_core.decisions.actions import (
     ONE_ACCOUNT,
     OWN_ACCOUNTS,
 )
+from toolscope_core.decisions.profile_decisions import check_name, profile_of
 from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.numbers import listed
@@ -24,7 +25,7 @@ LONGEST_NOTE = 1_000
 EDITABLE = ("name", "description", "schema", "renames", "maps")
 """The fields an edit may have."""
 
-_ON_NO_TOOL = ("threshold", "note", "undo")
+_ON_NO_TOOL = ("profile", "threshold", "note", "undo")
 
 _KEPT = "canonical"
 """In the detail of *canonical* which member is kept from now on, of *accept* which one was."""
@@ -222,6 +223,13 @@ def _check_note(decision: Decision) -> None:
         )
 
 
+def _check_profile(decision: Decision) -> None:
+    if decision.detail.get("deleted") is True:
+        check_name(decision.detail.get("profile"))
+    else:
+        profile_of(decision)
+
+
 def _check_threshold(decision: Decision) -> None:
     for name in ("similarity", "probability"):
         value = decision.detail.get(name)
@@ -262,6 +270,7 @@ _CHECKS: Mapping[Action, Callable[[Decision], None]] = {
     "namespace": _check_namespace,
     "flag": _check_flag,
     "note": _check_note,
+    "profile": _check_profile,
     "threshold": _check_threshold,
     "undo": _check_undo,
 }

@@ -28,6 +28,7 @@ Action = Literal[
     "namespace",
     "flag",
     "note",
+    "profile",
     "threshold",
     "undo",
 ]
@@ -87,9 +88,10 @@ class Decision:
     merge, edit any of ``{"name", "description", "schema", "renames", "maps"}``, omit
     ``{"reason"}``, account ``{"account"}``, load ``{"loading"}``, namespace ``{"description"}``,
     threshold ``{"similarity", "probability"}`` without members, flag ``{"note"}``, note ``{"about":
-    key, "note"}``, undo ``{"retracts": seq}``; accept, split, drop and recut may have the
-    ``{"relation"}`` of the cluster that was on the screen, and what was decided at once with others
-    the ``{"batch"}``. ``seq`` is 0 until the log gives one.
+    key, "note"}``, profile as ``profile_detail`` has it, or ``{"profile", "deleted"}``, undo
+    ``{"retracts": seq}``; accept, split, drop and recut may have the ``{"relation"}`` of the
+    cluster that was on the screen, and what was decided at once with others the ``{"batch"}``.
+    ``seq`` is 0 until the log gives one.
     """
 
     action: Action

@@ -19,6 +19,7 @@ _WITH_A_TEXT: Mapping[Action, tuple[str, str]] = {
     "account": ("Two servers", "account"),
     "load": ("Loaded", "loading"),
     "namespace": ("Namespace described", "description"),
+    "profile": ("Profile", "profile"),
 }
 _KINDS = {"prune": "; the others switched off", "router": "; all stay reachable"}
 

@@ -1,0 +1,116 @@
+"""The smallest sets of tools for requests, worked out by hand, and against all other sets."""
+
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.profiles.shelf import DELETE, GET, MAIL, READ, chosen, plan_of, saved, shelf
+from tests.support.properties import examples
+from toolscope_core.catalog.tokens import Costs
+from toolscope_core.embedding.minilm import MiniLmEmbedder
+from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.evaluation.ranking import ToolsetRanker
+from toolscope_core.model.search_configuration import RetrievalConfig
+from toolscope_core.profiles.intent_cover import (
+    Intent,
+    answered_intents,
+    not_asked_for,
+    planned_intents,
+    searched_intents,
+    smallest_cover,
+)
+from toolscope_core.profiles.profile_effect import beside_whole, remaining_confusions
+from toolscope_core.retrieval.client_search import SearchSetup
+from toolscope_core.retrieval.retriever import Retriever
+from toolscope_core.rps.plans import PlannedCall, PlannedStep, RequestPlan
+
+
+def intents(*needs):
+    return tuple(
+        Intent(f"intent {row}", tuple(frozenset(need) for need in own))
+        for row, own in enumerate(needs)
+    )
+
+
+def test_a_tool_that_serves_more_for_its_tokens_comes_first():
+    wanted = intents(["ab"], ["ac"], ["ad"], [""])
+    cover = smallest_cover(wanted, {"a": 20, "b": 10, "c": 10, "d": 10})
+    assert [(one.tool_id, one.intents) for one in cover.additions] == [("a", 3)]
+    assert cover.ids == ("a",)
+    assert [one.is_served_by(cover.ids) for one in wanted] == [True, True, True, False]
+    assert not_asked_for(wanted, "abcde") == ("e",)
+    assert wanted[1].tools_of("abc") == ("a", "c")
+
+
+def test_what_later_tools_make_superfluous_is_not_kept():
+    wanted = intents(["ab"], ["ac"], ["b"], ["c"])
+    cover = smallest_cover(wanted, {"a": 1, "b": 4, "c": 4})
+    assert cover.ids == ("b", "c")
+    assert [one.intents for one in cover.additions] == [2, 4]
+
+
+def test_a_budget_is_kept_and_what_does_not_fit_is_named():
+    wanted = intents(["a"], ["b"], ["b", "c"])
+    cover = smallest_cover(wanted, {"a": 10, "b": 10, "c": 90}, budget=50)
+    assert (cover.ids, cover.too_large) == (("b", "a"), ("c",))
+    assert [one.intents for one in cover.additions] == [1, 2]
+    assert smallest_cover((), {"a": 1}).ids == ()
+
+
+NEEDS = st.lists(st.lists(st.sets(st.sampled_from("abcde")), min_size=1, max_size=2), max_size=4)
+
+
+@examples(40)
+@given(needs=NEEDS, prices=st.lists(st.integers(1, 9), min_size=5, max_size=5))
+def test_every_need_that_a_tool_serves_is_served_and_no_tool_is_idle(needs, prices):
+    wanted, tokens = intents(*needs), dict(zip("abcde", prices, strict=True))
+    ids = smallest_cover(wanted, tokens).ids
+    served = [need for one in wanted for need in one.needs if need]
+    assert all(not need.isdisjoint(ids) for need in served)
+    for fewer in combinations(ids, len(ids) - 1) if ids else ():
+        assert not all(not need.isdisjoint(fewer) for need in served)
+
+
+@pytest.fixture(scope="module")
+def setup(tmp_path_factory):
+    cache = VectorCache(tmp_path_factory.mktemp("cover"))
+    return SearchSetup(MiniLmEmbedder(), cache, RetrievalConfig())
+
+
+def test_a_search_names_the_tools_of_each_job_and_what_perhaps_none_does(setup):
+    plan = plan_of(shelf(), (READ, GET), state="proposed")
+    retriever = Retriever([item.tool for item in plan.tools], setup.embedder, setup.cache)
+    texts = ("Read a file and send a mail", "Qzx vvk")
+    both, nothing = searched_intents(texts, plan, retriever, per_job=1)
+    assert both.needs == (frozenset({READ, GET}), frozenset({MAIL}))
+    assert (both.is_doubtful, nothing.is_doubtful) == (False, True)
+
+
+def test_answers_and_plans_name_needs_in_the_toolset_of_the_plan():
+    plan = plan_of(shelf(), (READ, GET), omitted=(DELETE,))
+    kept = plan.phi[READ]
+    (query,) = answered_intents([Query("q", "x", (frozenset({GET}), frozenset({DELETE})))], plan)
+    assert query.needs == (frozenset({kept}), frozenset())
+    calls = (PlannedCall(kept), PlannedCall(MAIL))
+    steps = (PlannedStep("read", (), calls, ""), PlannedStep("dance", (), (), "nothing fits"))
+    (planned,) = planned_intents([RequestPlan("x", steps, {MAIL: "not asked for"})], plan)
+    assert planned.needs == (frozenset({READ, GET} & {kept}), frozenset())
+
+
+def test_a_profile_is_measured_beside_the_whole_toolset(setup):
+    catalog = shelf()
+    plan = plan_of(catalog)
+    queries = [
+        Query("q1", "Send a mail", (frozenset({MAIL}),)),
+        Query("q2", "Delete a file", (frozenset({DELETE}),)),
+    ]
+    selection = chosen(plan, saved(catalog, ids=(READ, MAIL)))
+    comparison = beside_whole(plan, selection, queries, ToolsetRanker(setup), Costs())
+    recall = {row.name: row.interval.mean for row in comparison.after.rows}
+    assert recall["recall@1"] == 0.5
+    assert comparison.before.tokens > comparison.after.tokens
+    assert [one.outcome for one in comparison.queries] == ["unchanged", "lost"]
+    assert {one.pair.right for one in remaining_confusions(comparison)} <= {READ, MAIL, DELETE}

@@ -1,0 +1,196 @@
+"""Which tools a profile has, and what it says when the toolset under it has changed."""
+
+import json
+
+import pytest
+
+from tests.profiles.shelf import (
+    ATTIC,
+    CELLAR,
+    DELETE,
+    GET,
+    MAIL,
+    READ,
+    chosen,
+    plan_of,
+    saved,
+    shelf,
+)
+from toolscope_core.catalog.clients.switches import switches_of
+from toolscope_core.decisions.constraints import profiles
+from toolscope_core.decisions.decision_lines import decision_of_row
+from toolscope_core.decisions.imported_decisions import decision_lines, decisions_in, import_preview
+from toolscope_core.decisions.log import admit
+from toolscope_core.model.errors import DecisionError
+from toolscope_core.profiles.profile_plan import profile_plan
+
+
+def ids(selection):
+    return sorted(selection.ids)
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [
+        ({"include": {"servers": ["attic"]}}, [DELETE, READ]),
+        ({"include": {"words": ["file"], "read_only": True}}, [READ, GET]),
+        ({"include": {"words": ["files of", "mail"]}}, [MAIL]),
+        ({"include": {"read_only": False}}, [DELETE, MAIL]),
+        ({"include": {"servers": ["attic"]}, "exclude": {"words": ["delete"]}}, [READ]),
+        ({"exclude": {"words": ["delete"]}}, []),
+    ],
+)
+def test_rules_take_tools_in_and_keep_them_out(rules, expected):
+    catalog = shelf()
+    assert ids(chosen(plan_of(catalog), saved(catalog, **rules))) == expected
+
+
+def test_what_is_chosen_by_hand_goes_before_the_rules():
+    catalog = shelf()
+    log = saved(
+        catalog,
+        ids=(MAIL, DELETE),
+        ways=("hand", "kept out"),
+        include={"servers": ["attic"]},
+        exclude={"servers": ["cellar"]},
+    )
+    selection = chosen(plan_of(catalog), log)
+    assert selection.ways == {READ: "rule", MAIL: "hand"}
+
+
+def test_an_agent_sees_its_own_words_and_no_argument_that_is_fixed():
+    catalog = shelf()
+    words = {"name": "open", "description": "Open it.", "fixed": {"encoding": "utf-8"}}
+    selection = chosen(plan_of(catalog), saved(catalog, ids=(READ,), own={READ: words}))
+    (item,) = selection.tools
+    assert (item.tool.name, item.tool.description) == ("open", "Open it.")
+    assert item.tool.schema == {
+        "type": "object",
+        "properties": {"path": {"type": "string"}},
+        "required": ["path"],
+    }
+    assert selection.fixed == {READ: {"encoding": "utf-8"}}
+
+
+def test_an_argument_that_cannot_be_fixed_is_named_and_stays():
+    catalog = shelf()
+    words = {"fixed": {"encoding": 7, "mode": "r"}}
+    selection = chosen(plan_of(catalog), saved(catalog, ids=(READ,), own={READ: words}))
+    assert not selection.fixed
+    assert selection.notes == (
+        f'{READ} does not take the fixed encoding: 7 is not of type "string"',
+        f"{READ} has no argument mode, so that it is not fixed",
+    )
+
+
+def test_a_merge_is_followed_and_said():
+    catalog = shelf()
+    log = saved(catalog, ids=(READ, GET))
+    selection = chosen(plan_of(catalog, (READ, GET)), log)
+    kept = next(iter(selection.ids))
+    gone = {READ: "read_file", GET: "get_file"}[({READ, GET} - {kept}).pop()]
+    (note,) = selection.notes
+    assert note == f"{gone} is {selection.tools[0].tool.name} now"
+    assert not chosen(plan_of(catalog), log).notes
+
+
+def test_a_merge_that_came_apart_leaves_both_and_is_said():
+    catalog = shelf()
+    called = {one: {"called": "read_file"} for one in (READ, GET)}
+    selection = chosen(plan_of(catalog), saved(catalog, ids=(READ, GET), own=called))
+    assert ids(selection) == [READ, GET]
+    assert selection.notes == ("read_file is get_file and read_file now",)
+
+
+def test_a_new_version_changes_nothing_silently():
+    before = shelf()
+    log = saved(before, ids=(READ, GET), ways=("rule", "hand"), include={"read_only": True})
+    log = saved(before, log, "mailer", ids=(MAIL,))
+    changed = {**ATTIC[0], "description": "Read a file, or a part of it."}
+    writes = {**CELLAR[0], "annotations": {"readOnlyHint": False}}
+    catalog = shelf(
+        [changed, {**ATTIC[1], "name": "look", **{"annotations": {"readOnlyHint": True}}}], [writes]
+    )
+    selection = chosen(plan_of(catalog), log)
+    assert ids(selection) == ["attic/look", READ, GET]
+    assert selection.notes == (
+        f"{READ} has changed",
+        f"{GET} has changed",
+        "attic/look came in by the rules",
+    )
+    assert chosen(plan_of(catalog), log, "mailer").notes == (
+        f"{MAIL} is gone: the catalog has no such tool now",
+    )
+    left_out = chosen(plan_of(before, omitted=(GET,)), log)
+    assert left_out.notes == (f"{GET} is left out of the toolset",)
+    fewer = saved(before, ids=(READ, MAIL), ways=("rule", "rule"), include={"read_only": True})
+    assert f"{MAIL} is no longer taken in by the rules" in chosen(plan_of(before), fewer).notes
+
+
+def test_of_two_servers_for_one_job_the_first_of_the_precedence_stays():
+    catalog = shelf()
+    plan = plan_of(catalog, (READ, GET), state="proposed")
+    (conflict,) = chosen(plan, saved(catalog, ids=(READ, GET, MAIL))).conflicts
+    assert (conflict.tools, conflict.kept) == ({"attic": (READ,), "cellar": (GET,)}, "")
+    selection = chosen(plan, saved(catalog, ids=(READ, GET, MAIL), precedence=["cellar"]))
+    assert ids(selection) == [GET, MAIL]
+    assert selection.notes == (f"{READ} is left to another server that comes first",)
+    refused = plan_of(catalog, (READ, GET), state="rejected")
+    assert not chosen(refused, saved(catalog, ids=(READ, GET))).conflicts
+
+
+def test_the_last_decision_counts_and_an_undo_brings_back_the_one_before():
+    catalog = shelf()
+    log = saved(catalog, saved(catalog, ids=(READ,)), ids=(MAIL,))
+    assert ids(chosen(plan_of(catalog), log)) == [MAIL]
+    undo = {"action": "undo", "reviewer": "ann", "detail": {"retracts": 2}}
+    back = (*log, admit(log, decision_of_row(catalog, undo)))
+    assert ids(chosen(plan_of(catalog), back)) == [READ]
+    assert not profiles(catalog, saved(catalog, log, deleted=True))
+
+
+def test_a_profile_travels_with_the_file_of_decisions():
+    catalog = shelf()
+    own = {READ: {"fixed": {"encoding": "utf-8"}}}
+    log = saved(catalog, ids=(READ,), own=own, exclude={"read_only": False}, intents=["Read it"])
+    content = decision_lines(log, catalog)
+    again = decisions_in(catalog, content, "d.jsonl")
+    assert profiles(catalog, again) == profiles(catalog, log)
+    assert [row.outcome for row in import_preview(catalog, (), again).rows] == ["new"]
+
+
+@pytest.mark.parametrize(
+    ("detail", "said"),
+    [
+        ({"profile": "Travel Desk"}, "small letters"),
+        ({"tools": []}, "for each tool"),
+        ({"tools": [{"by": "magic"}]}, "hand, rule, kept out"),
+        ({"tools": [{"by": "hand", "fixed": "x"}]}, "an object of arguments"),
+        ({"include": {"read_only": "no"}}, "servers, words and read_only"),
+        ({"precedence": "attic"}, "a list of texts"),
+    ],
+)
+def test_a_detail_that_is_no_profile_is_refused(detail, said):
+    catalog = shelf()
+    with pytest.raises(DecisionError, match=said):
+        saved(catalog, ids=(READ,), **detail)
+
+
+def test_the_plan_of_a_profile_removes_all_other_tools_and_keeps_every_alpha():
+    catalog = shelf()
+    plan = plan_of(catalog, (READ, GET))
+    kept = plan.phi[GET]
+    words = {"description": "Read in the profile.", "fixed": {"folder": "out"}}
+    log = saved(catalog, ids=(GET, MAIL), own={GET: {"description": "Read it."}, MAIL: words})
+    made = profile_plan(plan, chosen(plan, log))
+    assert made.phi == {READ: kept, GET: kept, MAIL: MAIL, DELETE: None}
+    (alpha,) = [one for one in made.arguments if one.tool_id == MAIL]
+    assert [move.source for move in alpha.moves] == ["to"]
+    assert set(alpha.dropped) == {"folder"}
+    assert json.dumps(made.tools[1].tool.schema["properties"]) == '{"to": {"type": "string"}}'
+    attic, cellar = switches_of(made)
+    assert attic.off == ("delete_file", *(["read_file"] if kept == GET else []))
+    assert {**attic.described, **cellar.described} == {
+        kept.split("/")[1]: "Read it.",
+        "send_mail": "Read in the profile.",
+    }

@@ -1,0 +1,115 @@
+"""Profiles as decisions: the form of their detail, and the profile that one says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from toolscope_core.model.decision import Decision
+from toolscope_core.model.errors import DecisionError
+from toolscope_core.model.profile import WAYS, Profile, ProfileTool, ToolRule
+from toolscope_core.model.tool import JsonObject
+
+MOST_INTENTS = 1_000
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+_TEXTS = ("called", "name", "description")
+
+
+def profile_of(
+    decision: Decision,
+    present: Mapping[int, str] | None = None,
+    changed: frozenset[str] = frozenset(),
+) -> Profile:
+    """The profile that a decision says; ``present`` has by position the ids that its tools have
+    today, those of the ``changed`` aside. By default they are as they were.
+
+    Raises ``DecisionError`` for a detail that is none.
+    """
+    detail = decision.detail
+    name, rows = check_name(detail.get("profile")), detail.get("tools", [])
+    if not isinstance(rows, list | tuple) or len(rows) != len(decision.members):
+        raise _malformed(name, "tools", rows, "a list with one object for each tool, in order")
+    present = dict(enumerate(decision.ids)) if present is None else present
+    tools, gone = {}, []
+    for place, (tool_id, row) in enumerate(zip(decision.ids, rows, strict=True)):
+        tool = _tool(name, row)
+        if place in present or tool_id in changed:
+            tools[present.get(place, tool_id)] = tool
+        elif tool.by != "kept out":
+            gone.append(tool_id)
+    return Profile(
+        name=name,
+        tools=tools,
+        include=_rule(name, "include", detail.get("include") or {}),
+        exclude=_rule(name, "exclude", detail.get("exclude") or {}),
+        precedence=_texts(name, "precedence", detail.get("precedence", ())),
+        intents=_texts(name, "intents", detail.get("intents", ()))[:MOST_INTENTS],
+        changed=changed,
+        gone=tuple(gone),
+        seq=decision.seq,
+    )
+
+
+def check_name(name: object) -> str:
+    """The name of a profile. Raises ``DecisionError`` for one that is no part of an address."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise DecisionError(
+            f"the profile is called {str(name)[:60]!r}; give up to 40 small letters, digits and "
+            "hyphens, such as travel-desk"
+        )
+    return name
+
+
+def profile_detail(profile: Profile, tools: Sequence[ProfileTool]) -> JsonObject:
+    """The detail of the decision that saves a profile; ``tools`` are those it has now and those
+    kept out, in the order of the decision's members.
+    """
+    rules = {"include": profile.include, "exclude": profile.exclude}
+    return {
+        "profile": profile.name,
+        "tools": [_without_empty(tool, ("by", *_TEXTS, "fixed")) for tool in tools],
+        **{
+            key: _without_empty(rule, ("servers", "words", "read_only"))
+            for key, rule in rules.items()
+            if rule
+        },
+        **_without_empty(profile, ("precedence", "intents")),
+    }
+
+
+def _without_empty(value: object, names: Sequence[str]) -> dict[str, Any]:
+    parts = {name: getattr(value, name) for name in names}
+    return {
+        name: list(part) if isinstance(part, tuple) else part
+        for name, part in parts.items()
+        if part or part is False
+    }
+
+
+def _tool(name: str, row: object) -> ProfileTool:
+    by = next((way for way in WAYS if isinstance(row, dict) and row.get("by") == way), None)
+    if by is None or not isinstance(row, dict):
+        raise _malformed(name, "tool", row, f"an object with `by`, one of {', '.join(WAYS)}")
+    texts = {key: row.get(key, "") for key in _TEXTS}
+    fixed = row.get("fixed", {})
+    if not all(isinstance(text, str) for text in texts.values()) or not isinstance(fixed, dict):
+        raise _malformed(name, "tool", row, "texts, and `fixed` as an object of arguments")
+    return ProfileTool(by, fixed=fixed, **texts)
+
+
+def _rule(name: str, key: str, row: object) -> ToolRule:
+    if not isinstance(row, dict) or not isinstance(row.get("read_only"), bool | None):
+        raise _malformed(name, key, row, "an object of servers, words and read_only")
+    servers, words = (_texts(name, part, row.get(part, ())) for part in ("servers", "words"))
+    return ToolRule(servers, words, row.get("read_only"))
+
+
+def _texts(name: str, key: str, value: object) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
+        raise _malformed(name, key, value, "a list of texts")
+    return tuple(value)
+
+
+def _malformed(name: str, key: str, value: object, form: str) -> DecisionError:
+    return DecisionError(f"{key} of the profile {name} is {str(value)[:80]!r}; give {form}")

@@ -1,0 +1,1 @@
+"""Profiles: the tools of a toolset that one agent gets."""

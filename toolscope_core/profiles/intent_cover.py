@@ -1,0 +1,184 @@
+"""The smallest set of tools for what an agent has to do, and which of its requests a set serves.
+
+Weighted set cover, greedily by what a tool serves for its tokens (Chvátal 1979), then without the
+tools that later ones made superfluous.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from toolscope_core.evaluation.query_sets import Query, relabelled
+from toolscope_core.evaluation.search_results import doubt
+from toolscope_core.evaluation.selection import jobs_of
+from toolscope_core.model.plan import MergePlan
+from toolscope_core.model.protocols import Progress, silent
+from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.retrieval.decomposition import decompose
+from toolscope_core.retrieval.retriever import Retriever
+from toolscope_core.rps.plans import RequestPlan
+
+PER_JOB = 3
+"""So many tools of each job: of the example's 26 queries these serve 21, one alone 16."""
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """A request that an agent has to serve: for each need the ids of which any one does, none
+    where no tool of the toolset does. ``is_doubtful`` where perhaps none does a part of it: even
+    the closest is distant.
+    """
+
+    text: str
+    needs: tuple[frozenset[str], ...]
+    is_doubtful: bool = False
+
+    def is_served_by(self, ids: Collection[str]) -> bool:
+        return bool(self.needs) and all(not need.isdisjoint(ids) for need in self.needs)
+
+    def tools_of(self, ids: Collection[str]) -> tuple[str, ...]:
+        """Those of the tools that serve a need of it, sorted."""
+        return tuple(sorted({one for need in self.needs for one in need if one in ids}))
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """A tool that a cover takes: its tokens, and how many ``intents`` are served whole with it and
+    those before it.
+    """
+
+    tool_id: str
+    tokens: int
+    intents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """Tools for a list of intents, in the order in which they were taken; ``too_large`` are those
+    that would serve a need more and do not fit the budget.
+    """
+
+    intents: tuple[Intent, ...]
+    additions: tuple[Addition, ...]
+    too_large: tuple[str, ...] = ()
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(one.tool_id for one in self.additions)
+
+
+def smallest_cover(
+    intents: Sequence[Intent], tokens: Mapping[str, int], budget: int | None = None
+) -> Cover:
+    """The tools that serve the needs of all intents, as far as there are any and their ``tokens``,
+    by id, stay within the ``budget``. Equal tools are taken in the order of their ids.
+    """
+    taken: list[str] = []
+    room = sum(tokens.values()) if budget is None else budget
+    while True:
+        gains = _gains(intents, taken)
+        fitting = [one for one in gains if tokens[one] <= room]
+        if not fitting:
+            break
+        best = min(fitting, key=lambda one: (-gains[one] / max(1, tokens[one]), one))
+        taken.append(best)
+        room -= tokens[best]
+    for one in [*taken]:
+        rest = [other for other in taken if other != one]
+        if all(_rest_serves(intent, rest, taken) for intent in intents):
+            taken = rest
+    steps = [taken[: place + 1] for place in range(len(taken))]
+    additions = tuple(
+        Addition(ids[-1], tokens[ids[-1]], sum(one.is_served_by(ids) for one in intents))
+        for ids in steps
+    )
+    return Cover(tuple(intents), additions, tuple(sorted(_gains(intents, taken))))
+
+
+def _rest_serves(intent: Intent, rest: Collection[str], taken: Collection[str]) -> bool:
+    """Whether the rest serves every need of the intent that all that was taken does."""
+    return all(need.isdisjoint(taken) or not need.isdisjoint(rest) for need in intent.needs)
+
+
+def not_asked_for(intents: Iterable[Intent], ids: Iterable[str]) -> tuple[str, ...]:
+    """Those of the tools that serve no need of any intent, sorted."""
+    wanted = {one for intent in intents for need in intent.needs for one in need}
+    return tuple(sorted(set(ids) - wanted))
+
+
+def answered_intents(queries: Iterable[Query], plan: MergePlan) -> tuple[Intent, ...]:
+    """Queries with the needs that their gold answers name, in the toolset of the plan."""
+    ids = {item.tool.id for item in plan.tools}
+    return tuple(
+        Intent(query.text, tuple(need & ids for need in query.gold))
+        for query in relabelled(queries, plan.phi)
+    )
+
+
+def searched_intents(
+    texts: Sequence[str],
+    plan: MergePlan,
+    retriever: Retriever,
+    per_job: int = PER_JOB,
+    progress: Progress = silent,
+) -> tuple[Intent, ...]:
+    """Requests with the needs that a search finds: for each job of a request, split by rule, the
+    ``per_job`` best tools, each or another of the same job.
+    """
+    jobs = [jobs_of(ToolRequest(text, decompose(text))) for text in texts]
+    wanted = list(dict.fromkeys(job for own in jobs for job in own))
+    rankings = retriever.search_each([ToolRequest(job) for job in wanted], per_job, progress)
+    found, equal = dict(zip(wanted, rankings, strict=True)), _same_job(plan)
+
+    def needs(own: Sequence[str]) -> Iterator[frozenset[str]]:
+        for one in (place.tool_id for job in own for place in found[job]):
+            yield equal.get(one, frozenset({one}))
+
+    return tuple(
+        Intent(
+            text,
+            tuple(dict.fromkeys(needs(own))),
+            is_doubtful=any(doubt(found[job]) for job in own),
+        )
+        for text, own in zip(texts, jobs, strict=True)
+    )
+
+
+def planned_intents(plans: Iterable[RequestPlan], plan: MergePlan) -> tuple[Intent, ...]:
+    """Requests with the needs that their plans name: every tool that they call, or any other of
+    the same job; a job without a call has none.
+    """
+    equal = _same_job(plan)
+
+    def needs(request: RequestPlan) -> Iterator[frozenset[str]]:
+        for step in request.steps:
+            calls = [call.tool_id for call in step.calls if call.tool_id not in request.dropped]
+            yield from (equal.get(one, frozenset({one})) for one in calls)
+            if not step.calls:
+                yield frozenset()
+
+    return tuple(Intent(one.request, tuple(dict.fromkeys(needs(one)))) for one in plans)
+
+
+def _gains(intents: Iterable[Intent], taken: Collection[str]) -> dict[str, int]:
+    """By tool how many needs it would serve that are open."""
+    gains: dict[str, int] = {}
+    for intent in intents:
+        for need in intent.needs:
+            if need.isdisjoint(taken):
+                for one in need:
+                    gains[one] = gains.get(one, 0) + 1
+    return gains
+
+
+def _same_job(plan: MergePlan) -> dict[str, frozenset[str]]:
+    """By outgoing tool those that do its job by a merge that waits or was not applied."""
+    ids = {item.tool.id for item in plan.tools}
+    return {
+        one: frozenset(cluster.members) & ids
+        for cluster in plan.clusters
+        if cluster.relation != "parametric" and cluster.state != "rejected"
+        for one in cluster.members
+        if one in ids
+    }

@@ -1,0 +1,214 @@
+"""The tools of a profile in a toolset, and what has changed since the profile was saved."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from toolscope_core.embedding.tool_text import split_text
+from toolscope_core.merging.call_validity import refusals
+from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.numbers import enumerated
+from toolscope_core.model.plan import MergedTool, MergePlan
+from toolscope_core.model.profile import Profile, ProfileTool, ToolRule, Way
+from toolscope_core.model.tool import JsonObject, Tool
+
+COMBINED = ("allOf", "anyOf", "oneOf")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerConflict:
+    """Servers that each have tools of the profile for one job: the ids of these by server, and the
+    server whose tools the profile keeps, empty where nobody said.
+    """
+
+    tools: Mapping[str, tuple[str, ...]]
+    kept: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileTools:
+    """The tools that a profile has in a toolset, as its agent sees them, in id order.
+
+    ``ways`` says by id how each came in; ``fixed`` has the arguments that are no longer in its
+    schema, and their values. ``notes`` are sentences on what is not as it was when the profile was
+    saved.
+    """
+
+    profile: Profile
+    tools: tuple[MergedTool, ...]
+    ways: Mapping[str, Way]
+    fixed: Mapping[str, JsonObject] = field(default_factory=dict)
+    conflicts: tuple[ServerConflict, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def ids(self) -> frozenset[str]:
+        return frozenset(self.ways)
+
+
+def profile_tools(plan: MergePlan, profile: Profile) -> ProfileTools:
+    """The tools of ``profile`` in the toolset of ``plan``; equal arguments give equal tools."""
+    phi, by_id = plan.phi, {item.tool.id: item for item in plan.tools}
+    routers = {cluster.canonical for cluster in plan.applied if cluster.kind == "router"}
+    chosen: dict[str, ProfileTool] = {}
+    for old, tool in sorted(profile.tools.items(), key=lambda one: one[1].by == "kept out"):
+        new = phi.get(old)
+        if new is not None and tool.by != "rule":  # of merged tools one chosen goes before one out
+            chosen.setdefault(new, tool)
+    ways: dict[str, Way] = {}
+    for tool_id, item in by_id.items():
+        way = chosen[tool_id].by if tool_id in chosen else "rule"
+        servers = _servers(plan, item, is_router=tool_id in routers)
+        if way == "hand" or (way == "rule" and _comes_in(profile, item.tool, servers)):
+            ways[tool_id] = way
+    conflicts = tuple(_conflicts(plan, profile, ways))
+    lost = {one for c in conflicts if c.kept for s in c.tools if s != c.kept for one in c.tools[s]}
+    ways = {tool_id: way for tool_id, way in ways.items() if tool_id not in lost}
+    words = _words(plan, profile)
+    fixed, notes = {}, [*_changes(plan, profile, ways, lost)]
+    tools = []
+    for tool_id in ways:
+        own, item = words.get(tool_id, ProfileTool("rule")), by_id[tool_id]
+        values, refused = _fixed(item.tool, own.fixed)
+        notes += refused
+        if values:
+            fixed[tool_id] = values
+        tools.append(replace(item, tool=_as_seen(item.tool, own, values)))
+    return ProfileTools(profile, tuple(tools), ways, fixed, conflicts, tuple(notes))
+
+
+def without_arguments(schema: JsonObject | None, names: Mapping[str, object]) -> JsonObject | None:
+    """The schema of an object without these properties, which nothing at its top requires."""
+    if schema is None or not names:
+        return schema
+    kept = dict(schema)
+    if isinstance(schema.get("properties"), dict):
+        kept["properties"] = {k: sub for k, sub in schema["properties"].items() if k not in names}
+    if isinstance(schema.get("required"), list):
+        kept["required"] = [name for name in schema["required"] if name not in names]
+    for key in COMBINED:
+        if isinstance(schema.get(key), list):
+            kept[key] = [
+                without_arguments(sub, names) if isinstance(sub, dict) else sub
+                for sub in schema[key]
+            ]
+    return kept
+
+
+def _comes_in(profile: Profile, tool: Tool, servers: frozenset[str]) -> bool:
+    """Whether the rules take a tool in whose calls may reach ``servers``: an include has to name
+    all of them, an exclude one.
+    """
+    include, exclude = profile.include, profile.exclude
+    return (
+        bool(include)
+        and (not include.servers or servers <= set(include.servers))
+        and _matches(include, tool)
+        and not (
+            exclude
+            and (not exclude.servers or not servers.isdisjoint(exclude.servers))
+            and _matches(exclude, tool)
+        )
+    )
+
+
+def _matches(rule: ToolRule, tool: Tool) -> bool:
+    """Whether a tool has the words of a rule and reads as it says."""
+    only_reads = tool.annotations.get("readOnlyHint") is True
+    if rule.read_only is not None and rule.read_only != only_reads:
+        return False
+    words = {*split_text(tool.name), *split_text(tool.description)} if rule.words else set()
+    return not rule.words or any({*split_text(word)} <= words for word in rule.words)
+
+
+def _servers(plan: MergePlan, item: MergedTool, is_router: bool) -> frozenset[str]:
+    members = item.members if is_router else (item.tool.id,)
+    return frozenset(plan.catalog.by_id[one].owner for one in members)
+
+
+def _conflicts(
+    plan: MergePlan, profile: Profile, ways: Mapping[str, Way]
+) -> Iterator[ServerConflict]:
+    """The proposals that nobody applied or refused, of one job, with tools of several servers."""
+    applied = {cluster.id for cluster in plan.applied}
+    for cluster in plan.clusters:
+        if cluster.id in applied or cluster.state == "rejected" or _is_family(cluster):
+            continue
+        tools: defaultdict[str, list[str]] = defaultdict(list)
+        for tool_id in cluster.members:
+            if tool_id in ways:
+                tools[plan.catalog.by_id[tool_id].owner].append(tool_id)
+        if len(tools) > 1:
+            kept = next((server for server in profile.precedence if server in tools), "")
+            yield ServerConflict({server: tuple(ids) for server, ids in tools.items()}, kept)
+
+
+def _is_family(cluster: Cluster) -> bool:
+    return cluster.relation == "parametric"
+
+
+def _words(plan: MergePlan, profile: Profile) -> dict[str, ProfileTool]:
+    """What the profile says of each outgoing tool: of its own id, else of one merged into it."""
+    phi = plan.phi
+    said: dict[str, ProfileTool] = {}
+    for old, tool in sorted(profile.tools.items(), key=lambda one: phi.get(one[0]) != one[0]):
+        new = phi.get(old)
+        if new is not None and (tool.name or tool.description or tool.fixed):
+            said.setdefault(new, tool)
+    return said
+
+
+def _changes(
+    plan: MergePlan, profile: Profile, ways: Mapping[str, Way], lost: set[str]
+) -> Iterator[str]:
+    """What is not as it was when the profile was saved, a sentence each."""
+    phi, names = plan.phi, {item.tool.id: item.tool.name for item in plan.tools}
+    had = {old: tool for old, tool in profile.tools.items() if tool.by != "kept out"}
+    yield from (f"{tool_id} is gone: the catalog has no such tool now" for tool_id in profile.gone)
+    now: defaultdict[str, set[str]] = defaultdict(set)
+    for old, tool in had.items():
+        new = phi.get(old)
+        if new is None:
+            yield f"{old} is left out of the toolset"
+        elif new in lost:
+            continue
+        elif new not in ways:
+            yield f"{old} is no longer taken in by the rules"
+        else:
+            now[tool.called].add(names[new])
+            if old in profile.changed:
+                yield f"{old} has changed"
+    for called, new_names in sorted(now.items()):
+        if called and new_names != {called}:
+            yield f"{called} is {enumerated(sorted(new_names))} now"
+    old_ids = {phi.get(old) for old in had}
+    yield from (f"{one} came in by the rules" for one in sorted(ways) if one not in old_ids)
+    yield from (f"{one} is left to another server that comes first" for one in sorted(lost))
+
+
+def _fixed(tool: Tool, wanted: JsonObject) -> tuple[JsonObject, list[str]]:
+    """Of the arguments to fix those that the tool takes, and why it does not take the others."""
+    declared = {parameter.name for parameter in tool.parameters}
+    fixed, notes = {}, []
+    for name, value in sorted(wanted.items()):
+        alone = {k: v for k, v in (tool.schema or {}).items() if k not in (*COMBINED, "required")}
+        against = refusals(alone, {name: value}, 1)
+        if name not in declared:
+            notes.append(f"{tool.id} has no argument {name}, so that it is not fixed")
+        elif against:
+            notes.append(f"{tool.id} does not take the fixed {name}: {against[0]}")
+        else:
+            fixed[name] = value
+    return fixed, notes
+
+
+def _as_seen(tool: Tool, own: ProfileTool, fixed: JsonObject) -> Tool:
+    """The tool as the agent of the profile sees it."""
+    return replace(
+        tool,
+        name=own.name or tool.name,
+        description=own.description or tool.description,
+        schema=without_arguments(tool.schema, fixed),
+    )
